@@ -1,0 +1,3 @@
+//! The command `antiphon`: parse, call one crate, print.
+
+fn main() {}

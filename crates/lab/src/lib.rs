@@ -1,0 +1,1 @@
+//! What is measured and where results are kept: suites, subjects, plans, runs, the store.

@@ -1,0 +1,137 @@
+//! What is given out: a cost with its intervals, its raw evidence, and everything a reader must be told about it.
+
+use serde::{Deserialize, Serialize};
+
+/// A value with the limits of its confidence interval. All three have the same unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The estimate itself.
+    pub value: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+}
+
+/// The cost of one operation, from all slices of a test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Median of paired differences (test − control), ns per operation, with its bootstrap interval.
+    pub cost_ns: Interval,
+    /// The same median with its sign-test interval, ns per operation.
+    pub sign_cost_ns: Interval,
+    /// Median of ln(test / control) with its sign-test interval.
+    pub log_ratio: Interval,
+    /// Median of ln(test frame / reference frame), each per iteration; `None` where no reference slices ran.
+    pub log_ratio_to_reference: Option<Interval>,
+    /// The paper's figures, kept beside the median.
+    pub paper: PaperFigures,
+    /// Medians of the frames themselves, ns per iteration.
+    pub frames: FrameTimes,
+    /// Per-operation resource use of the test frame less the control frame.
+    pub resources: Resources,
+    /// Iterations of a slice (N of one slice).
+    pub iterations: u64,
+    /// Blocks that the estimate rests on.
+    pub blocks: usize,
+    /// Total iterations over all test slices: the N of equation 4.
+    pub total_iterations: u64,
+    /// Why measuring stopped.
+    pub stopped: Stopped,
+    /// Half width of `cost_ns` as a fraction of its value.
+    pub relative_half_width: f64,
+    /// Everything that a reader must know of this figure.
+    pub findings: Vec<Finding>,
+}
+
+/// The figures by the method of 1986: minima taken separately, and the long-loop mean with and without β.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PaperFigures {
+    /// Minimum of the control frame, ns per iteration.
+    pub minimum_control_ns: f64,
+    /// Minimum of the test frame, ns per iteration.
+    pub minimum_test_ns: f64,
+    /// Difference of the two minima, ns per operation.
+    pub minima_difference_ns: f64,
+    /// Mean of the test slices less the mean of the control slices, ns per operation (equation 3).
+    pub mean_raw_ns: f64,
+    /// The same times 1 − β (equation 20); `None` where β is not known.
+    pub mean_corrected_ns: Option<f64>,
+    /// Accuracy by the clock alone: τ / N over all slices, ns (equation 4).
+    pub clock_accuracy_ns: f64,
+}
+
+/// Medians of whole frames, ns per iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrameTimes {
+    /// The control frame.
+    pub control_ns: f64,
+    /// The test frame.
+    pub test_ns: f64,
+    /// The reference frame, if it ran.
+    pub reference_ns: Option<f64>,
+}
+
+/// Resource use per operation: test less control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Voluntary context switches.
+    pub voluntary: f64,
+    /// Involuntary context switches.
+    pub involuntary: f64,
+    /// Minor page faults.
+    pub minor_faults: f64,
+    /// Major page faults.
+    pub major_faults: f64,
+    /// Time ready but not running, ns; `None` where the system does not tell.
+    pub wait_ns: Option<f64>,
+    /// Instructions (callgrind), where they were counted.
+    pub instructions: Option<f64>,
+}
+
+/// Why measuring stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// The interval reached the wanted width.
+    IntervalReached,
+    /// The time budget was spent.
+    BudgetSpent,
+    /// The user interrupted; what was measured is kept.
+    Interrupted,
+}
+
+/// Something that a reader must be told of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What kind of finding; stable, for programs.
+    pub kind: FindingKind,
+    /// One sentence with the numbers in it.
+    pub text: String,
+}
+
+/// The kinds of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// The interval of the cost contains zero.
+    IndistinguishableFromControl,
+    /// The frame did not grow with N: its work was removed (an error).
+    DeadCode,
+    /// Equal work was claimed and the checksums differ (an error).
+    UnequalWork,
+    /// The cost drifted during the run.
+    Drift,
+    /// Outlying slices are present.
+    Outliers,
+    /// Slices had another number of context switches than declared.
+    UnexpectedSwitches,
+    /// A thread ran under another policy or on another processor than the result's identity says (an error).
+    WrongPlacement,
+    /// The distribution of slices has several modes.
+    SeveralModes,
+    /// A slice is shorter than 100 clock readings.
+    ShortSlice,
+    /// Anything else worth saying.
+    Note,
+}

@@ -1,0 +1,1 @@
+//! How results are shown: tables, plots, one self-contained HTML page, XLSX, CSV, JSON, Markdown.
