@@ -1,0 +1,129 @@
+//! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
+
+use antiphon_measure::{
+    ClockEstimate, DelayCurve, Estimate, Interference, LatencyEstimate, StorageEstimate,
+};
+use serde::{Deserialize, Serialize};
+
+/// One run of one suite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Number of the run in its store.
+    pub id: i64,
+    /// The suite's name.
+    pub suite: String,
+    /// The suite's file as it was when the run began; its tables and published figures are read from it.
+    pub suite_toml: String,
+    /// Start, RFC 3339, UTC.
+    pub started: String,
+    /// End, RFC 3339; `None` while the run goes on or after a crash.
+    pub ended: Option<String>,
+    /// Whether the quick sizes were used.
+    pub quick: bool,
+    /// The machine.
+    pub machine: Machine,
+    /// The subjects that were started, by name and variant.
+    pub subjects: Vec<SubjectRecord>,
+    /// Results, in the order of the plan.
+    pub results: Vec<ResultRecord>,
+}
+
+/// The machine a run was on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Host name.
+    pub host: String,
+    /// Processor model.
+    pub processor: String,
+    /// Number of processors.
+    pub processors: usize,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// Kernel release and version.
+    pub kernel: String,
+    /// Distribution.
+    pub system: String,
+    /// Frequency governor, or why it is unknown.
+    pub governor: String,
+    /// Clock source of the kernel.
+    pub clock_source: String,
+    /// Hypervisor, if one is seen.
+    pub virtualization: Option<String>,
+    /// Load average of one minute when the run began.
+    pub load: f64,
+    /// Whether hardware counters can be read, and if not, why.
+    pub counters: String,
+    /// Whether FIFO scheduling is permitted, and if not, how to permit it.
+    pub fifo: String,
+}
+
+/// A subject in one variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SubjectRecord {
+    /// `name/variant`, such as `ada/O2`.
+    pub id: String,
+    /// Language.
+    pub language: String,
+    /// First line of the compiler's version output.
+    pub compiler: String,
+    /// Flags of the variant.
+    pub flags: String,
+    /// Hash of the content that was built.
+    pub content: String,
+}
+
+/// What was measured: with its policy and placement, the result's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Identity {
+    /// The test's name in the protocol, or a clock's name, or `interference`.
+    pub test: String,
+    /// The argument, if the test takes one.
+    pub arg: Option<u64>,
+    /// `name/variant`.
+    pub subject: String,
+    /// `other` or `fifo`.
+    pub policy: String,
+    /// `same`, `across` or `free`.
+    pub placement: String,
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// What it is a result of.
+    pub identity: Identity,
+    /// What came out.
+    pub outcome: Outcome,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    /// A cost per operation.
+    Frame(Box<Estimate>),
+    /// A distribution of latencies.
+    Latency(LatencyEstimate),
+    /// A delay curve.
+    DelayCurve(DelayCurve),
+    /// A storage loop.
+    Storage(StorageEstimate),
+    /// A clock.
+    Clock {
+        /// `ns` or `ticks`.
+        unit: String,
+        /// What its readings told.
+        estimate: ClockEstimate,
+    },
+    /// The system's interference with this subject.
+    Interference(Interference),
+    /// No figure, and why: it crashed, hung, or what it needs is missing.
+    Absent {
+        /// What happened, by name.
+        reason: String,
+        /// What the user can do.
+        mend: String,
+        /// The subject's last words, if it spoke.
+        last_words: String,
+    },
+}
