@@ -1,0 +1,89 @@
+--  What a test of the Ada subject is made of. A test registers itself while the program is elaborated; Kit.Protocol then
+--  serves the requests of docs/subject-protocol.md. Bodies are compiled apart, so that nothing in a frame can be folded.
+
+package Kit is
+
+   type Iterations is range 0 .. 2**63 - 1;
+
+   type Checksum is mod 2**64;
+
+   type Argument is range 0 .. 2**63 - 1;
+   --  The numeric argument of a test (bytes, nanoseconds, a count); 0 where it takes none
+
+   type Nanoseconds is range -2**63 .. 2**63 - 1;
+
+   procedure Increment (Index : in out Iterations);
+   --  The paper's hidden increment: loops count with it so that no compiler sees their end
+
+   --  Frames: control and test loops -------------------------------------------------------------------------------------
+
+   type Frame is access procedure (Count : Iterations; Sum : out Checksum);
+   --  Runs its loop Count times; Sum depends on all the work done. Timed: no output, no set-up
+
+   type Hook is access procedure (Arg : Argument);
+   --  Untimed work around frames; null where there is none
+
+   type Switches is digits 6;
+
+   Undeclared : constant Switches := -1.0;
+
+   procedure Register_Frame
+     (Name     : String;
+      Control  : Frame;
+      Test     : Frame;
+      Prepare  : Hook     := null;       --  before the warm-up of a batch: start partner tasks
+      Reset    : Hook     := null;       --  after each slice: give storage back
+      Finish   : Hook     := null;       --  after the last slice of a batch: end partner tasks
+      Expected : Switches := Undeclared; --  voluntary context switches per operation when all share one processor
+      Threads  : Positive := 1;
+      Work     : String   := "";         --  key of equal work across subjects
+      Arg_Unit : String   := "");        --  "ns", "bytes", "count"
+
+   --  Latency tests: a start and an end for each operation -----------------------------------------------------------------
+
+   type Sample is record
+      Actual  : Nanoseconds;
+      Ended   : Nanoseconds;
+   end record;
+
+   type Operation is access procedure (Result : out Sample);
+
+   procedure Register_Latency
+     (Name      : String;
+      Operate   : Operation;
+      Prepare   : Hook   := null;
+      Finish    : Hook   := null;
+      Arg_Unit  : String := "");
+
+   --  Series: storage loops with a clock reading after each turn ------------------------------------------------------------
+
+   type Turn is access procedure (Index : Iterations);
+   --  One turn of the storage loop (Index counts from 1); Storage_Error ends the loop
+
+   procedure Register_Series
+     (Name     : String;
+      One_Turn : Turn;
+      Prepare  : Hook   := null;
+      Release  : Hook   := null;        --  gives back all that was taken
+      Arg_Unit : String := "bytes");
+
+   --  Tests that cannot run here ---------------------------------------------------------------------------------------------
+
+   procedure Register_Absent (Name, Kind, Reason : String);
+
+   --  For tests and the threads they start -----------------------------------------------------------------------------------
+
+   function Now return Nanoseconds;
+   --  The subject's clock: CLOCK_MONOTONIC, without allocation or conversion
+
+   procedure Thread_Begins (Role : String := "partner");
+   --  Called first by every task that a test starts: moves it to its processor (placement) and, in untimed iterations,
+   --  reports its policy, priority and processor. Costs one test of a variable in timed slices unless placement is `across`
+
+   procedure Thread_Reports (Role : String := "partner");
+   --  Called by a long-lived partner at each operation if Reporting is true
+
+   function Reporting return Boolean with Inline;
+   --  True in untimed iterations only
+
+end Kit;
