@@ -20,11 +20,15 @@ mod passing;
 mod periodic;
 mod placement;
 mod plan;
+#[cfg(test)]
+mod plan_tests;
 mod slice;
 mod statistics;
 mod storage;
 #[cfg(test)]
 mod synthetic;
+#[cfg(test)]
+mod synthetic_subject;
 mod work;
 
 pub use clock::{ClockError, ClockEstimate, ResolutionBy, ZeroStrings, zero_strings};
