@@ -1,5 +1,11 @@
 //! What is measured and where results are kept: suites, subjects, plans, runs, the store.
 
+pub mod protocol;
 mod record;
+mod session;
 
 pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+pub use session::{
+    ANSWER_LIMIT, Answer, BatchSize, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
+    SessionError,
+};
