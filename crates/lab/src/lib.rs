@@ -6,6 +6,6 @@ mod session;
 
 pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 pub use session::{
-    ANSWER_LIMIT, Answer, BatchSize, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
+    ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
     SessionError,
 };
