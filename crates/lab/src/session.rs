@@ -9,9 +9,9 @@ pub use error::SessionError;
 pub use launch::Launch;
 
 use crate::protocol::{
-    ClockInfo, Data, Hello, Outcome, Placement, READINGS_MAX, Request, TestInfo, Usage, VERSION,
+    ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION,
 };
-use antiphon_measure::{Batch, BatchRequest, LatencySample, Role, Slice};
+use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice};
 use std::time::{Duration, Instant};
 
 /// Time for a subject to start and answer `hello`, `placement`, `list`, `usage`.
