@@ -219,11 +219,6 @@ impl<'d> Section<'d> {
         self.get(key).and_then(|item| item.string())
     }
 
-    /// A list of strings that may be missing.
-    pub(crate) fn strings(&self, key: &'static str) -> Option<Vec<String>> {
-        self.get(key).and_then(|item| item.strings())
-    }
-
     /// A positive number that may be missing.
     pub(crate) fn positive(&self, key: &'static str) -> Option<f64> {
         self.get(key).and_then(|item| item.positive())

@@ -2,6 +2,7 @@
 
 mod document;
 mod record;
+pub mod subject;
 pub mod suite;
 
 pub use document::{Fault, Faults};
