@@ -2,6 +2,7 @@
 
 mod document;
 mod record;
+pub mod store;
 pub mod subject;
 pub mod suite;
 
