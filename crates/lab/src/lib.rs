@@ -2,6 +2,8 @@
 
 mod document;
 mod record;
+pub mod build;
+pub mod machine;
 pub mod store;
 pub mod subject;
 pub mod suite;
