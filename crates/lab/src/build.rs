@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A built subject.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Built {
     /// Its folder.
     pub folder: PathBuf,
@@ -61,7 +61,10 @@ pub enum BuildError {
 }
 
 fn commands(missing: &[Need]) -> String {
-    let names: Vec<_> = missing.iter().map(|need| format!("`{}`", need.command)).collect();
+    let names: Vec<_> = missing
+        .iter()
+        .map(|need| format!("`{}`", need.command))
+        .collect();
     names.join(" and ")
 }
 
@@ -117,11 +120,23 @@ const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
 impl Cache {
     /// The build of a subject in a variant for a policy; made now if the cache has none.
-    pub fn build(&self, subject: &Subject, variant: &Variant, policy: &str) -> Result<Built, BuildError> {
-        let order = Order { subject, variant, policy };
+    pub fn build(
+        &self,
+        subject: &Subject,
+        variant: &Variant,
+        policy: &str,
+    ) -> Result<Built, BuildError> {
+        let order = Order {
+            subject,
+            variant,
+            policy,
+        };
         let missing: Vec<_> = subject.missing().into_iter().cloned().collect();
         if !missing.is_empty() {
-            return Err(BuildError::Missing { subject: order.id(), missing });
+            return Err(BuildError::Missing {
+                subject: order.id(),
+                missing,
+            });
         }
         let version = order.version()?;
         let content = content::of(subject).map_err(|(path, source)| order.file(&path, source))?;
@@ -136,7 +151,9 @@ impl Cache {
         if place.is_dir() {
             return Ok(built(true));
         }
-        let lock = self.lock(&place).map_err(|source| order.file(&place, source))?;
+        let lock = self
+            .lock(&place)
+            .map_err(|source| order.file(&place, source))?;
         // The process that held the lock may have made this very build.
         if place.is_dir() {
             return Ok(built(true));
@@ -212,7 +229,9 @@ impl Order<'_> {
         let limit = Duration::from_secs(self.subject.build_seconds);
         for command in &self.subject.build {
             let words = self.subject.fill(command, folder.path(), &flags);
-            let left = limit.saturating_sub(begin.elapsed()).max(Duration::from_millis(1));
+            let left = limit
+                .saturating_sub(begin.elapsed())
+                .max(Duration::from_millis(1));
             self.command(&words, folder.path(), left)?;
         }
         std::fs::rename(folder.path(), place).map_err(|source| self.file(place, source))?;
@@ -222,15 +241,27 @@ impl Order<'_> {
     }
 
     /// Runs one command and gives its standard output.
-    fn command(&self, words: &[String], folder: &Path, limit: Duration) -> Result<String, BuildError> {
-        let (program, args) = words.split_first().expect("a command has at least a program");
+    fn command(
+        &self,
+        words: &[String],
+        folder: &Path,
+        limit: Duration,
+    ) -> Result<String, BuildError> {
+        let (program, args) = words
+            .split_first()
+            .expect("a command has at least a program");
         let failed = |error: RunnerError, last_words| BuildError::Failed {
             subject: self.id(),
             error,
             last_words,
         };
-        let program = Program::new(program).args(args).cwd(folder).time_limit(limit);
-        let output = program.run().map_err(|error| failed(error, String::new()))?;
+        let program = Program::new(program)
+            .args(args)
+            .cwd(folder)
+            .time_limit(limit);
+        let output = program
+            .run()
+            .map_err(|error| failed(error, String::new()))?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         match output.success() {
             Ok(_) => Ok(stdout),

@@ -15,7 +15,9 @@ pub(crate) struct System {
 
 impl System {
     pub(crate) fn at(root: &Path) -> Self {
-        System { root: root.to_owned() }
+        System {
+            root: root.to_owned(),
+        }
     }
 
     /// The text of a file, without the white space around it; `None` if it is not there or empty.
@@ -41,7 +43,9 @@ impl System {
     pub(crate) fn governors(&self) -> Vec<String> {
         let mut governors: Vec<_> = (0..processors())
             .filter_map(|cpu| {
-                self.text(&format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))
+                self.text(&format!(
+                    "sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
+                ))
             })
             .collect();
         governors.sort();
@@ -60,9 +64,20 @@ impl System {
             return Some(kind);
         }
         let maker = self.text("sys/class/dmi/id/sys_vendor").unwrap_or_default();
-        let product = self.text("sys/class/dmi/id/product_name").unwrap_or_default();
+        let product = self
+            .text("sys/class/dmi/id/product_name")
+            .unwrap_or_default();
         let named = format!("{maker} {product}");
-        let known = ["QEMU", "KVM", "VMware", "VirtualBox", "Xen", "Microsoft Corporation Virtual", "Amazon EC2", "Google"];
+        let known = [
+            "QEMU",
+            "KVM",
+            "VMware",
+            "VirtualBox",
+            "Xen",
+            "Microsoft Corporation Virtual",
+            "Amazon EC2",
+            "Google",
+        ];
         if let Some(known) = known.iter().find(|known| named.contains(*known)) {
             return Some((*known).to_owned());
         }
@@ -85,7 +100,9 @@ impl System {
 
     pub(crate) fn machine(&self) -> Machine {
         let uname = rustix::system::uname();
-        let memory = self.field("proc/meminfo", "MemTotal", ':').unwrap_or_default();
+        let memory = self
+            .field("proc/meminfo", "MemTotal", ':')
+            .unwrap_or_default();
         let memory_kib: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
         let model = self
             .field("proc/cpuinfo", "model name", ':')
@@ -130,7 +147,9 @@ impl Machine {
 /// The processors that this process may run on.
 pub fn allowed_processors() -> Vec<usize> {
     match rustix::thread::sched_getaffinity(None) {
-        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect(),
+        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU)
+            .filter(|cpu| set.is_set(*cpu))
+            .collect(),
         Err(_) => (0..processors()).collect(),
     }
 }
@@ -145,7 +164,11 @@ pub(crate) const FIFO_PRIORITY: i32 = 50;
 
 /// Whether FIFO is permitted, and if not, how to permit it.
 fn fifo() -> String {
-    match (antiphon_runner::Policy::Fifo { priority: FIFO_PRIORITY }).permitted() {
+    match (antiphon_runner::Policy::Fifo {
+        priority: FIFO_PRIORITY,
+    })
+    .permitted()
+    {
         Ok(()) => "permitted".to_owned(),
         Err(why) => why,
     }
@@ -171,7 +194,11 @@ mod tests {
     fn a_bare_root_gives_a_machine_that_says_what_is_unknown() {
         let (_folder, system) = root(&[]);
         let machine = system.machine();
-        assert!(machine.governor.starts_with("unknown: "), "{}", machine.governor);
+        assert!(
+            machine.governor.starts_with("unknown: "),
+            "{}",
+            machine.governor
+        );
         assert_eq!(machine.virtualization, None);
         assert_eq!(machine.load, 0.0);
     }
@@ -179,11 +206,17 @@ mod tests {
     #[test]
     fn the_files_are_read() {
         let (_folder, system) = root(&[
-            ("proc/cpuinfo", "processor\t: 0\nmodel name\t: A Processor @ 3 GHz\nflags\t\t: fpu hypervisor\n"),
+            (
+                "proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: A Processor @ 3 GHz\nflags\t\t: fpu hypervisor\n",
+            ),
             ("proc/meminfo", "MemTotal:       2048 kB\n"),
             ("proc/loadavg", "0.75 0.5 0.1 1/100 4\n"),
             ("etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian 13\"\n"),
-            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
         ]);
         let machine = system.machine();
         assert_eq!(machine.processor, "A Processor @ 3 GHz");
@@ -197,14 +230,29 @@ mod tests {
     #[test]
     fn advice_names_what_to_change_only_where_something_is_to_be_changed() {
         let (_folder, system) = root(&[
-            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
             ("sys/devices/system/cpu/smt/active", "0\n"),
             ("proc/sys/kernel/sched_rt_runtime_us", "950000\n"),
         ]);
         let advice = advice::advice(&system);
         let of = |topic: &str| advice.iter().find(|advice| advice.topic == topic).unwrap();
-        assert!(of("frequency governor").change.as_deref().unwrap().contains("performance"));
+        assert!(
+            of("frequency governor")
+                .change
+                .as_deref()
+                .unwrap()
+                .contains("performance")
+        );
         assert_eq!(of("sibling threads").change, None);
-        assert!(of("real-time throttling").change.as_deref().unwrap().contains("sched_rt_runtime_us=-1"));
+        assert!(
+            of("real-time throttling")
+                .change
+                .as_deref()
+                .unwrap()
+                .contains("sched_rt_runtime_us=-1")
+        );
     }
 }

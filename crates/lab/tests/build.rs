@@ -33,7 +33,8 @@ flags = ["-f"]
     folder
 }
 
-const COPIES: &str = "echo x >> $1/count; cp $1/src/main $2/main; shift 2; for f; do echo \"$f\" >> flags; done";
+const COPIES: &str =
+    "echo x >> $1/count; cp $1/src/main $2/main; shift 2; for f; do echo \"$f\" >> flags; done";
 
 fn build(folder: &Path, cache: &Cache, variant: usize, policy: &str) -> Result<Built, BuildError> {
     let subject = Subject::load(folder).unwrap();
@@ -41,7 +42,10 @@ fn build(folder: &Path, cache: &Cache, variant: usize, policy: &str) -> Result<B
 }
 
 fn builds_made(folder: &Path) -> usize {
-    std::fs::read_to_string(folder.join("count")).unwrap_or_default().lines().count()
+    std::fs::read_to_string(folder.join("count"))
+        .unwrap_or_default()
+        .lines()
+        .count()
 }
 
 #[test]
@@ -55,7 +59,10 @@ fn a_build_is_made_once_and_again_when_anything_that_decides_it_changes() {
     assert_eq!(first.record.compiler, "Toy 1.0");
     assert_eq!(first.record.flags, "-a -b c");
     assert_eq!(std::fs::read_to_string(&first.run[0]).unwrap(), "hello");
-    assert_eq!(std::fs::read_to_string(first.folder.join("flags")).unwrap(), "-a\n-b c\n");
+    assert_eq!(
+        std::fs::read_to_string(first.folder.join("flags")).unwrap(),
+        "-a\n-b c\n"
+    );
     let again = build(folder.path(), &cache, 0, "other").unwrap();
     assert!(again.cached);
     assert_eq!(again.folder, first.folder);
@@ -63,13 +70,20 @@ fn a_build_is_made_once_and_again_when_anything_that_decides_it_changes() {
 
     let fifo = build(folder.path(), &cache, 0, "fifo").unwrap();
     assert_ne!(fifo.folder, first.folder);
-    assert_ne!(build(folder.path(), &cache, 1, "other").unwrap().folder, first.folder);
+    assert_ne!(
+        build(folder.path(), &cache, 1, "other").unwrap().folder,
+        first.folder
+    );
     std::fs::write(folder.path().join("src/main"), "changed").unwrap();
     let changed = build(folder.path(), &cache, 0, "other").unwrap();
     assert_ne!(changed.record.content, first.record.content);
     assert_eq!(std::fs::read_to_string(&changed.run[0]).unwrap(), "changed");
     // The script is named by a command, so it decides too.
-    std::fs::write(folder.path().join("build.sh"), format!("{COPIES} # changed")).unwrap();
+    std::fs::write(
+        folder.path().join("build.sh"),
+        format!("{COPIES} # changed"),
+    )
+    .unwrap();
     assert!(!build(folder.path(), &cache, 0, "other").unwrap().cached);
     assert_eq!(builds_made(folder.path()), 5);
 }
@@ -80,7 +94,12 @@ fn a_build_that_fails_says_the_compilers_last_words_and_leaves_nothing() {
     let place = tempfile::tempdir().unwrap();
     let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
     assert!(error.to_string().contains("toy/plain"), "{error}");
-    let Outcome::Absent { reason, last_words, .. } = error.absence() else { panic!() };
+    let Outcome::Absent {
+        reason, last_words, ..
+    } = error.absence()
+    else {
+        panic!()
+    };
     assert!(reason.contains("exit code 1"), "{reason}");
     assert_eq!(last_words, "main.toy:3: unknown word");
     let left: Vec<_> = std::fs::read_dir(place.path().join("builds/toy"))
@@ -96,7 +115,11 @@ fn a_build_that_takes_too_long_is_ended() {
     let folder = folder("sleep 600");
     let file = folder.path().join("subject.toml");
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("build_seconds = 20", "build_seconds = 1")).unwrap();
+    std::fs::write(
+        &file,
+        text.replace("build_seconds = 20", "build_seconds = 1"),
+    )
+    .unwrap();
     let place = tempfile::tempdir().unwrap();
     let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
     assert!(error.to_string().contains("did not finish"), "{error}");
@@ -109,9 +132,24 @@ fn a_missing_compiler_is_told_with_the_command_that_installs_it() {
     let file = folder.path().join("subject.toml");
     let text = std::fs::read_to_string(&file).unwrap();
     let needs = "[{ command = \"no-such-compiler\", package = \"gnat\" }, { command = \"nor-this\", package = \"gcc\" }]";
-    std::fs::write(&file, text.replace("[{ command = \"sh\", package = \"dash\" }]", needs)).unwrap();
-    let error = build(folder.path(), &Cache::at(tempfile::tempdir().unwrap().path()), 0, "other").unwrap_err();
-    assert!(error.to_string().contains("`no-such-compiler` and `nor-this`"), "{error}");
+    std::fs::write(
+        &file,
+        text.replace("[{ command = \"sh\", package = \"dash\" }]", needs),
+    )
+    .unwrap();
+    let error = build(
+        folder.path(),
+        &Cache::at(tempfile::tempdir().unwrap().path()),
+        0,
+        "other",
+    )
+    .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`no-such-compiler` and `nor-this`"),
+        "{error}"
+    );
     assert_eq!(error.mend(), "`apt install gcc gnat` as root");
 }
 

@@ -13,13 +13,19 @@ pub struct Cache {
 impl Cache {
     /// The cache in this folder.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
-        Cache { folder: folder.into() }
+        Cache {
+            folder: folder.into(),
+        }
     }
 
     /// The user's cache: `$ANTIPHON_CACHE`, else `$XDG_CACHE_HOME/antiphon`, else `~/.cache/antiphon`, else a folder in the system's
     /// temporary one.
     pub fn of_user() -> Cache {
-        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let named = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let folder = named("ANTIPHON_CACHE")
             .or_else(|| named("XDG_CACHE_HOME").map(|folder| folder.join("antiphon")))
             .or_else(|| named("HOME").map(|folder| folder.join(".cache/antiphon")))

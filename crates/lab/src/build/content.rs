@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 /// they are executable. The error has the file that could not be read.
 pub(super) fn of(subject: &Subject) -> Result<String, (PathBuf, io::Error)> {
     let mut files = BTreeSet::new();
-    for source in subject.sources.iter().map(String::as_str).chain(named(subject)) {
+    for source in subject
+        .sources
+        .iter()
+        .map(String::as_str)
+        .chain(named(subject))
+    {
         collect(&subject.folder.join(source), &mut files)?;
     }
     let mut hasher = blake3::Hasher::new();
@@ -55,6 +60,12 @@ fn collect(path: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), (PathBuf, i
 fn named(subject: &Subject) -> impl Iterator<Item = &str> {
     let of_variants = subject.variants.iter().flat_map(|variant| &variant.flags);
     let of_policies = subject.policies.values().flatten();
-    let words = subject.build.iter().flatten().chain(&subject.run).chain(of_variants).chain(of_policies);
+    let words = subject
+        .build
+        .iter()
+        .flatten()
+        .chain(&subject.run)
+        .chain(of_variants)
+        .chain(of_policies);
     words.filter_map(|word| word.split_once("{source}/").map(|(_, path)| path))
 }

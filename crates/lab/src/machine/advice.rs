@@ -47,7 +47,10 @@ pub(super) fn advice(system: &System) -> Vec<Advice> {
 
 fn load(system: &System) -> Advice {
     let load = system.load();
-    let state = format!("{load:.2} on {} processors over the last minute", processors());
+    let state = format!(
+        "{load:.2} on {} processors over the last minute",
+        processors()
+    );
     if load > 0.3 {
         let change = "end other programs first: medians of paired slices bear load, latencies and blocking operations do not";
         return to_change("load", state, change);
@@ -59,7 +62,8 @@ fn governor(system: &System) -> Advice {
     let governors = system.governors();
     let state = system.governor();
     if governors.iter().any(|governor| governor != "performance") {
-        let change = "`cpupower frequency-set -g performance` as root (Debian package linux-cpupower)";
+        let change =
+            "`cpupower frequency-set -g performance` as root (Debian package linux-cpupower)";
         return to_change("frequency governor", state, change);
     }
     as_it_is("frequency governor", state)
@@ -76,7 +80,9 @@ fn turbo(system: &System) -> Option<Advice> {
     if !on {
         return Some(as_it_is("turbo", "off"));
     }
-    let change = format!("`echo {off} > /{path}` as root: a processor has several turbo states, and figures follow them");
+    let change = format!(
+        "`echo {off} > /{path}` as root: a processor has several turbo states, and figures follow them"
+    );
     Some(to_change("turbo", "on", change))
 }
 
@@ -95,14 +101,18 @@ fn fifo_permission() -> Advice {
         why => to_change(
             "FIFO scheduling",
             "not permitted",
-            format!("{why} (without it, operations that block are measured under `other` and spread by 10 %)"),
+            format!(
+                "{why} (without it, operations that block are measured under `other` and spread by 10 %)"
+            ),
         ),
     }
 }
 
 fn throttling(system: &System) -> Option<Advice> {
     let runtime = system.number("proc/sys/kernel/sched_rt_runtime_us")?;
-    let period = system.number("proc/sys/kernel/sched_rt_period_us").unwrap_or(1_000_000);
+    let period = system
+        .number("proc/sys/kernel/sched_rt_period_us")
+        .unwrap_or(1_000_000);
     if runtime < 0 || runtime >= period {
         return Some(as_it_is("real-time throttling", "off"));
     }
