@@ -1,21 +1,38 @@
 //! How a cost is measured: clocks, frames, noise, statistics.
 //!
 //! No I/O: a plan says which slice comes next and takes its result; series of clock readings go in, estimates come out.
+//! The mathematics is in `docs/method.md`.
 
+mod block;
 mod clock;
 mod delay;
 mod estimate;
+mod evaluate;
+mod findings;
 mod interference;
 mod latency;
+mod placement;
+mod plan;
 mod slice;
+mod statistics;
 mod storage;
+#[cfg(test)]
+mod synthetic;
+mod work;
 
 pub use clock::{ClockEstimate, ResolutionBy};
 pub use delay::{DelayCurve, DelayMethod, DelayPoint};
 pub use estimate::{
     Estimate, Finding, FindingKind, FrameTimes, Interval, PaperFigures, Resources, Stopped,
 };
+pub use findings::PLACEMENT_FLOOR_NS;
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
 pub use latency::{Distribution, LatencyEstimate, LatencySample};
+pub use placement::{Expected, Placement};
+pub use plan::{
+    BatchRequest, ClockFacts, FrameError, FramePlan, FrameSettings, PairEstimate, PairPlan,
+    PairSettings, PairStep, Purpose, Side, Step,
+};
 pub use slice::{Batch, Role, Slice, ThreadReport};
 pub use storage::StorageEstimate;
+pub use work::{WorkSample, reference_checksum, unequal_work};
