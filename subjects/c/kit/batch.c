@@ -33,14 +33,11 @@ static void run_slice(struct slice *slice, const struct kit_test *test, enum rol
     slice->role = role;
     slice->iterations = iterations;
     read_resources(&slice->before);
-    uint64_t start_ns = kit_now();
-    uint64_t checksum = frame(iterations);
-    uint64_t end_ns = kit_now();
+    slice->start_ns = kit_now();
+    slice->checksum = enter_frame(frame, iterations);
+    slice->end_ns = kit_now();
     read_resources(&slice->after);
     slice->processor = sched_getcpu();
-    slice->start_ns = start_ns;
-    slice->end_ns = end_ns;
-    slice->checksum = checksum;
     run_hook(test->reset);
 }
 
