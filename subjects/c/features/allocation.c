@@ -69,7 +69,7 @@ FIXED_SIZES(STRING_REGION)
     static uint64_t frame_##region(uint64_t iterations)                                                                \
     {                                                                                                                  \
         uint64_t sum = 0;                                                                                              \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i))                                                        \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i))                                                        \
             sum += region_##region(i & 1);                                                                             \
         return sum;                                                                                                    \
     }
@@ -106,7 +106,7 @@ static size_t bound_1 = 1, bound_10 = 10;
     static uint64_t frame_subprogram_##dimensions##_##range(uint64_t iterations)                                       \
     {                                                                                                                  \
         uint64_t sum = 0;                                                                                              \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             KIT_KEEP(bound_##range);                                                                                   \
             sum += dynamic_##dimensions(bound_##range, i & 1);                                                         \
         }                                                                                                              \
@@ -115,7 +115,7 @@ static size_t bound_1 = 1, bound_10 = 10;
     static uint64_t frame_block_##dimensions##_##range(uint64_t iterations)                                            \
     {                                                                                                                  \
         uint64_t sum = 0;                                                                                              \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             KIT_KEEP(bound_##range);                                                                                   \
             size_t bound = bound_##range;                                                                              \
             DYNAMIC_BODY(dimensions, bound, i & 1);                                                                    \

@@ -60,7 +60,7 @@ static void call(void)
 
 static void do_share(uint64_t share, bool calls)
 {
-    for (uint64_t i = 0; i < share; kit_increment(&i))
+    for (uint64_t i = 0; i < share; i = kit_increment(i))
         if (calls)
             call();
 }

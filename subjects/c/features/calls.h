@@ -3,7 +3,8 @@
  *
  * A body does as little as the mode allows. `in` reads the first parameter. `out` sets each scalar and `in_out` changes
  * each, as a body must; of an array or record they change the first component only, so that the cost grows with the size
- * if and only if the object is copied. Each body also counts the call, as the control loop does. */
+ * if and only if the object is copied. Each body also leaves a value behind, as the control loop does: a store,
+ * since a sum in memory would keep a processor waiting for longer than a call takes. */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -14,9 +15,9 @@
 
 enum colour { RED, GREEN };
 
-extern uint64_t call_total; /* what bodies add to */
+extern uint64_t call_value; /* what bodies leave behind; loops add it up */
 
-/* Scalars: FORMAL, ACTUAL, USE and ADDS of each type and mode --------------------------------------------------------- */
+/* Scalars: FORMAL, ACTUAL, USE and LEAVES of each type and mode --------------------------------------------------------- */
 
 extern int call_integers[100];
 extern enum colour call_enumerations[100];
@@ -42,9 +43,9 @@ extern enum colour call_enumerations[100];
 #define USE_enumeration_out(k) *p##k = GREEN
 #define USE_enumeration_in_out(k) *p##k = *p##k == RED ? GREEN : RED
 
-#define ADDS_in (uint64_t)p100
-#define ADDS_out 1
-#define ADDS_in_out 1
+#define LEAVES_in (uint64_t)p100
+#define LEAVES_out 1
+#define LEAVES_in_out 1
 
 #define SCALAR_CALLS(X, form)                                                                                          \
     SCALAR_MODES(X, form, integer, 1) SCALAR_MODES(X, form, integer, 10) SCALAR_MODES(X, form, integer, 100)           \
@@ -57,7 +58,7 @@ extern enum colour call_enumerations[100];
     void SCALAR_NAME(form, type, mode, count)(EACH_##count(FORMAL_##type##_##mode, COMMA))
 #define SCALAR_BODY(form, type, mode, count)                                                                           \
     {                                                                                                                  \
-        call_total += ADDS_##mode;                                                                                     \
+        call_value = LEAVES_##mode;                                                                                    \
         EACH_##count(USE_##type##_##mode, SEMICOLON);                                                                  \
     }
 
@@ -94,9 +95,9 @@ SIZES(COMPOSITE_TYPES)
 #define FIRST_array(object) (object).parts[0]
 #define FIRST_record(object) (object).parts[0].number
 
-#define BODY_in(first) call_total += (uint64_t)(first)
-#define BODY_out(first) call_total += 1; (first) = 1
-#define BODY_in_out(first) call_total += 1; (first) ^= 1
+#define BODY_in(first) call_value = (uint64_t)(first)
+#define BODY_out(first) call_value = 1; (first) = 1
+#define BODY_in_out(first) call_value = 1; (first) ^= 1
 
 #define COMPOSITE_NAME(form, type, mode, bytes) call_##form##_##type##_##mode##_##bytes
 #define COMPOSITE_HEAD(form, type, mode, bytes)                                                                        \
@@ -128,6 +129,6 @@ SCALAR_CALLS(DECLARE_SCALAR, inter)
 COMPOSITE_CALLS(DECLARE_COMPOSITE, inter)
 UNCONSTRAINED_CALLS(DECLARE_UNCONSTRAINED, inter)
 
-kit_frame call_control; /* counts calls, and makes none */
+kit_frame call_control; /* does what a body does, and calls none */
 
 #endif

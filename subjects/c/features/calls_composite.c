@@ -16,11 +16,14 @@ UNCONSTRAINED_CALLS(DEFINE_UNCONSTRAINED, intra)
 #define FRAME(name, first, call)                                                                                       \
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
-        call_total = 0;                                                                                                \
+        uint64_t sum = 0;                                                                                              \
         first = 1;                                                                                                     \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i))                                                        \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                   \
             call;                                                                                                      \
-        return call_total + (uint64_t)first;                                                                           \
+            KIT_KEEP(call_value);                                                                                      \
+            sum += call_value;                                                                                         \
+        }                                                                                                              \
+        return sum + (uint64_t)first;                                                                                  \
     }
 #define COMPOSITE_FRAME(form, type, mode, bytes)                                                                       \
     FRAME(form##_##type##_##mode##_##bytes, FIRST_##type(call_##type##_##bytes),                                       \

@@ -1,7 +1,7 @@
 /* The subprograms that are called from another unit, and the objects that are passed. */
 #include "calls.h"
 
-uint64_t call_total;
+uint64_t call_value;
 int call_integers[100];
 enum colour call_enumerations[100];
 
@@ -12,7 +12,7 @@ SIZES(DEFINE_OBJECTS)
 
 void call_inter_none(void)
 {
-    call_total += 1;
+    call_value = 1;
 }
 
 #define DEFINE_SCALAR(form, type, mode, count) SCALAR_HEAD(form, type, mode, count) SCALAR_BODY(form, type, mode, count)
@@ -26,8 +26,11 @@ UNCONSTRAINED_CALLS(DEFINE_UNCONSTRAINED, inter)
 
 uint64_t call_control(uint64_t iterations)
 {
-    call_total = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
-        call_total += 1;
-    return call_total;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
+        call_value = 1;
+        KIT_KEEP(call_value);
+        sum += call_value;
+    }
+    return sum;
 }

@@ -6,12 +6,12 @@
 
 KIT_APART static void call_intra_none(void)
 {
-    call_total += 1;
+    call_value = 1;
 }
 
 ALWAYS_INLINE void call_inline_none(void)
 {
-    call_total += 1;
+    call_value = 1;
 }
 
 #define DEFINE_INTRA(form, type, mode, count)                                                                          \
@@ -25,12 +25,15 @@ SCALAR_CALLS(DEFINE_INLINE, inline)
 #define FRAME(name, call)                                                                                              \
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
-        call_total = 0;                                                                                                \
+        uint64_t sum = 0;                                                                                              \
         call_integers[0] = 1;                                                                                          \
         call_enumerations[0] = GREEN;                                                                                  \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i))                                                        \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                   \
             call;                                                                                                      \
-        return call_total + (uint64_t)call_integers[0] + (uint64_t)call_enumerations[0];                               \
+            KIT_KEEP(call_value);                                                                                      \
+            sum += call_value;                                                                                         \
+        }                                                                                                              \
+        return sum + (uint64_t)call_integers[0] + (uint64_t)call_enumerations[0];                                      \
     }
 #define SCALAR_FRAME(form, type, mode, count)                                                                          \
     FRAME(form##_##type##_##mode##_##count,                                                                            \

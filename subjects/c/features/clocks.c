@@ -16,7 +16,7 @@
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
         uint64_t count = 0;                                                                                            \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             declaration;                                                                                               \
             reading;                                                                                                   \
             KIT_KEEP(time);                                                                                            \

@@ -73,7 +73,7 @@ static void entry(void)
 static uint64_t frame_entry(uint64_t iterations)
 {
     openings = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         entry();
     return openings;
 }
@@ -81,7 +81,7 @@ static uint64_t frame_entry(uint64_t iterations)
 static uint64_t frame_count(uint64_t iterations)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         sum += 1;
     return sum;
 }
@@ -91,14 +91,15 @@ static uint64_t frame_count(uint64_t iterations)
 
 static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
 static sem_t go, held;
-static atomic_bool caller_comes, partner_ends;
+static atomic_bool partner_ends;
+static atomic_uint_fast64_t comings; /* of the caller, counted: a flag could be set and cleared again unseen */
 static bool with_mutex;
 static uint64_t passed; /* under the mutex, or by the caller alone */
 
 static void *holder_body(void *unused)
 {
     (void)unused;
-    for (;;) {
+    for (uint64_t round = 1;; round++) {
         semaphore_wait(&go);
         if (atomic_load(&partner_ends))
             return NULL;
@@ -107,7 +108,7 @@ static void *holder_body(void *unused)
         if (locks)
             pthread_mutex_lock(&contended);
         sem_post(&held);
-        while (!atomic_load(&caller_comes))
+        while (atomic_load(&comings) < round)
             sched_yield();
         if (locks)
             pthread_mutex_unlock(&contended);
@@ -120,6 +121,7 @@ static void prepare_procedure(uint64_t argument)
     sem_init(&go, 0, 0);
     sem_init(&held, 0, 0);
     atomic_store(&partner_ends, false);
+    atomic_store(&comings, 0);
     start(holder_body);
 }
 
@@ -138,16 +140,15 @@ static void finish_procedure(void)
 static inline void let_partner_hold(bool mutex)
 {
     with_mutex = mutex;
-    atomic_store(&caller_comes, false);
     sem_post(&go);
     semaphore_wait(&held);
-    atomic_store(&caller_comes, true);
+    atomic_fetch_add(&comings, 1);
 }
 
 static uint64_t frame_procedure(uint64_t iterations)
 {
     passed = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         let_partner_hold(true);
         pthread_mutex_lock(&contended);
         passed += 1;
@@ -159,7 +160,7 @@ static uint64_t frame_procedure(uint64_t iterations)
 static uint64_t frame_steps(uint64_t iterations)
 {
     passed = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         let_partner_hold(false);
         passed += 1;
     }

@@ -17,7 +17,7 @@ static void set_request(uint64_t nanoseconds)
 static uint64_t frame_zero(uint64_t iterations)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         sched_yield();
         sum += i;
     }
@@ -27,7 +27,7 @@ static uint64_t frame_zero(uint64_t iterations)
 static uint64_t frame_relative(uint64_t iterations)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         nanosleep(&requested, NULL);
         sum += i;
     }
@@ -48,7 +48,7 @@ static struct timespec after_request(struct timespec time)
 static uint64_t frame_until(uint64_t iterations)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         struct timespec wake = after_request(now);

@@ -54,13 +54,13 @@ static void leave_traps(void)
 
 /* Not raised ------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t counted; /* in memory: what a handler changes must outlast the jump */
+static uint64_t counted; /* in memory, like the index: what changes must outlast the jump */
 
 #define FRAME(name, statement)                                                                                         \
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
         counted = 0;                                                                                                   \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (volatile uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                             \
             statement;                                                                                                 \
         }                                                                                                              \
         return counted;                                                                                                \

@@ -12,7 +12,7 @@ const struct kit_test *const kit_tables[] = {
 uint64_t empty_loop(uint64_t iterations)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         sum += i;
     return sum;
 }

@@ -6,7 +6,7 @@ static uint64_t frame_semaphore(uint64_t iterations)
 {
     uint64_t sum = 0;
     handoff_begin();
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         sum += handoff_and_back();
     return sum;
 }
@@ -74,7 +74,7 @@ static uint64_t frame_condvar(uint64_t iterations)
 {
     uint64_t sum = 0;
     exchanged = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         sum += hand_over();
     return sum;
 }

@@ -45,7 +45,7 @@ static inline void *checked(void *object, size_t bytes)
 
 static uint64_t keep_nothing(uint64_t iterations)
 {
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         keep(NULL);
     return kept_count;
 }
@@ -55,7 +55,7 @@ static uint64_t keep_nothing(uint64_t iterations)
 #define NEW_FRAME(name, bytes)                                                                                         \
     static uint64_t frame_new_##name(uint64_t iterations)                                                              \
     {                                                                                                                  \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i))                                                        \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i))                                                        \
             keep(checked(malloc(bytes), bytes));                                                                       \
         return kept_count;                                                                                             \
     }
@@ -78,7 +78,7 @@ static size_t bound_1 = 1, bound_10 = 10;
 #define ARRAY_FRAME(dimensions, range)                                                                                 \
     static uint64_t frame_new_##dimensions##_##range(uint64_t iterations)                                              \
     {                                                                                                                  \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             KIT_KEEP(bound_##range);                                                                                   \
             size_t bytes = BYTES_##dimensions(bound_##range);                                                          \
             keep(checked(malloc(bytes), bytes));                                                                       \
@@ -96,7 +96,7 @@ static char outside;
 static uint64_t use_nothing(uint64_t iterations)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         char *object = &outside;
         *object = (char)(i & 1);
         KIT_KEEP_TARGET(object);
@@ -109,7 +109,7 @@ static uint64_t use_nothing(uint64_t iterations)
     static uint64_t frame_new_free_##bytes(uint64_t iterations)                                                        \
     {                                                                                                                  \
         uint64_t sum = 0;                                                                                              \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             char *object = checked(malloc(bytes), bytes);                                                              \
             *object = (char)(i & 1);                                                                                   \
             KIT_KEEP_TARGET(object);                                                                                   \

@@ -17,7 +17,7 @@ static uint64_t value; /* the object's data */
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
         value = 0;                                                                                                     \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             statement;                                                                                                 \
         }                                                                                                              \
         return value;                                                                                                  \
@@ -83,7 +83,7 @@ static uint64_t frame_read(uint64_t iterations)
 {
     uint64_t sum = 0;
     value = 1;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         KIT_KEEP(value);
         sum += value;
     }
@@ -94,7 +94,7 @@ static uint64_t frame_function(uint64_t iterations)
 {
     uint64_t sum = 0;
     value = 1;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         pthread_rwlock_rdlock(&read_write);
         sum += value;
         pthread_rwlock_unlock(&read_write);

@@ -22,7 +22,7 @@ static void start(pthread_t *thread, void *(*body)(void *), void *context)
 static uint64_t frame_allocated(uint64_t iterations)
 {
     uint64_t count = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i)) {
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
         pthread_t thread;
         start(&thread, task_body, &count);
         pthread_join(thread, NULL);
@@ -33,7 +33,7 @@ static uint64_t frame_allocated(uint64_t iterations)
 static uint64_t frame_count(uint64_t iterations)
 {
     uint64_t count = 0;
-    for (uint64_t i = 0; i < iterations; kit_increment(&i))
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i))
         ++count;
     return count;
 }

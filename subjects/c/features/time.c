@@ -45,7 +45,7 @@ static struct timespec result;
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
         uint64_t sum = 0;                                                                                              \
-        for (uint64_t i = 0; i < iterations; kit_increment(&i)) {                                                      \
+        for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                                      \
             KIT_KEEP(time_1);                                                                                          \
             KIT_KEEP(time_2);                                                                                          \
             KIT_KEEP(duration_1);                                                                                      \

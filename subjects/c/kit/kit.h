@@ -19,8 +19,9 @@
 typedef uint64_t kit_frame(uint64_t iterations);
 
 /* The hidden increment: loops count with it so that no compiler sees their end.
- *     for (uint64_t i = 0; i < iterations; kit_increment(&i)) */
-void kit_increment(uint64_t *index);
+ *     for (uint64_t i = 0; i < iterations; i = kit_increment(i))
+ * By value, so that the counter's way through memory does not hide the cost of small operations beside it. */
+uint64_t kit_increment(uint64_t index);
 
 /* Makes the compiler believe that the variable has been read and written, without any instruction. */
 #define KIT_KEEP(variable) __asm__ volatile("" : "+m"(variable))
