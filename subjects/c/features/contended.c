@@ -169,8 +169,8 @@ static uint64_t frame_steps(uint64_t iterations)
 
 const struct kit_test contended_tests[] = {
     {.name = "protected.contended.entry", .control = frame_count, .test = frame_entry, .prepare = prepare_entry,
-     .finish = finish_entry, .threads = 2, .switches = "2"},
+     .finish = finish_entry, .threads = 2},
     {.name = "protected.contended.procedure", .control = frame_steps, .test = frame_procedure,
-     .prepare = prepare_procedure, .finish = finish_procedure, .threads = 2},
+     .prepare = prepare_procedure, .finish = finish_procedure, .threads = 2, .switches = "4"},
     {.name = NULL},
 };

@@ -13,6 +13,9 @@ static uint64_t frame_semaphore(uint64_t iterations)
 
 /* Condition variables ------------------------------------------------------------------------------------------------ */
 
+/* The signal is sent with the lock held, as monitors do. Whether the thread that it wakes runs at once and stops at the
+ * lock is the scheduler's choice (it does under `other`, it does not under `fifo`), so no number of switches is declared. */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t there = PTHREAD_COND_INITIALIZER, back = PTHREAD_COND_INITIALIZER;
 static enum { MAIN_HAS_IT, PARTNER_HAS_IT, ENDING } control; /* under the lock, like what follows */
@@ -83,6 +86,6 @@ const struct kit_test handoff_tests[] = {
     {.name = "handoff.semaphore", .control = empty_loop, .test = frame_semaphore, .prepare = handoff_prepare,
      .finish = handoff_finish, .threads = 2, .switches = "2"},
     {.name = "handoff.condvar", .control = empty_loop, .test = frame_condvar, .prepare = prepare, .finish = finish,
-     .threads = 2, .switches = "2"},
+     .threads = 2},
     {.name = NULL},
 };

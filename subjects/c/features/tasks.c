@@ -84,7 +84,7 @@ static void terminate(struct kit_sample *sample)
 }
 
 const struct kit_test task_tests[] = {
-    {.name = "task.allocated", .control = frame_count, .test = frame_allocated, .threads = 2},
+    {.name = "task.allocated", .control = frame_count, .test = frame_allocated, .threads = 2, .switches = "1"},
     {.name = "task.phase.elaborate", .kind = KIT_LATENCY, .operate = elaborate, .threads = 2},
     {.name = "task.phase.activate", .kind = KIT_LATENCY, .operate = activate, .threads = 2},
     {.name = "task.phase.terminate", .kind = KIT_LATENCY, .operate = terminate, .threads = 2},

@@ -75,7 +75,7 @@ struct kit_test {
 
     const char *arg_unit;     /* "ns", "bytes", "count"; NULL: the test takes no argument */
     const char *work;         /* key of equal work across subjects; NULL: none claimed */
-    const char *switches;     /* voluntary context switches of one operation, placement `same`; NULL: none declared */
+    const char *switches;     /* context switches of one operation under placement `same`; NULL: none declared */
     unsigned threads;         /* that take part in one operation; 0 means 1 */
     uint64_t most_iterations; /* that a slice may have, for tests that keep what they take; 0: no limit */
     const char *absent;       /* why the test cannot run here and what would mend it; NULL: it can */
