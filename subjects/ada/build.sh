@@ -11,9 +11,14 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 source=$(cd "$1" && pwd)
-mkdir -p "$2/kit" "$2/tests"
+mkdir -p "$2"
 build=$(cd "$2" && pwd)
 shift 2
+
+# Every function and loop begins at a boundary, so that a change in one test does not move the others; functions with equal
+# bodies (the copies of an A/A test) stay apart.
+layout='-falign-functions=64 -falign-loops=32 -fno-ipa-icf'
+checks='-gnat12 -gnatwa -gnaty3abcefhiklnprtM120'
 
 configuration=
 for flag in "$@"; do
@@ -23,24 +28,26 @@ for flag in "$@"; do
 done
 
 case $(gcc -dumpmachine) in
-    x86_64-*) ticks=x86_64 ;;
-    *) ticks=other ;;
+    x86_64-*) ticks=$source/kit/ticks/x86_64 ;;
+    *) ticks=$source/kit/ticks/other ;;
 esac
 
-# Every function and loop begins at a boundary, so that a change in one test does not move the others; functions with equal
-# bodies (the copies of an A/A test) stay apart.
-layout='-falign-functions=64 -falign-loops=32 -fno-ipa-icf'
-checks='-gnat12 -gnatwa -gnaty3abcefhiklnprtM120'
+# within FOLDER COMMAND…: runs the command in a folder of the build, which is made if need be
+within() {
+    mkdir -p "$build/$1"
+    (cd "$build/$1" && shift && "$@")
+}
 
-kit="-I$source/kit -I$source/kit/ticks/$ticks"
+# shellcheck disable=SC2086 # layout and checks are lists of words
+{
+    within kit gnatmake -q -c -u "-I$source/kit" "-I$ticks" "$source"/kit/*.adb "$ticks"/*.ads \
+        -cargs -O2 $layout $checks ${configuration:+"$configuration"}
 
-cd "$build/kit"
-# shellcheck disable=SC2086
-gnatmake -q -c -u $kit "$source"/kit/*.adb "$source"/kit/ticks/$ticks/*.ads \
-    -cargs -O2 $layout $checks ${configuration:+"$configuration"}
+    within generator gnatmake -q "-I$source/features/generator" generate.adb -cargs $checks
+    within generated "$build/generator/generate"
 
-cd "$build/tests"
-# shellcheck disable=SC2086
-gnatmake -q $kit "-aO$build/kit" "-I$source/features" features.adb -o "$build/features.new" \
-    -cargs $layout $checks "$@"
+    within tests gnatmake -q -j0 "-I$source/kit" "-I$ticks" "-aO$build/kit" "-I$build/generated" \
+        "-I$source/features" "-I$source/features/calls" "-I$source/features/allocation" "-I$source/features/exceptions" \
+        features.adb -o "$build/features.new" -cargs $layout $checks "$@"
+}
 mv "$build/features.new" "$build/features"

@@ -1,5 +1,6 @@
 --  The Ada subject: registers the tests of all feature areas, in the order of suites/features.toml, and serves requests
 
+with Features_Calls;
 with Kit.Protocol;
 
 procedure Features
@@ -8,5 +9,6 @@ is
    --  GNAT runs Ada priority p as SCHED_FIFO p + 1: 50 is the priority at which the laboratory starts FIFO subjects.
    --  Priorities have no effect under other policies
 begin
+   Features_Calls.Register;
    Kit.Protocol.Serve;
 end Features;
