@@ -1,6 +1,7 @@
 --  The Ada subject: registers the tests of all feature areas, in the order of suites/features.toml, and serves requests
 
 with Features_Calls;
+with Features_Exceptions;
 with Kit.Protocol;
 
 procedure Features
@@ -10,5 +11,6 @@ is
    --  Priorities have no effect under other policies
 begin
    Features_Calls.Register;
+   Features_Exceptions.Register;
    Kit.Protocol.Serve;
 end Features;
