@@ -1,5 +1,6 @@
 --  The Ada subject: registers the tests of all feature areas, in the order of suites/features.toml, and serves requests
 
+with Features_Allocation;
 with Features_Calls;
 with Features_Exceptions;
 with Kit.Protocol;
@@ -11,6 +12,7 @@ is
    --  Priorities have no effect under other policies
 begin
    Features_Calls.Register;
+   Features_Allocation.Register;
    Features_Exceptions.Register;
    Kit.Protocol.Serve;
 end Features;
