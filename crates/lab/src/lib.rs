@@ -1,6 +1,7 @@
 //! What is measured and where results are kept: suites, subjects, plans, runs, the store.
 
 pub mod build;
+pub mod conformance;
 mod document;
 pub mod machine;
 pub mod protocol;
