@@ -13,6 +13,6 @@ pub mod suite;
 pub use document::{Fault, Faults};
 pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 pub use session::{
-    ANSWER_LIMIT, Answer, BatchSize, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
+    ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
     SessionError,
 };

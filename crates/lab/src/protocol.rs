@@ -9,7 +9,7 @@ pub use answer::{
     Usage, parse_line,
 };
 pub use escape::{decode, encode};
-pub use request::{Placement, Request};
+pub use request::Request;
 
 /// The version that this laboratory speaks.
 pub const VERSION: u64 = 1;

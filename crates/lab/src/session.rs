@@ -9,9 +9,9 @@ pub use error::SessionError;
 pub use launch::Launch;
 
 use crate::protocol::{
-    ClockInfo, Data, Hello, Outcome, Placement, READINGS_MAX, Request, TestInfo, Usage, VERSION,
+    ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION,
 };
-use antiphon_measure::{Batch, LatencySample, Role, Slice};
+use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice};
 use std::time::{Duration, Instant};
 
 /// Time for a subject to start and answer `hello`, `placement`, `list`, `usage`.
@@ -36,19 +36,6 @@ pub struct Listing {
     pub tests: Vec<TestInfo>,
     /// Its clocks, in its order; names are unique.
     pub clocks: Vec<ClockInfo>,
-}
-
-/// How large a batch of slices is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchSize {
-    /// Iterations of each control and test slice.
-    pub iterations: u64,
-    /// Blocks.
-    pub blocks: u32,
-    /// Iterations of each reference slice; 0 leaves them out.
-    pub reference_iterations: u64,
-    /// Untimed iterations before.
-    pub warmup: u64,
 }
 
 /// What a storage loop answers.
@@ -154,15 +141,15 @@ impl Session {
         &mut self,
         test: &str,
         arg: Option<u64>,
-        size: &BatchSize,
+        wanted: &BatchRequest,
         limit: Duration,
     ) -> Result<Batch, SessionError> {
         let request = Request::Batch {
             test,
-            iterations: size.iterations,
-            blocks: size.blocks,
-            reference: size.reference_iterations,
-            warmup: size.warmup,
+            iterations: wanted.iterations,
+            blocks: wanted.blocks,
+            reference: wanted.reference_iterations,
+            warmup: wanted.warmup,
             arg,
         };
         let begun = Instant::now();
@@ -178,7 +165,7 @@ impl Session {
                 _ => return Err(self.conversation.unexpected(&answer, "slice` or `thread")),
             }
         }
-        match wrong_slice(&batch.slices, size) {
+        match wrong_slice(&batch.slices, wanted) {
             Some(why) => Err(self.conversation.rubbish(&answer, why)),
             None => Ok(batch),
         }
@@ -346,31 +333,31 @@ fn greet(conversation: &mut Conversation, limit: Duration) -> Result<Hello, Sess
 }
 
 /// What is wrong with the slices of a batch: their number, order, role or iterations.
-pub(crate) fn wrong_slice(slices: &[Slice], size: &BatchSize) -> Option<String> {
+pub(crate) fn wrong_slice(slices: &[Slice], wanted: &BatchRequest) -> Option<String> {
     use Role::{Control, Reference, Test};
     let with_reference = [Reference, Control, Test, Test, Control, Reference];
-    let order = match size.reference_iterations {
+    let order = match wanted.reference_iterations {
         0 => &with_reference[1..5],
         _ => &with_reference[..],
     };
-    let expected = order.len() * size.blocks as usize;
+    let expected = order.len() * wanted.blocks as usize;
     if slices.len() != expected {
         return Some(format!(
             "{} slices, where {} blocks of {} make {expected}",
             slices.len(),
-            size.blocks,
+            wanted.blocks,
             order.len()
         ));
     }
-    let wanted = (0..size.blocks).flat_map(|block| order.iter().map(move |role| (block, *role)));
+    let due = (0..wanted.blocks).flat_map(|block| order.iter().map(move |role| (block, *role)));
     slices
         .iter()
-        .zip(wanted)
+        .zip(due)
         .enumerate()
         .find_map(|(index, (slice, (block, role)))| {
             let iterations = match role {
-                Reference => size.reference_iterations,
-                Control | Test => size.iterations,
+                Reference => wanted.reference_iterations,
+                Control | Test => wanted.iterations,
             };
             let found = (slice.block, slice.role, slice.iterations);
             (found != (block, role, iterations)).then(|| {

@@ -205,10 +205,10 @@ impl Process {
                 Err(error) => return error,
             }
         }
-        let (program, last_words) = (self.pump.name.clone(), {
-            let _ = self.pump.drain(0);
-            self.last_words()
-        });
+        if self.pump.has_ended() {
+            let _ = self.pump.drain(0); // for its last words; what it wrote to standard output was read before
+        }
+        let (program, last_words) = (self.pump.name.clone(), self.last_words());
         match self.pump.end() {
             None => Error::Closed {
                 program,

@@ -1,39 +1,8 @@
 //! Requests: what the laboratory writes.
 
 use super::{VERSION, encode};
-use antiphon_measure::Role;
+use antiphon_measure::{Placement, Role};
 use std::fmt;
-
-/// Where a subject's threads run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Placement {
-    /// Every thread on one processor.
-    Same(u32),
-    /// The main thread on the first processor, every partner on the second.
-    Across(u32, u32),
-    /// Wherever the system puts them.
-    Free,
-}
-
-impl Placement {
-    /// The placement's word in a result's identity: `same`, `across` or `free`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Same(_) => "same",
-            Self::Across(..) => "across",
-            Self::Free => "free",
-        }
-    }
-
-    /// The processors that the process must be allowed on; empty where every one is.
-    pub fn processors(self) -> Vec<usize> {
-        match self {
-            Self::Same(processor) => vec![processor as usize],
-            Self::Across(main, partner) => vec![main as usize, partner as usize],
-            Self::Free => Vec::new(),
-        }
-    }
-}
 
 /// One request. `Display` writes its line, without the line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,10 +61,10 @@ impl fmt::Display for Request<'_> {
             Self::Hello => write!(out, "hello {VERSION}"),
             Self::List => write!(out, "list"),
             Self::Clock { name, count } => write!(out, "clock {} {count}", encode(name)),
-            Self::Placement(Placement::Same(processor)) => {
+            Self::Placement(Placement::Same { processor }) => {
                 write!(out, "placement same {processor}")
             }
-            Self::Placement(Placement::Across(main, partner)) => {
+            Self::Placement(Placement::Across { main, partner }) => {
                 write!(out, "placement across {main} {partner}")
             }
             Self::Placement(Placement::Free) => write!(out, "placement free"),

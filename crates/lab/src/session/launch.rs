@@ -1,6 +1,6 @@
 //! How a subject is started.
 
-use crate::protocol::Placement;
+use antiphon_measure::Placement;
 use antiphon_runner::{Limits, Policy, Program};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,12 +57,21 @@ impl Launch {
         let program = Program::new(path)
             .args(args)
             .cwd(&self.cwd)
-            .affinity(self.placement.processors())
+            .affinity(processors(self.placement))
             .policy(self.policy)
             .limits(self.limits)
             .time_limit(self.start_limit)
             .grace(Duration::ZERO)
             .line_max(crate::protocol::ANSWER_LINE_MAX);
         Some(env.fold(program, |program, (name, value)| program.env(name, value)))
+    }
+}
+
+/// The processors that the process must be allowed on; empty where every one is.
+fn processors(placement: Placement) -> Vec<usize> {
+    match placement {
+        Placement::Same { processor } => vec![processor as usize],
+        Placement::Across { main, partner } => vec![main as usize, partner as usize],
+        Placement::Free => Vec::new(),
     }
 }
