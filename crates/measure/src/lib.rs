@@ -5,12 +5,14 @@
 
 mod block;
 mod clock;
+mod comparison;
 mod delay;
 mod estimate;
 mod evaluate;
 mod findings;
 mod interference;
 mod latency;
+mod passing;
 mod placement;
 mod plan;
 mod slice;
@@ -21,13 +23,18 @@ mod synthetic;
 mod work;
 
 pub use clock::{ClockEstimate, ResolutionBy};
+pub use comparison::{
+    ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
+    correct, judge,
+};
 pub use delay::{DelayCurve, DelayMethod, DelayPoint};
 pub use estimate::{
     Estimate, Finding, FindingKind, FrameTimes, Interval, PaperFigures, Resources, Stopped,
 };
 pub use findings::PLACEMENT_FLOOR_NS;
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
-pub use latency::{Distribution, LatencyEstimate, LatencySample};
+pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
+pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};
 pub use placement::{Expected, Placement};
 pub use plan::{
     BatchRequest, ClockFacts, FrameError, FramePlan, FrameSettings, PairEstimate, PairPlan,
