@@ -37,6 +37,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
             mend: String::new(),
             last_words: String::new(),
         },
+        starts: Vec::new(),
     }
 }
 
