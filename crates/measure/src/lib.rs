@@ -5,11 +5,14 @@
 
 mod block;
 mod clock;
+#[cfg(test)]
+mod clock_tests;
 mod comparison;
 mod delay;
 mod estimate;
 mod evaluate;
 mod findings;
+mod grain;
 mod interference;
 mod latency;
 mod passing;
@@ -22,7 +25,7 @@ mod storage;
 mod synthetic;
 mod work;
 
-pub use clock::{ClockEstimate, ResolutionBy};
+pub use clock::{ClockError, ClockEstimate, ResolutionBy, ZeroStrings, zero_strings};
 pub use comparison::{
     ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
     correct, judge,
