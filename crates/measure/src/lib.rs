@@ -16,6 +16,7 @@ mod grain;
 mod interference;
 mod latency;
 mod passing;
+mod periodic;
 mod placement;
 mod plan;
 mod slice;
@@ -44,5 +45,5 @@ pub use plan::{
     PairSettings, PairStep, Purpose, Side, Step,
 };
 pub use slice::{Batch, Role, Slice, ThreadReport};
-pub use storage::StorageEstimate;
+pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
 pub use work::{WorkSample, reference_checksum, unequal_work};
