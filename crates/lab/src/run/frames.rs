@@ -41,6 +41,7 @@ pub(super) fn measure(
     share: f64,
 ) -> Result<Estimate, Failure> {
     let item = engine.items[position].clone();
+    let test = engine.test(&item).cloned();
     let mut plan = begin(engine, position, start, share, &item)?;
     // The whole budget may go into one batch of an operation that takes that long.
     let limit = engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
@@ -53,7 +54,7 @@ pub(super) fn measure(
         let answer = live.session.batch(&item.identity.test, item.identity.arg, &request, limit);
         let batch = engine.took(position, start, answer)?;
         engine.append(position, start, &raw(&item, &request, &batch))?;
-        engine.claims.note(engine.test(&item), &item, position, &batch);
+        engine.claims.note(test.as_ref(), &item, position, &batch);
         plan.take(&request, &batch).map_err(absent)?;
     }
     let whose = (item.identity.subject.clone(), item.identity.policy.clone());
@@ -76,8 +77,9 @@ fn begin(
     let replayed = replay(&stored, start);
     engine.stored[position] = stored;
     if let Some((plan, batches)) = replayed {
+        let test = engine.test(item).cloned();
         for batch in &batches {
-            engine.claims.note(engine.test(item), item, position, batch);
+            engine.claims.note(test.as_ref(), item, position, batch);
         }
         return Ok(plan);
     }

@@ -45,6 +45,7 @@ pub(super) fn check(engine: &mut Engine<'_, '_>) -> Result<(), RunError> {
         // One finding says it; the others are the same for other numbers of iterations.
         let Some(finding) = unequal_work(&samples).into_iter().next() else { continue };
         let mut positions: Vec<_> = of_work.iter().map(|(position, _)| *position).collect();
+        positions.sort_unstable();
         positions.dedup();
         for position in positions {
             let Some(result) = engine.result(position) else { continue };
