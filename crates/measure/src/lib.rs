@@ -9,6 +9,7 @@ mod clock;
 mod clock_tests;
 mod comparison;
 mod delay;
+mod delay_fit;
 mod estimate;
 mod evaluate;
 mod findings;
@@ -31,7 +32,7 @@ pub use comparison::{
     ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
     correct, judge,
 };
-pub use delay::{DelayCurve, DelayMethod, DelayPoint};
+pub use delay::{DelayCurve, DelayMethod, DelayPoint, RandomStarts};
 pub use estimate::{
     Estimate, Finding, FindingKind, FrameTimes, Interval, PaperFigures, Resources, Stopped,
 };
