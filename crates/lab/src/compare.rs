@@ -67,7 +67,11 @@ pub fn compare_runs(
 
 /// The subjects of A that a subject of B is compared with.
 fn names_in_a<'n>(subject: &'n str, renamed: &'n [(String, String)]) -> Vec<&'n str> {
-    let given: Vec<_> = renamed.iter().filter(|(_, in_b)| in_b == subject).map(|(in_a, _)| in_a.as_str()).collect();
+    let given: Vec<_> = renamed
+        .iter()
+        .filter(|(_, in_b)| in_b == subject)
+        .map(|(in_a, _)| in_a.as_str())
+        .collect();
     match given.is_empty() {
         true => vec![subject],
         false => given,
@@ -79,8 +83,15 @@ fn is_frame_or_absent(result: &ResultRecord) -> bool {
 }
 
 /// The row of one test; `None` if neither side has a figure.
-fn row(a: Option<&ResultRecord>, b: Option<&ResultRecord>, settings: &ComparisonSettings) -> Option<ComparisonRow> {
-    let (left, right) = (a.map(starts).unwrap_or_default(), b.map(starts).unwrap_or_default());
+fn row(
+    a: Option<&ResultRecord>,
+    b: Option<&ResultRecord>,
+    settings: &ComparisonSettings,
+) -> Option<ComparisonRow> {
+    let (left, right) = (
+        a.map(starts).unwrap_or_default(),
+        b.map(starts).unwrap_or_default(),
+    );
     if left.is_empty() && right.is_empty() {
         return None;
     }
@@ -102,7 +113,9 @@ fn row(a: Option<&ResultRecord>, b: Option<&ResultRecord>, settings: &Comparison
 /// The estimates of a frame's process starts.
 fn starts(result: &ResultRecord) -> &[Estimate] {
     match &result.outcome {
-        Outcome::Frame(estimate) if result.starts.is_empty() => std::slice::from_ref(estimate.as_ref()),
+        Outcome::Frame(estimate) if result.starts.is_empty() => {
+            std::slice::from_ref(estimate.as_ref())
+        }
         Outcome::Frame(_) => &result.starts,
         _ => &[],
     }
@@ -117,7 +130,10 @@ fn reason(result: Option<&ResultRecord>) -> String {
 
 /// Sets the verdicts anew, corrected for all comparisons that are made.
 fn judge_together(rows: &mut [ComparisonRow], settings: &ComparisonSettings) {
-    let mut comparisons: Vec<_> = rows.iter().filter_map(|row| row.comparison.clone()).collect();
+    let mut comparisons: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row.comparison.clone())
+        .collect();
     judge(&mut comparisons, settings);
     let with = rows.iter_mut().filter_map(|row| row.comparison.as_mut());
     for (comparison, judged) in with.zip(comparisons) {

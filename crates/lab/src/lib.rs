@@ -14,8 +14,8 @@ pub mod subject;
 pub mod suite;
 
 pub use compare::{ComparisonRow, compare_runs};
-pub use live::{Contender, LiveError, LiveOptions, LiveRow};
 pub use document::{Fault, Faults};
+pub use live::{Contender, LiveError, LiveOptions, LiveRow};
 pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 pub use session::{
     ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,

@@ -58,11 +58,19 @@ pub struct LiveRow {
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// A side could not be built.
-    #[error("{0}; {}", .0.mend())]
-    Build(#[from] BuildError),
+    #[error("{error}; {}", .error.mend())]
+    Build {
+        /// Why.
+        #[from]
+        error: BuildError,
+    },
     /// A side could not be started or listed.
-    #[error("{0}; {}", .0.mend())]
-    Session(#[from] SessionError),
+    #[error("{error}; {}", .error.mend())]
+    Session {
+        /// Why.
+        #[from]
+        error: SessionError,
+    },
     /// A pattern cannot be read.
     #[error("`{pattern}` is no pattern: {why}; write a test's name with `*` and `?`")]
     Pattern {
@@ -72,7 +80,9 @@ pub enum LiveError {
         why: String,
     },
     /// No test is left.
-    #[error("no frame that both subjects list fits {patterns}; see what they list with `antiphon doctor --subject DIR`")]
+    #[error(
+        "no frame that both subjects list fits {patterns}; see what they list with `antiphon doctor --subject DIR`"
+    )]
     Nothing {
         /// The patterns.
         patterns: String,
@@ -87,7 +97,12 @@ impl Laboratory<'_> {
     ///
     /// # Errors
     /// [`LiveError`], if a side cannot be had at all. A test that fails on a side is a row that says so.
-    pub fn compare_live(&mut self, a: Contender<'_>, b: Contender<'_>, options: &LiveOptions) -> Result<Vec<LiveRow>, LiveError> {
+    pub fn compare_live(
+        &mut self,
+        a: Contender<'_>,
+        b: Contender<'_>,
+        options: &LiveOptions,
+    ) -> Result<Vec<LiveRow>, LiveError> {
         let builds = [self.contender(a, options)?, self.contender(b, options)?];
         let mut pair = Pair::new(builds, options)?;
         let tests = pair.tests(options)?;
@@ -102,12 +117,23 @@ impl Laboratory<'_> {
         Ok(rows)
     }
 
-    fn contender(&mut self, (subject, variant): Contender<'_>, options: &LiveOptions) -> Result<Built, BuildError> {
+    fn contender(
+        &mut self,
+        (subject, variant): Contender<'_>,
+        options: &LiveOptions,
+    ) -> Result<Built, BuildError> {
         let id = format!("{}/{}", subject.name, variant.name);
         let policy = options.policy.as_str();
-        self.observer.event(Event::Building { subject: &id, policy });
+        self.observer.event(Event::Building {
+            subject: &id,
+            policy,
+        });
         let built = self.cache.build(subject, variant, policy)?;
-        self.observer.event(Event::Built { subject: &id, policy, cached: built.cached });
+        self.observer.event(Event::Built {
+            subject: &id,
+            policy,
+            cached: built.cached,
+        });
         Ok(built)
     }
 }
@@ -167,7 +193,9 @@ impl Pair {
         let mut tests = Vec::new();
         for test in &a.tests {
             let other = b.tests.iter().find(|other| other.name == test.name);
-            let runs = |test: &crate::protocol::TestInfo| test.kind == TestKind::Frame && test.absent.is_none();
+            let runs = |test: &crate::protocol::TestInfo| {
+                test.kind == TestKind::Frame && test.absent.is_none()
+            };
             let both = runs(test) && other.is_some_and(runs);
             let wanted = options.only.is_empty() || patterns.is_match(&test.name);
             let takes = test.arg.is_some();
@@ -176,7 +204,9 @@ impl Pair {
             }
         }
         match tests.is_empty() {
-            true => Err(LiveError::Nothing { patterns: options.only.join(", ") }),
+            true => Err(LiveError::Nothing {
+                patterns: options.only.join(", "),
+            }),
             false => Ok(tests),
         }
     }
@@ -188,15 +218,26 @@ impl Pair {
         options: &LiveOptions,
         stop: impl Fn() -> bool,
     ) -> Result<PairEstimate, Outcome> {
-        let clocks = [self.side(Side::A, options)?.clock, self.side(Side::B, options)?.clock];
+        let clocks = [
+            self.side(Side::A, options)?.clock,
+            self.side(Side::B, options)?.clock,
+        ];
         let mut plan = PairPlan::new(clocks[0], clocks[1], options.settings.clone());
-        while let PairStep::Slice { side, role, iterations, warmup } = plan.next() {
+        while let PairStep::Slice {
+            side,
+            role,
+            iterations,
+            warmup,
+        } = plan.next()
+        {
             if stop() {
                 plan.interrupt();
                 break;
             }
             let live = self.side(side, options)?;
-            let answer = live.session.slice(test, role, iterations, warmup, arg, options.hang_limit);
+            let answer =
+                live.session
+                    .slice(test, role, iterations, warmup, arg, options.hang_limit);
             let slice = answer.map_err(|error| self.failed(side, &error))?;
             plan.take(side, &slice).map_err(|error| unusable(&error))?;
         }
@@ -207,7 +248,8 @@ impl Pair {
     fn side(&mut self, side: Side, options: &LiveOptions) -> Result<&mut Live, Outcome> {
         let index = index(side);
         if self.live[index].is_none() {
-            let live = start(&self.builds[index], options).map_err(|error| self.failed(side, &error))?;
+            let live =
+                start(&self.builds[index], options).map_err(|error| self.failed(side, &error))?;
             self.live[index] = Some(live);
         }
         Ok(self.live[index].as_mut().expect("it was started above"))

@@ -94,7 +94,9 @@ pub enum RunError {
         faults: crate::Faults,
     },
     /// A pattern cannot be read.
-    #[error("`{pattern}` is no pattern: {why}; write a test's name with `*` and `?`, or a group's name")]
+    #[error(
+        "`{pattern}` is no pattern: {why}; write a test's name with `*` and `?`, or a group's name"
+    )]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -124,7 +126,12 @@ impl Laboratory<'_> {
     ///
     /// # Errors
     /// [`RunError`], if the run could not begin, or the store failed. A subject's failure is a result, not an error.
-    pub fn measure(&mut self, suite: &Suite, suite_toml: &str, options: &Options) -> Result<i64, RunError> {
+    pub fn measure(
+        &mut self,
+        suite: &Suite,
+        suite_toml: &str,
+        options: &Options,
+    ) -> Result<i64, RunError> {
         let prepared = prepare::prepare(self, suite, options)?;
         let run = prepare::begin(self, &prepared, suite, suite_toml, options)?;
         engine::execute(self, run, suite, options, prepared, None)?;

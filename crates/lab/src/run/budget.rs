@@ -55,7 +55,9 @@ pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
     OVERHEAD
         + match task {
             Task::Frame => seconds_per_row,
-            Task::Latency { count, interval_ns } => *count as f64 * (*interval_ns as f64).max(1e4) / 1e9,
+            Task::Latency { count, interval_ns } => {
+                *count as f64 * (*interval_ns as f64).max(1e4) / 1e9
+            }
             // What a turn and its printing cost is not known before: 2 µs is about what it is.
             Task::Series { count, .. } | Task::Clock { count, .. } => *count as f64 * 2e-6,
             Task::Interference { seconds } | Task::DelayCurve { seconds, .. } => *seconds,

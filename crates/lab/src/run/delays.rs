@@ -37,7 +37,9 @@ pub(super) fn points(sweep: &DelaySweep, quick: bool) -> Vec<u64> {
         false => sweep.points_per_decade,
     } as f64;
     let (from, to) = (sweep.from_ns as f64, sweep.to_ns as f64);
-    let steps = ((to / from).log10() * per_decade).round().clamp(0.0, 10_000.0) as u32;
+    let steps = ((to / from).log10() * per_decade)
+        .round()
+        .clamp(0.0, 10_000.0) as u32;
     let mut points: Vec<u64> = (0..=steps)
         .map(|step| (from * 10f64.powf(f64::from(step) / per_decade)).round() as u64)
         .collect();
@@ -68,7 +70,12 @@ pub(super) fn measure(
 }
 
 /// Delays of one length, each timed alone, less the control, ns.
-fn single_delays(engine: &mut Engine<'_, '_>, position: usize, requested_ns: u64, share_ns: u64) -> Result<Vec<f64>, Failure> {
+fn single_delays(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    requested_ns: u64,
+    share_ns: u64,
+) -> Result<Vec<f64>, Failure> {
     let block_ns = 2 * (requested_ns + OVERHEAD_NS);
     let mut blocks = (share_ns / block_ns).clamp(BLOCKS.0, BLOCKS.1);
     let per_request = (REQUEST_NS / block_ns).max(1);
@@ -83,7 +90,13 @@ fn single_delays(engine: &mut Engine<'_, '_>, position: usize, requested_ns: u64
 }
 
 /// Runs blocks of single delays.
-fn batch(engine: &mut Engine<'_, '_>, position: usize, requested_ns: u64, blocks: u32, reference: u64) -> Result<Batch, Failure> {
+fn batch(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    requested_ns: u64,
+    blocks: u32,
+    reference: u64,
+) -> Result<Batch, Failure> {
     if engine.interrupted() {
         return Err(Failure::Interrupted);
     }
@@ -98,8 +111,13 @@ fn batch(engine: &mut Engine<'_, '_>, position: usize, requested_ns: u64, blocks
     };
     let block = Duration::from_nanos(2 * (requested_ns + OVERHEAD_NS) + 100 * reference);
     let limit = engine.seats.hang_limit + 20 * blocks * block;
-    let live = engine.seats.live(&item.identity, START).map_err(Failure::Absent)?;
-    let answer = live.session.batch(&item.identity.test, item.identity.arg, &request, limit);
+    let live = engine
+        .seats
+        .live(&item.identity, START)
+        .map_err(Failure::Absent)?;
+    let answer = live
+        .session
+        .batch(&item.identity.test, item.identity.arg, &request, limit);
     let batch = engine.took(position, START, answer)?;
     engine.append(position, START, &frames::raw(&item, &request, &batch))?;
     Ok(batch)
@@ -124,7 +142,9 @@ fn point(requested_ns: u64, delays: &[f64]) -> Option<DelayPoint> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     let count = sorted.len();
     // Binomial(n, ½) by its normal limit; few delays give the extremes.
-    let below = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt()).floor().max(0.0) as usize;
+    let below = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt())
+        .floor()
+        .max(0.0) as usize;
     Some(DelayPoint {
         requested_ns: requested_ns as f64,
         actual_ns: Interval {
@@ -137,7 +157,12 @@ fn point(requested_ns: u64, delays: &[f64]) -> Option<DelayPoint> {
 }
 
 /// One delay, started at random times: a reference of random length runs before it.
-fn random_starts(engine: &mut Engine<'_, '_>, position: usize, points: &[u64], seconds: f64) -> Result<Option<RandomStarts>, Failure> {
+fn random_starts(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    points: &[u64],
+    seconds: f64,
+) -> Result<Option<RandomStarts>, Failure> {
     let not_shorter = points.iter().find(|point| **point >= RANDOM_DELAY_NS);
     let Some(requested) = not_shorter.or(points.last()).copied() else {
         return Ok(None);

@@ -102,7 +102,11 @@ impl<'e, 'l> Engine<'e, 'l> {
             .flat_map(|record| record.results)
             .map(|result| (result.identity.clone(), result))
             .collect();
-        let results = prepared.items.iter().map(|item| earlier.remove(&item.identity)).collect();
+        let results = prepared
+            .items
+            .iter()
+            .map(|item| earlier.remove(&item.identity))
+            .collect();
         let mut engine = Engine {
             run,
             seed: options.seed,
@@ -138,7 +142,9 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     fn announce(&mut self) {
-        let done = (0..self.items.len()).filter(|position| !self.is_due(*position, 0)).count();
+        let done = (0..self.items.len())
+            .filter(|position| !self.is_due(*position, 0))
+            .count();
         self.tell(Event::Planned {
             run: self.run,
             items: self.items.len(),
@@ -177,7 +183,10 @@ impl<'e, 'l> Engine<'e, 'l> {
         }
         // An item that failed in an earlier start of this run would fail again.
         let item = self.items[position].clone();
-        let failed_before = start > 0 && self.results[position].as_ref().is_some_and(|result| result.outcome.is_absent());
+        let failed_before = start > 0
+            && self.results[position]
+                .as_ref()
+                .is_some_and(|result| result.outcome.is_absent());
         self.tell(Event::Started {
             item: &item,
             position: self.begun,
@@ -190,13 +199,16 @@ impl<'e, 'l> Engine<'e, 'l> {
         if !failed_before {
             match self.measure(position, start, share) {
                 Ok(measured) => self.keep(position, start, measured)?,
-                Err(Failure::Absent(outcome)) => self.keep(position, start, Measured::Other(outcome))?,
+                Err(Failure::Absent(outcome)) => {
+                    self.keep(position, start, Measured::Other(outcome))?
+                }
                 Err(Failure::Interrupted) => {}
                 Err(Failure::Fatal(error)) => return Err(error),
             }
         }
         let nominal = nominal(&item.task, self.sizes.seconds_per_row);
-        self.budget.spent(nominal, share, begun.elapsed().as_secs_f64());
+        self.budget
+            .spent(nominal, share, begun.elapsed().as_secs_f64());
         self.tell_own_output();
         Ok(())
     }
@@ -209,22 +221,41 @@ impl<'e, 'l> Engine<'e, 'l> {
                 let estimate = super::frames::measure(self, position, start, share)?;
                 Ok(Measured::Frame(Box::new(estimate)))
             }
-            Task::DelayCurve { points, seconds } => {
-                other(super::delays::measure(self, position, &points, seconds * share))
+            Task::DelayCurve { points, seconds } => other(super::delays::measure(
+                self,
+                position,
+                &points,
+                seconds * share,
+            )),
+            Task::Clock { count, unit } => {
+                other(super::readings::clock(self, position, count, &unit))
             }
-            Task::Clock { count, unit } => other(super::readings::clock(self, position, count, &unit)),
-            Task::Interference { seconds } => {
-                other(super::readings::interference(self, position, seconds * share))
-            }
+            Task::Interference { seconds } => other(super::readings::interference(
+                self,
+                position,
+                seconds * share,
+            )),
             Task::Latency { count, interval_ns } => {
                 other(super::readings::latency(self, position, count, interval_ns))
             }
-            Task::Series { count, memory_limit_mib } => {
-                other(super::readings::series(self, position, count, memory_limit_mib))
-            }
-            Task::Absent { reason, mend, last_words } => {
-                Ok(Measured::Other(Outcome::Absent { reason, mend, last_words }))
-            }
+            Task::Series {
+                count,
+                memory_limit_mib,
+            } => other(super::readings::series(
+                self,
+                position,
+                count,
+                memory_limit_mib,
+            )),
+            Task::Absent {
+                reason,
+                mend,
+                last_words,
+            } => Ok(Measured::Other(Outcome::Absent {
+                reason,
+                mend,
+                last_words,
+            })),
         }
     }
 
@@ -244,7 +275,9 @@ impl<'e, 'l> Engine<'e, 'l> {
             }
             Measured::Other(outcome) => Some(outcome),
         };
-        let Some(outcome) = outcome else { return Ok(()) };
+        let Some(outcome) = outcome else {
+            return Ok(());
+        };
         let result = ResultRecord {
             identity: item.identity.clone(),
             outcome,
@@ -254,7 +287,11 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     /// Stores a result in place of an earlier one and tells it.
-    pub(super) fn replace(&mut self, position: usize, result: ResultRecord) -> Result<(), RunError> {
+    pub(super) fn replace(
+        &mut self,
+        position: usize,
+        result: ResultRecord,
+    ) -> Result<(), RunError> {
         self.lab.store.result(self.run, position, &result)?;
         let item = self.items[position].clone();
         self.tell(Event::Finished {
@@ -282,7 +319,12 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     /// Takes what came of a request: notes how the process fares, and turns its error into the item's absence.
-    pub(super) fn took<T>(&mut self, position: usize, start: u32, answer: Result<T, SessionError>) -> Result<T, Failure> {
+    pub(super) fn took<T>(
+        &mut self,
+        position: usize,
+        start: u32,
+        answer: Result<T, SessionError>,
+    ) -> Result<T, Failure> {
         let identity = &self.items[position].identity;
         match answer {
             Ok(value) => {
@@ -308,7 +350,10 @@ impl<'e, 'l> Engine<'e, 'l> {
 
     fn tell_own_output(&mut self) {
         for (subject, line) in self.seats.take_own_output() {
-            self.tell(Event::OwnOutput { subject: &subject, line: &line });
+            self.tell(Event::OwnOutput {
+                subject: &subject,
+                line: &line,
+            });
         }
     }
 }

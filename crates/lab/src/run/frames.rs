@@ -1,7 +1,7 @@
 //! A frame: batches as its plan asks for them, each stored as it arrives.
 
-use super::engine::{Engine, Failure};
 use super::Item;
+use super::engine::{Engine, Failure};
 use crate::record::Outcome;
 use crate::store::Raw;
 use antiphon_measure::{
@@ -44,14 +44,20 @@ pub(super) fn measure(
     let test = engine.test(&item).cloned();
     let mut plan = begin(engine, position, start, share, &item)?;
     // The whole budget may go into one batch of an operation that takes that long.
-    let limit = engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
+    let limit =
+        engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
     while let Step::Run(request) = plan.next() {
         if engine.interrupted() {
             plan.interrupt();
             break;
         }
-        let live = engine.seats.live(&item.identity, start).map_err(Failure::Absent)?;
-        let answer = live.session.batch(&item.identity.test, item.identity.arg, &request, limit);
+        let live = engine
+            .seats
+            .live(&item.identity, start)
+            .map_err(Failure::Absent)?;
+        let answer = live
+            .session
+            .batch(&item.identity.test, item.identity.arg, &request, limit);
         let batch = engine.took(position, start, answer)?;
         engine.append(position, start, &raw(&item, &request, &batch))?;
         engine.claims.note(test.as_ref(), &item, position, &batch);
@@ -99,7 +105,9 @@ fn replay(stored: &[(u32, Raw)], start: u32) -> Option<(FramePlan, Vec<Batch>)> 
             }
             Raw::Batch { batch, .. } => {
                 let (plan, batches) = replayed.as_mut()?;
-                let Step::Run(request) = plan.next() else { continue };
+                let Step::Run(request) = plan.next() else {
+                    continue;
+                };
                 plan.take(&request, batch).ok()?;
                 batches.push(batch.clone());
             }
@@ -109,9 +117,18 @@ fn replay(stored: &[(u32, Raw)], start: u32) -> Option<(FramePlan, Vec<Batch>)> 
     replayed
 }
 
-fn conditions(engine: &mut Engine<'_, '_>, item: &Item, start: u32, share: f64) -> Result<Conditions, Failure> {
+fn conditions(
+    engine: &mut Engine<'_, '_>,
+    item: &Item,
+    start: u32,
+    share: f64,
+) -> Result<Conditions, Failure> {
     let identity = &item.identity;
-    let clock = engine.seats.live(identity, start).map_err(Failure::Absent)?.clock;
+    let clock = engine
+        .seats
+        .live(identity, start)
+        .map_err(Failure::Absent)?
+        .clock;
     let test = engine.test(item);
     let switches = test.and_then(|test| test.switches);
     let expected = Expected {
@@ -128,7 +145,11 @@ fn conditions(engine: &mut Engine<'_, '_>, item: &Item, start: u32, share: f64) 
         budget_ns: (budget_s * 1e9) as u64,
         ..FrameSettings::default()
     };
-    Ok(Conditions { clock, expected, settings })
+    Ok(Conditions {
+        clock,
+        expected,
+        settings,
+    })
 }
 
 /// A batch as it is stored.

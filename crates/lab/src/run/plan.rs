@@ -128,7 +128,10 @@ pub(super) fn make(
         known,
         permitted,
         filter: Filter::new(&options.only)?,
-        plan: Plan { items: Vec::new(), warnings: Vec::new() },
+        plan: Plan {
+            items: Vec::new(),
+            warnings: Vec::new(),
+        },
     };
     for group in &suite.groups {
         for row in &group.rows {
@@ -137,7 +140,10 @@ pub(super) fn make(
     }
     let mut plan = planner.plan;
     if let Err(why) = &permitted.fifo
-        && plan.items.iter().any(|item| item.group_runs_fifo(suite, options.quick))
+        && plan
+            .items
+            .iter()
+            .any(|item| item.group_runs_fifo(suite, options.quick))
     {
         plan.warnings.push(format!(
             "FIFO scheduling is not permitted, so rows that ask for it are measured under `other`: {why}"
@@ -154,7 +160,10 @@ fn nothing(suite: &Suite, options: &Options) -> RunError {
     let groups: Vec<_> = suite.groups.iter().map(|group| group.id.as_str()).collect();
     let why = match options.only.is_empty() {
         true => "no subject lists a test of the suite".to_owned(),
-        false => format!("no test that a subject lists fits {}", options.only.join(", ")),
+        false => format!(
+            "no test that a subject lists fits {}",
+            options.only.join(", ")
+        ),
     };
     RunError::Nothing {
         why,
@@ -178,8 +187,13 @@ impl Filter {
         for pattern in only {
             patterns.add(Glob::new(pattern).map_err(|why| wrong(pattern, why))?);
         }
-        let patterns = patterns.build().map_err(|why| wrong(&only.join(","), why))?;
-        Ok(Filter { names: only.to_vec(), patterns })
+        let patterns = patterns
+            .build()
+            .map_err(|why| wrong(&only.join(","), why))?;
+        Ok(Filter {
+            names: only.to_vec(),
+            patterns,
+        })
     }
 
     fn wants(&self, group: &Group, test: &str) -> bool {
@@ -224,7 +238,10 @@ impl Planner<'_> {
         if row.test != "*" {
             return row.instances(self.options.quick);
         }
-        let listings = self.known.iter().filter_map(|known| known.listing.as_ref().ok());
+        let listings = self
+            .known
+            .iter()
+            .filter_map(|known| known.listing.as_ref().ok());
         let mut clocks: Vec<Instance> = Vec::new();
         for clock in listings.flat_map(|listing| &listing.clocks) {
             if !clocks.iter().any(|known| known.test == clock.name) {
@@ -240,11 +257,22 @@ impl Planner<'_> {
     }
 
     /// Plans one test of one subject; whether the subject has it.
-    fn item(&mut self, group: &Group, row: &Row, instance: &Instance, placed: &Placed, index: usize) -> bool {
+    fn item(
+        &mut self,
+        group: &Group,
+        row: &Row,
+        instance: &Instance,
+        placed: &Placed,
+        index: usize,
+    ) -> bool {
         let known = &self.known[index];
         let task = match &known.listing {
             Ok(listing) => self.task(row, instance, placed, listing),
-            Err(Outcome::Absent { reason, mend, last_words }) => Some(Task::Absent {
+            Err(Outcome::Absent {
+                reason,
+                mend,
+                last_words,
+            }) => Some(Task::Absent {
                 reason: reason.clone(),
                 mend: mend.clone(),
                 last_words: last_words.clone(),
@@ -279,21 +307,36 @@ impl Planner<'_> {
     }
 
     /// What is done for a test; `None` if the subject does not have it.
-    fn task(&self, row: &Row, instance: &Instance, placed: &Placed, listing: &Listing) -> Option<Task> {
+    fn task(
+        &self,
+        row: &Row,
+        instance: &Instance,
+        placed: &Placed,
+        listing: &Listing,
+    ) -> Option<Task> {
         let quick = self.options.quick;
         let task = match &row.kind {
             RowKind::Clock { count } => {
-                let clock = listing.clocks.iter().find(|clock| clock.name == instance.test)?;
+                let clock = listing
+                    .clocks
+                    .iter()
+                    .find(|clock| clock.name == instance.test)?;
                 Task::Clock {
                     count: *count,
                     unit: super::readings::unit_word(clock.unit).to_owned(),
                 }
             }
-            RowKind::Interference { seconds, quick_seconds } => Task::Interference {
+            RowKind::Interference {
+                seconds,
+                quick_seconds,
+            } => Task::Interference {
                 seconds: if quick { *quick_seconds } else { *seconds },
             },
             kind => {
-                let test = listing.tests.iter().find(|test| test.name == instance.test)?;
+                let test = listing
+                    .tests
+                    .iter()
+                    .find(|test| test.name == instance.test)?;
                 test_task(kind, row, test, quick)
             }
         };
@@ -319,28 +362,43 @@ fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
     };
     if test.kind != wanted {
         return Task::absent(
-            format!("the suite measures it as `{}`, and the subject lists it as {:?}", kind.name(), test.kind),
+            format!(
+                "the suite measures it as `{}`, and the subject lists it as {:?}",
+                kind.name(),
+                test.kind
+            ),
             "make the suite's `kind` and the subject's agree",
         );
     }
     let takes_delay = test.arg.as_deref() == Some("ns");
     match kind {
-        RowKind::DelayCurve(_) if !takes_delay => {
-            Task::absent("a delay curve needs a test with `arg=ns`", "let the subject list it so")
-        }
+        RowKind::DelayCurve(_) if !takes_delay => Task::absent(
+            "a delay curve needs a test with `arg=ns`",
+            "let the subject list it so",
+        ),
         RowKind::DelayCurve(sweep) => Task::DelayCurve {
             points: super::delays::points(sweep, quick),
-            seconds: if quick { sweep.quick_seconds } else { sweep.seconds },
+            seconds: if quick {
+                sweep.quick_seconds
+            } else {
+                sweep.seconds
+            },
         },
         _ if test.arg.is_some() && row.arg.is_none() => Task::absent(
-            format!("the test takes an argument in {}", test.arg.as_deref().unwrap_or_default()),
+            format!(
+                "the test takes an argument in {}",
+                test.arg.as_deref().unwrap_or_default()
+            ),
             "give the row an `arg` in the suite",
         ),
         RowKind::Latency { count, interval_ns } => Task::Latency {
             count: *count,
             interval_ns: *interval_ns,
         },
-        RowKind::Series { count, memory_limit_mib } => Task::Series {
+        RowKind::Series {
+            count,
+            memory_limit_mib,
+        } => Task::Series {
             count: *count,
             memory_limit_mib: *memory_limit_mib,
         },
@@ -351,7 +409,12 @@ fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
 impl Item {
     /// Whether its row asks for FIFO.
     fn group_runs_fifo(&self, suite: &Suite, quick: bool) -> bool {
-        let rows = suite.groups.iter().filter(|group| group.id == self.group).flat_map(|group| &group.rows);
-        rows.flat_map(|row| row.runs(quick)).any(|placed| placed.policy == "fifo")
+        let rows = suite
+            .groups
+            .iter()
+            .filter(|group| group.id == self.group)
+            .flat_map(|group| &group.rows);
+        rows.flat_map(|row| row.runs(quick))
+            .any(|placed| placed.policy == "fifo")
     }
 }

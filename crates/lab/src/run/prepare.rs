@@ -25,7 +25,11 @@ pub(super) struct Prepared {
 }
 
 /// Builds the subjects and makes the plan.
-pub(super) fn prepare(lab: &mut Laboratory<'_>, suite: &Suite, options: &Options) -> Result<Prepared, RunError> {
+pub(super) fn prepare(
+    lab: &mut Laboratory<'_>,
+    suite: &Suite,
+    options: &Options,
+) -> Result<Prepared, RunError> {
     let permitted = permitted();
     let (known, builds) = builds(lab, suite, options, &permitted)?;
     let Plan { items, warnings } = plan::make(suite, options, &known, &permitted)?;
@@ -49,15 +53,32 @@ pub(super) fn prepare_again(
     let run = saved.record.id;
     let changed = |why: String| RunError::Changed { run, why };
     let (known, builds) = builds(lab, suite, options, &permitted())?;
-    let records: HashMap<_, _> = builds.values().map(|built| (&built.record.id, &built.record)).collect();
+    let records: HashMap<_, _> = builds
+        .values()
+        .map(|built| (&built.record.id, &built.record))
+        .collect();
     for before in &saved.record.subjects {
         match records.get(&before.id) {
             Some(now) if *now == before => {}
-            Some(_) => return Err(changed(format!("the subject {} or its compiler has changed since", before.id))),
-            None => return Err(changed(format!("the subject {} can no longer be built", before.id))),
+            Some(_) => {
+                return Err(changed(format!(
+                    "the subject {} or its compiler has changed since",
+                    before.id
+                )));
+            }
+            None => {
+                return Err(changed(format!(
+                    "the subject {} can no longer be built",
+                    before.id
+                )));
+            }
         }
     }
-    let items: Result<Vec<Item>, _> = saved.items.iter().map(|item| serde_json::from_str(item)).collect();
+    let items: Result<Vec<Item>, _> = saved
+        .items
+        .iter()
+        .map(|item| serde_json::from_str(item))
+        .collect();
     let items = items.map_err(|why| changed(format!("its plan cannot be read ({why})")))?;
     if items.is_empty() {
         return Err(changed("it ended before it had a plan".to_owned()));
@@ -85,7 +106,11 @@ pub(super) fn begin(
         machine: &machine,
         options: &to_json(options),
     })?;
-    let mut records: Vec<_> = prepared.builds.values().map(|built| &built.record).collect();
+    let mut records: Vec<_> = prepared
+        .builds
+        .values()
+        .map(|built| &built.record)
+        .collect();
     records.sort_by(|a, b| a.id.cmp(&b.id));
     records.dedup_by(|a, b| a.id == b.id);
     for record in records {
@@ -102,7 +127,10 @@ fn to_json<T: serde::Serialize>(value: &T) -> String {
 
 fn permitted() -> Permitted {
     Permitted {
-        fifo: Policy::Fifo { priority: FIFO_PRIORITY }.permitted(),
+        fifo: Policy::Fifo {
+            priority: FIFO_PRIORITY,
+        }
+        .permitted(),
         processors: allowed_processors().len(),
     }
 }
@@ -120,11 +148,28 @@ fn builds(
     let mut builds = HashMap::new();
     for (subject, variant) in chosen(lab.subjects, suite, options)? {
         let id = format!("{}/{}", subject.name, variant.name);
-        let listing = build(lab, suite, options, permitted, (subject, variant), &mut builds);
-        if let Err(Outcome::Absent { reason, mend, last_words }) = &listing {
+        let listing = build(
+            lab,
+            suite,
+            options,
+            permitted,
+            (subject, variant),
+            &mut builds,
+        );
+        if let Err(Outcome::Absent {
+            reason,
+            mend,
+            last_words,
+        }) = &listing
+        {
             // One policy's build may have gone well: without the other the subject is not measured at all.
             builds.retain(|(built, _), _| *built != id);
-            lab.observer.event(Event::SubjectAbsent { subject: &id, reason, mend, last_words });
+            lab.observer.event(Event::SubjectAbsent {
+                subject: &id,
+                reason,
+                mend,
+                last_words,
+            });
         }
         known.push(Known { id, listing });
     }
@@ -133,7 +178,11 @@ fn builds(
 
 type Choice<'s> = (&'s Subject, &'s Variant);
 
-fn chosen<'s>(subjects: &'s [Subject], suite: &Suite, options: &Options) -> Result<Vec<Choice<'s>>, RunError> {
+fn chosen<'s>(
+    subjects: &'s [Subject],
+    suite: &Suite,
+    options: &Options,
+) -> Result<Vec<Choice<'s>>, RunError> {
     let wanted = match options.subjects.is_empty() {
         true => &suite.subjects,
         false => &options.subjects,
@@ -141,7 +190,8 @@ fn chosen<'s>(subjects: &'s [Subject], suite: &Suite, options: &Options) -> Resu
     let mut chosen: Vec<Choice<'s>> = Vec::new();
     for name in wanted {
         let choice = select(subjects, name)?;
-        let twice = |other: &Choice<'_>| other.0.name == choice.0.name && other.1.name == choice.1.name;
+        let twice =
+            |other: &Choice<'_>| other.0.name == choice.0.name && other.1.name == choice.1.name;
         if !chosen.iter().any(twice) {
             chosen.push(choice);
         }
@@ -166,14 +216,26 @@ fn build(
 ) -> Result<Listing, Outcome> {
     let id = format!("{}/{}", subject.name, variant.name);
     for policy in policies(suite, options, permitted) {
-        lab.observer.event(Event::Building { subject: &id, policy });
-        let built = lab.cache.build(subject, variant, policy).map_err(|error| error.absence())?;
-        lab.observer.event(Event::Built { subject: &id, policy, cached: built.cached });
+        lab.observer.event(Event::Building {
+            subject: &id,
+            policy,
+        });
+        let built = lab
+            .cache
+            .build(subject, variant, policy)
+            .map_err(|error| error.absence())?;
+        lab.observer.event(Event::Built {
+            subject: &id,
+            policy,
+            cached: built.cached,
+        });
         builds.insert((id.clone(), policy.to_owned()), built);
     }
     let any = builds.get(&(id.clone(), "other".to_owned()));
     let any = any.or_else(|| builds.get(&(id.clone(), "fifo".to_owned())));
-    let Some(built) = any else { return Ok(Listing::default()) };
+    let Some(built) = any else {
+        return Ok(Listing::default());
+    };
     list(built, options).map_err(|error| absence(&error))
 }
 
@@ -203,7 +265,9 @@ fn list(built: &Built, options: &Options) -> Result<Listing, crate::session::Ses
 fn tests(known: &[Known]) -> HashMap<(String, String), TestInfo> {
     let mut tests = HashMap::new();
     for subject in known {
-        let Ok(listing) = &subject.listing else { continue };
+        let Ok(listing) = &subject.listing else {
+            continue;
+        };
         for test in &listing.tests {
             tests.insert((subject.id.clone(), test.name.clone()), test.clone());
         }

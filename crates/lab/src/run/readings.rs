@@ -39,10 +39,19 @@ fn absent(error: impl Display) -> Failure {
 }
 
 /// Readings of a clock of the subject, stored.
-fn read(engine: &mut Engine<'_, '_>, position: usize, clock: &str, count: u64, store: bool) -> Result<Vec<i64>, Failure> {
+fn read(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    clock: &str,
+    count: u64,
+    store: bool,
+) -> Result<Vec<i64>, Failure> {
     let identity = engine.items[position].identity.clone();
     let limit = engine.seats.hang_limit + Duration::from_micros(20 * count);
-    let live = engine.seats.live(&identity, START).map_err(Failure::Absent)?;
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
     let answer = live.session.clock(clock, count, limit);
     let readings = engine.took(position, START, answer)?;
     if store {
@@ -55,7 +64,12 @@ fn read(engine: &mut Engine<'_, '_>, position: usize, clock: &str, count: u64, s
     Ok(readings)
 }
 
-pub(super) fn clock(engine: &mut Engine<'_, '_>, position: usize, count: u64, unit: &str) -> Result<Outcome, Failure> {
+pub(super) fn clock(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    count: u64,
+    unit: &str,
+) -> Result<Outcome, Failure> {
     let name = engine.items[position].identity.test.clone();
     let readings = read(engine, position, &name, count.min(READINGS_MAX), true)?;
     let estimate = ClockEstimate::from_readings(&readings).map_err(absent)?;
@@ -66,9 +80,16 @@ pub(super) fn clock(engine: &mut Engine<'_, '_>, position: usize, count: u64, un
 }
 
 /// Series of the most readings that one request gives, for `seconds`, joined.
-pub(super) fn interference(engine: &mut Engine<'_, '_>, position: usize, seconds: f64) -> Result<Outcome, Failure> {
+pub(super) fn interference(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    seconds: f64,
+) -> Result<Outcome, Failure> {
     let identity = engine.items[position].identity.clone();
-    let live = engine.seats.live(&identity, START).map_err(Failure::Absent)?;
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
     let clock = live.session.hello().clock.clone();
     let begun = Instant::now();
     let mut joined: Vec<i64> = Vec::new();
@@ -85,7 +106,9 @@ pub(super) fn interference(engine: &mut Engine<'_, '_>, position: usize, seconds
         return Err(Failure::Interrupted);
     }
     let estimate = Interference::from_readings(&joined, None).map_err(absent)?;
-    engine.betas.insert((identity.subject, identity.policy), estimate.beta);
+    engine
+        .betas
+        .insert((identity.subject, identity.policy), estimate.beta);
     Ok(Outcome::Interference(estimate))
 }
 
@@ -100,16 +123,26 @@ fn join(joined: &mut Vec<i64>, series: &[i64]) {
     joined.extend(series.iter().map(|reading| reading.wrapping_add(shift)));
 }
 
-pub(super) fn latency(engine: &mut Engine<'_, '_>, position: usize, count: u64, interval_ns: u64) -> Result<Outcome, Failure> {
+pub(super) fn latency(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    count: u64,
+    interval_ns: u64,
+) -> Result<Outcome, Failure> {
     let identity = engine.items[position].identity.clone();
     let meant = Duration::from_nanos(count.saturating_mul(interval_ns));
     let limit = engine.seats.hang_limit + 4 * meant + Duration::from_millis(count);
-    let live = engine.seats.live(&identity, START).map_err(Failure::Absent)?;
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
     let overhead_ns = match live.clock {
         UNKNOWN_CLOCK => 0.0,
         clock => clock.cost_ns,
     };
-    let answer = live.session.latency(&identity.test, identity.arg, count, interval_ns, limit);
+    let answer = live
+        .session
+        .latency(&identity.test, identity.arg, count, interval_ns, limit);
     let samples = engine.took(position, START, answer)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
     let estimate = LatencyEstimate::from_samples(&samples, overhead_ns).map_err(absent)?;
@@ -131,10 +164,17 @@ pub(super) fn series(
     let limit = engine.seats.hang_limit + Duration::from_micros(100 * count);
     let own = |error| Engine::own_failed(&error);
     let mut live = engine.seats.begin(&identity, limits).map_err(own)?;
-    let answer = live.session.series(&identity.test, identity.arg, count, limit).map_err(own)?;
+    let answer = live
+        .session
+        .series(&identity.test, identity.arg, count, limit)
+        .map_err(own)?;
     // How it ends no longer matters to the figure; the drop kills what stays.
     let _ = live.session.quit();
-    let SeriesAnswer { readings, completed, exhausted } = answer;
+    let SeriesAnswer {
+        readings,
+        completed,
+        exhausted,
+    } = answer;
     let raw = Raw::Series {
         readings: readings.clone(),
         completed,

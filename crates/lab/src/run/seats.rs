@@ -41,8 +41,13 @@ impl Processors {
     /// The placement of this name.
     pub(crate) fn placement(self, name: &str) -> Placement {
         match name {
-            "same" => Placement::Same { processor: self.main },
-            "across" => Placement::Across { main: self.main, partner: self.partner },
+            "same" => Placement::Same {
+                processor: self.main,
+            },
+            "across" => Placement::Across {
+                main: self.main,
+                partner: self.partner,
+            },
             _ => Placement::Free,
         }
     }
@@ -51,7 +56,9 @@ impl Processors {
 /// The scheduling policy of this name.
 fn policy(name: &str) -> Policy {
     match name {
-        "fifo" => Policy::Fifo { priority: FIFO_PRIORITY },
+        "fifo" => Policy::Fifo {
+            priority: FIFO_PRIORITY,
+        },
         _ => Policy::Other,
     }
 }
@@ -135,7 +142,10 @@ impl Seats {
         let Some(built) = self.builds.get(&build) else {
             return Err(SessionError::Over {
                 subject: identity.subject.clone(),
-                cause: format!("there is no build of it for the policy `{}`", identity.policy),
+                cause: format!(
+                    "there is no build of it for the policy `{}`",
+                    identity.policy
+                ),
             });
         };
         let placement = self.processors.placement(&identity.placement);
@@ -160,12 +170,18 @@ impl Seats {
         if let Some(live) = &mut seat.live {
             let lines = live.session.take_own_output();
             let subject = &identity.subject;
-            self.own_output.extend(lines.into_iter().map(|line| (subject.clone(), line)));
+            self.own_output
+                .extend(lines.into_iter().map(|line| (subject.clone(), line)));
         }
     }
 
     /// Notes that a process failed at an item, and gives the item's absence.
-    pub(super) fn failed(&mut self, identity: &Identity, start: u32, error: &SessionError) -> Outcome {
+    pub(super) fn failed(
+        &mut self,
+        identity: &Identity,
+        start: u32,
+        error: &SessionError,
+    ) -> Outcome {
         let absent = absence(error);
         if error.lives_on() {
             return absent;
@@ -186,7 +202,12 @@ impl Seats {
 
     /// Ends all processes of a start.
     pub(super) fn end(&mut self, start: u32) {
-        let keys: Vec<_> = self.seats.keys().filter(|key| key.start == start).cloned().collect();
+        let keys: Vec<_> = self
+            .seats
+            .keys()
+            .filter(|key| key.start == start)
+            .cloned()
+            .collect();
         for key in keys {
             if let Some(live) = self.seats.remove(&key).and_then(|seat| seat.live) {
                 // How it ends no longer matters to any figure; the drop kills what stays.

@@ -165,7 +165,12 @@ fn role_of(number: u64) -> Packed<Role> {
 
 /// Readings, which may be below zero, as their differences.
 pub(super) fn signed(signed: &[i64]) -> Vec<u8> {
-    readings(&signed.iter().map(|reading| *reading as u64).collect::<Vec<_>>())
+    readings(
+        &signed
+            .iter()
+            .map(|reading| *reading as u64)
+            .collect::<Vec<_>>(),
+    )
 }
 
 pub(super) fn unpack_signed(bytes: &[u8]) -> Packed<Vec<i64>> {
