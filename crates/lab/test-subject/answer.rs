@@ -3,7 +3,7 @@
 use crate::place::{Resources, status_number};
 
 pub fn hello() -> Vec<String> {
-    vec!["@@ hello protocol=1 language=Rust kit=test clock=Instant".into()]
+    vec!["@@ hello protocol=1 language=Rust kit=test clock=steady".into()]
 }
 
 pub fn list() -> Vec<String> {

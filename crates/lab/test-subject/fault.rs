@@ -86,7 +86,6 @@ pub fn before_answer(fault: Option<Fault>, line: &str) {
     let Some(fault) = fault else { return };
     let verb = line.split(' ').next().unwrap_or_default();
     match (fault, verb) {
-        (Fault::Talks, _) => println!("serving {verb}\n"),
         (Fault::HalfLine, "list") => print!("half a line "),
         (Fault::FailsAtOnce, "hello") => {
             eprintln!("no valve is connected");
@@ -154,6 +153,7 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
             .position(|line| verb(line).as_deref() == Some(verb_wanted))
     };
     match (fault, first("slice"), first("readings")) {
+        (Fault::Talks, _, _) => lines.insert(0, "done, so far as I can tell\n".into()),
         (Fault::WrongReference, Some(_), _) => {
             replace_word(&mut lines, "reference", 13, |_| "42".into())
         }

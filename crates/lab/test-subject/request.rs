@@ -62,7 +62,7 @@ impl Request {
                 number(partner)?,
             ))),
             ["clock", "steady", count] => match number(count)? {
-                0 => Err(bad("0 readings")),
+                0 | 1_000_001.. => Err(bad(count)),
                 count => Ok(Self::Clock { count }),
             },
             ["clock", name, _] => Err(Refusal("unknown-clock", (*name).into())),

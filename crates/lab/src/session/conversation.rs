@@ -204,6 +204,11 @@ impl Conversation {
         self.own_output.drain(..).collect()
     }
 
+    /// Whether the subject still answers, as far as is known.
+    pub fn alive(&self) -> bool {
+        self.over.is_none()
+    }
+
     /// Closes the subject's standard input.
     pub fn close_input(&mut self) {
         self.process.close_input();
@@ -275,7 +280,7 @@ impl Conversation {
             subject: self.subject.clone(),
             request: request.to_owned(),
             line: line.chars().take(SHOWN).collect(),
-            why,
+            why: why.into(),
             last_words: self.last_words(),
         }
     }

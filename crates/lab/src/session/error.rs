@@ -48,9 +48,9 @@ pub enum SessionError {
         /// The request that it was serving.
         request: String,
         /// The offending line (or its beginning).
-        line: String,
+        line: Box<str>,
         /// What is wrong with it.
-        why: String,
+        why: Box<str>,
         /// The last of what it printed.
         last_words: String,
     },
