@@ -1,5 +1,14 @@
 --  The Ada subject: registers the tests of all feature areas, in the order of suites/features.toml, and serves requests
 
+with Features_Tasks;
+with Features_Rendezvous;
+with Features_Handoff;
+with Features_Protected;
+with Features_Clocks;
+with Features_Time;
+with Features_Delays;
+with Features_Storage;
+with Features_Interrupts;
 with Kit.Protocol;
 
 procedure Features
@@ -8,5 +17,14 @@ is
    --  GNAT runs Ada priority p as SCHED_FIFO p + 1: 50 is the priority at which the laboratory starts FIFO subjects.
    --  Priorities have no effect under other policies
 begin
+   Features_Tasks.Register;
+   Features_Rendezvous.Register;
+   Features_Handoff.Register;
+   Features_Protected.Register;
+   Features_Clocks.Register;
+   Features_Time.Register;
+   Features_Delays.Register;
+   Features_Storage.Register;
+   Features_Interrupts.Register;
    Kit.Protocol.Serve;
 end Features;

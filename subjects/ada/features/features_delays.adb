@@ -16,7 +16,7 @@ package body Features_Delays is
 
    procedure Register is
    begin
-      Kit.Register_Frame ("delay.zero", Control'Access, Zero_Test'Access);
+      Kit.Register_Frame ("delay.zero", Control'Access, Zero_Test'Access, Expected => 0.0);
       Kit.Register_Frame
         ("delay.relative", Control'Access, Relative_Test'Access, Prepare => Request'Access, Arg_Unit => "ns");
       Kit.Register_Frame

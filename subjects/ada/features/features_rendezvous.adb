@@ -47,7 +47,8 @@ package body Features_Rendezvous is
    package Callers_8 is new Features_Rendezvous_Callers.Contention (8);
 
    Handed_Over : constant Kit.Switches := 2.0;
-   --  The caller waits for the acceptor's accept body, and the acceptor for the next call
+   --  The caller waits for the acceptor's accept body, and the acceptor for the next call. Not declared where the
+   --  number depends on the dispatching policy: accepts without a body, timed calls, several callers
 
    procedure Register_Forms;
    procedure Register_Parameters;
@@ -62,16 +63,18 @@ package body Features_Rendezvous is
         (Name            : String;
          Test            : Kit.Frame;
          Prepare, Finish : Kit.Hook;
-         Expected        : Kit.Switches := Kit.Undeclared);
+         Expected        : Kit.Switches := Kit.Undeclared;
+         Threads         : Positive := 2);
 
       procedure Add
         (Name            : String;
          Test            : Kit.Frame;
          Prepare, Finish : Kit.Hook;
-         Expected        : Kit.Switches := Kit.Undeclared) is
+         Expected        : Kit.Switches := Kit.Undeclared;
+         Threads         : Positive := 2) is
       begin
          Kit.Register_Frame
-           ("rendezvous." & Name, Control'Access, Test, Prepare, null, Finish, Expected, Threads => 2);
+           ("rendezvous." & Name, Control'Access, Test, Prepare, null, Finish, Expected, Threads);
       end Add;
 
    begin
@@ -80,9 +83,9 @@ package body Features_Rendezvous is
       Add ("select.2", Select_2_Test'Access, Select_2.Prepare'Access, Select_2.Finish'Access, Handed_Over);
       Add ("select.10", Select_10_Test'Access, Select_10.Prepare'Access, Select_10.Finish'Access, Handed_Over);
       Add ("conditional.accepted", If_Accepted_Test'Access, Simple.Prepare'Access, Simple.Finish'Access, Handed_Over);
-      Add ("conditional.refused", If_Refused_Test'Access, Busy.Prepare'Access, Busy.Finish'Access, 0.0);
-      Add ("timed.accepted", In_Time_Test'Access, Simple.Prepare'Access, Simple.Finish'Access, Handed_Over);
-      Add ("timed.expired", Too_Late_Test'Access, Busy.Prepare'Access, Busy.Finish'Access);
+      Add ("conditional.refused", If_Refused_Test'Access, Busy.Prepare'Access, Busy.Finish'Access, 0.0, 1);
+      Add ("timed.accepted", In_Time_Test'Access, Simple.Prepare'Access, Simple.Finish'Access);
+      Add ("timed.expired", Too_Late_Test'Access, Busy.Prepare'Access, Busy.Finish'Access, 0.0, 1);
    end Register_Forms;
 
    -------------------------

@@ -1,4 +1,3 @@
-with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
 
 package body Features_Storage_Loops is
@@ -13,8 +12,6 @@ package body Features_Storage_Loops is
    type Array_Ptr is access Int_Array
      with Size => Standard'Address_Size;
    --  One word, with the bounds stored before the elements
-
-   pragma No_Strict_Aliasing (Array_Ptr);
 
    procedure Free is new Ada.Unchecked_Deallocation (Int_Array, Array_Ptr);
 
@@ -38,8 +35,8 @@ package body Features_Storage_Loops is
 
    type Disguise is mod 2 ** Standard'Address_Size;
 
-   function To_Disguise is new Ada.Unchecked_Conversion (Array_Ptr, Disguise);
-   function To_Ptr      is new Ada.Unchecked_Conversion (Disguise, Array_Ptr);
+   function Disguised (Pointer : Array_Ptr) return Disguise;
+   function Revealed (Hidden : Disguise) return Array_Ptr;
 
    type Lost_Array is array (Kit.Iterations range 1 .. Turns_Max) of Disguise;
 
@@ -55,6 +52,28 @@ package body Features_Storage_Loops is
    procedure Touch (Object : in out Int_Array);
 
    procedure Rehearse_Exhaustion;
+
+   ---------------
+   -- Disguised --
+   ---------------
+
+   function Disguised (Pointer : Array_Ptr) return Disguise is
+      Copy : aliased constant Array_Ptr := Pointer;
+      Bits : Disguise with Import, Address => Copy'Address;
+   begin
+      return not Bits;
+   end Disguised;
+
+   --------------
+   -- Revealed --
+   --------------
+
+   function Revealed (Hidden : Disguise) return Array_Ptr is
+      Bits : aliased constant Disguise := not Hidden;
+      Copy : Array_Ptr with Import, Address => Bits'Address;
+   begin
+      return Copy;
+   end Revealed;
 
    -----------
    -- Check --
@@ -134,7 +153,7 @@ package body Features_Storage_Loops is
       Check (Index);
       if Second /= null then
          Lost_Count := Lost_Count + 1;
-         Lost (Lost_Count) := not To_Disguise (Second);
+         Lost (Lost_Count) := Disguised (Second);
       end if;
       Second := First;
       First  := null; --  what the loop has two of is never held three times when storage is refused
@@ -167,7 +186,7 @@ package body Features_Storage_Loops is
       Free (First);
       Free (Second);
       for Index in 1 .. Lost_Count loop
-         Object := To_Ptr (not Lost (Index));
+         Object := Revealed (Lost (Index));
          Free (Object);
       end loop;
       Lost_Count := 0;

@@ -23,12 +23,18 @@ package body Features_Team is
       procedure Release;
       entry Start (Parity);
       --  Opened for all members at once; rounds alternate, so that a quick member does not start twice
+      procedure Arrive;
       procedure Has_Finished;
       entry Await_All;
    private
       Round   : Parity  := 0;
       Running : Natural := 0;
    end Gate;
+
+   Arrived : Natural := 0 with Atomic;
+   --  Members that are awake in this round; changed by Gate alone
+
+   procedure Await_The_Others;
 
    task type Member (Number : Size; Partner : Boolean);
 
@@ -52,6 +58,7 @@ package body Features_Team is
 
       procedure Release is
       begin
+         Arrived := 0;
          Running := Gathered;
          Round   := Round + 1;
       end Release;
@@ -60,6 +67,11 @@ package body Features_Team is
       begin
          null;
       end Start;
+
+      procedure Arrive is
+      begin
+         Arrived := Arrived + 1;
+      end Arrive;
 
       procedure Has_Finished is
       begin
@@ -72,6 +84,20 @@ package body Features_Team is
       end Await_All;
 
    end Gate;
+
+   ----------------------
+   -- Await_The_Others --
+   ----------------------
+
+   procedure Await_The_Others is
+   begin
+      --  Awake, because a member on another processor takes longer to wake than a share of work takes: the first would
+      --  be done before the last began, and nobody would contend
+      Gate.Arrive;
+      while Arrived < Gathered loop
+         delay 0.0;
+      end loop;
+   end Await_The_Others;
 
    ------------
    -- Member --
@@ -88,8 +114,9 @@ package body Features_Team is
          Turn := Turn + 1;
          Gate.Start (Turn);
          if Kit.Reporting then
-            Kit.Thread_Reports (if Partner then "partner" else "caller");
+            Kit.Thread_Reports (if Partner then "partner" else "main");
          end if;
+         Await_The_Others;
          begin
             Mine.Work (Mine.Share, Mine.Sum);
          exception
