@@ -47,9 +47,9 @@ package body Features_Rendezvous is
    package Callers_8 is new Features_Rendezvous_Callers.Contention (8);
 
    Handed_Over : constant Kit.Switches := 2.0;
-   --  The caller waits for the acceptor's accept body, and the acceptor for the next call. GNAT yields before it blocks,
-   --  so on one processor Linux counts both switches as involuntary. Not declared where the number depends on the
-   --  dispatching policy: accepts without a body, timed calls, several callers
+   --  The caller waits for the acceptor's accept body, and the acceptor for the next call. GNAT yields before it
+   --  blocks, so on one processor Linux counts both switches as involuntary. Not declared where the number depends
+   --  on the dispatching policy: accepts without a body, timed calls, several callers
 
    procedure Register_Forms;
    procedure Register_Parameters;
