@@ -5,14 +5,18 @@
 
 mod block;
 mod clock;
+#[cfg(test)]
+mod clock_tests;
 mod comparison;
 mod delay;
 mod estimate;
 mod evaluate;
 mod findings;
+mod grain;
 mod interference;
 mod latency;
 mod passing;
+mod periodic;
 mod placement;
 mod plan;
 mod slice;
@@ -22,7 +26,7 @@ mod storage;
 mod synthetic;
 mod work;
 
-pub use clock::{ClockEstimate, ResolutionBy};
+pub use clock::{ClockError, ClockEstimate, ResolutionBy, ZeroStrings, zero_strings};
 pub use comparison::{
     ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
     correct, judge,
@@ -41,5 +45,5 @@ pub use plan::{
     PairSettings, PairStep, Purpose, Side, Step,
 };
 pub use slice::{Batch, Role, Slice, ThreadReport};
-pub use storage::StorageEstimate;
+pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
 pub use work::{WorkSample, reference_checksum, unequal_work};
