@@ -1,6 +1,6 @@
 //! How exact the laboratory is, beside criterion and hyperfine on the same operation, in one run with other load on both processors.
 //!
-//! The operation is a dependent chain of 20 multiply-adds, some 25 ns; the dearer one has 21 steps and is truly 5 % dearer. Each
+//! The operation is a dependent chain of 20 steps, some 25 ns; the dearer one has 21 steps and is truly 5 % dearer. Each
 //! tool gets the same time for each try. Run it with `cargo bench -p antiphon-lab --bench precision`.
 
 mod chain;
@@ -31,17 +31,46 @@ fn main() {
 fn bench() {
     let subject = match laboratory::Laboratory::build() {
         Ok(subject) => subject,
-        Err(reason) => return println!("The C subject cannot be built, so there is nothing to compare: {reason}"),
+        Err(reason) => {
+            return println!(
+                "The C subject cannot be built, so there is nothing to compare: {reason}"
+            );
+        }
     };
-    println!("A/A: ratio of an operation to itself, less 1 (median and largest of {TRIES} tries of 1 s)");
-    same(&subject, "does not block, idle machine", "self.same", laboratory::Conditions::other());
-    same(&subject, "blocks, FIFO, one processor", "self.handoff", laboratory::Conditions::fifo());
+    println!(
+        "A/A: ratio of an operation to itself, less 1 (median and largest of {TRIES} tries of 1 s)"
+    );
+    same(
+        &subject,
+        "does not block, idle machine",
+        "self.same",
+        laboratory::Conditions::other(),
+    );
+    same(
+        &subject,
+        "blocks, FIFO, one processor",
+        "self.handoff",
+        laboratory::Conditions::fifo(),
+    );
     let load = load::start();
-    same(&subject, "does not block, load on all processors", "self.same", laboratory::Conditions::other());
-    same(&subject, "blocks, FIFO, load on all processors", "self.handoff", laboratory::Conditions::fifo());
+    same(
+        &subject,
+        "does not block, load on all processors",
+        "self.same",
+        laboratory::Conditions::other(),
+    );
+    same(
+        &subject,
+        "blocks, FIFO, load on all processors",
+        "self.handoff",
+        laboratory::Conditions::fifo(),
+    );
 
     println!("\nA true 5 % (ratio 1.05), {TRIES} tries of {TRY:?} under load on all processors");
-    println!("{:28} {:>9} {:>9} {:>11}", "tool", "median", "spread", "wrong sign");
+    println!(
+        "{:28} {:>9} {:>9} {:>11}",
+        "tool", "median", "spread", "wrong sign"
+    );
     let mut tools = rivals::present();
     let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); tools.len() + 1];
     for _ in 0..TRIES {
@@ -62,14 +91,23 @@ fn bench() {
 }
 
 /// One line of the A/A table.
-fn same(subject: &laboratory::Laboratory, what: &str, test: &str, conditions: laboratory::Conditions) {
+fn same(
+    subject: &laboratory::Laboratory,
+    what: &str,
+    test: &str,
+    conditions: laboratory::Conditions,
+) {
     let tries = (0..TRIES).map(|_| subject.ratio(test, Duration::from_secs(1), conditions));
     match tries.collect::<Result<Vec<f64>, String>>() {
         Err(reason) => println!("  {what:42} not measured: {reason}"),
         Ok(ratios) => {
             let mut off: Vec<f64> = ratios.iter().map(|ratio| (ratio - 1.0).abs()).collect();
             off.sort_by(f64::total_cmp);
-            println!("  {what:42} {:.6}  {:.6}", off[off.len() / 2], off[off.len() - 1]);
+            println!(
+                "  {what:42} {:.6}  {:.6}",
+                off[off.len() / 2],
+                off[off.len() - 1]
+            );
         }
     }
 }

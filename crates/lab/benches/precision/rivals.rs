@@ -1,6 +1,6 @@
 //! The rivals: criterion in a process of its own, hyperfine on whole programs.
 
-use super::chain::{STEPS, chain, run_program};
+use super::chain::{STEPS, chain, repeat};
 use antiphon_runner::Program;
 use std::env;
 use std::hint::black_box;
@@ -34,11 +34,21 @@ impl Rival for Criterion {
 
     fn ratio(&mut self, _time: Duration) -> Option<f64> {
         let folder = tempfile::tempdir().ok()?;
-        let child = Program::new(env::current_exe().ok()?).arg("criterion").arg(folder.path());
-        child.time_limit(Duration::from_secs(60)).run().ok()?.success().ok()?;
+        let child = Program::new(env::current_exe().ok()?)
+            .arg("criterion")
+            .arg(folder.path());
+        child
+            .time_limit(Duration::from_secs(60))
+            .run()
+            .ok()?
+            .success()
+            .ok()?;
         let time = |steps: u32| {
-            let file = folder.path().join(format!("chain {steps}/new/estimates.json"));
-            let estimates: serde_json::Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+            let file = folder
+                .path()
+                .join(format!("chain {steps}/new/estimates.json"));
+            let estimates: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
             // What criterion itself prints: the slope where it fits one, else the mean.
             let estimate = Some(&estimates["slope"]).filter(|slope| !slope.is_null());
             estimate.unwrap_or(&estimates["mean"])["point_estimate"].as_f64()
@@ -66,11 +76,18 @@ struct Hyperfine {
 
 impl Hyperfine {
     fn find() -> Option<Self> {
-        Program::new("hyperfine").arg("--version").run().ok()?.success().ok()?;
+        Program::new("hyperfine")
+            .arg("--version")
+            .run()
+            .ok()?
+            .success()
+            .ok()?;
         let start = Instant::now();
-        run_program("20", "100000");
+        black_box(repeat::<20>(100_000));
         let ns = (start.elapsed().as_nanos() as u64 / 100_000).max(1);
-        Some(Self { iterations: 10_000_000 / ns })
+        Some(Self {
+            iterations: 10_000_000 / ns,
+        })
     }
 }
 
