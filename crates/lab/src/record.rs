@@ -127,3 +127,10 @@ pub enum Outcome {
         last_words: String,
     },
 }
+
+impl Outcome {
+    /// Whether there is no figure.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Outcome::Absent { .. })
+    }
+}

@@ -25,7 +25,7 @@ use view::View;
 
 /// The document of a run. A run whose suite cannot be read is shown without its arrangement, and says so.
 pub fn compose(run: &RunRecord) -> Document {
-    match Layout::from_suite(&run.suite_toml) {
+    match Layout::from_suite_text(&run.suite_toml) {
         Ok(layout) => compose_with(run, &layout),
         Err(error) => {
             let mut document = compose_with(run, &Layout::default());

@@ -5,8 +5,10 @@ use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
 use crate::document::{Block, Cell, Column, Row, RowKind, Section, Table, Unit};
-use crate::layout::{Published, PublishedColumn, PublishedValue};
 use crate::number;
+use antiphon_lab::suite::{
+    Column as PublishedColumn, Figures, Published, PublishedRow, PublishedValue,
+};
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::{DelayCurve, Interval};
 
@@ -80,26 +82,17 @@ fn heading(column: &PublishedColumn) -> Column {
     }
 }
 
-/// Everything that a column of a published table names.
-fn tests(column: &PublishedColumn) -> impl Iterator<Item = &String> {
-    [
-        &column.tests,
-        &column.slope,
-        &column.clock_resolution,
-        &column.delay_method,
-        &column.delay_resolution,
-    ]
-    .into_iter()
-    .flatten()
-}
-
 fn todays_columns(view: &View, published: &Published) -> Vec<RunColumn> {
-    let named: Vec<&String> = published.columns.iter().flat_map(tests).collect();
+    let named: Vec<&String> = published
+        .columns
+        .iter()
+        .flat_map(|c| c.figures.names())
+        .collect();
     let belongs = |result: &&ResultRecord| named.contains(&&result.identity.test);
     view.columns(view.run.results.iter().filter(belongs))
 }
 
-fn published_row(row: &crate::layout::PublishedRow, published: &Published) -> Row {
+fn published_row(row: &PublishedRow, published: &Published) -> Row {
     let cell = |(index, column): (usize, &PublishedColumn)| match row.values.get(index) {
         Some(value) => published_cell(value, &column.unit),
         None => Cell::Empty,
@@ -115,9 +108,9 @@ fn published_row(row: &crate::layout::PublishedRow, published: &Published) -> Ro
 fn published_cell(value: &PublishedValue, unit: &str) -> Cell {
     let Some(factor) = factor(unit) else {
         return match value {
-            PublishedValue::Text(text) => Cell::text(text.clone()),
+            PublishedValue::Words(text) => Cell::text(text.clone()),
             PublishedValue::Number(value) => Cell::count(*value),
-            PublishedValue::Range([low, high]) => Cell::Range {
+            PublishedValue::Range(low, high) => Cell::Range {
                 low: *low,
                 high: *high,
                 unit: Unit::Count,
@@ -125,9 +118,9 @@ fn published_cell(value: &PublishedValue, unit: &str) -> Cell {
         };
     };
     match value {
-        PublishedValue::Text(text) => Cell::text(text.clone()),
+        PublishedValue::Words(text) => Cell::text(text.clone()),
         PublishedValue::Number(value) => Cell::ns(value * factor),
-        PublishedValue::Range([low, high]) => Cell::Range {
+        PublishedValue::Range(low, high) => Cell::Range {
             low: low * factor,
             high: high * factor,
             unit: Unit::Nanoseconds,
@@ -147,19 +140,14 @@ fn factor(unit: &str) -> Option<f64> {
 }
 
 fn today(view: &View, published: &PublishedColumn, column: &RunColumn) -> Cell {
-    if !published.tests.is_empty() {
-        range_cell(view, &published.tests, column)
-    } else if !published.slope.is_empty() {
-        slope_cell(view, &published.slope, column)
-    } else if !published.clock_resolution.is_empty() {
-        clock_cell(view, &published.clock_resolution, column)
-    } else if !published.delay_method.is_empty() {
-        let method = |curve: &DelayCurve| Cell::text(delay::method(curve.method));
-        delay_cell(view, &published.delay_method, column, method)
-    } else {
-        delay_cell(view, &published.delay_resolution, column, |curve| {
-            Cell::ns(curve.resolution_ns)
-        })
+    let method = |curve: &DelayCurve| Cell::text(delay::method(curve.method));
+    let resolution = |curve: &DelayCurve| Cell::ns(curve.resolution_ns);
+    match &published.figures {
+        Figures::Tests(tests) => range_cell(view, tests, column),
+        Figures::Slope(tests) => slope_cell(view, tests, column),
+        Figures::ClockResolution(clocks) => clock_cell(view, clocks, column),
+        Figures::DelayMethod(tests) => delay_cell(view, tests, column, method),
+        Figures::DelayResolution(tests) => delay_cell(view, tests, column, resolution),
     }
 }
 

@@ -88,7 +88,7 @@ impl Record {
 /// # Errors
 /// Writing into memory failed.
 pub fn run(run: &RunRecord) -> Result<String, CsvError> {
-    let layout = Layout::from_suite(&run.suite_toml).unwrap_or_default();
+    let layout = Layout::from_suite_text(&run.suite_toml).unwrap_or_default();
     let view = View::new(run, &layout);
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADINGS)?;

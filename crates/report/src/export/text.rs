@@ -142,7 +142,7 @@ fn facts(out: &mut String, facts: &[Fact]) {
 fn table(out: &mut String, table: &Table, options: TextOptions) {
     let mut drawn = comfy_table::Table::new();
     drawn
-        .load_preset(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(options.width.max(40))
         .set_header(titles(table).iter().map(|title| Cell::new(clean(title))));

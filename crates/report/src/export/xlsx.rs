@@ -217,12 +217,8 @@ fn write_headings(
     for (index, (column, width)) in table.columns.iter().zip(widths).enumerate() {
         for part in width.parts() {
             let unit = unit_of(table, index);
-            let words = [
-                &column.title,
-                &column.subtitle,
-                *part,
-                if *part == "findings" { "" } else { unit },
-            ];
+            let unit = if *part == "findings" { "" } else { unit };
+            let words = [column.title.as_str(), column.subtitle.as_str(), part, unit];
             let text: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
             sheet.write_string_with_format(line, at, text.join("\n"), &styles.heading)?;
             at += 1;
@@ -290,9 +286,11 @@ fn write_cell(
 ) -> Result<(), XlsxError> {
     match cell {
         Cell::Empty => {}
-        Cell::Text { text } => drop(sheet.write_string(line, at, fitting(text))?),
+        Cell::Text { text } => {
+            sheet.write_string(line, at, fitting(text))?;
+        }
         Cell::Missing { reason } => {
-            drop(sheet.write_string(line, at, fitting(&format!("no figure: {reason}")))?)
+            sheet.write_string(line, at, fitting(&format!("no figure: {reason}")))?;
         }
         Cell::Number { value, .. } => {
             write_number(sheet, line, at, *value)?;
