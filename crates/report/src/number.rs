@@ -234,7 +234,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return "–".into();
     }
-    let exponent = value.abs().log10().floor() as i32;
+    let rounded = format!("{:.*e}", digits.saturating_sub(1), value);
+    let exponent: i32 = rounded.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let decimals = (digits as i32 - 1 - exponent).clamp(0, 6) as usize;
     fixed(value, decimals)
 }
