@@ -253,9 +253,25 @@
       return { width, height, narrow, left: 62, right: width - 14, top: 26, bottom: height - 42 };
     }
     const row = narrow ? 32 : 18;
-    const left = narrow ? 8 : Math.min(330, width * 0.42);
+    const left = narrow ? 8 : Math.min(labelWidth(view.plot.categories) + 20, width * 0.45);
     const height = view.plot.categories.length * row + 8;
     return { width, height, narrow, row, left, right: width - 22, top: 4, bottom: height - 4 };
+  }
+
+  const ruler = document.createElement("canvas").getContext("2d");
+
+  function textWidth(text) {
+    ruler.font = `12px ${getComputedStyle(root).getPropertyValue("--sans")}`;
+    return ruler.measureText(text).width;
+  }
+
+  function labelWidth(names) { return names.reduce((most, name) => Math.max(most, textWidth(name)), 0); }
+
+  function fitted(text, width) {
+    if (textWidth(text) <= width) return text;
+    let length = text.length;
+    while (length > 1 && textWidth(text.slice(0, length) + "…") > width) length -= 1;
+    return text.slice(0, length) + "…";
   }
 
   function draw(view) {
@@ -317,8 +333,7 @@
     }
     view.plot.categories.forEach((name, row) => {
       const y = view.sy(row);
-      const room = box.narrow ? Math.floor(box.width / 6.6) : Math.floor(box.left / 6.4);
-      const text = name.length > room ? name.slice(0, room - 1) + "…" : name;
+      const text = fitted(name, box.narrow ? box.width - 16 : box.left - 18);
       const place = box.narrow ? { x: box.left, y: y - 10 } : { x: box.left - 12, y: y + 4, "text-anchor": "end" };
       const label = shape("text", { class: "label", ...place }, text);
       if (text !== name) label.append(shape("title", {}, name));

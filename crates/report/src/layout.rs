@@ -101,7 +101,7 @@ fn group(from: &suite::Group) -> Group {
             .rows
             .extend(instances.iter().map(|instance| LabelledTest {
                 test: instance.test.clone(),
-                label: spaced(&instance.label),
+                label: label(&row.label, &instance.values),
             }));
         for (asks, by) in [(Asks::Passing, &row.passing), (Asks::Steps, &row.steps)] {
             if let Some(by) = by {
@@ -133,7 +133,7 @@ fn trends(row: &suite::Row, instances: &[Instance], asks: Asks, by: &str) -> Vec
                 )
             })
             .collect();
-        let label = spaced(&suite::fill(&row.label, &general));
+        let label = label(&row.label, &general);
         let point = (number, instance.test.clone());
         match trends.iter_mut().find(|trend| trend.label == label) {
             Some(trend) => trend.points.push(point),
@@ -147,9 +147,13 @@ fn trends(row: &suite::Row, instances: &[Instance], asks: Asks, by: &str) -> Vec
     trends
 }
 
-/// Names of tests join words by underscores; labels do not.
-fn spaced(label: &str) -> String {
-    label.replace('_', " ")
+/// The label with its values, whose words are joined by underscores or dots in names of tests and by spaces here.
+fn label(template: &str, values: &[(String, String)]) -> String {
+    let spaced: Vec<(String, String)> = values
+        .iter()
+        .map(|(name, value)| (name.clone(), value.replace(['_', '.'], " ")))
+        .collect();
+    suite::fill(template, &spaced)
 }
 
 fn one_line(text: &str) -> String {

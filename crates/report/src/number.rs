@@ -89,7 +89,7 @@ fn largest_below(scales: &[Scale], value: f64) -> Scale {
         .unwrap_or(scales[0])
 }
 
-/// The scale for a row of values: that of the smallest, unless they span more than four decades (`None`: each its own).
+/// The scale for values that stand together: that of the smallest, unless they span more than four decades (`None`: each its own).
 pub fn common_scale(unit: Unit, values: &[f64]) -> Option<Scale> {
     let sizes = values
         .iter()
@@ -174,6 +174,15 @@ pub fn quantity(unit: Unit, value: f64) -> String {
     text
 }
 
+/// A value to one significant digit, two when it begins with 1, with its unit: for bounds.
+pub fn rough(unit: Unit, value: f64) -> String {
+    let scale = scale_for(unit, value);
+    let scaled = value / scale.factor;
+    let mut text = fixed(scaled, decimals_of(scaled.abs().max(1e-4)));
+    push_unit(&mut text, scale.symbol);
+    text
+}
+
 /// A whole number of base units where it is one (buffer sizes, counts), otherwise as [`quantity`].
 pub fn exact(unit: Unit, value: f64) -> String {
     let scale = scale_for(unit, value);
@@ -235,7 +244,10 @@ pub fn significant(value: f64, digits: usize) -> String {
         return "–".into();
     }
     let rounded = format!("{:.*e}", digits.saturating_sub(1), value);
-    let exponent: i32 = rounded.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let exponent: i32 = rounded
+        .split_once('e')
+        .and_then(|(_, e)| e.parse().ok())
+        .unwrap_or(0);
     let decimals = (digits as i32 - 1 - exponent).clamp(0, 6) as usize;
     fixed(value, decimals)
 }
@@ -318,6 +330,8 @@ mod tests {
         assert_eq!(plain(&exact(Unit::Bytes, 4000.0)), "3.91 KiB");
         assert_eq!(plain(&quantity(Unit::Share, 0.0123)), "1.23 %");
         assert_eq!(quantity(Unit::Ratio, 2.5), "2.50×");
+        assert_eq!(plain(&rough(Unit::Nanoseconds, 0.0612)), "0.06 ns");
+        assert_eq!(plain(&rough(Unit::Nanoseconds, 0.123)), "0.12 ns");
     }
 
     #[test]

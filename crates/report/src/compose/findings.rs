@@ -60,7 +60,7 @@ fn missing(view: &View) -> Vec<Note> {
                 note.about.push_str(&place);
             }
             None => notes.push(Note {
-                weight: Weight::Error,
+                weight: Weight::Warning,
                 about: place,
                 text: reason.clone(),
                 mend: mend.clone(),

@@ -33,7 +33,7 @@ pub fn summary(view: &View) -> Vec<Note> {
             .iter()
             .map(|(reason, times)| format!("{reason} ({times})"));
         let text = reasons.collect::<Vec<_>>().join("; ");
-        notes.push(Note::new(Weight::Error, "Without a figure", text));
+        notes.push(Note::new(Weight::Warning, "Without a figure", text));
     }
     if tally.withheld > 0 {
         let text = format!(

@@ -9,6 +9,8 @@ use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::{Distribution, LatencyEstimate};
 
+/// More series than this are shown a plot a test.
+const MOST_IN_ONE_PLOT: usize = 6;
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// Table and plots of the latency series; nothing where there is none.
@@ -18,19 +20,38 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
         return Vec::new();
     }
     let mut blocks = vec![Block::Table(table(view, &results))];
-    let mut tests: Vec<(&str, Option<u64>)> = Vec::new();
-    for result in &results {
-        let key = (result.identity.test.as_str(), result.identity.arg);
-        if !tests.contains(&key) {
-            tests.push(key);
+    let few = series(view, &results).len() <= MOST_IN_ONE_PLOT;
+    let plots: Vec<Option<Plot>> = match few {
+        true => vec![plot("Latency by percentile".into(), series(view, &results))],
+        false => by_test(&results)
+            .iter()
+            .map(|of_test| {
+                let title = format!(
+                    "{}: latency by percentile",
+                    view.label(&of_test[0].identity)
+                );
+                plot(title, series(view, of_test))
+            })
+            .collect(),
+    };
+    blocks.extend(plots.into_iter().flatten().map(Block::Plot));
+    blocks
+}
+
+/// The results of each test together, in order of appearance; none is empty.
+fn by_test<'a>(results: &[&'a ResultRecord]) -> Vec<Vec<&'a ResultRecord>> {
+    let key = |r: &ResultRecord| (r.identity.test.clone(), r.identity.arg);
+    let mut tests: Vec<Vec<&ResultRecord>> = Vec::new();
+    for result in results {
+        match tests
+            .iter_mut()
+            .find(|of_test| key(of_test[0]) == key(result))
+        {
+            Some(of_test) => of_test.push(result),
+            None => tests.push(vec![result]),
         }
     }
-    for (test, arg) in tests {
-        let same = |r: &&&ResultRecord| r.identity.test == test && r.identity.arg == arg;
-        let of_test: Vec<&ResultRecord> = results.iter().filter(same).copied().collect();
-        blocks.extend(plot(view, &of_test).map(Block::Plot));
-    }
-    blocks
+    tests
 }
 
 fn table(view: &View, results: &[&ResultRecord]) -> Table {
@@ -121,37 +142,48 @@ fn cells(distribution: &Distribution, overhead_ns: f64) -> Vec<Cell> {
     cells
 }
 
-fn plot(view: &View, results: &[&ResultRecord]) -> Option<Plot> {
-    let columns = view.columns(results.iter().copied());
-    let mut series = Vec::new();
+/// Every distribution as a series; those of one subject differ in dashes.
+fn series(view: &View, results: &[&ResultRecord]) -> Vec<Series> {
+    let one_test = by_test(results).len() == 1;
+    let mut all: Vec<Series> = Vec::new();
     for result in results {
         let Outcome::Latency(estimate) = &result.outcome else {
             continue;
         };
-        let column = RunColumn::of(&result.identity);
-        let place = columns.iter().position(|c| *c == column).unwrap_or(0);
-        let mut add = |suffix: &str, dashes: usize, distribution: &Distribution| {
-            series.push(Series {
-                name: format!("{}{suffix}", column.name()),
-                subject: view.colour(&column.subject),
-                shape: 2 * view.shape(&columns, place) + dashes,
-                drawn: Drawn::Steps,
-                points: percentile_points(distribution),
-            });
+        let subject = view.colour(&result.identity.subject);
+        let column = RunColumn::of(&result.identity).name();
+        let name = match one_test {
+            true => column,
+            false => format!("{} · {column}", view.label(&result.identity)),
         };
-        if scheduled(estimate) {
-            add(", from actual", 0, &estimate.from_actual);
-            add(", from intended", 1, &estimate.from_intended);
-        } else {
-            add("", 0, &estimate.from_actual);
+        let parts = match scheduled(estimate) {
+            true => vec![
+                (", from actual", &estimate.from_actual),
+                (", from intended", &estimate.from_intended),
+            ],
+            false => vec![("", &estimate.from_actual)],
+        };
+        for (suffix, distribution) in parts {
+            let shape = all.iter().filter(|other| other.subject == subject).count();
+            let points = percentile_points(distribution);
+            all.push(Series {
+                name: format!("{name}{suffix}"),
+                subject,
+                shape,
+                drawn: Drawn::Steps,
+                points,
+            });
         }
     }
-    series.retain(|s| !s.points.is_empty());
-    let first = results.first()?;
+    all.retain(|series| !series.points.is_empty());
+    all
+}
+
+fn plot(title: String, series: Vec<Series>) -> Option<Plot> {
     (!series.is_empty()).then(|| Plot {
-        title: format!("{}: latency by percentile", view.label(&first.identity)),
+        title,
         description: format!(
-            "{} cumulative distributions of latency. Their percentiles stand in the table of latencies.",
+            "Cumulative distributions of latency, {} in all. Their percentiles stand in the table of latencies.",
             series.len()
         ),
         caption: "The axis gives each further nine of the percentile the same room, so the slowest operations can be seen.".into(),

@@ -168,7 +168,7 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
             .fold(0.0, f64::max);
         return Cell::text(format!(
             "≈ control, below {}",
-            number::quantity(Unit::Nanoseconds, most)
+            number::rough(Unit::Nanoseconds, most)
         ));
     }
     if values.len() == 1 {

@@ -186,7 +186,7 @@ fn plot(
         .iter()
         .enumerate()
         .map(|(shape, m)| Series {
-            name: format!("{}: {}", m.trend.label, verdict(asks, &m.points)),
+            name: series_name(m),
             subject: None,
             shape,
             drawn: Drawn::Line,
@@ -231,6 +231,19 @@ fn plot(
             Vec::new()
         },
     })
+}
+
+/// The trend, and how a parameter is passed in it.
+fn series_name(measured: &Measured) -> String {
+    let label = &measured.trend.label;
+    match measured.trend.asks {
+        Asks::Steps => label.clone(),
+        Asks::Passing => {
+            let verdict = passing(&measured.points);
+            let word = verdict.split(" (").next().unwrap_or_default();
+            format!("{label}: {word}")
+        }
+    }
 }
 
 fn step_guides(measured: &[&Measured]) -> Vec<Guide> {

@@ -4,30 +4,30 @@ use crate::compose::figure::bound;
 use crate::document::{Cell, Figure, Row, Standing, Table, Unit};
 use crate::number::{self, Scale};
 
-/// All cells of a row; figures of one unit share a scale where that reads well.
-pub fn line_cells(row: &Row) -> Vec<String> {
-    let scale = row_scale(row);
+/// All cells of a row.
+pub fn line_cells(row: &Row, scale: Option<Scale>) -> Vec<String> {
     row.cells.iter().map(|cell| line(cell, scale)).collect()
 }
 
-/// The scale that the figures of a row share; `None`: each has its own.
-pub fn row_scale(row: &Row) -> Option<Scale> {
-    let figures: Vec<&Figure> = row
-        .cells
+/// The scale for the figures of each row: one for the whole table where that reads well, else one for the row;
+/// `None`: each figure has its own.
+pub fn scales(table: &Table) -> Vec<Option<Scale>> {
+    let whole = common(table.rows.iter().flat_map(|row| &row.cells));
+    table
+        .rows
         .iter()
-        .filter_map(|cell| match cell {
-            Cell::Figure(figure) if figure.standing == Standing::Resolved => Some(&**figure),
-            _ => None,
-        })
-        .collect();
-    let unit = figures.first()?.unit;
-    let values: Vec<f64> = figures
-        .iter()
-        .filter(|f| f.unit == unit)
-        .map(|f| f.value)
-        .collect();
-    let same = unit == Unit::Nanoseconds && values.len() == figures.len();
-    same.then(|| number::common_scale(unit, &values)).flatten()
+        .map(|row| whole.or_else(|| common(&row.cells)))
+        .collect()
+}
+
+fn common<'c>(cells: impl IntoIterator<Item = &'c Cell>) -> Option<Scale> {
+    let times = cells.into_iter().filter_map(|cell| match cell {
+        Cell::Figure(f) if f.standing == Standing::Resolved && f.unit == Unit::Nanoseconds => {
+            Some(f.value)
+        }
+        _ => None,
+    });
+    number::common_scale(Unit::Nanoseconds, &times.collect::<Vec<f64>>())
 }
 
 fn line(cell: &Cell, scale: Option<Scale>) -> String {
@@ -62,7 +62,7 @@ pub fn figure_value(figure: &Figure, scale: Option<Scale>) -> number::Written {
 pub fn like_control(figure: &Figure) -> String {
     format!(
         "≈ control (< {})",
-        number::quantity(figure.unit, bound(figure.low, figure.high))
+        number::rough(figure.unit, bound(figure.low, figure.high))
     )
 }
 
@@ -91,7 +91,10 @@ pub fn side_notes(figure: &Figure) -> Vec<String> {
     if figure.standing == Standing::LikeControl
         && let Some(instructions) = figure.instructions
     {
-        notes.push(format!("{} instr", number::significant(instructions, 3)));
+        notes.push(format!(
+            "{} instr",
+            number::exact(Unit::Count, instructions)
+        ));
     }
     notes
 }

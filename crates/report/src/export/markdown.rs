@@ -1,6 +1,6 @@
 //! Markdown: tables and notes, for an issue or a repository. Plots are left out; their descriptions stand in their place.
 
-use super::cells::{line_cells, titles};
+use super::cells::{line_cells, scales, titles};
 use crate::document::{Block, Document, Fact, Note, Table};
 
 /// The document in Markdown (with the tables of CommonMark's usual extension).
@@ -76,9 +76,9 @@ fn table(out: &mut String, table: &Table) {
         .map(|i| if i == 0 { ":--".into() } else { "--:".into() })
         .collect();
     out.push_str(&format!("| {} |\n", rule.join(" | ")));
-    for row in &table.rows {
+    for (row, scale) in table.rows.iter().zip(scales(table)) {
         let mut cells = vec![row.label.clone()];
-        cells.extend(line_cells(row));
+        cells.extend(line_cells(row, scale));
         line(out, &cells);
     }
     out.push('\n');

@@ -33,7 +33,11 @@ impl Noise {
 
 /// An interval about a value.
 pub fn interval(value: f64, half: f64) -> Interval {
-    Interval { value, low: value - half, high: value + half }
+    Interval {
+        value,
+        low: value - half,
+        high: value + half,
+    }
 }
 
 /// An ordinary estimate of this cost.
@@ -42,7 +46,10 @@ pub fn estimate(cost_ns: f64, half: f64) -> Estimate {
     Estimate {
         cost_ns: interval(cost_ns, half),
         sign_cost_ns: interval(cost_ns, half * 1.3),
-        log_ratio: interval(((control + cost_ns) / control).max(1e-3).ln(), half / control),
+        log_ratio: interval(
+            ((control + cost_ns) / control).max(1e-3).ln(),
+            half / control,
+        ),
         log_ratio_to_reference: Some(interval((cost_ns.abs() / 17.0).max(1e-3).ln(), 0.002)),
         paper: PaperFigures {
             minimum_control_ns: control * 0.99,
@@ -52,8 +59,15 @@ pub fn estimate(cost_ns: f64, half: f64) -> Estimate {
             mean_corrected_ns: Some(cost_ns * 1.03),
             clock_accuracy_ns: 2e-6,
         },
-        frames: FrameTimes { control_ns: control, test_ns: control + cost_ns, reference_ns: Some(17.1) },
-        resources: Resources { wait_ns: Some(0.02), ..Resources::default() },
+        frames: FrameTimes {
+            control_ns: control,
+            test_ns: control + cost_ns,
+            reference_ns: Some(17.1),
+        },
+        resources: Resources {
+            wait_ns: Some(0.02),
+            ..Resources::default()
+        },
         iterations: 12_000,
         blocks: 412,
         total_iterations: 9_888_000,
@@ -64,7 +78,10 @@ pub fn estimate(cost_ns: f64, half: f64) -> Estimate {
 }
 
 pub fn finding(kind: FindingKind, text: &str) -> Finding {
-    Finding { kind, text: text.into() }
+    Finding {
+        kind,
+        text: text.into(),
+    }
 }
 
 pub fn identity(test: &str, subject: &str, policy: &str, placement: &str) -> Identity {
@@ -133,22 +150,33 @@ pub fn run(quick: bool) -> RunRecord {
             for placed in row.runs(quick) {
                 for subject in ["ada/O2", "c/O2"] {
                     let results = results(row, quick, &mut noise);
-                    run.results.extend(results.into_iter().map(|(test, arg, outcome)| {
-                        let mut identity = identity(&test, subject, &placed.policy, &placed.placement);
-                        identity.arg = arg;
-                        ResultRecord { identity, outcome }
-                    }));
+                    run.results
+                        .extend(results.into_iter().map(|(test, arg, outcome)| {
+                            let mut identity =
+                                identity(&test, subject, &placed.policy, &placed.placement);
+                            identity.arg = arg;
+                            ResultRecord { identity, outcome }
+                        }));
                 }
             }
         }
     }
-    run.results.retain(|r| r.identity.subject == "ada/O2" || exists_in_c(&r.identity.test));
+    run.results
+        .retain(|r| r.identity.subject == "ada/O2" || exists_in_c(&r.identity.test));
     disturb(&mut run);
     run
 }
 
 fn exists_in_c(test: &str) -> bool {
-    let ada_only = ["generic", "tasking", "completed_task", "requeue", "task.phase", "Ada.", "suspension"];
+    let ada_only = [
+        "generic",
+        "tasking",
+        "completed_task",
+        "requeue",
+        "task.phase",
+        "Ada.",
+        "suspension",
+    ];
     !ada_only.iter().any(|word| test.contains(word))
 }
 
@@ -158,7 +186,12 @@ fn results(row: &Row, quick: bool, noise: &mut Noise) -> Vec<(String, Option<u64
         RowKind::Interference { .. } => vec![(row.test.clone(), None, interference(noise))],
         kind => {
             let instances = row.instances(quick).into_iter();
-            instances.map(|i| { let o = outcome(&i.test, kind, noise); (i.test, row.arg, o) }).collect()
+            instances
+                .map(|i| {
+                    let o = outcome(&i.test, kind, noise);
+                    (i.test, row.arg, o)
+                })
+                .collect()
         }
     }
 }
@@ -188,7 +221,10 @@ fn switches(test: &str) -> f64 {
 
 /// Something like what such an operation costs.
 fn cost(test: &str) -> f64 {
-    let number = test.rsplit('.').find_map(|word| word.parse::<f64>().ok()).unwrap_or(1.0);
+    let number = test
+        .rsplit('.')
+        .find_map(|word| word.parse::<f64>().ok())
+        .unwrap_or(1.0);
     let by_kind = [
         ("call.inline", 0.02),
         ("unconstrained.in_out", 2.0 + number / 30.0),
@@ -196,7 +232,14 @@ fn cost(test: &str) -> f64 {
         ("call", 1.4 + 0.31 * number.min(120.0)),
         ("alloc.fixed", 0.7 + number / 900.0),
         ("alloc.dynamic", 3.0),
-        ("alloc.new", if number < 1500.0 { 19.0 + number / 400.0 } else { 110.0 + number / 60.0 }),
+        (
+            "alloc.new",
+            if number < 1500.0 {
+                19.0 + number / 400.0
+            } else {
+                110.0 + number / 60.0
+            },
+        ),
         ("exception.not_raised", 0.1),
         ("exception", 1900.0),
         ("task", 21_000.0),
@@ -209,34 +252,77 @@ fn cost(test: &str) -> f64 {
         ("time", 4.2),
         ("delay", 300.0),
     ];
-    let found = by_kind.iter().find(|(word, _)| test.contains(word));
+    let found = by_kind.iter().find(|(word, _)| {
+        test.starts_with(word) || (word.starts_with("unc") && test.contains(word))
+    });
     found.map_or(10.0, |(_, cost)| *cost)
 }
 
 fn clocks() -> Vec<(String, Option<u64>, Outcome)> {
     let clock = |name: &str, unit: &str, resolution: f64, by, cost| {
-        let estimate =
-            ClockEstimate { readings: 200_000, resolution, by, cost, steps_back: 0, gaps: 31 };
-        (name.to_string(), None, Outcome::Clock { unit: unit.into(), estimate })
+        let estimate = ClockEstimate {
+            readings: 200_000,
+            resolution,
+            by,
+            cost,
+            steps_back: 0,
+            gaps: 31,
+        };
+        (
+            name.to_string(),
+            None,
+            Outcome::Clock {
+                unit: unit.into(),
+                estimate,
+            },
+        )
     };
     vec![
-        clock("Ada.Calendar.Clock", "ns", 1000.0, ResolutionBy::FirstDifferences, 31.2),
-        clock("CLOCK_MONOTONIC", "ns", 1.0, ResolutionBy::SecondDifferences, 24.6),
-        clock("CLOCK_REALTIME", "ns", 1.0, ResolutionBy::SecondDifferences, 24.9),
+        clock(
+            "Ada.Calendar.Clock",
+            "ns",
+            1000.0,
+            ResolutionBy::FirstDifferences,
+            31.2,
+        ),
+        clock(
+            "CLOCK_MONOTONIC",
+            "ns",
+            1.0,
+            ResolutionBy::SecondDifferences,
+            24.6,
+        ),
+        clock(
+            "CLOCK_REALTIME",
+            "ns",
+            1.0,
+            ResolutionBy::SecondDifferences,
+            24.9,
+        ),
         clock("TSC", "ticks", 2.0, ResolutionBy::SecondDifferences, 41.0),
     ]
 }
 
 fn interference(noise: &mut Noise) -> Outcome {
-    let mut gaps: Vec<(f64, f64)> =
-        (0..250).map(|tick| (tick as f64 * 4e6 + 1e5 * noise.unit(), 2600.0 * noise.about(0.4))).collect();
+    let mut gaps: Vec<(f64, f64)> = (0..250)
+        .map(|tick| {
+            (
+                tick as f64 * 4e6 + 1e5 * noise.unit(),
+                2600.0 * noise.about(0.4),
+            )
+        })
+        .collect();
     gaps.extend((0..60).map(|_| (1e9 * noise.unit(), 900.0 * noise.tail() * 40.0)));
     gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
     Outcome::Interference(Interference {
         observed_ns: 1e9,
         beta: 0.0031,
         case: InterferenceCase::Gaps,
-        periodic: vec![PeriodicFunction { period_ns: 4e6, duration_ns: 2600.0, occurrences: 250 }],
+        periodic: vec![PeriodicFunction {
+            period_ns: 4e6,
+            duration_ns: 2600.0,
+            occurrences: 250,
+        }],
         gaps,
         schedstat_beta: Some(0.0022),
     })
@@ -264,20 +350,44 @@ fn distribution(mut samples: Vec<u64>) -> Distribution {
 }
 
 fn latency(test: &str, noise: &mut Noise) -> LatencyEstimate {
-    let base = if test.starts_with("task") { 9000.0 } else { 2900.0 };
+    let base = if test.starts_with("task") {
+        9000.0
+    } else {
+        2900.0
+    };
     let actual: Vec<u64> = (0..2000)
-        .map(|n| (base * noise.about(0.08) + if n % 90 == 0 { 15_000.0 * noise.tail() } else { 60.0 * noise.tail() }) as u64)
+        .map(|n| {
+            (base * noise.about(0.08)
+                + if n % 90 == 0 {
+                    15_000.0 * noise.tail()
+                } else {
+                    60.0 * noise.tail()
+                }) as u64
+        })
         .collect();
     let intended = match test.starts_with("interrupt") {
-        true => actual.iter().map(|v| v + (400.0 * noise.tail() * noise.tail() * 6.0) as u64).collect(),
+        true => actual
+            .iter()
+            .map(|v| v + (400.0 * noise.tail() * noise.tail() * 6.0) as u64)
+            .collect(),
         false => actual.clone(),
     };
-    LatencyEstimate { from_actual: distribution(actual), from_intended: distribution(intended), overhead_ns: 26.0 }
+    LatencyEstimate {
+        from_actual: distribution(actual),
+        from_intended: distribution(intended),
+        overhead_ns: 26.0,
+    }
 }
 
 fn storage(test: &str, noise: &mut Noise) -> StorageEstimate {
     let kept = test.ends_with("kept");
-    let steps = if kept { (1..180).map(|n| (n * 33 + n % 2, 9_000.0 * noise.about(0.5))).collect() } else { Vec::new() };
+    let steps = if kept {
+        (1..180)
+            .map(|n| (n * 33 + n % 2, 9_000.0 * noise.about(0.5)))
+            .collect()
+    } else {
+        Vec::new()
+    };
     StorageEstimate {
         completed: if kept { 130_012 } else { 200_000 },
         object_bytes: 4000,
@@ -285,8 +395,16 @@ fn storage(test: &str, noise: &mut Noise) -> StorageEstimate {
         typical_ns: 310.0,
         steps,
         growth: kept.then_some((33.0, 9000.0)),
-        level_changes: if kept { vec![(60_000, 310.0, 520.0)] } else { Vec::new() },
-        verdict: vec![if kept { "Every pointer is kept: storage ran out after 130 012 objects of 4000 bytes.".into() } else { "Storage was reclaimed by deallocation: the loop ran to its count.".into() }],
+        level_changes: if kept {
+            vec![(60_000, 310.0, 520.0)]
+        } else {
+            Vec::new()
+        },
+        verdict: vec![if kept {
+            "Every pointer is kept: storage ran out after 130 012 objects of 4000 bytes.".into()
+        } else {
+            "Storage was reclaimed by deallocation: the loop ran to its count.".into()
+        }],
     }
 }
 
@@ -295,7 +413,11 @@ fn delay(noise: &mut Noise) -> DelayCurve {
     let points: Vec<DelayPoint> = requests
         .map(|requested_ns| {
             let actual = requested_ns + 17_400.0 * noise.about(0.05);
-            DelayPoint { requested_ns, actual_ns: interval(actual, 120.0), range_ns: (actual * 0.97, actual * 1.02 + 30_000.0 * noise.tail()) }
+            DelayPoint {
+                requested_ns,
+                actual_ns: interval(actual, 120.0),
+                range_ns: (actual * 0.97, actual * 1.02 + 30_000.0 * noise.tail()),
+            }
         })
         .collect();
     DelayCurve {
@@ -307,7 +429,10 @@ fn delay(noise: &mut Noise) -> DelayCurve {
         overhead_ns: 17_400.0,
         compensated: false,
         resolution_ns: 180.0,
-        evidence: vec!["The line through 16 points has slope 1.0003.".into(), "Single delays vary by 2 % of the request: no staircase.".into()],
+        evidence: vec![
+            "The line through 16 points has slope 1.0003.".into(),
+            "Single delays vary by 2 % of the request: no staircase.".into(),
+        ],
     }
 }
 
@@ -317,30 +442,53 @@ fn disturb(run: &mut RunRecord) {
     mend_frame(run, "call.inline.none", |e| {
         e.cost_ns = interval(0.01, 0.05);
         e.resources.instructions = Some(0.0);
-        e.findings.push(finding(IndistinguishableFromControl, "the interval −0.04 … 0.06 ns contains zero"));
+        e.findings.push(finding(
+            IndistinguishableFromControl,
+            "the interval −0.04 … 0.06 ns contains zero",
+        ));
     });
     mend_frame(run, "exception.not_raised.block", |e| {
         e.cost_ns = interval(0.02, 0.3);
         e.resources.instructions = Some(2.0);
-        e.findings.push(finding(IndistinguishableFromControl, "the interval −0.28 … 0.32 ns contains zero"));
+        e.findings.push(finding(
+            IndistinguishableFromControl,
+            "the interval −0.28 … 0.32 ns contains zero",
+        ));
     });
     mend_frame(run, "alloc.fixed.integer.10", |e| {
-        e.findings.push(finding(DeadCode, "2 N took 1.02 times as long as N: the frame does not grow"));
+        e.findings.push(finding(
+            DeadCode,
+            "2 N took 1.02 times as long as N: the frame does not grow",
+        ));
     });
     mend_frame(run, "rendezvous.simple", |e| {
-        e.findings.push(finding(UnexpectedSwitches, "31 of 824 slices had other than 2 switches an operation"));
-        e.findings.push(finding(SeveralModes, "two modes, at 870 and 1020 ns"));
+        e.findings.push(finding(
+            UnexpectedSwitches,
+            "31 of 824 slices had other than 2 switches an operation",
+        ));
+        e.findings
+            .push(finding(SeveralModes, "two modes, at 870 and 1020 ns"));
     });
     mend_frame(run, "protected.entry", |e| {
         e.stopped = Stopped::BudgetSpent;
-        e.findings.push(finding(Drift, "the cost fell by 4 % from the first to the last third"));
-        e.findings.push(finding(Outliers, "9 of 412 blocks lie beyond 5 MAD"));
+        e.findings.push(finding(
+            Drift,
+            "the cost fell by 4 % from the first to the last third",
+        ));
+        e.findings
+            .push(finding(Outliers, "9 of 412 blocks lie beyond 5 MAD"));
     });
     mend_frame(run, "task.allocated", |e| {
-        e.findings.push(finding(WrongPlacement, "the partner ran under other, fifo was asked"));
+        e.findings.push(finding(
+            WrongPlacement,
+            "the partner ran under other, fifo was asked",
+        ));
     });
     for result in &mut run.results {
-        let (test, c) = (result.identity.test.as_str(), result.identity.subject == "c/O2");
+        let (test, c) = (
+            result.identity.test.as_str(),
+            result.identity.subject == "c/O2",
+        );
         if c && test == "protected.contended.procedure" {
             result.outcome = Outcome::Absent {
                 reason: "the subject hung: no answer within 10 s".into(),

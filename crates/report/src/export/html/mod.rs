@@ -109,7 +109,7 @@ impl<'a> Page<'a> {
 
     fn block(&mut self, block: &'a Block) -> Markup {
         match block {
-            Block::Prose { text } => html! { p.prose { (text) } },
+            Block::Prose { text } => html! { p.prose { (prose(text)) } },
             Block::Table(found) => table::table(found, &mut self.evidence),
             Block::Plot(found) => self.plots.figure(found),
             Block::Notes { notes: found } => notes(found),
@@ -129,10 +129,19 @@ fn masthead(document: &Document) -> Markup {
             @if !document.subjects.is_empty() {
                 p.subjects aria-label="Colours" {
                     @for (index, subject) in document.subjects.iter().enumerate() {
-                        span.subject class=(colour(Some(index))) { (subject) }
+                        span class={ "subject " (colour(Some(index))) } { (subject) }
                     }
                 }
             }
+        }
+    }
+}
+
+/// Text in which `…` is code.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
@@ -142,7 +151,7 @@ fn facts(facts: &[Fact], class: &str) -> Markup {
         @if !facts.is_empty() {
             dl class=(class) {
                 @for fact in facts {
-                    div { dt { (fact.label) } dd { (fact.text) } }
+                    div { dt { (fact.label) } dd { (prose(&fact.text)) } }
                 }
             }
         }
@@ -164,8 +173,8 @@ fn one_note(note: &Note) -> Markup {
         li class=(weight(note.weight)) {
             @if note.weight != Weight::Info { span.sign { (weight_word(note.weight)) } " " }
             @if !note.about.is_empty() { strong { (note.about) } ": " }
-            (note.text)
-            @if !note.mend.is_empty() { p.mend { (note.mend) } }
+            (prose(&note.text))
+            @if !note.mend.is_empty() { p.mend { (prose(&note.mend)) } }
             @if !note.quote.is_empty() {
                 details { summary { "Its last words" } pre { (note.quote) } }
             }

@@ -3,13 +3,16 @@
 use super::colour;
 use super::evidence::Evidence;
 use crate::document::{Cell, Column, Figure, Row, RowKind, Standing, Table, Weight};
-use crate::export::cells::{figure_value, like_control, number_text, row_scale, side_notes};
+use crate::export::cells::{figure_value, like_control, number_text, scales, side_notes};
 use crate::number::{self, Scale};
 use maud::{Markup, html};
 
 /// A table in a box of its own, in which it scrolls.
 pub fn table(table: &Table, evidence: &mut Evidence) -> Markup {
-    let rows: Vec<Markup> = table.rows.iter().map(|r| row(r, table, evidence)).collect();
+    let scaled = table.rows.iter().zip(scales(table));
+    let rows: Vec<Markup> = scaled
+        .map(|(r, scale)| row(r, scale, table, evidence))
+        .collect();
     let grid = html! {
         div.scroll tabindex="0" role="region" aria-label=(table.title) {
             table {
@@ -40,8 +43,7 @@ fn heading(column: &Column) -> Markup {
     }
 }
 
-fn row(row: &Row, table: &Table, evidence: &mut Evidence) -> Markup {
-    let scale = row_scale(row);
+fn row(row: &Row, scale: Option<Scale>, table: &Table, evidence: &mut Evidence) -> Markup {
     let cells: Vec<Markup> = row
         .cells
         .iter()
@@ -74,7 +76,7 @@ fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evide
         }
         Cell::Missing { reason } => html! { td.missing { (reason) } },
         Cell::Figure(found) => html! {
-            td.number class=(colour(column.subject)) { (figure(found, scale, evidence)) }
+            td class={ "number " (colour(column.subject)) } { (figure(found, scale, evidence)) }
         },
     }
 }
@@ -83,13 +85,13 @@ fn figure(figure: &Figure, scale: Option<Scale>, evidence: &mut Evidence) -> Mar
     let number = evidence.keep(&figure.detail);
     let notes = side_notes(figure);
     html! {
+        @for note in &notes { span.beside { (note) } " " }
         button.figure type="button" data-evidence=(number) aria-expanded="false" aria-controls="evidence" {
             (value(figure, scale))
         }
-        @if !notes.is_empty() || !figure.marks.is_empty() {
-            div.side {
-                @for note in &notes { span { (note) } }
-                @for mark in &figure.marks { span.mark class=(mark_class(mark.weight)) { (mark.word) } }
+        @if !figure.marks.is_empty() {
+            div.marks {
+                @for mark in &figure.marks { span class={ "mark " (mark_class(mark.weight)) } { (mark.word) } " " }
             }
         }
     }
