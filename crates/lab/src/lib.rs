@@ -1,11 +1,8 @@
 //! What is measured and where results are kept: suites, subjects, plans, runs, the store.
 
 pub mod build;
-<<<<<<< HEAD
 mod compare;
-=======
 pub mod conformance;
->>>>>>> session
 mod document;
 mod live;
 pub mod machine;
