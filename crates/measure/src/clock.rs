@@ -164,10 +164,12 @@ fn cost(first: &[i64], resolution: f64, limit: f64) -> f64 {
         .flat_map(|part| part.chunks_exact(stretch))
         .map(|chunk| chunk.iter().map(|d| *d as f64).sum::<f64>() / stretch as f64)
         .collect();
-    if means.len() < 3 {
+    let typical = median_of(&means);
+    // Most stretches of a coarse clock have no tick at all.
+    if means.len() < 3 || typical == 0.0 {
         overall
     } else {
-        median_of(&means)
+        typical
     }
 }
 

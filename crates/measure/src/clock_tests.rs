@@ -137,3 +137,16 @@ fn series_that_cannot_tell_say_so() {
     let exact: Vec<i64> = (0..100).map(|i| i * 40).collect();
     assert_eq!(of(&exact), ClockError::NoVariation { difference: 40 });
 }
+
+#[test]
+fn a_clock_that_ticks_once_in_the_series_still_has_a_cost() {
+    let readings: Vec<i64> = (0..100_000)
+        .map(|i| if i < 60_000 { 0 } else { 4_000_000 })
+        .collect();
+    let clock = ClockEstimate::from_readings(&readings).unwrap();
+    assert_eq!(
+        (clock.resolution, clock.by),
+        (4e6, ResolutionBy::FirstDifferences)
+    );
+    assert!((clock.cost - 40.0).abs() < 0.01, "{}", clock.cost);
+}

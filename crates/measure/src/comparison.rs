@@ -294,21 +294,5 @@ fn notes(a: &[Estimate], b: &[Estimate], basis: Basis) -> Vec<Finding> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn holm_and_benjamini_hochberg_give_the_textbook_values() {
-        let p = [0.01, 0.04, 0.03, 0.005];
-        let close = |a: Vec<f64>, b: [f64; 4]| a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-12);
-        assert!(close(
-            correct(&p, Correction::Holm),
-            [0.03, 0.06, 0.06, 0.02]
-        ));
-        assert!(close(
-            correct(&p, Correction::BenjaminiHochberg),
-            [0.02, 0.04, 0.04, 0.02]
-        ));
-        assert!(correct(&[], Correction::Holm).is_empty());
-    }
-}
+#[path = "comparison_tests.rs"]
+mod tests;

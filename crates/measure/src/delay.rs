@@ -168,7 +168,7 @@ fn stairs_method(
         .iter()
         .map(|p| (p.range_ns.1 - p.range_ns.0) / step)
         .fold(0.0, f64::max);
-    if widest >= FIXED_INTERVAL_RANGE && widest <= 1.5 {
+    if (FIXED_INTERVAL_RANGE..=1.5).contains(&widest) {
         evidence.push(format!(
             "single delays of the loop vary over {widest:.2} of a step"
         ));

@@ -153,7 +153,9 @@ pub(crate) fn staircase(points: &[DelayPoint]) -> Option<f64> {
 fn refine(points: &[DelayPoint], step: f64) -> f64 {
     let steps = points.iter().filter_map(|p| {
         let count = (p.actual_ns.value / step).round();
-        (count >= 1.0 && count <= MOST_STEPS).then(|| p.actual_ns.value / count)
+        (1.0..=MOST_STEPS)
+            .contains(&count)
+            .then(|| p.actual_ns.value / count)
     });
     let refined = median_of(&steps.collect::<Vec<f64>>());
     if refined > 0.0 { refined } else { step }

@@ -29,6 +29,31 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
+    /// Adds reports, equal ones together.
+    pub(crate) fn add_threads(&mut self, threads: &[ThreadReport]) {
+        for report in threads {
+            let same = |known: &&mut ThreadReport| {
+                (
+                    &known.role,
+                    &known.policy,
+                    known.priority,
+                    known.processor,
+                    &known.allowed,
+                ) == (
+                    &report.role,
+                    &report.policy,
+                    report.priority,
+                    report.processor,
+                    &report.allowed,
+                )
+            };
+            match self.threads.iter_mut().find(same) {
+                Some(known) => known.count = known.count.saturating_add(report.count),
+                None => self.threads.push(report.clone()),
+            }
+        }
+    }
+
     /// Total iterations over all test slices: the N of equation 4.
     pub(crate) fn test_iterations(&self) -> u64 {
         let slices: u64 = self.blocks.iter().map(|b| b.test_slices).sum();

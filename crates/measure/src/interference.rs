@@ -95,7 +95,8 @@ impl Interference {
         };
         Ok(Interference {
             observed_ns,
-            beta: share.clamp(0.0, 1.0),
+            // The sum of no gaps is −0.
+            beta: share.clamp(0.0, 1.0) + 0.0,
             case,
             periodic: functions,
             gaps: longest(gaps),

@@ -1,6 +1,6 @@
 //! Two subjects against each other in one run, slice by slice: A B B A. A noisy machine hits both alike.
 
-use super::calibration::{self, Fit};
+use super::calibration::{self, Fit, Trial};
 use super::looks::Looks;
 use super::pair_estimate::{self, PairEstimate};
 use super::{ClockFacts, FrameError, FrameSettings};
@@ -113,6 +113,8 @@ pub struct PairPlan {
     settings: PairSettings,
     phase: Phase,
     iterations: [u64; 2],
+    /// The last trial of each side's calibration.
+    trials: [Trial; 2],
     looks: Looks,
     /// Slices of the block that is under way.
     under_way: Vec<Slice>,
@@ -137,6 +139,7 @@ impl PairPlan {
             settings,
             phase: Phase::Calibrating(Side::A, Vec::new()),
             iterations: [1, 1],
+            trials: [(0, 0.0); 2],
             looks: Looks::within(0),
             under_way: Vec::new(),
             blocks: Vec::new(),
@@ -248,7 +251,7 @@ impl PairPlan {
         let target = self.settings.frame.target_slice_ns(clock);
         let elapsed = times.iter().copied().fold(f64::INFINITY, f64::min);
         if calibration::is_empty(iterations, elapsed, target) {
-            let error = calibration::dead(iterations, elapsed);
+            let error = calibration::dead(self.trials[side.index()], (iterations, elapsed));
             self.phase = Phase::Failed(error.clone());
             return Err(error);
         }
@@ -259,6 +262,7 @@ impl PairPlan {
             self.settings.frame.longest_slice_ns(clock),
         ) {
             Fit::Longer(more) => {
+                self.trials[side.index()] = (iterations, elapsed);
                 self.iterations[side.index()] = more;
                 self.phase = Phase::Calibrating(side, Vec::new());
             }
