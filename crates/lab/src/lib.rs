@@ -3,6 +3,7 @@
 pub mod build;
 pub mod conformance;
 mod document;
+pub mod instructions;
 pub mod machine;
 pub mod protocol;
 mod record;
