@@ -41,10 +41,13 @@ pub struct WorkSample {
     pub checksum: u64,
 }
 
+/// Who returned each checksum.
+type Returned<'a> = BTreeMap<u64, Vec<&'a str>>;
+
 /// Whether tests that claim equal work returned equal checksums for equal iterations and argument: one finding of kind
 /// [`FindingKind::UnequalWork`] for each group that did not.
 pub fn unequal_work(samples: &[WorkSample]) -> Vec<Finding> {
-    let mut groups: BTreeMap<(&str, u64, Option<u64>), BTreeMap<u64, Vec<&str>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, u64, Option<u64>), Returned> = BTreeMap::new();
     for sample in samples {
         let claimants = groups
             .entry((&sample.work, sample.iterations, sample.arg))

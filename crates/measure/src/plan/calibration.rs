@@ -67,14 +67,14 @@ pub(crate) fn reference_iterations(
     power_of_two_below((target / each).max(1.0))
 }
 
-/// Shortest slice of a role, ns.
-pub(crate) fn shortest_ns(slices: &[Slice], role: Role) -> Option<f64> {
+/// One time for the slices of a role, ns, such as the shortest with `f64::min`; 0 of none.
+pub(crate) fn typical_ns(slices: &[Slice], role: Role, reduce: fn(f64, f64) -> f64) -> f64 {
     slices
         .iter()
         .filter(|s| s.role == role)
-        .map(|s| s.elapsed_ns)
-        .min()
-        .map(|ns| ns as f64)
+        .map(|s| s.elapsed_ns as f64)
+        .reduce(reduce)
+        .unwrap_or(0.0)
 }
 
 fn power_of_two_below(value: f64) -> u64 {

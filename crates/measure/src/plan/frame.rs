@@ -174,6 +174,10 @@ impl FramePlan {
             Phase::Calibrating => self.calibrate(request, batch, blocks),
             Phase::Growing { once, attempt } => self.grow(request, batch, blocks, once, attempt),
             Phase::Sampling => {
+                if let Some(iterations) = self.much_too_short(&batch.slices) {
+                    self.calibrate_anew(iterations);
+                    return Ok(());
+                }
                 self.keep(request, batch, blocks);
                 self.decide();
                 Ok(())
@@ -191,9 +195,7 @@ impl FramePlan {
         batch: &Batch,
         blocks: Vec<Block>,
     ) -> Result<(), FrameError> {
-        let shortest = |role| calibration::shortest_ns(&batch.slices, role).unwrap_or(0.0);
-        let test = shortest(Role::Test);
-        let elapsed = test.max(shortest(Role::Control));
+        let test = calibration::typical_ns(&batch.slices, Role::Test, f64::min);
         let target = self.settings.target_slice_ns(self.clock);
         if self.settings.reference {
             self.reference_iterations =
@@ -202,18 +204,14 @@ impl FramePlan {
         if calibration::is_empty(request.iterations, test, target) {
             return Err(calibration::dead(request.iterations, test));
         }
-        match calibration::fit(
-            request.iterations,
-            elapsed,
-            target,
-            self.settings.longest_slice_ns(self.clock),
-        ) {
+        match self.fit_of(&batch.slices, f64::min) {
             Fit::Longer(iterations) => {
                 self.iterations = iterations;
-                self.phase = Phase::Calibrating;
-                if self.spent_ns >= self.settings.budget_ns.saturating_mul(OVERRUN as u64) {
-                    self.phase = Phase::Stopped(Stopped::BudgetSpent);
-                }
+                self.phase = if self.is_far_overrun() {
+                    Phase::Stopped(Stopped::BudgetSpent)
+                } else {
+                    Phase::Calibrating
+                };
                 return Ok(());
             }
             Fit::Fits(iterations) => self.iterations = iterations,
@@ -228,6 +226,44 @@ impl FramePlan {
             self.begin_growth(Vec::new());
         }
         Ok(())
+    }
+
+    /// What slices of the present N say of it, reduced to one by `reduce`; the longer frame counts.
+    fn fit_of(&self, slices: &[Slice], reduce: fn(f64, f64) -> f64) -> Fit {
+        let of = |role| calibration::typical_ns(slices, role, reduce);
+        calibration::fit(
+            self.iterations,
+            of(Role::Test).max(of(Role::Control)),
+            self.settings.target_slice_ns(self.clock),
+            self.settings.longest_slice_ns(self.clock),
+        )
+    }
+
+    /// Whether even the longest of a batch's slices is far shorter than a slice should be: calibration met an interruption. A
+    /// better N, if so.
+    fn much_too_short(&self, slices: &[Slice]) -> Option<u64> {
+        match self.fit_of(slices, f64::max) {
+            Fit::Longer(iterations) if iterations >= 4 * self.iterations => Some(iterations),
+            _ => None,
+        }
+    }
+
+    fn calibrate_anew(&mut self, iterations: u64) {
+        let threads = std::mem::take(&mut self.evidence.threads);
+        self.evidence = Evidence {
+            threads,
+            ..Evidence::default()
+        };
+        self.iterations = iterations;
+        self.phase = if self.is_far_overrun() {
+            Phase::Stopped(Stopped::BudgetSpent)
+        } else {
+            Phase::Calibrating
+        };
+    }
+
+    fn is_far_overrun(&self) -> bool {
+        self.spent_ns as f64 >= OVERRUN * self.settings.budget_ns as f64
     }
 
     /// A slow frame's calibration is its measurement of N, and 2 N is tried only where the budget has room for it.
@@ -253,6 +289,14 @@ impl FramePlan {
         attempt: u32,
     ) -> Result<(), FrameError> {
         if once.is_empty() {
+            // One block calibrated; if an interruption hit both its test slices, these slices are the first true ones.
+            if attempt == 0
+                && let Fit::Longer(iterations) = self.fit_of(&batch.slices, f64::min)
+            {
+                self.iterations = iterations;
+                self.phase = Phase::Calibrating;
+                return Ok(());
+            }
             self.evidence.block_ns = blocks
                 .iter()
                 .map(|b| b.total_ns)
@@ -339,8 +383,13 @@ impl FramePlan {
     fn sample_blocks(&self) -> u32 {
         let block_ns = self.evidence.block_ns.max(1.0);
         let left = self.settings.budget_ns.saturating_sub(self.spent_ns) as f64;
-        let fitting = (REQUEST_NS.min(left) / block_ns).clamp(1.0, 256.0) as usize;
-        fitting.min(self.looks.until_next(self.evidence.blocks.len())) as u32
+        let fitting = (REQUEST_NS.min(left) / block_ns).clamp(1.0, 512.0) as usize;
+        // At most as many as there are: several requests precede the first look, each begun at another moment of the
+        // system's own period, lest all blocks meet its interruptions in the same slice.
+        let blocks = self.evidence.blocks.len();
+        fitting
+            .min(self.looks.until_next(blocks))
+            .min(blocks.max(8)) as u32
     }
 
     /// About a slice of warm-up; one operation where that is long.

@@ -1,10 +1,10 @@
-//! When the interval is looked at. Looks are fixed in advance (16, 32, 64 … blocks and the end), and every interval, also the one
+//! When the interval is looked at. Looks are fixed in advance (32, 64, 128 … blocks and the end), and every interval, also the one
 //! reported, is so wide that all looks together keep the confidence: stopping at a lucky look gains nothing.
 
 use crate::statistics::sidak;
 
 /// Blocks at the first look.
-const FIRST: usize = 16;
+const FIRST: usize = 32;
 
 /// The looks of one plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,20 +56,20 @@ mod tests {
 
     #[test]
     fn looks_double() {
-        let mut looks = Looks::within(100);
-        assert_eq!(looks.planned, 4); // 16, 32, 64, and the end
-        assert_eq!(looks.until_next(0), 16);
-        assert!(!looks.arrive(15));
-        assert!(looks.arrive(16));
-        assert_eq!(looks.until_next(16), 16);
+        let mut looks = Looks::within(200);
+        assert_eq!(looks.planned, 4); // 32, 64, 128, and the end
+        assert_eq!(looks.until_next(0), 32);
         assert!(!looks.arrive(31));
-        assert!(looks.arrive(70));
-        assert_eq!(looks.until_next(70), 58);
+        assert!(looks.arrive(32));
+        assert_eq!(looks.until_next(32), 32);
+        assert!(!looks.arrive(63));
+        assert!(looks.arrive(140));
+        assert_eq!(looks.until_next(140), 116);
     }
 
     #[test]
     fn one_look_costs_nothing() {
         assert!((Looks::within(5).level(0.95) - 0.95).abs() < 1e-12);
-        assert!(Looks::within(400).level(0.95) > 0.99);
+        assert!(Looks::within(400).level(0.95) > 0.98);
     }
 }

@@ -13,6 +13,9 @@ const MOST_BLOCKS: usize = 1 << 14;
 /// A pair goes on to this many blocks although the budget is spent, up to four times the budget.
 const FEWEST_BLOCKS: usize = 3;
 
+/// Slices of N that must agree before it is taken.
+const CONFIRMATIONS: usize = 3;
+
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,7 +122,8 @@ pub struct PairPlan {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
-    Calibrating(Side),
+    /// The side, and what slices of its present N took, ns.
+    Calibrating(Side, Vec<f64>),
     Sampling,
     Stopped(Stopped),
     Failed(FrameError),
@@ -131,7 +135,7 @@ impl PairPlan {
         PairPlan {
             clocks: [a.sound(), b.sound()],
             settings,
-            phase: Phase::Calibrating(Side::A),
+            phase: Phase::Calibrating(Side::A, Vec::new()),
             iterations: [1, 1],
             looks: Looks::within(0),
             under_way: Vec::new(),
@@ -142,18 +146,21 @@ impl PairPlan {
 
     /// What to run next. Asking changes nothing.
     pub fn next(&self) -> PairStep {
-        let (side, role) = match self.phase {
-            Phase::Calibrating(side) => (side, Role::Test),
+        let (side, role) = match &self.phase {
+            Phase::Calibrating(side, _) => (*side, Role::Test),
             Phase::Sampling => self.places()[self.under_way.len()],
             Phase::Stopped(_) | Phase::Failed(_) => return PairStep::Done,
         };
         let iterations = self.iterations[side.index()];
-        // Caches have been the other subject's since this one's last slice: a quarter of a slice brings them back.
+        // Caches have been the other subject's since this one's last slice: a quarter of a slice brings them back. The rest
+        // varies, so that slices do not fall into step with a period of the system.
+        let turn = (7 * self.blocks.len() + self.under_way.len()) as u64 % 4;
+        let warmup = (iterations / 4 + turn * (iterations / 16)).max(1);
         PairStep::Slice {
             side,
             role,
             iterations,
-            warmup: (iterations / 4).max(1),
+            warmup,
         }
     }
 
@@ -177,8 +184,11 @@ impl PairPlan {
             }
         };
         self.spent.add(side, slice);
-        match self.phase {
-            Phase::Calibrating(side) => self.calibrate(side, asked, slice),
+        match std::mem::replace(&mut self.phase, Phase::Sampling) {
+            Phase::Calibrating(_, mut times) => {
+                times.push(slice.elapsed_ns as f64);
+                self.calibrate(side, asked, times)
+            }
             _ => {
                 self.under_way.push(slice.clone());
                 if self.under_way.len() == self.places().len() {
@@ -228,10 +238,15 @@ impl PairPlan {
         }
     }
 
-    fn calibrate(&mut self, side: Side, iterations: u64, slice: &Slice) -> Result<(), FrameError> {
+    fn calibrate(
+        &mut self,
+        side: Side,
+        iterations: u64,
+        times: Vec<f64>,
+    ) -> Result<(), FrameError> {
         let clock = self.clocks[side.index()];
         let target = self.settings.frame.target_slice_ns(clock);
-        let elapsed = slice.elapsed_ns as f64;
+        let elapsed = times.iter().copied().fold(f64::INFINITY, f64::min);
         if calibration::is_empty(iterations, elapsed, target) {
             let error = calibration::dead(iterations, elapsed);
             self.phase = Phase::Failed(error.clone());
@@ -243,11 +258,21 @@ impl PairPlan {
             target,
             self.settings.frame.longest_slice_ns(clock),
         ) {
-            Fit::Longer(more) => self.iterations[side.index()] = more,
+            Fit::Longer(more) => {
+                self.iterations[side.index()] = more;
+                self.phase = Phase::Calibrating(side, Vec::new());
+            }
+            // A slice that an interruption made long enough is found out by the next.
+            Fit::Fits(_)
+                if times.len() < CONFIRMATIONS
+                    && elapsed < self.settings.frame.budget_ns as f64 / 10.0 =>
+            {
+                self.phase = Phase::Calibrating(side, times);
+            }
             Fit::Fits(fits) => {
                 self.iterations[side.index()] = fits;
                 match side {
-                    Side::A => self.phase = Phase::Calibrating(Side::B),
+                    Side::A => self.phase = Phase::Calibrating(Side::B, Vec::new()),
                     Side::B => self.begin_sampling(elapsed * 4.0),
                 }
             }

@@ -34,12 +34,6 @@ pub(crate) fn median_of(values: &[f64]) -> f64 {
     median(&sorted)
 }
 
-/// The median absolute deviation from `centre`, scaled to be the standard deviation of a normal distribution.
-pub(crate) fn mad(values: &[f64], centre: f64) -> f64 {
-    let deviations: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
-    1.4826 * median_of(&deviations)
-}
-
 /// Values in order, and how many independent ones they are worth.
 pub(crate) struct Ranked {
     sorted: Vec<f64>,
