@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static pid_t self;
-static volatile uint64_t handled_ns; /* written by the handler, or by the partner before it posts `handled` */
+static atomic_uint_fast64_t handled_ns; /* written by the handler or the waiting thread */
 
 /* Handler: kill returns after it, since this is the only thread that the signal can go to. ------------------------------ */
 
@@ -16,7 +16,7 @@ static struct sigaction action_before;
 
 static void on_signal(int signal_number)
 {
-    handled_ns = kit_now();
+    atomic_store_explicit(&handled_ns, kit_now(), memory_order_relaxed);
     (void)signal_number;
 }
 
@@ -38,14 +38,14 @@ static void operate_handler(struct kit_sample *sample)
 {
     sample->actual_ns = kit_now();
     kill(self, SIGUSR1);
-    sample->ended_ns = handled_ns;
+    sample->ended_ns = atomic_load(&handled_ns);
 }
 
 /* Waiting thread: every thread blocks the signal, so it goes to the one that waits. ----------------------------------------- */
 
 static pthread_t waiter;
 static bool started;
-static volatile bool ending; /* set before the signal that ends the waiter */
+static atomic_bool ending; /* set before the signal that ends the waiter */
 static sigset_t awaited, mask_before;
 static sem_t ready, handled;
 
@@ -56,8 +56,8 @@ static void *waiter_body(void *unused)
         sem_post(&ready);
         while (sigwaitinfo(&awaited, NULL) < 0)
             continue;
-        handled_ns = kit_now();
-        if (ending)
+        atomic_store_explicit(&handled_ns, kit_now(), memory_order_relaxed);
+        if (atomic_load(&ending))
             return NULL;
         sem_post(&handled);
     }
@@ -67,7 +67,7 @@ static void start_waiter(uint64_t argument)
 {
     (void)argument;
     self = getpid();
-    ending = false;
+    atomic_store(&ending, false);
     sem_init(&ready, 0, 0);
     sem_init(&handled, 0, 0);
     sigemptyset(&awaited);
@@ -80,7 +80,7 @@ static void start_waiter(uint64_t argument)
 static void end_waiter(void)
 {
     if (started) {
-        ending = true;
+        atomic_store(&ending, true);
         kill(self, SIGUSR2);
         pthread_join(waiter, NULL);
     }
@@ -96,7 +96,7 @@ static void operate_wait(struct kit_sample *sample)
     sample->actual_ns = kit_now();
     kill(self, SIGUSR2);
     semaphore_wait(&handled);
-    sample->ended_ns = handled_ns;
+    sample->ended_ns = atomic_load(&handled_ns);
 }
 
 const struct kit_test interrupt_tests[] = {
