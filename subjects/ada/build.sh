@@ -28,8 +28,8 @@ for flag in "$@"; do
 done
 
 case $(gcc -dumpmachine) in
-    x86_64-*) ticks=$source/kit/ticks/x86_64 ;;
-    *) ticks=$source/kit/ticks/other ;;
+    x86_64-*) target=$source/kit/targets/x86_64 ;;
+    *) target=$source/kit/targets/other ;;
 esac
 
 # within FOLDER COMMAND…: runs the command in a folder of the build, which is made if need be
@@ -40,13 +40,13 @@ within() {
 
 # shellcheck disable=SC2086 # layout and checks are lists of words
 {
-    within kit gnatmake -q -c -u "-I$source/kit" "-I$ticks" "$source"/kit/*.adb "$ticks"/*.ads \
+    within kit gnatmake -q -c "-I$source/kit" "-I$target" kit-protocol.adb \
         -cargs -O2 $layout $checks ${configuration:+"$configuration"}
 
     within generator gnatmake -q "-I$source/features/generator" generate.adb -cargs $checks
     within generated "$build/generator/generate"
 
-    within tests gnatmake -q -j0 "-I$source/kit" "-I$ticks" "-aO$build/kit" "-I$build/generated" \
+    within tests gnatmake -q -j0 "-I$source/kit" "-I$target" "-aO$build/kit" "-I$build/generated" \
         "-I$source/features" "-I$source/features/calls" "-I$source/features/allocation" "-I$source/features/exceptions" \
         features.adb -o "$build/features.new" -cargs $layout $checks "$@"
 }

@@ -4,6 +4,7 @@ pub mod build;
 mod compare;
 pub mod conformance;
 mod document;
+pub mod instructions;
 mod live;
 pub mod machine;
 pub mod protocol;

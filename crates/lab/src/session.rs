@@ -304,10 +304,18 @@ impl Session {
     ///
     /// # Errors
     /// It did not answer, did not end within a second, or ended with another code than 0.
-    pub fn quit(mut self) -> Result<antiphon_runner::Usage, SessionError> {
+    pub fn quit(self) -> Result<antiphon_runner::Usage, SessionError> {
+        self.quit_within(QUIT_LIMIT)
+    }
+
+    /// The same with another time than the protocol's second: under valgrind everything takes longer.
+    pub(crate) fn quit_within(
+        mut self,
+        limit: Duration,
+    ) -> Result<antiphon_runner::Usage, SessionError> {
         let answer = self.conversation.ask(&Request::Quit, ANSWER_LIMIT)?;
         answer.nothing(&mut self.conversation)?;
-        self.conversation.end(QUIT_LIMIT)
+        self.conversation.end(limit)
     }
 
     /// Takes what the subject printed of its own on standard output since the last call (the last 64 KiB of it).

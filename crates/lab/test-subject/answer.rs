@@ -1,6 +1,6 @@
 //! Answers as this subject writes them.
 
-use crate::place::{Resources, status_number};
+use crate::place::{Resources, processor, status_number};
 
 pub fn hello() -> Vec<String> {
     vec!["@@ hello protocol=1 language=Rust kit=test clock=steady".into()]
@@ -50,7 +50,7 @@ pub fn slice(
         wait_ns,
     } = used;
     let wait = wait_ns.map_or("-".into(), |wait| wait.to_string());
-    let processor = rustix::thread::sched_getcpu();
+    let processor = processor();
     format!(
         "@@ slice {block} {role} {iterations} {start} {elapsed} {voluntary} {involuntary} {minor} {major} {wait} {processor} {checksum}"
     )

@@ -19,7 +19,9 @@ mod wire;
 pub(crate) use after_fork::{Conditions, become_keeper, now_ns, set_fifo};
 pub(crate) use wire::{Kind, Order, OrderKind, Report, Step};
 
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, Shutdown, SockFlag, SockType, recv, send, shutdown, socketpair,
+};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -54,4 +56,9 @@ pub(crate) fn report(socket: &OwnedFd) -> io::Result<Report> {
         Ok(_) | Err(nix::errno::Errno::ECONNRESET) => Err(io::ErrorKind::UnexpectedEof.into()),
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// Tells the keeper that nobody will give it orders any more: it kills everything and ends.
+pub(crate) fn let_go(socket: &OwnedFd) {
+    let _ = shutdown(socket.as_raw_fd(), Shutdown::Write);
 }

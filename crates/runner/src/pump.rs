@@ -337,11 +337,28 @@ impl Pump {
 }
 
 impl Drop for Pump {
-    /// The keeper sees its socket close and kills everything; it is our child, so we take leave of it.
+    /// The keeper sees its socket close, kills everything and ends; it is our child, so we take leave of it.
     fn drop(&mut self) {
-        if self.ended.is_none() {
-            self.release();
+        let Some(socket) = self.socket.take() else {
+            return;
+        };
+        keeper::let_go(&socket);
+        let patience_ms = u16::try_from(KEEPER_PATIENCE.as_millis()).unwrap_or(u16::MAX);
+        let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+        loop {
+            match poll(&mut polled, PollTimeout::from(patience_ms)) {
+                // A report may be waiting before the end of the socket.
+                Ok(1..) if keeper::report(&socket).is_ok() => {}
+                Err(nix::errno::Errno::EINTR) => {}
+                Ok(1..) => break,
+                // Somebody stopped it. With it dies the child.
+                Ok(_) | Err(_) => {
+                    let _ = self.keeper.kill();
+                    break;
+                }
+            }
         }
+        let _ = self.keeper.wait();
     }
 }
 

@@ -107,9 +107,10 @@ fn check(program: &Program) -> Result<(), Error> {
 fn command(program: &Program) -> Command {
     // A relative path means ours, whatever directory the child starts in.
     let path = std::path::Path::new(&program.program);
-    let mut command = match path.components().count() {
-        0 | 1 if !program.name().contains('/') => Command::new(&program.program),
-        _ => Command::new(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
+    let mut command = if program.name().contains('/') {
+        Command::new(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+    } else {
+        Command::new(path)
     };
     command.args(&program.args);
     if let Some(cwd) = &program.cwd {

@@ -1,3 +1,4 @@
+with Kit.Branches;
 with Kit.Chain;
 with Kit.Prepared;
 with Kit.Registry;
@@ -13,6 +14,7 @@ package body Kit.Batches is
       Before, After : Resources.Snapshot;
       Start, Ended  : Nanoseconds;
    begin
+      Branches.Unlearn;
       Resources.Take (Before);
       Start := Now;
       Frame_To_Run.all (Result.Count, Result.Sum);

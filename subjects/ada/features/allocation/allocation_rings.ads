@@ -1,7 +1,7 @@
 --  Frames that allocate objects and keep them. The pointers go into a ring; Release deallocates what they point to
---  after the slice. The ring takes 65536 pointers, and no more than 128 MiB of objects: in a slice of more iterations than
---  that the oldest object is deallocated first, within the loop, and the figure is then that of `new` and deallocation.
---  The control frame does the same with null pointers
+--  after the slice. The ring takes 65536 pointers, and no more than 128 MiB of objects: in a slice of more
+--  iterations than that the oldest object is deallocated first, within the loop, and the figure is then that of
+--  `new` and deallocation. The control frame does the same with null pointers
 
 with Kit;
 
