@@ -165,6 +165,8 @@ pub struct Column {
 pub struct Row {
     /// Label.
     pub label: String,
+    /// Second line of the label: subject, policy and placement; may be empty.
+    pub place: String,
     /// What kind of row it is.
     pub kind: RowKind,
     /// Index into the document's subjects, for its colour.

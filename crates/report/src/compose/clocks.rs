@@ -52,6 +52,7 @@ fn row(view: &View, result: &ResultRecord) -> Option<Row> {
     };
     Some(Row {
         label: format!("{} ({})", result.identity.test, result.identity.subject),
+        place: String::new(),
         kind: RowKind::Measured,
         subject: view.colour(&result.identity.subject),
         cells,

@@ -125,6 +125,7 @@ fn table_row(row: &ComparisonRow) -> Row {
     let log = row.log_ratio;
     Row {
         label: row.label.clone(),
+        place: String::new(),
         kind: RowKind::Measured,
         subject: None,
         cells: vec![

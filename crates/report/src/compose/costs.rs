@@ -73,6 +73,7 @@ fn table(
         let any = found.iter().flatten().next();
         Row {
             label: any.map_or_else(|| test.to_string(), |r| view.label(&r.identity)),
+            place: String::new(),
             kind: RowKind::Measured,
             subject: None,
             cells: found.into_iter().map(cell).collect(),

@@ -8,7 +8,7 @@ use crate::document::{
 };
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
-use antiphon_measure::{DelayCurve, DelayMethod};
+use antiphon_measure::{DelayCurve, DelayMethod, DelayPoint};
 
 const COLUMNS: [&str; 7] = [
     "Scheduling method",
@@ -38,7 +38,8 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
         })
         .collect();
     let mut blocks = vec![Block::Table(classification(view, &results))];
-    blocks.extend(plot(view, &results).map(Block::Plot));
+    let plots = [plot(view, &results, point), beyond(view, &results)];
+    blocks.extend(plots.into_iter().flatten().map(Block::Plot));
     blocks.extend(evidence(&curves));
     blocks.extend(
         curves
@@ -58,7 +59,8 @@ fn name(view: &View, result: &ResultRecord) -> String {
 
 fn classification(view: &View, results: &[&ResultRecord]) -> Table {
     let rows = results.iter().map(|result| Row {
-        label: name(view, result),
+        label: view.label(&result.identity),
+        place: RunColumn::of(&result.identity).name(),
         kind: RowKind::Measured,
         subject: view.colour(&result.identity.subject),
         cells: match &result.outcome {
@@ -102,42 +104,43 @@ fn cells(curve: &DelayCurve) -> Vec<Cell> {
         Cell::ns(curve.resolution_ns),
         Cell::ns(curve.minimum_ns),
         Cell::ns(curve.overhead_ns),
-        Cell::count(curve.slope),
+        Cell::text(number::significant(curve.slope, 5)),
         curve
             .immediate_below_ns
-            .map_or(Cell::text("no threshold seen"), Cell::ns),
+            .map_or(Cell::text("none seen"), Cell::ns),
         Cell::text(if curve.compensated { "yes" } else { "no" }),
     ]
 }
 
-fn plot(view: &View, results: &[&ResultRecord]) -> Option<Plot> {
-    let columns = view.columns(results.iter().copied());
-    let mut tests: Vec<&str> = Vec::new();
-    let mut series = Vec::new();
+/// Every curve as a series; those of one subject differ in shape.
+fn series(view: &View, results: &[&ResultRecord], point: fn(&DelayPoint) -> Point) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
     for result in results {
         let Outcome::DelayCurve(curve) = &result.outcome else {
             continue;
         };
-        let test = result.identity.test.as_str();
-        if !tests.contains(&test) {
-            tests.push(test);
-        }
-        let column = RunColumn::of(&result.identity);
-        let place = columns.iter().position(|c| *c == column).unwrap_or(0);
-        let nth = tests.iter().position(|t| *t == test).unwrap_or(0);
-        series.push(Series {
+        let subject = view.colour(&result.identity.subject);
+        let shape = all.iter().filter(|other| other.subject == subject).count();
+        let points = curve.points.iter().map(point).collect();
+        all.push(Series {
             name: name(view, result),
-            subject: view.colour(&column.subject),
-            shape: view.shape(&columns, place) + 2 * nth,
+            subject,
+            shape,
             drawn: Drawn::Line,
-            points: curve.points.iter().map(point).collect(),
+            points,
         });
     }
+    all.retain(|series| !series.points.is_empty());
+    all
+}
+
+fn plot(view: &View, results: &[&ResultRecord], point: fn(&DelayPoint) -> Point) -> Option<Plot> {
+    let series = series(view, results, point);
     let points: usize = series.iter().map(|s| s.points.len()).sum();
     (points > 0).then(|| Plot {
         title: "Actual against requested delay".into(),
         description: format!(
-            "{} delay curves of {points} points in all. The table above classifies them; the points stand in the tables below.",
+            "Delay curves, {} in all, with {points} points. The table above classifies them; the points stand in the tables below.",
             series.len()
         ),
         caption: "Whiskers are the smallest and largest single delay: they tell a fixed interval from pre-emptive scheduling.".into(),
@@ -149,7 +152,29 @@ fn plot(view: &View, results: &[&ResultRecord]) -> Option<Plot> {
     })
 }
 
-fn point(point: &antiphon_measure::DelayPoint) -> Point {
+/// The same curves less the ideal line, where they can be told apart.
+fn beyond(view: &View, results: &[&ResultRecord]) -> Option<Plot> {
+    let excess = |point_of: &DelayPoint| Point {
+        y: point_of.actual_ns.value - point_of.requested_ns,
+        interval: Some((
+            point_of.actual_ns.low - point_of.requested_ns,
+            point_of.actual_ns.high - point_of.requested_ns,
+        )),
+        ..point(point_of)
+    };
+    plot(view, results, excess).map(|plot| Plot {
+        title: "Delay beyond the request".into(),
+        caption: "Whiskers are the intervals of the medians.".into(),
+        y: Axis {
+            title: "Actual less requested delay".into(),
+            ..plot.y
+        },
+        guides: Vec::new(),
+        ..plot
+    })
+}
+
+fn point(point: &DelayPoint) -> Point {
     let ns = |v| number::quantity(Unit::Nanoseconds, v);
     let actual = &point.actual_ns;
     let line = number::interval(Unit::Nanoseconds, actual.value, actual.low, actual.high).line();
@@ -178,6 +203,7 @@ fn points(name: &str, subject: Option<usize>, curve: &DelayCurve) -> Table {
     let titles = ["Actual delay", "Single delays", "Beyond the request"];
     let rows = curve.points.iter().map(|point| Row {
         label: number::quantity(Unit::Nanoseconds, point.requested_ns),
+        place: String::new(),
         kind: RowKind::Measured,
         subject,
         cells: vec![

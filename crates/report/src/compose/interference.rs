@@ -54,6 +54,7 @@ fn row(view: &View, result: &ResultRecord) -> Option<Row> {
     };
     Some(Row {
         label: RunColumn::of(&result.identity).name(),
+        place: String::new(),
         kind: RowKind::Measured,
         subject: view.colour(&result.identity.subject),
         cells,

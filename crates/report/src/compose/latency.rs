@@ -55,10 +55,11 @@ fn by_test<'a>(results: &[&'a ResultRecord]) -> Vec<Vec<&'a ResultRecord>> {
 }
 
 fn table(view: &View, results: &[&ResultRecord]) -> Table {
-    let mut columns: Vec<Column> = ["Samples", "Minimum", "Mean"].map(titled).to_vec();
-    columns.extend(PERCENTILES.map(|p| titled(&format!("{p} %"))));
-    columns.extend(["Maximum", "Overhead inside"].map(titled));
-    let width = columns.len();
+    let columns = Columns::of(results);
+    let titled = |title: &String| Column {
+        title: title.clone(),
+        ..Column::default()
+    };
     Table {
         title: "Latencies".into(),
         caption: "“Intended” counts from when an operation was meant to start: what a caller who kept to the schedule would have seen. \
@@ -66,51 +67,67 @@ fn table(view: &View, results: &[&ResultRecord]) -> Table {
                   Tave − Tov."
             .into(),
         corner: "Operation".into(),
-        columns,
-        rows: results.iter().flat_map(|result| rows(view, result, width)).collect(),
+        columns: columns.titles.iter().map(titled).collect(),
+        rows: results.iter().flat_map(|result| rows(view, result, &columns)).collect(),
         folded: false,
     }
 }
 
-fn titled(title: &str) -> Column {
-    Column {
-        title: title.into(),
-        ..Column::default()
+/// The table's columns: of the percentiles those that some series supports.
+struct Columns {
+    titles: Vec<String>,
+    percentiles: Vec<f64>,
+}
+
+impl Columns {
+    fn of(results: &[&ResultRecord]) -> Self {
+        let supported = |p: &f64| {
+            results.iter().any(|result| match &result.outcome {
+                Outcome::Latency(e) => e
+                    .from_actual
+                    .percentiles
+                    .iter()
+                    .any(|(q, _)| (q - p).abs() < 1e-9),
+                _ => false,
+            })
+        };
+        let percentiles: Vec<f64> = PERCENTILES.into_iter().filter(supported).collect();
+        let mut titles: Vec<String> = ["Samples", "Minimum", "Mean"].map(String::from).to_vec();
+        titles.extend(percentiles.iter().map(|p| format!("{p}\u{202f}%")));
+        titles.extend(["Maximum", "Overhead inside"].map(String::from));
+        Columns {
+            titles,
+            percentiles,
+        }
     }
 }
 
-fn rows(view: &View, result: &ResultRecord, width: usize) -> Vec<Row> {
-    let name = format!(
-        "{} · {}",
-        view.label(&result.identity),
-        RunColumn::of(&result.identity).name()
-    );
-    let row = |label: String, mut cells: Vec<Cell>| {
-        cells.resize(width, Cell::Empty);
+fn rows(view: &View, result: &ResultRecord, columns: &Columns) -> Vec<Row> {
+    let place = RunColumn::of(&result.identity).name();
+    let row = |place: String, mut cells: Vec<Cell>| {
+        cells.resize(columns.titles.len(), Cell::Empty);
         Row {
-            label,
+            label: view.label(&result.identity),
+            place,
             kind: RowKind::Measured,
             subject: view.colour(&result.identity.subject),
             cells,
         }
     };
     match &result.outcome {
-        Outcome::Latency(estimate) if scheduled(estimate) => vec![
+        Outcome::Latency(e) if scheduled(e) => vec![
             row(
-                format!("{name}, from actual"),
-                cells(&estimate.from_actual, estimate.overhead_ns),
+                format!("{place}, from actual start"),
+                cells(&e.from_actual, e.overhead_ns, columns),
             ),
             row(
-                format!("{name}, from intended"),
-                cells(&estimate.from_intended, estimate.overhead_ns),
+                format!("{place}, from intended start"),
+                cells(&e.from_intended, e.overhead_ns, columns),
             ),
         ],
-        Outcome::Latency(estimate) => vec![row(
-            name,
-            cells(&estimate.from_actual, estimate.overhead_ns),
-        )],
+        Outcome::Latency(e) => vec![row(place, cells(&e.from_actual, e.overhead_ns, columns))],
         Outcome::Absent { reason, .. } => vec![row(
-            name,
+            place,
             vec![Cell::Missing {
                 reason: reason.clone(),
             }],
@@ -124,7 +141,7 @@ fn scheduled(estimate: &LatencyEstimate) -> bool {
     estimate.from_actual != estimate.from_intended
 }
 
-fn cells(distribution: &Distribution, overhead_ns: f64) -> Vec<Cell> {
+fn cells(distribution: &Distribution, overhead_ns: f64, columns: &Columns) -> Vec<Cell> {
     let at = |percentile: f64| {
         let found = distribution
             .percentiles
@@ -137,7 +154,7 @@ fn cells(distribution: &Distribution, overhead_ns: f64) -> Vec<Cell> {
         Cell::ns(distribution.minimum_ns as f64),
         Cell::ns(distribution.mean_ns),
     ];
-    cells.extend(PERCENTILES.map(at));
+    cells.extend(columns.percentiles.iter().map(|p| at(*p)));
     cells.extend([at(100.0), Cell::ns(overhead_ns)]);
     cells
 }

@@ -53,6 +53,7 @@ fn table(view: &View, published: &Published) -> Table {
         let ratios = ratios(published, &cells);
         rows.push(Row {
             label: format!("Today: {}", column.name()),
+            place: String::new(),
             kind: RowKind::Measured,
             subject: view.colour(&column.subject),
             cells,
@@ -99,6 +100,7 @@ fn published_row(row: &PublishedRow, published: &Published) -> Row {
     };
     Row {
         label: row.label.clone(),
+        place: String::new(),
         kind: RowKind::Published,
         subject: None,
         cells: published.columns.iter().enumerate().map(cell).collect(),
@@ -248,6 +250,7 @@ fn ratios(published: &Published, today: &[Cell]) -> Option<Row> {
         .any(|cell| !matches!(cell, Cell::Empty))
         .then(|| Row {
             label: "best published ÷ today".into(),
+            place: String::new(),
             kind: RowKind::Derived,
             subject: None,
             cells,

@@ -7,7 +7,7 @@ use crate::document::{
     Table, Unit,
 };
 use crate::number;
-use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_lab::{Identity, Outcome, ResultRecord};
 use antiphon_measure::StorageEstimate;
 
 const COLUMNS: [&str; 7] = [
@@ -38,22 +38,29 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     };
     let mut blocks = vec![Block::Table(table)];
     blocks.extend(verdicts(view, &results));
+    let columns = view.columns(results.iter().copied());
     blocks.extend(
-        results
+        columns
             .iter()
-            .filter_map(|result| plot(view, result))
+            .filter_map(|column| plot(view, &results, column))
             .map(Block::Plot),
     );
     blocks
 }
 
+/// The loop alone: the table says the object's size.
+fn loop_label(view: &View, result: &ResultRecord) -> String {
+    view.label(&Identity {
+        arg: None,
+        ..result.identity.clone()
+    })
+}
+
 fn name(view: &View, result: &ResultRecord) -> String {
-    let mut identity = result.identity.clone();
-    identity.arg = None; // the table says the object's size
     format!(
         "{} · {}",
-        view.label(&identity),
-        RunColumn::of(&identity).name()
+        loop_label(view, result),
+        RunColumn::of(&result.identity).name()
     )
 }
 
@@ -67,7 +74,8 @@ fn row(view: &View, result: &ResultRecord) -> Row {
     };
     cells.resize(COLUMNS.len(), Cell::Empty);
     Row {
-        label: name(view, result),
+        label: loop_label(view, result),
+        place: RunColumn::of(&result.identity).name(),
         kind: RowKind::Measured,
         subject: view.colour(&result.identity.subject),
         cells,
@@ -111,50 +119,31 @@ fn verdicts(view: &View, results: &[&ResultRecord]) -> Option<Block> {
     (!facts.is_empty()).then_some(Block::Facts { facts })
 }
 
-fn plot(view: &View, result: &ResultRecord) -> Option<Plot> {
-    let Outcome::Storage(estimate) = &result.outcome else {
-        return None;
-    };
-    if estimate.completed == 0 {
-        return None;
-    }
-    let subject = view.colour(&result.identity.subject);
-    let series = |name: &str, shape, drawn, points| Series {
-        name: name.into(),
-        subject,
-        shape,
-        drawn,
-        points,
-    };
-    let steps = estimate
-        .steps
+/// One plot a column, with all its loops: one colour a loop.
+fn plot(view: &View, results: &[&ResultRecord], column: &RunColumn) -> Option<Plot> {
+    let own = results
         .iter()
-        .map(|&(turn, excess)| Point::at(turn as f64, estimate.typical_ns + excess));
-    let mut all = vec![series("typical turn", 0, Drawn::Steps, levels(estimate))];
-    if !estimate.steps.is_empty() {
-        all.push(series("dearest turns", 1, Drawn::Sticks, steps.collect()));
-    }
-    let guides = estimate
-        .level_changes
-        .iter()
-        .take(12)
-        .map(|&(turn, before, after)| Guide::Vertical {
-            at: turn as f64,
-            text: format!(
-                "{} → {}",
-                number::quantity(Unit::Nanoseconds, before),
-                number::quantity(Unit::Nanoseconds, after)
-            ),
-        });
-    Some(Plot {
-        title: format!("Time of each turn: {}", name(view, result)),
-        description: format!(
-            "{} turns, typically {}; {} dearer turns are drawn. {}",
-            number::count(estimate.completed),
-            number::quantity(Unit::Nanoseconds, estimate.typical_ns),
-            estimate.steps.len(),
-            estimate.verdict.join(" ")
-        ),
+        .filter(|result| RunColumn::of(&result.identity) == *column);
+    let loops: Vec<(String, &StorageEstimate)> = own
+        .filter_map(|result| match &result.outcome {
+            Outcome::Storage(estimate) if estimate.completed > 0 => {
+                Some((loop_label(view, result), estimate))
+            }
+            _ => None,
+        })
+        .collect();
+    let told = |(name, e): &(String, &StorageEstimate)| {
+        let typical = number::quantity(Unit::Nanoseconds, e.typical_ns);
+        format!(
+            "{name}: {} turns, typically {typical}, {} dearer ones drawn",
+            number::count(e.completed),
+            e.steps.len()
+        )
+    };
+    let described: Vec<String> = loops.iter().map(told).collect();
+    (!loops.is_empty()).then(|| Plot {
+        title: format!("Time of each turn: {}", column.name()),
+        description: format!("{}.", described.join("; ")),
         caption: String::new(),
         categories: Vec::new(),
         x: Axis {
@@ -167,9 +156,53 @@ fn plot(view: &View, result: &ResultRecord) -> Option<Plot> {
             unit: AxisUnit::Nanoseconds,
             log: true,
         },
-        series: all,
-        guides: guides.collect(),
+        series: loops
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, (name, e))| series(nth, name, e))
+            .collect(),
+        guides: loops
+            .iter()
+            .flat_map(|(_, estimate)| level_guides(estimate))
+            .collect(),
     })
+}
+
+fn series(nth: usize, name: &str, estimate: &StorageEstimate) -> Vec<Series> {
+    let series = |name: String, drawn, points| Series {
+        name,
+        subject: None,
+        shape: nth,
+        drawn,
+        points,
+    };
+    let dear = |&(turn, excess): &(u64, f64)| Point::at(turn as f64, estimate.typical_ns + excess);
+    let mut all = vec![series(
+        format!("{name}: typical turn"),
+        Drawn::Steps,
+        levels(estimate),
+    )];
+    if !estimate.steps.is_empty() {
+        let points = estimate.steps.iter().map(dear).collect();
+        all.push(series(
+            format!("{name}: dearest turns"),
+            Drawn::Sticks,
+            points,
+        ));
+    }
+    all
+}
+
+/// A line at each of the first changes of level.
+fn level_guides(estimate: &StorageEstimate) -> Vec<Guide> {
+    let ns = |v: f64| number::quantity(Unit::Nanoseconds, v);
+    let changes = estimate.level_changes.iter().take(12);
+    changes
+        .map(|&(turn, before, after)| Guide::Vertical {
+            at: turn as f64,
+            text: format!("{} → {}", ns(before), ns(after)),
+        })
+        .collect()
 }
 
 /// The typical level from turn to turn, with its changes.

@@ -80,6 +80,7 @@ fn table(view: &View, columns: &[RunColumn], measured: &[Measured], asks: Asks) 
     };
     let rows = labels.iter().map(|label| Row {
         label: label.to_string(),
+        place: String::new(),
         kind: RowKind::Derived,
         subject: None,
         cells: (0..columns.len())

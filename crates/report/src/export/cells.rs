@@ -109,3 +109,11 @@ pub fn titles(table: &Table) -> Vec<String> {
         .chain(table.columns.iter().map(title))
         .collect()
 }
+
+/// The row's label with its second line.
+pub fn row_title(row: &Row) -> String {
+    match row.place.is_empty() {
+        true => row.label.clone(),
+        false => format!("{} · {}", row.label, row.place),
+    }
+}

@@ -1,6 +1,6 @@
 //! Markdown: tables and notes, for an issue or a repository. Plots are left out; their descriptions stand in their place.
 
-use super::cells::{line_cells, scales, titles};
+use super::cells::{line_cells, row_title, scales, titles};
 use crate::document::{Block, Document, Fact, Note, Table};
 
 /// The document in Markdown (with the tables of CommonMark's usual extension).
@@ -77,7 +77,7 @@ fn table(out: &mut String, table: &Table) {
         .collect();
     out.push_str(&format!("| {} |\n", rule.join(" | ")));
     for (row, scale) in table.rows.iter().zip(scales(table)) {
-        let mut cells = vec![row.label.clone()];
+        let mut cells = vec![row_title(row)];
         cells.extend(line_cells(row, scale));
         line(out, &cells);
     }

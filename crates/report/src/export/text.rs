@@ -1,6 +1,6 @@
 //! Plain text for terminals.
 
-use super::cells::{line_cells, scales, titles};
+use super::cells::{line_cells, row_title, scales, titles};
 use crate::compose::{compose, view::View};
 use crate::document::{Block, Document, Fact, Note, RowKind, Table, Weight};
 use crate::layout::Layout;
@@ -147,7 +147,7 @@ fn table(out: &mut String, table: &Table, options: TextOptions) {
         .set_width(options.width.max(40))
         .set_header(titles(table).iter().map(|title| Cell::new(clean(title))));
     for (row, scale) in table.rows.iter().zip(scales(table)) {
-        let label = Cell::new(clean(&row.label));
+        let label = Cell::new(clean(&row_title(row)));
         let cells = line_cells(row, scale);
         let cells = cells
             .iter()

@@ -1,5 +1,6 @@
 //! A workbook: a sheet of conditions, then a sheet a section. Numbers are numbers, times in ns, each figure with its limits in cells of their own.
 
+use super::cells::row_title;
 use crate::document::{
     Block, Cell, Document, Fact, Figure, Note, Row, RowKind, Section, Standing, Table, Unit,
 };
@@ -268,7 +269,7 @@ fn write_row(
     } else {
         &styles.label
     };
-    sheet.write_string_with_format(line, 0, fitting(&row.label), style)?;
+    sheet.write_string_with_format(line, 0, fitting(&row_title(row)), style)?;
     let mut at = 1;
     for (cell, width) in row.cells.iter().zip(widths) {
         write_cell(sheet, line, at, cell, *width)?;

@@ -383,7 +383,7 @@ fn storage(test: &str, noise: &mut Noise) -> StorageEstimate {
     let kept = test.ends_with("kept");
     let steps = if kept {
         (1..180)
-            .map(|n| (n * 33 + n % 2, 9_000.0 * noise.about(0.5)))
+            .map(|n| (n * 720 + n % 2, 9_000.0 * noise.about(0.5)))
             .collect()
     } else {
         Vec::new()

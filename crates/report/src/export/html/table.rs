@@ -52,7 +52,10 @@ fn row(row: &Row, scale: Option<Scale>, table: &Table, evidence: &mut Evidence) 
         .collect();
     html! {
         tr class={ (kind(row.kind)) " " (colour(row.subject)) } {
-            th scope="row" { (row.label) }
+            th scope="row" {
+                (row.label)
+                @if !row.place.is_empty() { span.place { (row.place) } }
+            }
             @for cell in &cells { (cell) }
         }
     }
