@@ -12,6 +12,16 @@ with Features_Time;
 with Features_Delays;
 with Features_Storage;
 with Features_Interrupts;
+with Features_Clocks;
+with Features_Delays;
+with Features_Exceptions;
+with Features_Handoff;
+with Features_Interrupts;
+with Features_Protected;
+with Features_Rendezvous;
+with Features_Storage;
+with Features_Tasks;
+with Features_Time;
 with Kit.Protocol;
 
 procedure Features
