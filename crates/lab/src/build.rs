@@ -164,6 +164,28 @@ impl Cache {
     }
 }
 
+/// The first line that a subject's compiler says of its version.
+///
+/// # Errors
+/// The compiler is missing or fails.
+pub fn compiler(subject: &Subject) -> Result<String, BuildError> {
+    let variant = &subject.variants[0]; // a subject has at least one
+    let order = Order {
+        subject,
+        variant,
+        policy: "other",
+    };
+    Ok(first_line(&order.version()?))
+}
+
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    lines
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
+}
+
 /// What is to be built.
 struct Order<'s> {
     subject: &'s Subject,
@@ -185,11 +207,10 @@ impl Order<'_> {
     }
 
     fn record(&self, version: &str, content: &str) -> SubjectRecord {
-        let first = version.lines().map(str::trim).find(|line| !line.is_empty());
         SubjectRecord {
             id: self.id(),
             language: self.subject.language.clone(),
-            compiler: first.unwrap_or_default().to_owned(),
+            compiler: first_line(version),
             flags: self.variant.flags.join(" "),
             content: content[..16].to_owned(),
         }

@@ -10,7 +10,7 @@ use crate::session::Launch;
 use probe::Probe;
 
 /// One rule, and whether the subject keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Check {
     /// The rule's name, stable, such as `batch.order`.
     pub name: &'static str,

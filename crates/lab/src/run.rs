@@ -23,6 +23,7 @@ pub(crate) use analysis::clock_facts;
 pub(crate) use seats::{Processors, launch};
 
 use crate::build::Cache;
+use crate::patterns::PatternError;
 use crate::store::{Store, StoreError};
 use crate::subject::{Subject, SubjectError};
 use crate::suite::Suite;
@@ -94,15 +95,8 @@ pub enum RunError {
         faults: crate::Faults,
     },
     /// A pattern cannot be read.
-    #[error(
-        "`{pattern}` is no pattern: {why}; write a test's name with `*` and `?`, or a group's name"
-    )]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-        /// Why.
-        why: String,
-    },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// Nothing is left to measure.
     #[error("there is nothing to measure: {why}; {mend}")]
     Nothing {

@@ -2,16 +2,6 @@
 
 with Features_Allocation;
 with Features_Calls;
-with Features_Exceptions;
-with Features_Tasks;
-with Features_Rendezvous;
-with Features_Handoff;
-with Features_Protected;
-with Features_Clocks;
-with Features_Time;
-with Features_Delays;
-with Features_Storage;
-with Features_Interrupts;
 with Features_Clocks;
 with Features_Delays;
 with Features_Exceptions;

@@ -1,11 +1,11 @@
 //! The plan: which items a run has, in the order in which they are measured.
 
 use super::{Options, RunError};
+use crate::patterns::Patterns;
 use crate::protocol::{TestInfo, TestKind};
 use crate::record::{Identity, Outcome};
 use crate::session::Listing;
 use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 /// One thing to measure.
@@ -127,7 +127,7 @@ pub(super) fn make(
         options,
         known,
         permitted,
-        filter: Filter::new(&options.only)?,
+        filter: Patterns::new(&options.only)?,
         plan: Plan {
             items: Vec::new(),
             warnings: Vec::new(),
@@ -171,41 +171,11 @@ fn nothing(suite: &Suite, options: &Options) -> RunError {
     }
 }
 
-/// Which tests were asked for.
-struct Filter {
-    names: Vec<String>,
-    patterns: GlobSet,
-}
-
-impl Filter {
-    fn new(only: &[String]) -> Result<Filter, RunError> {
-        let wrong = |pattern: &str, why: globset::Error| RunError::Pattern {
-            pattern: pattern.to_owned(),
-            why: why.kind().to_string(),
-        };
-        let mut patterns = GlobSetBuilder::new();
-        for pattern in only {
-            patterns.add(Glob::new(pattern).map_err(|why| wrong(pattern, why))?);
-        }
-        let patterns = patterns
-            .build()
-            .map_err(|why| wrong(&only.join(","), why))?;
-        Ok(Filter {
-            names: only.to_vec(),
-            patterns,
-        })
-    }
-
-    fn wants(&self, group: &Group, test: &str) -> bool {
-        self.names.is_empty() || self.names.contains(&group.id) || self.patterns.is_match(test)
-    }
-}
-
 struct Planner<'p> {
     options: &'p Options,
     known: &'p [Known],
     permitted: &'p Permitted,
-    filter: Filter,
+    filter: Patterns,
     plan: Plan,
 }
 
@@ -214,7 +184,8 @@ impl Planner<'_> {
         let mut listed = false;
         let mut wanted = false;
         for instance in self.instances(row) {
-            if !self.filter.wants(group, &instance.test) {
+            let named = self.filter.name(&group.id);
+            if !named && !self.filter.fit(&instance.test) {
                 continue;
             }
             wanted = true;
