@@ -222,8 +222,12 @@ impl PairPlan {
         if self.blocks.is_empty() {
             return Err(FrameError::NothingMeasured);
         }
-        let mut estimate =
-            pair_estimate::estimate(&self.blocks, self.level(), self.settings.controls);
+        let mut estimate = pair_estimate::estimate(
+            &self.blocks,
+            self.level(),
+            self.edge(),
+            self.settings.controls,
+        );
         estimate.stopped = stopped;
         estimate.iterations = (self.iterations[0], self.iterations[1]);
         Ok(estimate)
@@ -231,6 +235,21 @@ impl PairPlan {
 
     fn level(&self) -> f64 {
         self.looks.level(self.settings.frame.confidence)
+    }
+
+    /// What the edges of slices may move the logarithm by.
+    fn edge(&self) -> f64 {
+        let of = |i: usize| {
+            let each = self
+                .blocks
+                .iter()
+                .map(|b| b.test_ns[i])
+                .reduce(f64::min)
+                .unwrap_or(0.0);
+            let slice = (each * self.iterations[i] as f64).max(self.clocks[i].floor_ns());
+            self.clocks[i].edge_ns() / slice
+        };
+        of(0).max(of(1)).ln_1p()
     }
 
     fn places(&self) -> &'static [Place] {
