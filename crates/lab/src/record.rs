@@ -94,6 +94,9 @@ pub struct ResultRecord {
     pub identity: Identity,
     /// What came out.
     pub outcome: Outcome,
+    /// For a frame, the estimate of each start of the subject's process, in order; `outcome` sums them up. Empty for all else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Estimate>,
 }
 
 /// What came out.

@@ -40,6 +40,8 @@ pub struct Sizes {
     pub relative_half_width: f64,
     /// How many times each subject's process is started afresh.
     pub runs: u64,
+    /// Time budget of the whole run, s, however many rows and subjects; `None`: as long as the rows take.
+    pub seconds: Option<f64>,
 }
 
 /// Rows that belong together.

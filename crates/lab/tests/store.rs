@@ -37,6 +37,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
             mend: String::new(),
             last_words: String::new(),
         },
+        starts: Vec::new(),
     }
 }
 
@@ -101,7 +102,7 @@ fn a_run_comes_back_whole_and_in_order() {
         batch(3),
         Raw::Readings {
             clock: "A clock".to_owned(),
-            readings: vec![5, 4, u64::MAX],
+            readings: vec![5, 4, i64::MIN, i64::MAX],
         },
         Raw::Samples(vec![LatencySample {
             intended_ns: 9,

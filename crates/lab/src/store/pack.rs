@@ -163,7 +163,22 @@ fn role_of(number: u64) -> Packed<Role> {
     }
 }
 
-pub(super) fn readings(readings: &[u64]) -> Vec<u8> {
+/// Readings, which may be below zero, as their differences.
+pub(super) fn signed(signed: &[i64]) -> Vec<u8> {
+    readings(
+        &signed
+            .iter()
+            .map(|reading| *reading as u64)
+            .collect::<Vec<_>>(),
+    )
+}
+
+pub(super) fn unpack_signed(bytes: &[u8]) -> Packed<Vec<i64>> {
+    let unsigned = unpack_readings(bytes)?;
+    Ok(unsigned.into_iter().map(|reading| reading as i64).collect())
+}
+
+fn readings(readings: &[u64]) -> Vec<u8> {
     let mut out = Writer::default();
     out.unsigned(readings.len() as u64);
     let mut before = 0;
@@ -174,7 +189,7 @@ pub(super) fn readings(readings: &[u64]) -> Vec<u8> {
     out.0
 }
 
-pub(super) fn unpack_readings(bytes: &[u8]) -> Packed<Vec<u64>> {
+fn unpack_readings(bytes: &[u8]) -> Packed<Vec<u64>> {
     let mut reader = Reader(bytes);
     let mut before = 0;
     let mut readings = Vec::new();

@@ -21,14 +21,14 @@ pub enum Raw {
         /// The clock.
         clock: String,
         /// Its readings, absolute; a clock of ticks may have any origin.
-        readings: Vec<u64>,
+        readings: Vec<i64>,
     },
     /// A latency series.
     Samples(Vec<LatencySample>),
     /// A storage loop.
     Series {
         /// The clock after each turn, absolute, ns; the first is the one before the first turn.
-        readings: Vec<u64>,
+        readings: Vec<i64>,
         /// Turns done.
         completed: u64,
         /// Why the system refused storage, if it did.
@@ -80,7 +80,7 @@ impl Raw {
                 };
                 (json(&head), pack::slices(&batch.slices))
             }
-            Raw::Readings { clock, readings } => (json(clock), pack::readings(readings)),
+            Raw::Readings { clock, readings } => (json(clock), pack::signed(readings)),
             Raw::Samples(samples) => (String::new(), pack::samples(samples)),
             Raw::Series {
                 readings,
@@ -91,7 +91,7 @@ impl Raw {
                     completed: *completed,
                     exhausted: exhausted.clone(),
                 };
-                (json(&head), pack::readings(readings))
+                (json(&head), pack::signed(readings))
             }
             Raw::Note { name, json } => (name.clone(), json.clone().into_bytes()),
         }
@@ -115,13 +115,13 @@ impl Raw {
             }
             "readings" => Ok(Raw::Readings {
                 clock: serde_json::from_str(head).map_err(wrong)?,
-                readings: pack::unpack_readings(body)?,
+                readings: pack::unpack_signed(body)?,
             }),
             "samples" => Ok(Raw::Samples(pack::unpack_samples(body)?)),
             "series" => {
                 let head: SeriesHead = serde_json::from_str(head).map_err(wrong)?;
                 Ok(Raw::Series {
-                    readings: pack::unpack_readings(body)?,
+                    readings: pack::unpack_signed(body)?,
                     completed: head.completed,
                     exhausted: head.exhausted,
                 })

@@ -57,6 +57,7 @@ fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
         seconds_per_row: 1.0,
         relative_half_width: 0.01,
         runs: 1,
+        seconds: None,
     };
     let Some(section) = top.require(key).and_then(|item| item.section()) else {
         return nothing;
@@ -66,6 +67,7 @@ fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
         seconds_per_row: positive("seconds_per_row").unwrap_or(1.0),
         relative_half_width: positive("relative_half_width").unwrap_or(0.01),
         runs: section.count("runs").unwrap_or(1),
+        seconds: section.positive("seconds"),
     };
     section.finish();
     sizes
