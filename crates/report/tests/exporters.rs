@@ -2,13 +2,14 @@
 
 mod sample;
 
-use antiphon_lab::{Outcome, ResultRecord, RunRecord};
-use antiphon_measure::FindingKind;
+use antiphon_lab::{LiveRow, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::{ComparisonSettings, FindingKind, PairEstimate, Stopped};
+use antiphon_report::comparison::{Comparison, Side, Verdict};
 use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
 use antiphon_report::{compose, compose_comparison};
-use sample::{comparison, empty_run, estimate, finding, identity, run};
+use sample::{comparison, empty_run, estimate, finding, identity, result, run};
 use std::collections::HashMap;
 
 const PLAIN: TextOptions = TextOptions {
@@ -17,10 +18,10 @@ const PLAIN: TextOptions = TextOptions {
 };
 
 fn frame(test: &str, subject: &str, cost: f64) -> ResultRecord {
-    ResultRecord {
-        identity: identity(test, subject, "other", "same"),
-        outcome: Outcome::Frame(Box::new(estimate(cost, 0.05))),
-    }
+    result(
+        identity(test, subject, "other", "same"),
+        Outcome::Frame(Box::new(estimate(cost, 0.05))),
+    )
 }
 
 fn absent(test: &str, reason: &str) -> ResultRecord {
@@ -29,10 +30,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
         mend: "apt install gnat".into(),
         last_words: "bash: gnatmake: command not found\n".into(),
     };
-    ResultRecord {
-        identity: identity(test, "ada/O2", "other", "same"),
-        outcome,
-    }
+    result(identity(test, "ada/O2", "other", "same"), outcome)
 }
 
 fn with(results: Vec<ResultRecord>) -> RunRecord {
@@ -248,6 +246,96 @@ fn a_live_row_fits_its_terminal_whatever_it_says() {
         line,
         "inter, no parameters ada/O2 other.same 1.75 ± 0.05 ns"
     );
+}
+
+/// Two runs of one test, the second dearer by this factor.
+fn compared(factor: f64) -> Comparison {
+    let starts = |mut record: ResultRecord, factor: f64| {
+        let Outcome::Frame(e) = &record.outcome else {
+            panic!("a frame")
+        };
+        let start = |n: i32| {
+            let mut e = (**e).clone();
+            e.log_ratio_to_reference =
+                Some(sample::interval(factor.ln() + f64::from(n) * 1e-3, 1e-4));
+            e.cost_ns = sample::interval(20.0 * factor * (1.0 + f64::from(n) * 1e-3), 0.01);
+            e
+        };
+        record.starts = (0..4).map(start).collect();
+        record
+    };
+    let a = with(vec![
+        starts(frame("call.inter.none", "ada/O2", 20.0), 1.0),
+        frame("call.intra.none", "ada/O2", 2.0),
+    ]);
+    let b = with(vec![starts(
+        frame("call.inter.none", "ada/O2", 20.0 * factor),
+        factor,
+    )]);
+    let settings = ComparisonSettings::default();
+    let rows = antiphon_lab::compare_runs(&a, &b, &[], &settings);
+    Comparison::of_runs(&a, &b, &rows, &settings)
+}
+
+#[test]
+fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
+    let dearer = compared(1.5);
+    assert_eq!(dearer.rows[0].verdict, Verdict::Dearer);
+    assert_eq!(dearer.rows[0].group, "Subprogram calls");
+    assert_eq!(
+        dearer.rows[0].label,
+        "inter, no parameters · ada/O2 · other, same"
+    );
+    assert_eq!(compared(1.0).rows[0].verdict, Verdict::Same);
+    assert_eq!(dearer.rows[1].verdict, Verdict::Missing);
+    assert!(dearer.rows[1].note.contains("the second run has no figure"));
+}
+
+#[test]
+fn interleaved_builds_are_judged_by_their_own_interval() {
+    let pair = |log: f64| PairEstimate {
+        log_ratio: sample::interval(log, 0.002),
+        ratio: sample::interval(log.exp(), 0.002),
+        cost_difference_ns: None,
+        test_ns: (20.0, 20.0 * log.exp()),
+        control_ns: None,
+        iterations: (1000, 1000),
+        blocks: 400,
+        stopped: Stopped::IntervalReached,
+        findings: Vec::new(),
+    };
+    let row = |outcome| LiveRow {
+        test: "self.dearer".into(),
+        arg: None,
+        outcome,
+    };
+    let hung = Outcome::Absent {
+        reason: "it hung".into(),
+        mend: String::new(),
+        last_words: String::new(),
+    };
+    let rows = [
+        row(Ok(pair(0.049))),
+        row(Ok(pair(0.0))),
+        row(Ok(pair(0.0105))),
+        row(Err(hung)),
+    ];
+    let side = |name: &str| Side {
+        name: name.into(),
+        lines: Vec::new(),
+    };
+    let found = Comparison::of_live(side("old"), side("new"), &rows, 0.01, 0.95);
+    let verdicts: Vec<Verdict> = found.rows.iter().map(|row| row.verdict).collect();
+    assert_eq!(
+        verdicts,
+        [
+            Verdict::Dearer,
+            Verdict::Same,
+            Verdict::Undecided,
+            Verdict::Missing
+        ]
+    );
+    assert_eq!(found.rows[3].note, "it hung");
 }
 
 #[test]
