@@ -1,5 +1,8 @@
 //! Two sides compared: runs, compilers, machines or builds.
 
+mod live;
+mod runs;
+
 use antiphon_measure::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +17,7 @@ pub struct Comparison {
     pub basis: String,
     /// A change smaller than this counts as none, as a fraction (0.05 is 5 %).
     pub threshold: f64,
-    /// Family-wise confidence after the correction for many comparisons, such as 0.95.
+    /// Confidence of the verdicts, such as 0.95.
     pub confidence: f64,
     /// The rows, in order of the suite.
     pub rows: Vec<ComparisonRow>,
@@ -40,7 +43,7 @@ pub struct ComparisonRow {
     pub before_ns: Option<Interval>,
     /// Cost on the second side, ns.
     pub after_ns: Option<Interval>,
-    /// ln(after / before) with its interval, already corrected for many comparisons; `None` where it cannot be formed.
+    /// ln(after / before) with the interval of this row alone; `None` where it cannot be formed.
     pub log_ratio: Option<Interval>,
     /// What follows.
     pub verdict: Verdict,
@@ -65,6 +68,20 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict that an interval of ln(after / before) gives by itself, where it has not been judged with others.
+    pub fn of_interval(log_ratio: &Interval, threshold: f64) -> Self {
+        let limit = threshold.abs().ln_1p();
+        if log_ratio.low > limit {
+            Verdict::Dearer
+        } else if log_ratio.high < -limit {
+            Verdict::Cheaper
+        } else if log_ratio.low > -limit && log_ratio.high < limit {
+            Verdict::Same
+        } else {
+            Verdict::Undecided
+        }
+    }
+
     /// In a word or two.
     pub fn word(self) -> &'static str {
         match self {

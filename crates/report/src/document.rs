@@ -216,6 +216,17 @@ pub enum Cell {
         /// Their unit.
         unit: Unit,
     },
+    /// A figure as a publication prints it.
+    Printed {
+        /// As printed, with its unit.
+        text: String,
+        /// The figure, or the smallest of its range, in the base unit.
+        low: f64,
+        /// The figure, or the largest of its range.
+        high: f64,
+        /// Its unit.
+        unit: Unit,
+    },
     /// A figure should be here, and is not.
     Missing {
         /// Why.

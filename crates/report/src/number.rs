@@ -248,7 +248,18 @@ pub fn significant(value: f64, digits: usize) -> String {
         .split_once('e')
         .and_then(|(_, e)| e.parse().ok())
         .unwrap_or(0);
-    let decimals = (digits as i32 - 1 - exponent).clamp(0, 6) as usize;
+    if exponent >= digits as i32 {
+        return fixed(rounded.parse().unwrap_or(value), 0);
+    }
+    fixed(value, (digits as i32 - 1 - exponent).clamp(0, 6) as usize)
+}
+
+/// A published number: its shortest form, thousands apart.
+pub fn printed(value: f64) -> String {
+    let text = value.to_string();
+    let decimals = text
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
     fixed(value, decimals)
 }
 
@@ -330,6 +341,9 @@ mod tests {
         assert_eq!(plain(&exact(Unit::Bytes, 4000.0)), "3.91 KiB");
         assert_eq!(plain(&quantity(Unit::Share, 0.0123)), "1.23 %");
         assert_eq!(quantity(Unit::Ratio, 2.5), "2.50×");
+        assert_eq!(plain(&quantity(Unit::Ratio, 10_812.0)), "10 800×");
+        assert_eq!(plain(&printed(17.7)), "17.7");
+        assert_eq!(plain(&printed(1_000_000.0)), "1 000 000");
         assert_eq!(plain(&rough(Unit::Nanoseconds, 0.0612)), "0.06 ns");
         assert_eq!(plain(&rough(Unit::Nanoseconds, 0.123)), "0.12 ns");
     }

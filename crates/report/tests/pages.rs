@@ -1,42 +1,34 @@
-//! Writes pages for looking at; see `tests/browser.rs` for what is checked of them.
+//! Writes the sample run in every format, for looking at: `cargo test -p antiphon-report --test pages -- --ignored --nocapture`.
+
 mod sample;
+
+use antiphon_report::export::{csv, html, json, markdown, text, xlsx};
+use antiphon_report::{compose, compose_comparison};
+use std::path::Path;
+
 #[test]
-#[ignore]
-fn write() {
-    let dir = std::path::Path::new("/tmp/report-pages");
-    std::fs::create_dir_all(dir).unwrap();
-    for (name, quick) in [("full", false), ("quick", true)] {
-        let d = antiphon_report::compose(&sample::run(quick));
-        std::fs::write(
-            dir.join(format!("{name}.html")),
-            antiphon_report::export::html::render(&d),
-        )
-        .unwrap();
-        std::fs::write(
-            dir.join(format!("{name}.md")),
-            antiphon_report::export::markdown::render(&d),
-        )
-        .unwrap();
-        std::fs::write(
-            dir.join(format!("{name}.txt")),
-            antiphon_report::export::text::render(
-                &d,
-                antiphon_report::export::text::TextOptions {
-                    width: 140,
-                    colour: false,
-                },
-            ),
-        )
-        .unwrap();
-        std::fs::write(
-            dir.join(format!("{name}.xlsx")),
-            antiphon_report::export::xlsx::render(&d).unwrap(),
-        )
-        .unwrap();
-        std::fs::write(
-            dir.join(format!("{name}.csv")),
-            antiphon_report::export::csv::run(&sample::run(quick)).unwrap(),
-        )
-        .unwrap();
+#[ignore = "writes files for looking at"]
+fn write_the_sample_in_every_format() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let options = text::TextOptions {
+        width: 140,
+        colour: false,
+    };
+    for (name, quick) in [("quick", true), ("full", false)] {
+        let run = sample::run(quick);
+        let document = compose(&run);
+        let write = |extension: &str, bytes: &[u8]| {
+            let path = directory.join(format!("{name}.{extension}"));
+            std::fs::write(&path, bytes).expect("the file is written");
+            println!("{}", path.display());
+        };
+        write("html", html::render(&document).as_bytes());
+        write("xlsx", &xlsx::render(&document).expect("a workbook"));
+        write("md", markdown::render(&document).as_bytes());
+        write("txt", text::render(&document, options).as_bytes());
+        write("csv", csv::run(&run).expect("CSV").as_bytes());
+        write("json", json::run(&run).expect("JSON").as_bytes());
     }
+    let page = html::render(&compose_comparison(&sample::comparison()));
+    std::fs::write(directory.join("comparison.html"), page).expect("the file is written");
 }

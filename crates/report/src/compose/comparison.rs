@@ -23,7 +23,7 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
     facts.push(Fact::new(
         "Threshold",
         format!(
-            "changes within {} count as none; {} confidence over all rows together",
+            "changes within {} count as none; verdicts at {} confidence",
             number::quantity(Unit::Share, comparison.threshold),
             number::quantity(Unit::Share, comparison.confidence)
         ),
@@ -213,15 +213,27 @@ fn plot(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Option
         text: text.into(),
     };
     (!points.is_empty()).then(|| Plot {
-        title: format!("{title}: {} ÷ {}", comparison.after.name, comparison.before.name),
+        title: format!(
+            "{title}: {} ÷ {}",
+            comparison.after.name, comparison.before.name
+        ),
         description: format!(
             "{} ratios with their intervals. The table above holds the same figures.",
             points.len()
         ),
-        caption: "Right of the threshold is dearer. Whiskers are intervals corrected for the number of comparisons.".into(),
+        caption: "Right of the threshold is dearer. Whiskers are the intervals of each row alone."
+            .into(),
         categories: rows.iter().map(|row| row.label.clone()).collect(),
-        x: Axis { title: "After ÷ before".into(), unit: AxisUnit::Ratio, log: true },
-        y: Axis { title: String::new(), unit: AxisUnit::Count, log: false },
+        x: Axis {
+            title: "After ÷ before".into(),
+            unit: AxisUnit::Ratio,
+            log: true,
+        },
+        y: Axis {
+            title: String::new(),
+            unit: AxisUnit::Count,
+            log: false,
+        },
         series: vec![Series {
             name: "ratio".into(),
             subject: Some(1),

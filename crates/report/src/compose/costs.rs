@@ -98,15 +98,15 @@ pub fn heading(view: &View, column: &RunColumn) -> Column {
 }
 
 fn cell(result: Option<&ResultRecord>) -> Cell {
-    match result.map(|r| (&r.identity, &r.outcome)) {
-        Some((identity, Outcome::Frame(estimate))) => {
-            Cell::Figure(Box::new(figure(identity, estimate)))
-        }
-        Some((_, Outcome::Absent { reason, .. })) => Cell::Missing {
+    let Some(result) = result else {
+        return Cell::Empty;
+    };
+    match &result.outcome {
+        Outcome::Frame(estimate) => Cell::Figure(Box::new(figure(result, estimate))),
+        Outcome::Absent { reason, .. } => Cell::Missing {
             reason: reason.clone(),
         },
-        Some(_) => Cell::text("see below"),
-        None => Cell::Empty,
+        _ => Cell::text("see below"),
     }
 }
 

@@ -3,11 +3,11 @@
 use super::view::{RunColumn, fatal};
 use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number;
-use antiphon_lab::Identity;
+use antiphon_lab::{Identity, ResultRecord};
 use antiphon_measure::{Estimate, FindingKind, Interval, Stopped};
 
-/// The figure of a frame's estimate.
-pub fn figure(identity: &Identity, estimate: &Estimate) -> Figure {
+/// The figure of a frame: its estimate, with the estimates of the process starts behind it.
+pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
     Figure {
         value: estimate.cost_ns.value,
         low: estimate.cost_ns.low,
@@ -17,7 +17,7 @@ pub fn figure(identity: &Identity, estimate: &Estimate) -> Figure {
         switches: Some(estimate.resources.voluntary),
         instructions: estimate.resources.instructions,
         marks: marks(estimate),
-        detail: detail(identity, estimate),
+        detail: detail(result, estimate),
     }
 }
 
@@ -107,13 +107,15 @@ pub fn weight(kind: FindingKind) -> Weight {
     }
 }
 
-fn detail(identity: &Identity, estimate: &Estimate) -> Vec<Fact> {
+fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
+    let identity = &result.identity;
     let mut facts = vec![
         Fact::new("Test", identity.test.clone()),
         Fact::new("Subject", identity.subject.clone()),
         Fact::new("Policy, placement", verified(identity, estimate)),
     ];
     facts.extend(cost_facts(estimate));
+    facts.extend(starts(&result.starts));
     facts.extend(paper_facts(estimate));
     facts.extend(effort_facts(estimate));
     facts.extend(resource_facts(estimate));
@@ -166,6 +168,17 @@ fn cost_facts(estimate: &Estimate) -> Vec<Fact> {
         facts.push(Fact::new("Test ÷ reference", as_ratio(ratio)));
     }
     facts
+}
+
+/// The cost that each start of the subject's process gave; nothing where there was one.
+fn starts(starts: &[Estimate]) -> Option<Fact> {
+    let cost = |e: &Estimate| {
+        let cost = &e.cost_ns;
+        number::interval(Unit::Nanoseconds, cost.value, cost.low, cost.high).line()
+    };
+    let costs: Vec<String> = starts.iter().map(cost).collect();
+    (costs.len() > 1)
+        .then(|| Fact::new(format!("{} process starts", costs.len()), costs.join("; ")))
 }
 
 fn paper_facts(estimate: &Estimate) -> Vec<Fact> {

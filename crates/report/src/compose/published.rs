@@ -4,7 +4,9 @@ use super::figure::bound;
 use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
-use crate::document::{Block, Cell, Column, Row, RowKind, Section, Table, Unit};
+use crate::document::{
+    Block, Cell, Column, Fact, Figure, Row, RowKind, Section, Standing, Table, Unit,
+};
 use crate::number;
 use antiphon_lab::suite::{
     Column as PublishedColumn, Figures, Published, PublishedRow, PublishedValue,
@@ -108,24 +110,28 @@ fn published_row(row: &PublishedRow, published: &Published) -> Row {
 }
 
 fn published_cell(value: &PublishedValue, unit: &str) -> Cell {
-    let Some(factor) = factor(unit) else {
-        return match value {
-            PublishedValue::Words(text) => Cell::text(text.clone()),
-            PublishedValue::Number(value) => Cell::count(*value),
-            PublishedValue::Range(low, high) => Cell::Range {
-                low: *low,
-                high: *high,
-                unit: Unit::Count,
-            },
-        };
+    let (low, high, text) = match value {
+        PublishedValue::Words(text) => return Cell::text(text.clone()),
+        PublishedValue::Number(value) => (*value, *value, number::printed(*value)),
+        PublishedValue::Range(low, high) => (
+            *low,
+            *high,
+            format!("{} – {}", number::printed(*low), number::printed(*high)),
+        ),
     };
-    match value {
-        PublishedValue::Words(text) => Cell::text(text.clone()),
-        PublishedValue::Number(value) => Cell::ns(value * factor),
-        PublishedValue::Range(low, high) => Cell::Range {
+    let unit = if unit == "us" { "µs" } else { unit };
+    match factor(unit) {
+        Some(factor) => Cell::Printed {
+            text: format!("{text}\u{202f}{unit}"),
             low: low * factor,
             high: high * factor,
             unit: Unit::Nanoseconds,
+        },
+        None => Cell::Printed {
+            text,
+            low,
+            high,
+            unit: Unit::Count,
         },
     }
 }
@@ -187,13 +193,35 @@ fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     let point = |test: &String| Some((number_of(test)?, view.estimate(test, column)?.cost_ns));
     let points: Vec<(f64, Interval)> = tests.iter().filter_map(point).collect();
     match slope(&points) {
-        Some(slope) => Cell::text(
-            number::interval(Unit::Nanoseconds, slope.value, slope.low, slope.high).line(),
-        ),
+        Some(slope) => Cell::Figure(Box::new(slope_figure(slope, &points))),
         None if points.len() == 1 => Cell::Missing {
             reason: "one size was measured: no slope".into(),
         },
         None => why_missing(view, tests, column),
+    }
+}
+
+fn slope_figure(slope: Interval, points: &[(f64, Interval)]) -> Figure {
+    let cost = |(number, cost): &(f64, Interval)| {
+        let line = number::interval(Unit::Nanoseconds, cost.value, cost.low, cost.high).line();
+        Fact::new(number::printed(*number), line)
+    };
+    Figure {
+        value: slope.value,
+        low: slope.low,
+        high: slope.high,
+        unit: Unit::Nanoseconds,
+        standing: if slope.low <= 0.0 && slope.high >= 0.0 {
+            Standing::LikeControl
+        } else {
+            Standing::Resolved
+        },
+        switches: None,
+        instructions: None,
+        marks: Vec::new(),
+        detail: std::iter::once(Fact::new("Slope", "least squares through the costs below"))
+            .chain(points.iter().map(cost))
+            .collect(),
     }
 }
 
@@ -279,7 +307,8 @@ fn ratio(published: &Published, index: usize, column: &PublishedColumn, today: &
 fn middle(cell: &Cell) -> Option<f64> {
     match cell {
         Cell::Number { value, .. } => Some(*value),
-        Cell::Range { low, high, .. } => Some((low + high) / 2.0),
+        Cell::Range { low, high, .. } | Cell::Printed { low, high, .. } => Some((low + high) / 2.0),
+        Cell::Figure(figure) if figure.standing == Standing::Resolved => Some(figure.value),
         _ => None,
     }
 }

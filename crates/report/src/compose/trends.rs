@@ -1,6 +1,5 @@
 //! Costs read against a number: by copy or by reference, and where an allocator changes level.
 
-use super::slope::slope;
 use super::view::{RunColumn, View};
 use crate::document::{
     Axis, AxisUnit, Block, Cell, Column, Drawn, Guide, Plot, Point, Row, RowKind, Series, Table,
@@ -9,12 +8,7 @@ use crate::document::{
 use crate::layout::{Asks, Group, Trend};
 use crate::number;
 use antiphon_lab::ResultRecord;
-use antiphon_measure::Interval;
-
-/// A copy dearer than nothing costs at least this much a byte: 512 bytes a ns, above what any first-level cache delivers.
-const COPY_NS_PER_BYTE: f64 = 1.0 / 512.0;
-/// Neighbouring sizes are on different levels when the dearer costs this many times the cheaper.
-const LEVEL_RATIO: f64 = 1.5;
+use antiphon_measure::{Interval, Passing, allocator_steps, by_copy_or_reference};
 
 /// One trend of one column, measured.
 struct Measured<'t> {
@@ -90,12 +84,13 @@ fn table(view: &View, columns: &[RunColumn], measured: &[Measured], asks: Asks) 
     let (title, caption) = match asks {
         Asks::Passing => (
             "By copy or by reference",
-            "Told from the slope of cost against size. By copy: the slope's interval lies above 1 ns for 512 bytes, faster than any \
-             first-level cache copies. By reference: it lies below. Otherwise the figures do not decide.",
+            "Told from how cost follows size. By copy: the largest costs more than the smallest by more than the fastest copy would take. \
+             By reference: by less than an ordinary copy would take. Otherwise the figures do not decide.",
         ),
         Asks::Steps => (
             "Where allocation changes level",
-            "A level changes between neighbouring sizes when the dearer costs 1.5 times the cheaper and their intervals do not touch.",
+            "Neighbouring sizes are on different levels when their intervals are apart and the cost changes by half or more, and by more \
+             than in proportion to the bytes that are touched.",
         ),
     };
     Table {
@@ -128,18 +123,22 @@ fn verdict(asks: Asks, points: &[(f64, Interval)]) -> String {
 
 /// The verdict on how a composite parameter is passed, with its evidence.
 fn passing(points: &[(f64, Interval)]) -> String {
-    let Some(slope) = slope(points) else {
-        return "one size only".into();
-    };
-    let per_kib = slope.value * 1024.0;
-    let evidence = format!("{} a KiB", number::quantity(Unit::Nanoseconds, per_kib));
-    if slope.low > COPY_NS_PER_BYTE {
-        format!("by copy ({evidence})")
-    } else if slope.high < COPY_NS_PER_BYTE {
-        format!("by reference ({evidence})")
-    } else {
-        format!("undecided ({evidence})")
+    let (sizes, costs) = split(points);
+    match by_copy_or_reference(&sizes, &costs) {
+        Passing::ByCopy { ns_per_byte } => {
+            let per_kib = number::quantity(Unit::Nanoseconds, ns_per_byte * 1024.0);
+            format!("by copy ({per_kib} a KiB)")
+        }
+        Passing::ByReference => "by reference".into(),
+        Passing::Undecided => "undecided".into(),
     }
+}
+
+fn split(points: &[(f64, Interval)]) -> (Vec<u64>, Vec<Interval>) {
+    points
+        .iter()
+        .map(|(bytes, cost)| (*bytes as u64, *cost))
+        .unzip()
 }
 
 /// A change of level.
@@ -151,27 +150,21 @@ struct Step {
 }
 
 fn steps(points: &[(f64, Interval)]) -> Vec<Step> {
-    let mut sorted = points.to_vec();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let change = |pair: &[(f64, Interval)]| {
-        let [(_, before), (at, after)] = [pair[0], pair[1]];
-        let (cheap, dear) = if before.value <= after.value {
-            (before, after)
-        } else {
-            (after, before)
-        };
-        let apart = cheap.high < dear.low && dear.value > LEVEL_RATIO * cheap.value.max(0.0);
-        apart.then(|| Step {
-            at,
+    let (sizes, costs) = split(points);
+    let ns = |v| number::quantity(Unit::Nanoseconds, v);
+    let at = |bytes| number::exact(Unit::Bytes, bytes);
+    let steps = allocator_steps(&sizes, &costs).into_iter();
+    steps
+        .map(|step| Step {
+            at: step.to_bytes as f64,
             text: format!(
                 "{} → {} at {}",
-                number::quantity(Unit::Nanoseconds, before.value),
-                number::quantity(Unit::Nanoseconds, after.value),
-                number::exact(Unit::Bytes, at)
+                ns(step.before_ns),
+                ns(step.after_ns),
+                at(step.to_bytes as f64)
             ),
         })
-    };
-    sorted.windows(2).filter_map(change).collect()
+        .collect()
 }
 
 /// One plot a column: the trends are its series, so that they can be told apart.
@@ -268,49 +261,5 @@ fn point(bytes: f64, cost: &Interval) -> Point {
         y: cost.value,
         interval: Some((cost.low, cost.high)),
         text: format!("{}: {line}", number::exact(Unit::Bytes, bytes)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn costs(points: &[(f64, f64)], half: f64) -> Vec<(f64, Interval)> {
-        let interval = |v: f64| Interval {
-            value: v,
-            low: v - half,
-            high: v + half,
-        };
-        points.iter().map(|&(x, v)| (x, interval(v))).collect()
-    }
-
-    #[test]
-    fn a_flat_cost_is_by_reference_and_a_rising_one_by_copy() {
-        let flat = costs(&[(8.0, 2.0), (64.0, 2.1), (512.0, 2.0), (4096.0, 2.1)], 0.1);
-        let rising = costs(
-            &[(8.0, 2.0), (64.0, 4.0), (512.0, 20.0), (4096.0, 150.0)],
-            0.5,
-        );
-        let vague = costs(&[(8.0, 2.0), (4096.0, 9.0)], 20.0);
-        assert!(passing(&flat).starts_with("by reference"));
-        assert!(passing(&rising).starts_with("by copy"));
-        assert!(passing(&vague).starts_with("undecided"));
-    }
-
-    #[test]
-    fn a_level_changes_where_the_intervals_part() {
-        let points = costs(
-            &[
-                (16.0, 20.0),
-                (64.0, 21.0),
-                (1024.0, 60.0),
-                (4096.0, 61.0),
-                (65536.0, 900.0),
-            ],
-            1.0,
-        );
-        let at: Vec<f64> = steps(&points).iter().map(|step| step.at).collect();
-        assert_eq!(at, [1024.0, 65536.0]);
-        assert!(steps(&costs(&[(16.0, 20.0), (64.0, 60.0)], 30.0)).is_empty());
     }
 }

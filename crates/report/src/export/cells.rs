@@ -33,7 +33,7 @@ fn common<'c>(cells: impl IntoIterator<Item = &'c Cell>) -> Option<Scale> {
 fn line(cell: &Cell, scale: Option<Scale>) -> String {
     match cell {
         Cell::Empty => String::new(),
-        Cell::Text { text } => text.clone(),
+        Cell::Text { text } | Cell::Printed { text, .. } => text.clone(),
         Cell::Number { value, unit } => number_text(*value, *unit),
         Cell::Range { low, high, unit } => number::range(*unit, *low, *high),
         Cell::Missing { reason } => format!("– ({reason})"),

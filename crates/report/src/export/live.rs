@@ -40,7 +40,7 @@ impl LiveTable {
         let id = &result.identity;
         let subject = format!("{} {}.{}", id.subject, id.policy, id.placement);
         let (value, rest) = match &result.outcome {
-            Outcome::Frame(estimate) => frame(&figure(id, estimate)),
+            Outcome::Frame(estimate) => frame(&figure(result, estimate)),
             other => (headline(other), String::new()),
         };
         let (value, rest) = match &result.outcome {

@@ -167,6 +167,7 @@ impl Width {
             .map(|cell| match cell {
                 Cell::Figure(_) => Width::Figure,
                 Cell::Range { .. } => Width::Range,
+                Cell::Printed { low, high, .. } if low != high => Width::Range,
                 _ => Width::One,
             });
         widths.max().unwrap_or(Width::One)
@@ -231,7 +232,9 @@ fn write_headings(
 /// The unit that the numbers of a column share; empty where they differ.
 fn unit_of(table: &Table, column: usize) -> &'static str {
     let unit = |cell: &Cell| match cell {
-        Cell::Number { unit, .. } | Cell::Range { unit, .. } => Some(*unit),
+        Cell::Number { unit, .. } | Cell::Range { unit, .. } | Cell::Printed { unit, .. } => {
+            Some(*unit)
+        }
         Cell::Figure(figure) => Some(figure.unit),
         _ => None,
     };
@@ -293,19 +296,31 @@ fn write_cell(
         Cell::Missing { reason } => {
             sheet.write_string(line, at, fitting(&format!("no figure: {reason}")))?;
         }
-        Cell::Number { value, .. } => {
-            write_number(sheet, line, at, *value)?;
-            if width == Width::Range {
-                write_number(sheet, line, at + 1, *value)?;
-            }
-        }
-        Cell::Range { low, high, .. } => {
-            write_number(sheet, line, at, *low)?;
-            write_number(sheet, line, at + 1, *high)?;
+        Cell::Number { value, .. } => write_span(sheet, (line, at), (*value, *value), width)?,
+        Cell::Range { low, high, .. } | Cell::Printed { low, high, .. } => {
+            write_span(sheet, (line, at), (*low, *high), width)?;
         }
         Cell::Figure(figure) => write_figure(sheet, line, at, figure)?,
     }
     Ok(())
+}
+
+/// A number or a range, in the cells that the column has for it.
+fn write_span(
+    sheet: &mut Worksheet,
+    (line, at): (u32, u16),
+    (low, high): (f64, f64),
+    width: Width,
+) -> Result<(), XlsxError> {
+    match width {
+        Width::One => write_number(sheet, line, at, low),
+        Width::Figure if low == high => write_number(sheet, line, at, low),
+        Width::Range | Width::Figure => {
+            let first = if width == Width::Range { at } else { at + 1 };
+            write_number(sheet, line, first, low)?;
+            write_number(sheet, line, first + 1, high)
+        }
+    }
 }
 
 fn write_figure(

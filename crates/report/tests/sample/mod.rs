@@ -94,6 +94,15 @@ pub fn identity(test: &str, subject: &str, policy: &str, placement: &str) -> Ide
     }
 }
 
+/// A result from one start of the subject's process.
+pub fn result(identity: Identity, outcome: Outcome) -> ResultRecord {
+    ResultRecord {
+        identity,
+        outcome,
+        starts: Vec::new(),
+    }
+}
+
 pub fn empty_run() -> RunRecord {
     RunRecord {
         id: 7,
@@ -155,7 +164,7 @@ pub fn run(quick: bool) -> RunRecord {
                             let mut identity =
                                 identity(&test, subject, &placed.policy, &placed.placement);
                             identity.arg = arg;
-                            ResultRecord { identity, outcome }
+                            result(identity, outcome)
                         }));
                 }
             }
@@ -164,7 +173,16 @@ pub fn run(quick: bool) -> RunRecord {
     run.results
         .retain(|r| r.identity.subject == "ada/O2" || exists_in_c(&r.identity.test));
     disturb(&mut run);
+    if !quick {
+        run.results.iter_mut().for_each(start_thrice);
+    }
     run
+}
+
+fn start_thrice(result: &mut ResultRecord) {
+    if let Outcome::Frame(estimate) = &result.outcome {
+        result.starts = vec![(**estimate).clone(); 3];
+    }
 }
 
 fn exists_in_c(test: &str) -> bool {
@@ -511,5 +529,64 @@ fn mend_frame(run: &mut RunRecord, test: &str, change: impl Fn(&mut Estimate)) {
         if let Outcome::Frame(estimate) = &mut result.outcome {
             change(estimate);
         }
+    }
+}
+
+/// A comparison with every verdict.
+pub fn comparison() -> antiphon_report::comparison::Comparison {
+    use antiphon_report::comparison::{Comparison, ComparisonRow, Side, Verdict};
+    let row =
+        |group: &str, label: &str, before: f64, factor: f64, half: f64, verdict| ComparisonRow {
+            group: group.into(),
+            label: label.into(),
+            before_ns: Some(interval(before, before * 0.004)),
+            after_ns: Some(interval(before * factor, before * 0.004)),
+            log_ratio: Some(interval(factor.ln(), half)),
+            verdict,
+            note: String::new(),
+        };
+    let mut missing = row("Rendezvous", "no body", 900.0, 1.0, 0.01, Verdict::Missing);
+    (missing.after_ns, missing.log_ratio) = (None, None);
+    missing.note = "the subject hung: no answer within 10 s".into();
+    Comparison {
+        before: Side {
+            name: "run 7".into(),
+            lines: vec!["GNAT 13.3 on bench-2".into()],
+        },
+        after: Side {
+            name: "run 8".into(),
+            lines: vec!["GNAT 14.2 on bench-2".into()],
+        },
+        basis: "Each cost is set against the reference operation of its own run.".into(),
+        threshold: 0.03,
+        confidence: 0.95,
+        rows: vec![
+            row(
+                "Subprogram calls",
+                "inter, no parameters",
+                1.8,
+                1.002,
+                0.004,
+                Verdict::Same,
+            ),
+            row(
+                "Subprogram calls",
+                "intra, no parameters",
+                1.6,
+                0.81,
+                0.01,
+                Verdict::Cheaper,
+            ),
+            row(
+                "Subprogram calls",
+                "inter, 100 integer in",
+                28.0,
+                1.02,
+                0.05,
+                Verdict::Undecided,
+            ),
+            row("Rendezvous", "simple", 905.0, 1.19, 0.02, Verdict::Dearer),
+            missing,
+        ],
     }
 }

@@ -73,6 +73,7 @@ fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evide
     match cell {
         Cell::Empty => html! { td.empty { span aria-label="nothing belongs here" { "·" } } },
         Cell::Text { text } => html! { td.words { (text) } },
+        Cell::Printed { text, .. } => html! { td.number { (text) } },
         Cell::Number { value, unit } => html! { td.number { (number_text(*value, *unit)) } },
         Cell::Range { low, high, unit } => {
             html! { td.number { (number::range(*unit, *low, *high)) } }
