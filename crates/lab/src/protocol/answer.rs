@@ -3,6 +3,7 @@
 use super::{MARK, decode, request::role_word};
 use antiphon_measure::{LatencySample, Role, Slice, ThreadReport};
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::str::FromStr;
 
 /// A line that does not follow the protocol, and what is wrong with it.
@@ -113,6 +114,8 @@ pub struct TestInfo {
     pub work: Option<String>,
     /// Why it cannot run here, and what would mend that; `None` when it can.
     pub absent: Option<String>,
+    /// The most iterations that a slice may have, as the test keeps what it takes until the slice ends; `None` when any.
+    pub most: Option<u64>,
 }
 
 /// What kind of request runs a test.
@@ -303,6 +306,10 @@ fn test(fields: &Fields<'_>) -> Result<TestInfo, SyntaxError> {
         },
         work: fields.optional("work"),
         absent: fields.optional("absent"),
+        most: match fields.optional("most") {
+            None => None,
+            Some(word) => Some(number::<NonZero<u64>>("most", &word)?.get()),
+        },
     })
 }
 
