@@ -18,7 +18,7 @@ pub mod suite;
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use live::{Contender, LiveError, LiveOptions, LiveRow};
-pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+pub use record::{Absence, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 pub use session::{
     ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
     SessionError,

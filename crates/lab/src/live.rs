@@ -2,13 +2,11 @@
 
 use crate::build::{BuildError, Built};
 use crate::protocol::TestKind;
-use crate::record::Outcome;
+use crate::record::Absence;
 use crate::run::{Event, Laboratory, Processors, clock_facts, launch};
 use crate::session::{Listing, Session, SessionError};
 use crate::subject::{Subject, Variant};
-use antiphon_measure::{
-    ClockFacts, FrameError, PairEstimate, PairPlan, PairSettings, PairStep, Side,
-};
+use antiphon_measure::{ClockFacts, PairEstimate, PairPlan, PairSettings, PairStep, Side};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -50,8 +48,8 @@ pub struct LiveRow {
     pub test: String,
     /// Its argument.
     pub arg: Option<u64>,
-    /// The ratio B / A; or an [`Outcome::Absent`] that says why there is none.
-    pub outcome: Result<PairEstimate, Outcome>,
+    /// The ratio B / A; or why there is none.
+    pub outcome: Result<PairEstimate, Absence>,
 }
 
 /// Why nothing could be compared.
@@ -217,7 +215,7 @@ impl Pair {
         arg: Option<u64>,
         options: &LiveOptions,
         stop: impl Fn() -> bool,
-    ) -> Result<PairEstimate, Outcome> {
+    ) -> Result<PairEstimate, Absence> {
         let clocks = [
             self.side(Side::A, options)?.clock,
             self.side(Side::B, options)?.clock,
@@ -239,13 +237,13 @@ impl Pair {
                 live.session
                     .slice(test, role, iterations, warmup, arg, options.hang_limit);
             let slice = answer.map_err(|error| self.failed(side, &error))?;
-            plan.take(side, &slice).map_err(|error| unusable(&error))?;
+            plan.take(side, &slice).map_err(Absence::of_message)?;
         }
-        plan.estimate().map_err(|error| unusable(&error))
+        plan.estimate().map_err(Absence::of_message)
     }
 
     /// A side's process, started again if the last test cost it its life.
-    fn side(&mut self, side: Side, options: &LiveOptions) -> Result<&mut Live, Outcome> {
+    fn side(&mut self, side: Side, options: &LiveOptions) -> Result<&mut Live, Absence> {
         let index = index(side);
         if self.live[index].is_none() {
             let live =
@@ -255,23 +253,11 @@ impl Pair {
         Ok(self.live[index].as_mut().expect("it was started above"))
     }
 
-    fn failed(&mut self, side: Side, error: &SessionError) -> Outcome {
+    fn failed(&mut self, side: Side, error: &SessionError) -> Absence {
         if !error.lives_on() {
             self.live[index(side)] = None;
         }
-        Outcome::Absent {
-            reason: error.reason(),
-            mend: error.mend(),
-            last_words: error.last_words().to_owned(),
-        }
-    }
-}
-
-fn unusable(error: &FrameError) -> Outcome {
-    Outcome::Absent {
-        reason: error.to_string(),
-        mend: String::new(),
-        last_words: String::new(),
+        Absence::of_session(error)
     }
 }
 

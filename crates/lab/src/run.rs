@@ -9,6 +9,7 @@ mod delays;
 mod engine;
 mod event;
 mod frames;
+mod opinion;
 mod plan;
 mod prepare;
 mod readings;
@@ -46,6 +47,8 @@ pub struct Options {
     pub starts: Option<u64>,
     /// Time after which a subject that does not answer counts as hanging, beyond what its answer should take, s.
     pub hang_limit_s: f64,
+    /// Count instructions, by callgrind, of costs that cannot be told from their control's.
+    pub count_instructions: bool,
 }
 
 impl Default for Options {
@@ -58,6 +61,7 @@ impl Default for Options {
             seed: 1,
             starts: None,
             hang_limit_s: 20.0,
+            count_instructions: true,
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
             // What a turn and its printing cost is not known before: 2 µs is about what it is.
             Task::Series { count, .. } | Task::Clock { count, .. } => *count as f64 * 2e-6,
             Task::Interference { seconds } | Task::DelayCurve { seconds, .. } => *seconds,
-            Task::Absent { .. } => 0.0,
+            Task::Absent(_) => 0.0,
         }
 }
 

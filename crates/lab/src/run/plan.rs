@@ -2,7 +2,7 @@
 
 use super::{Options, RunError};
 use crate::protocol::{TestInfo, TestKind};
-use crate::record::{Identity, Outcome};
+use crate::record::{Absence, Identity};
 use crate::session::Listing;
 use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -61,23 +61,16 @@ pub enum Task {
         seconds: f64,
     },
     /// Nothing can be done, and this is why.
-    Absent {
-        /// What is missing.
-        reason: String,
-        /// What the user can do.
-        mend: String,
-        /// Last words of the subject or its compiler.
-        last_words: String,
-    },
+    Absent(Absence),
 }
 
 impl Task {
     fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
-        Task::Absent {
+        Task::Absent(Absence {
             reason: reason.into(),
             mend: mend.into(),
             last_words: String::new(),
-        }
+        })
     }
 
     /// Clocks come first, because their facts decide the frames, then the system's interference, then all else in the suite's order.
@@ -99,8 +92,8 @@ impl Task {
 pub(super) struct Known {
     /// `name/variant`.
     pub(super) id: String,
-    /// Its listing; an [`Outcome::Absent`] where it could not be built or started.
-    pub(super) listing: Result<Listing, Outcome>,
+    /// Its listing, or why there is none: it could not be built or started.
+    pub(super) listing: Result<Listing, Absence>,
 }
 
 /// What the machine permits.
@@ -268,16 +261,7 @@ impl Planner<'_> {
         let known = &self.known[index];
         let task = match &known.listing {
             Ok(listing) => self.task(row, instance, placed, listing),
-            Err(Outcome::Absent {
-                reason,
-                mend,
-                last_words,
-            }) => Some(Task::Absent {
-                reason: reason.clone(),
-                mend: mend.clone(),
-                last_words: last_words.clone(),
-            }),
-            Err(_) => None,
+            Err(absence) => Some(Task::Absent(absence.clone())),
         };
         let Some(task) = task else { return false };
         let tests = known.listing.iter().flat_map(|listing| &listing.tests);

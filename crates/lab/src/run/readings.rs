@@ -3,7 +3,7 @@
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
 use crate::protocol::{ClockUnit, READINGS_MAX};
-use crate::record::Outcome;
+use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
 use crate::store::Raw;
 use antiphon_measure::{
@@ -27,15 +27,9 @@ pub(super) fn unit_word(unit: ClockUnit) -> &'static str {
     }
 }
 
-/// The absence that an estimate's error is. Its messages end with what mends it.
+/// The absence that an estimate's error is.
 fn absent(error: impl Display) -> Failure {
-    let text = error.to_string();
-    let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
-    Failure::Absent(Outcome::Absent {
-        reason: reason.to_owned(),
-        mend: mend.to_owned(),
-        last_words: String::new(),
-    })
+    Failure::Absent(Absence::of_message(error))
 }
 
 /// Readings of a clock of the subject, stored.
