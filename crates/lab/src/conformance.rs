@@ -51,6 +51,16 @@ const RULES: &[Rule] = &[
         check: answers::own_tests,
     },
     Rule {
+        name: "list.clock",
+        mend: "list the clock that `hello` names too, with unit=ns, so that its readings can be asked for",
+        check: answers::own_clock,
+    },
+    Rule {
+        name: "list.most",
+        mend: "answer more iterations than a test's `most` with `@@ error bad-argument …`",
+        check: refusals::beyond_most,
+    },
+    Rule {
         name: "error.unknown-request",
         mend: "answer a verb that you do not know with `@@ error unknown-request …`, and go on",
         check: refusals::unknown_request,
