@@ -221,7 +221,7 @@ fn a_run_has_a_line() {
     ]));
     assert!(line.contains("run 7 · features"), "{line}");
     assert!(
-        line.contains("1 figures measured, 1 rows without a figure"),
+        line.contains("1 figure measured, 1 row without a figure"),
         "{line}"
     );
     assert_eq!(line.lines().count(), 1);

@@ -32,7 +32,7 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
     starts: u32,
-    budget: Budget,
+    pub(super) budget: Budget,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -74,7 +74,7 @@ pub(super) fn execute(
     }
     super::work::check(&mut engine)?;
     if options.count_instructions {
-        super::opinion::ask(&mut engine, options.quick)?;
+        super::opinion::ask(&mut engine, options)?;
     }
     let interrupted = engine.interrupted();
     if !interrupted {

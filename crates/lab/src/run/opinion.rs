@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::seats::launch;
-use super::{Event, RunError};
+use super::{Event, Options, RunError};
 use crate::instructions::{CountRequest, NoCount, count};
 use crate::record::{Identity, Outcome, ResultRecord};
 use antiphon_measure::FindingKind;
@@ -17,8 +17,20 @@ const FULL_LIMIT: Duration = Duration::from_secs(120);
 const ITERATIONS: (u64, u64) = (8, 72);
 
 /// Counts the instructions of every frame whose interval contains zero, and adds them to its result.
-pub(super) fn ask(engine: &mut Engine<'_, '_>, quick: bool) -> Result<(), RunError> {
-    let limit = if quick { QUICK_LIMIT } else { FULL_LIMIT };
+pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), RunError> {
+    let mut limit = if options.quick {
+        QUICK_LIMIT
+    } else {
+        FULL_LIMIT
+    };
+    // The suite's own budget leaves room for the counts; the user's is all there is.
+    if let Some(remaining) = engine
+        .budget
+        .remaining()
+        .filter(|_| options.time_budget_s.is_some())
+    {
+        limit = limit.min(Duration::from_secs_f64(remaining));
+    }
     let begun = Instant::now();
     // Callgrind knows neither policy nor placement: one count serves all of a test's results.
     let mut counted: HashMap<Identity, f64> = HashMap::new();
@@ -55,8 +67,8 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, quick: bool) -> Result<(), RunErr
     }
     if skipped > 0 && !engine.interrupted() {
         let text = format!(
-            "{skipped} costs that cannot be told from their control's were not checked by instruction counts: the {} s for that were over",
-            limit.as_secs()
+            "{skipped} costs that cannot be told from their control's were not checked by instruction counts: the {:.0} s for that were over",
+            limit.as_secs_f64()
         );
         engine.tell(Event::Warning(&text));
     }
@@ -97,7 +109,7 @@ fn count_one(
         test: &identity.test,
         arg: identity.arg,
         iterations: ITERATIONS,
-        limit,
+        limit: limit.max(Duration::from_secs(1)),
     };
     Some(count(&launch, &request).map(|count| count.per_operation()))
 }
