@@ -254,6 +254,12 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, (digits as i32 - 1 - exponent).clamp(0, 6) as usize)
 }
 
+/// A count of things, in the singular or plural.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", self::count(count as u64))
+}
+
 /// A published number: its shortest form, thousands apart.
 pub fn printed(value: f64) -> String {
     let text = value.to_string();

@@ -9,7 +9,7 @@ use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
 use antiphon_report::{compose, compose_comparison};
-use sample::{comparison, empty_run, estimate, finding, identity, result, run};
+use sample::{compared::comparison, empty_run, estimate, finding, identity, result, run};
 use std::collections::HashMap;
 
 const PLAIN: TextOptions = TextOptions {
@@ -221,7 +221,7 @@ fn a_run_has_a_line() {
     ]));
     assert!(line.contains("run 7 · features"), "{line}");
     assert!(
-        line.contains("1 figures measured, 1 rows without a figure"),
+        line.contains("1 figure measured, 1 row without a figure"),
         "{line}"
     );
     assert_eq!(line.lines().count(), 1);

@@ -161,8 +161,7 @@ fn ratio(log: Interval, verdict: Verdict) -> Cell {
     };
     let marks = match verdict {
         Verdict::Dearer => mark(Weight::Error),
-        Verdict::Undecided => mark(Weight::Warning),
-        Verdict::Cheaper | Verdict::Same | Verdict::Missing => Vec::new(),
+        Verdict::Undecided | Verdict::Cheaper | Verdict::Same | Verdict::Missing => Vec::new(),
     };
     plain_figure(ratio, Unit::Ratio, marks)
 }
@@ -218,8 +217,8 @@ fn plot(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Option
             comparison.after.name, comparison.before.name
         ),
         description: format!(
-            "{} ratios with their intervals. The table above holds the same figures.",
-            points.len()
+            "Intervals of {}. The table above holds the same figures.",
+            number::counted(points.len(), "ratio")
         ),
         caption: "Right of the threshold is dearer. Whiskers are the intervals of each row alone."
             .into(),

@@ -131,10 +131,10 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
     Some(Plot {
         title: format!("{}: costs with their intervals", group.title),
         description: format!(
-            "{} costs of {} operations in {} columns, from {} to {}. The table above holds the same figures.",
-            costs.len(),
-            table.rows.len(),
-            series.len(),
+            "{} of {} in {}, from {} to {}. The table above holds the same figures.",
+            number::counted(costs.len(), "cost"),
+            number::counted(table.rows.len(), "operation"),
+            number::counted(series.len(), "column"),
             number::quantity(crate::document::Unit::Nanoseconds, low),
             number::quantity(crate::document::Unit::Nanoseconds, high),
         ),

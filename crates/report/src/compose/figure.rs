@@ -222,9 +222,9 @@ fn effort_facts(estimate: &Estimate) -> Vec<Fact> {
 fn stopped(estimate: &Estimate) -> String {
     let width = number::quantity(Unit::Share, estimate.relative_half_width);
     match estimate.stopped {
-        Stopped::IntervalReached => format!("the interval was narrow enough (± {width})"),
+        Stopped::IntervalReached => format!("the interval was narrow enough (±\u{202f}{width})"),
         Stopped::BudgetSpent if estimate.relative_half_width.is_finite() => {
-            format!("the time was spent (± {width})")
+            format!("the time was spent (±\u{202f}{width})")
         }
         Stopped::BudgetSpent => "the time was spent".into(),
         Stopped::Interrupted => "the run was interrupted".into(),

@@ -2,10 +2,13 @@
 
 use super::figure::{name, weight};
 use super::view::{RunColumn, View};
-use crate::document::{Block, Note, Section, Weight};
+use crate::document::{Block, Cell, Column, Note, Row, RowKind, Section, Table, Weight};
+use crate::number;
 use antiphon_lab::{Identity, Outcome};
 use antiphon_measure::{Finding, FindingKind};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+
+const PROSE: &str = "Findings, the gravest first. An error withholds its figure; the others are marked beside theirs.";
 
 /// The section of findings; `None` where there is nothing to say.
 pub fn section(view: &View) -> Option<Section> {
@@ -19,10 +22,14 @@ pub fn section(view: &View) -> Option<Section> {
     }
     let found = found(view);
     if !found.is_empty() {
-        let prose = "Findings, the gravest first. An error withholds its figure; a warning weakens it; the rest is worth knowing.";
-        blocks.push(Block::Prose { text: prose.into() });
-        blocks.push(Block::Notes { notes: found });
+        blocks.push(Block::Prose { text: PROSE.into() });
     }
+    blocks.extend(found.into_iter().map(|(kind, noted)| match weight(kind) {
+        Weight::Error => Block::Notes {
+            notes: noted.iter().map(|n| note(view, n)).collect(),
+        },
+        Weight::Warning | Weight::Info => Block::Table(table(view, kind, &noted)),
+    }));
     (!blocks.is_empty()).then(|| Section {
         id: "findings".into(),
         title: "Findings".into(),
@@ -71,27 +78,51 @@ fn missing(view: &View) -> Vec<Note> {
     notes
 }
 
-fn found(view: &View) -> Vec<Note> {
-    let mut by_kind: BTreeMap<(std::cmp::Reverse<Weight>, &str), Vec<Note>> = BTreeMap::new();
+/// A finding and whose it is.
+type Noted<'a> = (&'a Identity, &'a Finding);
+
+/// The findings by kind, the gravest kinds first.
+fn found<'a>(view: &View<'a>) -> Vec<(FindingKind, Vec<Noted<'a>>)> {
+    let mut by_kind: Vec<(FindingKind, Vec<Noted>)> = Vec::new();
     for result in &view.run.results {
         let Outcome::Frame(estimate) = &result.outcome else {
             continue;
         };
         for finding in &estimate.findings {
-            let key = (std::cmp::Reverse(weight(finding.kind)), name(finding.kind));
-            by_kind
-                .entry(key)
-                .or_default()
-                .push(note(view, &result.identity, finding));
+            let noted = (&result.identity, finding);
+            match by_kind.iter_mut().find(|(kind, _)| *kind == finding.kind) {
+                Some((_, all)) => all.push(noted),
+                None => by_kind.push((finding.kind, vec![noted])),
+            }
         }
     }
-    by_kind.into_values().flatten().collect()
+    by_kind.sort_by_key(|(kind, _)| (Reverse(weight(*kind)), name(*kind)));
+    by_kind
 }
 
-fn note(view: &View, identity: &Identity, finding: &Finding) -> Note {
-    let text = match finding.kind {
-        FindingKind::Note => finding.text.clone(),
-        kind => format!("{}: {}", name(kind), finding.text),
-    };
+fn note(view: &View, (identity, finding): &Noted) -> Note {
+    let text = format!("{}: {}", name(finding.kind), finding.text);
     Note::new(weight(finding.kind), place(view, identity), text)
+}
+
+/// The findings of one kind; there may be hundreds on a busy machine.
+fn table(view: &View, kind: FindingKind, noted: &[Noted]) -> Table {
+    let rows = noted.iter().map(|(identity, finding)| Row {
+        label: view.label(identity),
+        place: RunColumn::of(identity).name(),
+        kind: RowKind::Measured,
+        subject: view.colour(&identity.subject),
+        cells: vec![Cell::text(finding.text.clone())],
+    });
+    Table {
+        title: format!("{}: {}", name(kind), number::counted(noted.len(), "row")),
+        corner: "Operation".into(),
+        columns: vec![Column {
+            title: "What was seen".into(),
+            ..Column::default()
+        }],
+        rows: rows.collect(),
+        folded: true,
+        ..Table::default()
+    }
 }

@@ -105,12 +105,13 @@ impl Tally {
             0 => String::new(),
             n => format!(" ({n} of them not distinguishable from their control)"),
         };
+        let figures = number::counted(self.measured, "figure");
         let without = self.absent + self.withheld;
         match without {
-            0 => format!("{} figures measured{like}.", self.measured),
+            0 => format!("{figures} measured{like}."),
             n => format!(
-                "{} figures measured{like}, {n} rows without a figure.",
-                self.measured
+                "{figures} measured{like}, {} without a figure.",
+                number::counted(n, "row")
             ),
         }
     }

@@ -135,7 +135,8 @@ fn timeline(view: &View, results: &[&ResultRecord]) -> Option<Plot> {
     (gaps > 0).then(|| Plot {
         title: "When the processor was taken away".into(),
         description: format!(
-            "{gaps} gaps in {} series of clock readings; the table above gives their share, longest and periods.",
+            "{} in {} series of clock readings; the table above gives their share, longest and periods.",
+            number::counted(gaps, "gap"),
             series.len()
         ),
         caption: "Each stick is a gap between two readings that the clock's own cost does not explain.".into(),

@@ -1,6 +1,6 @@
 //! Tables in the shape of the published ones, with today's rows beneath.
 
-use super::figure::bound;
+use super::figure::{bound, figure};
 use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
@@ -159,8 +159,19 @@ fn today(view: &View, published: &PublishedColumn, column: &RunColumn) -> Cell {
     }
 }
 
+/// One test's figure as it stands, or the range of several.
 fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
-    let costs: Vec<Interval> = tests
+    let measured: Vec<&String> = tests
+        .iter()
+        .filter(|test| view.estimate(test, column).is_some())
+        .collect();
+    if let [test] = measured[..]
+        && let Some(result) = view.find(test, column)
+        && let Outcome::Frame(estimate) = &result.outcome
+    {
+        return Cell::Figure(Box::new(figure(result, estimate)));
+    }
+    let costs: Vec<Interval> = measured
         .iter()
         .filter_map(|t| view.estimate(t, column))
         .map(|e| e.cost_ns)
@@ -174,13 +185,8 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
             .iter()
             .map(|cost| bound(cost.low, cost.high))
             .fold(0.0, f64::max);
-        return Cell::text(format!(
-            "≈ control, below {}",
-            number::rough(Unit::Nanoseconds, most)
-        ));
-    }
-    if values.len() == 1 {
-        return Cell::ns(low);
+        let most = number::rough(Unit::Nanoseconds, most);
+        return Cell::text(format!("≈ control, below {most}"));
     }
     Cell::Range {
         low: low.max(0.0),

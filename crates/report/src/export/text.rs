@@ -5,7 +5,15 @@ use crate::compose::{compose, view::View};
 use crate::document::{Block, Document, Fact, Note, RowKind, Table, Weight};
 use crate::layout::Layout;
 use antiphon_lab::RunRecord;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
+};
+
+/// A rule above, below the heading and at the end; rows stand close.
+const RULED: TableStyle = TableStyle::new()
+    .top_border(LineStyle::none().fill('─').junction('─'))
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
 
 /// How to write for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +150,7 @@ fn facts(out: &mut String, facts: &[Fact]) {
 fn table(out: &mut String, table: &Table, options: TextOptions) {
     let mut drawn = comfy_table::Table::new();
     drawn
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(RULED)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(options.width.max(40))
         .set_header(titles(table).iter().map(|title| Cell::new(clean(title))));
