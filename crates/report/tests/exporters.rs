@@ -309,7 +309,7 @@ fn interleaved_builds_are_judged_by_their_own_interval() {
         arg: None,
         outcome,
     };
-    let hung = Outcome::Absent {
+    let hung = antiphon_lab::Absence {
         reason: "it hung".into(),
         mend: String::new(),
         last_words: String::new(),

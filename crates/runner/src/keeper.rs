@@ -14,11 +14,13 @@
 //! when nothing else on the machine does.
 
 mod after_fork;
+mod descendants;
 mod wire;
 
 pub(crate) use after_fork::{Conditions, become_keeper, now_ns, set_fifo};
 pub(crate) use wire::{Kind, Order, OrderKind, Report, Step};
 
+use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, Shutdown, SockFlag, SockType, recv, send, shutdown, socketpair,
 };
@@ -47,14 +49,19 @@ pub(crate) fn order(socket: &OwnedFd, order: Order) {
 /// The next report that has come in: `WouldBlock` when there is none yet, `UnexpectedEof` when the keeper is gone.
 pub(crate) fn report(socket: &OwnedFd) -> io::Result<Report> {
     let mut report = Report::default();
-    match recv(
-        socket.as_raw_fd(),
-        report.as_bytes_mut(),
-        MsgFlags::MSG_DONTWAIT,
-    ) {
-        Ok(size) if size == size_of::<Report>() => Ok(report),
-        Ok(_) | Err(nix::errno::Errno::ECONNRESET) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Err(errno) => Err(errno.into()),
+    loop {
+        let received = recv(
+            socket.as_raw_fd(),
+            report.as_bytes_mut(),
+            MsgFlags::MSG_DONTWAIT,
+        );
+        return match received {
+            Ok(size) if size == size_of::<Report>() => Ok(report),
+            Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+            // The keeper ended and left an order unread. The system says so once, before it gives what the keeper had sent.
+            Err(Errno::ECONNRESET) => continue,
+            Err(errno) => Err(errno.into()),
+        };
     }
 }
 

@@ -175,3 +175,16 @@ fn a_signal_reaches_it() -> Result<(), Error> {
     assert_eq!(stubborn.wait(LONG)?.0, End::Signalled(libc::SIGINT));
     Ok(())
 }
+
+/// An order that the keeper leaves unread when it ends must not hide its report.
+#[test]
+fn an_end_in_the_midst_of_orders_is_told_as_it_was() -> Result<(), Error> {
+    for round in 0..400 {
+        let mut child = spawn("echo")?;
+        child.close_input();
+        // So that the order comes now before its end, now in the midst of it, now after it.
+        std::thread::sleep(Duration::from_micros(20 * (round % 100)));
+        assert_eq!(child.wait(LONG)?.0, End::Exited(0));
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! From two builds interleaved in one run.
 
 use super::{Comparison, ComparisonRow, Side, Verdict};
-use antiphon_lab::{LiveRow, Outcome};
+use antiphon_lab::LiveRow;
 use antiphon_measure::{Interval, PairEstimate};
 
 impl Comparison {
@@ -40,11 +40,14 @@ fn row(found: &LiveRow, threshold: f64) -> ComparisonRow {
     };
     match &found.outcome {
         Ok(pair) => measured(empty, pair, threshold),
-        Err(Outcome::Absent { reason, .. }) => ComparisonRow {
-            note: reason.clone(),
-            ..empty
-        },
-        Err(_) => empty,
+        Err(absence) => {
+            let words = [&absence.reason, &absence.mend];
+            let words = words.into_iter().filter(|word| !word.is_empty());
+            ComparisonRow {
+                note: words.map(String::as_str).collect::<Vec<_>>().join("; "),
+                ..empty
+            }
+        }
     }
 }
 
