@@ -1,10 +1,8 @@
 //! A realistic run of the features suite, from a fixed seed: every kind of outcome, every kind of finding.
 #![allow(dead_code)] // each test file uses a part
 
-mod compared;
+pub mod compared;
 mod kinds;
-
-pub use compared::comparison;
 
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
