@@ -1,6 +1,6 @@
 //! Tables in the shape of the published ones, with today's rows beneath.
 
-use super::figure::{bound, figure};
+use super::figure::{bound, figure, like_control};
 use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
@@ -12,7 +12,7 @@ use antiphon_lab::suite::{
     Column as PublishedColumn, Figures, Published, PublishedRow, PublishedValue,
 };
 use antiphon_lab::{Outcome, ResultRecord};
-use antiphon_measure::{DelayCurve, Interval};
+use antiphon_measure::{DelayCurve, Estimate, Interval};
 
 /// The section of published tables; `None` where the suite has none.
 pub fn section(view: &View) -> Option<Section> {
@@ -171,21 +171,19 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     {
         return Cell::Figure(Box::new(figure(result, estimate)));
     }
-    let costs: Vec<Interval> = measured
+    let estimates: Vec<&Estimate> = measured
         .iter()
         .filter_map(|t| view.estimate(t, column))
-        .map(|e| e.cost_ns)
         .collect();
-    let values: Vec<f64> = costs.iter().map(|cost| cost.value).collect();
+    let values: Vec<f64> = estimates.iter().map(|e| e.cost_ns.value).collect();
     let Some((low, high)) = extent(&values) else {
         return why_missing(view, tests, column);
     };
-    if costs.iter().all(|cost| cost.low <= 0.0) {
-        let most = costs
+    if estimates.iter().all(|e| like_control(e)) {
+        let bounds = estimates
             .iter()
-            .map(|cost| bound(cost.low, cost.high))
-            .fold(0.0, f64::max);
-        let most = number::rough(Unit::Nanoseconds, most);
+            .map(|e| bound(e.cost_ns.low, e.cost_ns.high));
+        let most = number::rough(Unit::Nanoseconds, bounds.fold(0.0, f64::max));
         return Cell::text(format!("≈ control, below {most}"));
     }
     Cell::Range {
