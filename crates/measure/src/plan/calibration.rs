@@ -173,7 +173,10 @@ mod tests {
         for cost in [1.0, 100.0, 1500.0] {
             let (n, _) = calibrate(30_000.0, cost, AIM);
             let growing = n as f64 * cost;
-            assert!((40_000.0..=270_000.0).contains(&growing), "{cost}: {growing}");
+            assert!(
+                (40_000.0..=270_000.0).contains(&growing),
+                "{cost}: {growing}"
+            );
         }
         // Where there is no room for more, what fits is taken.
         let (n, _) = calibrate(280_000.0, 1500.0, AIM);

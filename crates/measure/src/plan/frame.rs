@@ -406,7 +406,9 @@ impl FramePlan {
     fn has_room(&self, once: &[Slice], more: &[Slice], iterations: u64) -> bool {
         let present = longer_ns(more, f64::min);
         let longest = GROWTH_LONGEST * self.settings.longest_slice_ns(self.clock);
-        let is_more = more.iter().all(|s| s.iterations < iterations || s.role == Role::Reference);
+        let is_more = more
+            .iter()
+            .all(|s| s.iterations < iterations || s.role == Role::Reference);
         is_more
             && !self.is_far_overrun()
             && growth::expected_ns(once, more, iterations) <= longest.max(1.5 * present)
