@@ -14,7 +14,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         high: estimate.cost_ns.high,
         unit: Unit::Nanoseconds,
         standing: standing(estimate),
-        switches: Some(estimate.resources.voluntary + estimate.resources.involuntary),
+        switches: Some(estimate.resources.switches()),
         instructions: estimate.resources.instructions,
         marks: marks(estimate),
         detail: detail(result, estimate),

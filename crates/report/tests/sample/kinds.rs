@@ -11,6 +11,7 @@ pub fn clocks() -> Vec<(String, Option<u64>, Outcome)> {
             resolution,
             by,
             cost,
+            ticks: 190_000,
             steps_back: 0,
             gaps: 31,
         };

@@ -75,6 +75,7 @@ pub fn estimate(cost_ns: f64, half: f64) -> Estimate {
         iterations: 12_000,
         blocks: 412,
         total_iterations: 9_888_000,
+        outliers: 21,
         stopped: Stopped::IntervalReached,
         relative_half_width: (half / cost_ns).abs(),
         findings: Vec::new(),
