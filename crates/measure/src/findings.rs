@@ -218,7 +218,7 @@ fn several_modes(question: &Question, _: &Estimate) -> Option<Finding> {
     times.sort_by(f64::total_cmp);
     let ticks = 3.0 * question.clock.resolution_ns / question.evidence.iterations.max(1) as f64;
     let typical = median(&times);
-    let modes = modes(&times, ticks.max(0.01 * typical));
+    let modes = modes(&times, ticks.max(0.02 * typical));
     (modes.len() > 1).then(|| {
         let each: Vec<String> = modes
             .iter()

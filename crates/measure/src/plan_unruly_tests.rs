@@ -74,6 +74,27 @@ fn an_operation_that_is_one_time_dear_and_one_time_cheap_has_a_figure() {
 }
 
 #[test]
+fn an_operation_that_is_dear_from_some_iterations_on_is_measured_where_slices_are_long() {
+    // As 64 KiB from malloc: what a slice keeps beyond the trim threshold is given back to the system, and each page is a fault again.
+    let truth = Truth {
+        test_ns: 20.0,
+        dearer_from: Some((32, 70.0)),
+        ..Truth::default()
+    };
+    let estimate = measure(&truth, Expected::default(), FrameSettings::default());
+    assert!(
+        !has(&estimate, FindingKind::ShortSlice),
+        "{:?}",
+        estimate.findings
+    );
+    assert!(
+        estimate.cost_ns.widened(20.0).contains(1397.0),
+        "{:?}",
+        estimate.cost_ns
+    );
+}
+
+#[test]
 fn time_that_is_spent_by_calibration_leaves_its_last_block() {
     let truth = Truth {
         test_ns: 70.0,

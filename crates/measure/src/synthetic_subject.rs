@@ -36,6 +36,8 @@ pub(crate) struct Truth {
     pub(crate) preemptions: u64,
     /// What each slice of control and test takes beside its iterations, ns.
     pub(crate) constant_ns: f64,
+    /// With more iterations than this the test is dearer by a factor.
+    pub(crate) dearer_from: Option<(u64, f64)>,
     /// Every other batch's test is dearer by this factor.
     pub(crate) mood: f64,
     pub(crate) threads: Vec<ThreadReport>,
@@ -59,6 +61,7 @@ impl Default for Truth {
             yields: false,
             preemptions: 0,
             constant_ns: 0.0,
+            dearer_from: None,
             mood: 1.0,
             threads: Vec::new(),
         }
@@ -101,6 +104,10 @@ impl Subject {
             _ => 1.0,
         };
         let drift = 1.0 + truth.drift * (self.now_ns - 1e9) / 1e9;
+        let each = match truth.dearer_from {
+            Some((n, factor)) if role == Role::Test && iterations > n => each * factor,
+            _ => each,
+        };
         let constant = if role == Role::Reference {
             0.0
         } else {

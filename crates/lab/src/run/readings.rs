@@ -7,7 +7,8 @@ use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
 use crate::store::Raw;
 use antiphon_measure::{
-    ClockError, ClockEstimate, Interference, LatencyEstimate, StorageEstimate, StorageOutcome,
+    ClockError, ClockEstimate, ENOUGH_TICKS, Interference, LatencyEstimate, StorageEstimate,
+    StorageOutcome,
 };
 use antiphon_runner::Limits;
 use std::fmt::Display;
@@ -60,6 +61,9 @@ fn read(
 /// The longest time in which more ticks of a coarse clock are waited for.
 const LONGEST_WAIT: Duration = Duration::from_millis(400);
 
+/// Readings of each look at a coarse clock.
+const LOOK: u64 = 100;
+
 /// Whether readings hold too few ticks of a clock for its resolution.
 fn ticks_seldom(estimate: &Result<ClockEstimate, ClockError>) -> bool {
     match estimate {
@@ -75,20 +79,52 @@ pub(super) fn clock(
     unit: &str,
 ) -> Result<Outcome, Failure> {
     let name = engine.items[position].identity.test.clone();
-    let begun = Instant::now();
     let mut readings = read(engine, position, &name, count.min(READINGS_MAX))?;
     let mut estimate = ClockEstimate::from_readings(&readings);
-    // A coarse clock may tick once in several ms: it takes time, not a number of readings.
-    while ticks_seldom(&estimate) && begun.elapsed() < LONGEST_WAIT && !engine.interrupted() {
-        let more = read(engine, position, &name, READINGS_MAX)?;
-        join(&mut readings, &more);
+    // The longest series has the best chance of a tick, which the cost of a reading is seen by.
+    if estimate
+        == Err(ClockError::StoodStill {
+            readings: readings.len(),
+        })
+        && count < READINGS_MAX
+    {
+        readings = read(engine, position, &name, READINGS_MAX)?;
         estimate = ClockEstimate::from_readings(&readings);
+    }
+    if ticks_seldom(&estimate) {
+        estimate = coarse(engine, position, &name, readings, estimate)?;
     }
     let estimate = estimate.map_err(absent)?;
     Ok(Outcome::Clock {
         unit: unit.to_owned(),
         estimate,
     })
+}
+
+/// The estimate of a clock that ticks each few ms: it takes time, not a number of readings, so short looks follow one another until it has
+/// ticked often enough. Readings are absolute, so that what lies between two looks is whole ticks as well. The cost of a reading is that of
+/// the first series, if it tells.
+fn coarse(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    name: &str,
+    readings: Vec<i64>,
+    first: Result<ClockEstimate, ClockError>,
+) -> Result<Result<ClockEstimate, ClockError>, Failure> {
+    let begun = Instant::now();
+    let count = readings.len();
+    let mut moved = readings;
+    moved.dedup();
+    while moved.len() <= ENOUGH_TICKS && begun.elapsed() < LONGEST_WAIT && !engine.interrupted() {
+        moved.extend(read(engine, position, name, LOOK)?);
+        moved.dedup();
+    }
+    Ok(
+        ClockEstimate::from_ticks(&moved, count).map(|ticks| ClockEstimate {
+            cost: first.map_or(ticks.resolution / count as f64, |first| first.cost),
+            ..ticks
+        }),
+    )
 }
 
 /// Series of the most readings that one request gives, for `seconds`, joined.

@@ -18,6 +18,8 @@ const GROWTH_TIMES: [u64; 3] = [2, 8, 32];
 const GROWTH_LONGEST: f64 = 4.0;
 /// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
 const MOST_RECALIBRATIONS: u32 = 2;
+/// Slices of N may be longer than the longest by this factor where fewer iterations would not do.
+const FAR_TOO_LONG: f64 = 10.0;
 /// A slice of a confirmed N may fall short of the target by this factor.
 const CONFIRMED: f64 = 0.7;
 /// A figure needs at least so many blocks for an interval …
@@ -237,6 +239,11 @@ impl FramePlan {
                 self.phase = Phase::Calibrating;
                 return Ok(());
             }
+            // Fewer iterations turned out far too short before: slices that are too long are better than those.
+            Fit::Fits(fewer)
+                if fewer < request.iterations
+                    && self.recalibrations >= MOST_RECALIBRATIONS
+                    && last.1 <= FAR_TOO_LONG * self.aim().longest_ns => {}
             Fit::Fits(iterations) => self.iterations = iterations,
         }
         self.evidence.block_ns = blocks.iter().map(|b| b.total_ns).fold(0.0, f64::max)
