@@ -51,12 +51,20 @@ pub fn render_tables(run: &RunRecord, options: TextOptions) -> String {
     document.sections.retain(|section| section.id != "method");
     for section in &mut document.sections {
         section.blocks.retain(|block| match block {
-            Block::Table(table) => !table.folded,
+            Block::Table(table) => !table.folded && is_todays(table),
             Block::Plot(_) | Block::Prose { .. } => false,
             Block::Notes { .. } | Block::Facts { .. } => true,
         });
     }
+    document
+        .sections
+        .retain(|section| !section.blocks.is_empty());
     render(&document, options)
+}
+
+/// Whether a table holds more than published figures.
+fn is_todays(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.kind != RowKind::Published)
 }
 
 /// One line about a run: what, when, how much.
