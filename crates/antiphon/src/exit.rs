@@ -82,9 +82,10 @@ fn of_store(error: &StoreError) -> Exit {
 pub fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
+        let gist = cause.rsplit(": ").next().unwrap_or_default();
         if message.is_empty() {
             message = cause;
-        } else if !message.contains(&cause) {
+        } else if !message.contains(gist) {
             message = format!("{message}: {cause}");
         }
     }

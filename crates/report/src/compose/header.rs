@@ -23,16 +23,23 @@ pub fn document(view: &View) -> Document {
     }
 }
 
+/// Reasons that the summary tells; a suite may ask a subject for hundreds of rows, each absent in words of its own.
+const REASONS_TOLD: usize = 5;
+
 /// How many results have a figure, how many have none, and what weakens the run as a whole.
 pub fn summary(view: &View) -> Vec<Note> {
     let tally = Tally::of(view.run);
     let mut notes = vec![Note::new(Weight::Info, "", tally.sentence())];
     if tally.absent > 0 {
-        let reasons = tally
-            .reasons
-            .iter()
-            .map(|(reason, times)| format!("{reason} ({times})"));
-        let text = reasons.collect::<Vec<_>>().join("; ");
+        let told = tally.reasons.iter().take(REASONS_TOLD);
+        let mut told: Vec<_> = told
+            .map(|(reason, times)| format!("{reason} ({times})"))
+            .collect();
+        match tally.reasons.len().saturating_sub(REASONS_TOLD) {
+            0 => {}
+            more => told.push(format!("{more} more reasons among the findings")),
+        }
+        let text = told.join("; ");
         notes.push(Note::new(Weight::Warning, "Without a figure", text));
     }
     if tally.withheld > 0 {
