@@ -8,9 +8,11 @@ mod generate;
 mod home;
 mod interruption;
 mod measure;
+mod output;
 mod progress;
 mod report;
 mod runs;
+mod store;
 mod subjects;
 
 use clap::Parser;
@@ -28,7 +30,7 @@ fn main() -> Exit {
         Verb::Generate(options) => generate::run(options),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("antiphon: {error:#}");
+        output::say(format_args!("antiphon: {}", exit::message(&error)));
         exit::of_error(&error)
     })
 }

@@ -113,10 +113,18 @@ impl Live<'_> {
         let mut settings = options.settings.clone();
         settings.frame.confidence = settings.frame.confidence.powf(1.0 / tests.len() as f64);
         let mut rows = Vec::new();
-        for (test, arg) in tests {
+        let of = tests.len();
+        let seconds_each = settings.frame.budget_ns as f64 / 1e9;
+        for (position, (test, arg)) in tests.into_iter().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
+            self.observer.event(Event::Comparing {
+                test: &test,
+                position,
+                of,
+                seconds_left: seconds_each * (of - position) as f64,
+            });
             let outcome = pair.measure(&test, arg, options, &settings, || {
                 self.stop.load(Ordering::Relaxed)
             });

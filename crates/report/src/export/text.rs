@@ -2,11 +2,11 @@
 
 use super::cells::{line_cells, row_title, scales, titles};
 use crate::compose::{compose, view::View};
-use crate::document::{Block, Document, Fact, Note, RowKind, Table, Weight};
+use crate::document::{Block, Cell, Document, Fact, Note, RowKind, Table, Weight};
 use crate::layout::Layout;
 use antiphon_lab::RunRecord;
 use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
+    Attribute, Cell as Drawn, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
 };
 
 /// A rule above, below the heading and at the end; rows stand close.
@@ -51,12 +51,20 @@ pub fn render_tables(run: &RunRecord, options: TextOptions) -> String {
     document.sections.retain(|section| section.id != "method");
     for section in &mut document.sections {
         section.blocks.retain(|block| match block {
-            Block::Table(table) => !table.folded,
+            Block::Table(table) => !table.folded && is_todays(table),
             Block::Plot(_) | Block::Prose { .. } => false,
             Block::Notes { .. } | Block::Facts { .. } => true,
         });
     }
+    document
+        .sections
+        .retain(|section| !section.blocks.is_empty());
     render(&document, options)
+}
+
+/// Whether a table holds more than published figures.
+fn is_todays(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.kind != RowKind::Published)
 }
 
 /// One line about a run: what, when, how much.
@@ -153,13 +161,18 @@ fn table(out: &mut String, table: &Table, options: TextOptions) {
         .load_style(RULED)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(options.width.max(40))
-        .set_header(titles(table).iter().map(|title| Cell::new(clean(title))));
+        .set_header(titles(table).iter().map(|title| Drawn::new(clean(title))));
     for (row, scale) in table.rows.iter().zip(scales(table)) {
-        let label = Cell::new(clean(&row_title(row)));
-        let cells = line_cells(row, scale);
-        let cells = cells
-            .iter()
-            .map(|cell| value_cell(&clean(cell), row.kind, options));
+        let label = Drawn::new(clean(&row_title(row)));
+        let cells = row.cells.iter().zip(line_cells(row, scale));
+        let cells = cells.map(|(cell, line)| {
+            // Reasons have no room in a column; the findings tell them.
+            let line = match cell {
+                Cell::Missing { .. } => "–".to_owned(),
+                _ => clean(&line),
+            };
+            value_cell(&line, row.kind, options)
+        });
         drawn.add_row(std::iter::once(label).chain(cells));
     }
     out.push_str(&format!("{}\n{drawn}\n", clean(&table.title)));
@@ -172,8 +185,8 @@ fn table(out: &mut String, table: &Table, options: TextOptions) {
     out.push('\n');
 }
 
-fn value_cell(text: &str, kind: RowKind, options: TextOptions) -> Cell {
-    let cell = Cell::new(text).set_alignment(CellAlignment::Right);
+fn value_cell(text: &str, kind: RowKind, options: TextOptions) -> Drawn {
+    let cell = Drawn::new(text).set_alignment(CellAlignment::Right);
     if !options.colour {
         return cell;
     }
