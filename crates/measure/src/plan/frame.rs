@@ -1,7 +1,9 @@
 //! The plan of one frame: calibrate, check that it grows, then sample until the interval is narrow enough or the time is spent.
 
-use super::calibration::{self, Aim, Fit, Trial};
-use super::growth::{self, Growth};
+mod calibrating;
+mod growing;
+
+use super::calibration::{self, Trial};
 use super::looks::Looks;
 use super::{BatchRequest, ClockFacts, FrameError, FrameSettings, Purpose, Step};
 use crate::block::{Block, whole_blocks};
@@ -14,14 +16,6 @@ const REQUEST_NS: f64 = 20e6;
 const GROWTH_BLOCKS: u32 = 3;
 /// How many times N growth is looked for, one after the other while there is room, before a frame is called dead.
 const GROWTH_TIMES: [u64; 3] = [2, 8, 32];
-/// A slice that looks for growth may last this many times the longest slice: there are but a few of them.
-const GROWTH_LONGEST: f64 = 4.0;
-/// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
-const MOST_RECALIBRATIONS: u32 = 2;
-/// Slices of N may be longer than the longest by this factor where fewer iterations would not do.
-const FAR_TOO_LONG: f64 = 10.0;
-/// A slice of a confirmed N may fall short of the target by this factor.
-const CONFIRMED: f64 = 0.7;
 /// A figure needs at least so many blocks for an interval …
 const FEWEST_BLOCKS: usize = 3;
 /// … for which the budget may be overrun by this factor.
@@ -207,218 +201,8 @@ impl FramePlan {
         }
     }
 
-    fn calibrate(
-        &mut self,
-        request: &BatchRequest,
-        batch: &Batch,
-        blocks: Vec<Block>,
-    ) -> Result<(), FrameError> {
-        let target = self.settings.target_slice_ns(self.clock);
-        if self.settings.reference {
-            self.reference_iterations =
-                calibration::reference_iterations(&batch.slices, &self.settings, self.clock);
-        }
-        let last = (request.iterations, longer_ns(&batch.slices, f64::min));
-        if calibration::is_empty(last.0, calibration::growing_ns(self.trial, last), target) {
-            return Err(calibration::dead(self.trial, last));
-        }
-        let fit = calibration::fit(self.trial, last, self.aim());
-        match self.second_trial(last, fit) {
-            Fit::Longer(_) if self.is_far_overrun() => {
-                self.evidence.notes.push(format!(
-                    "the time was spent while the iterations of a slice were still sought: the only block has {} of them",
-                    request.iterations
-                ));
-                self.keep(request, batch, blocks);
-                self.phase = Phase::Stopped(Stopped::BudgetSpent);
-                return Ok(());
-            }
-            Fit::Longer(iterations) => {
-                self.trial = last;
-                self.iterations = iterations;
-                self.phase = Phase::Calibrating;
-                return Ok(());
-            }
-            // Fewer iterations turned out far too short before: slices that are too long are better than those.
-            Fit::Fits(fewer)
-                if fewer < request.iterations
-                    && self.recalibrations >= MOST_RECALIBRATIONS
-                    && last.1 <= FAR_TOO_LONG * self.aim().longest_ns => {}
-            Fit::Fits(iterations) => self.iterations = iterations,
-        }
-        self.evidence.block_ns = blocks.iter().map(|b| b.total_ns).fold(0.0, f64::max)
-            * (self.iterations as f64 / request.iterations as f64);
-        self.evidence.operation_ns = blocks[0].test_ns;
-        if self.is_slow() && self.iterations == request.iterations {
-            self.keep(request, batch, blocks);
-            self.begin_growth(batch.slices.clone());
-        } else {
-            self.begin_growth(Vec::new());
-        }
-        Ok(())
-    }
-
-    /// Slices of one iteration that would do may be all constant part: two iterations tell, where they are not long.
-    fn second_trial(&self, last: Trial, fit: Fit) -> Fit {
-        let aim = self.aim();
-        let is_known = self.trial.0 > 0 && self.trial.0 < last.0;
-        if fit == Fit::Fits(1) && !is_known && aim.most >= 2 && 2.0 * last.1 <= aim.longest_ns {
-            Fit::Longer(2)
-        } else {
-            fit
-        }
-    }
-
-    fn aim(&self) -> Aim {
-        self.settings.aim(self.clock, GROWTH_TIMES[0])
-    }
-
-    /// What slices of the present N say of it, reduced to one by `reduce`, where they may miss the target a little.
-    fn fit_of(&self, slices: &[Slice], reduce: fn(f64, f64) -> f64) -> Fit {
-        let aim = self.aim();
-        let aim = Aim {
-            target_ns: CONFIRMED * aim.target_ns,
-            ..aim
-        };
-        let last = (self.iterations, longer_ns(slices, reduce));
-        calibration::fit(self.trial, last, aim)
-    }
-
-    /// Whether even the longest of a batch's slices is far shorter than a slice should be: calibration met an interruption. A
-    /// better N, if so.
-    fn much_too_short(&self, slices: &[Slice]) -> Option<u64> {
-        match self.fit_of(slices, f64::max) {
-            Fit::Longer(iterations) if iterations >= 4 * self.iterations => Some(iterations),
-            _ => None,
-        }
-    }
-
-    /// Whether N may be chosen anew; once it may no longer, the figure says that N does not suit it.
-    fn may_recalibrate(&mut self) -> bool {
-        let may = self.recalibrations < MOST_RECALIBRATIONS && !self.is_far_overrun();
-        let note = "slices of equal iterations took very different times, so that no number of iterations suits all of them";
-        if !may && !self.evidence.notes.iter().any(|known| known == note) {
-            self.evidence.notes.push(note.to_owned());
-        }
-        may
-    }
-
-    fn calibrate_anew(&mut self, iterations: u64) {
-        let threads = std::mem::take(&mut self.evidence.threads);
-        self.evidence = Evidence {
-            threads,
-            ..Evidence::default()
-        };
-        self.recalibrations += 1;
-        self.iterations = iterations;
-        self.phase = Phase::Calibrating;
-    }
-
     fn is_far_overrun(&self) -> bool {
         self.spent_ns as f64 >= OVERRUN * self.settings.budget_ns as f64
-    }
-
-    /// A slow frame's calibration is its measurement of N, and 2 N is tried only where the budget has room for it.
-    fn begin_growth(&mut self, once: Vec<Slice>) {
-        let left = self.settings.budget_ns.saturating_sub(self.spent_ns) as f64;
-        if self.is_slow() && 3.0 * self.evidence.block_ns > left / 4.0 {
-            self.evidence.notes.push(format!(
-                "growth with N was not checked: one operation takes {:.1} ms, which is a slice of its own",
-                self.evidence.operation_ns / 1e6
-            ));
-            self.begin_sampling();
-        } else {
-            self.phase = Phase::Growing {
-                once,
-                times: GROWTH_TIMES[0],
-            };
-        }
-    }
-
-    fn grow(
-        &mut self,
-        request: &BatchRequest,
-        batch: &Batch,
-        blocks: Vec<Block>,
-        once: Vec<Slice>,
-        times: u64,
-    ) -> Result<(), FrameError> {
-        if once.is_empty() {
-            // One block calibrated; if an interruption hit both its test slices, these slices are the first true ones.
-            if let Fit::Longer(iterations) = self.fit_of(&batch.slices, f64::min)
-                && self.may_recalibrate()
-            {
-                self.calibrate_anew(iterations);
-                return Ok(());
-            }
-            self.evidence.block_ns = blocks
-                .iter()
-                .map(|b| b.total_ns)
-                .fold(f64::INFINITY, f64::min);
-            if self.is_slow() {
-                self.keep(request, batch, blocks);
-            }
-            let once = batch.slices.clone();
-            self.go_on_growing(once, times);
-            return Ok(());
-        }
-        let judged = [Role::Test, Role::Control]
-            .map(|role| growth::judge(&once, &batch.slices, role, self.clock));
-        let settled = |growth: &Growth| matches!(growth, Growth::Grows | Growth::CannotTell);
-        if judged.iter().all(settled) {
-            self.begin_sampling();
-            return Ok(());
-        }
-        let next = GROWTH_TIMES.into_iter().find(|more| *more > times);
-        if let Some(next) = next
-            && self.has_room(&once, &batch.slices, self.times_n(next))
-        {
-            self.go_on_growing(once, next);
-            return Ok(());
-        }
-        for growth in judged {
-            if let Growth::Dead(error) = growth {
-                return Err(error);
-            }
-        }
-        self.evidence.notes.push(format!(
-            "a slice of {} iterations takes hardly longer than one of {}, and there is no room for more iterations that would tell",
-            request.iterations, self.iterations
-        ));
-        self.begin_sampling();
-        Ok(())
-    }
-
-    /// Looks for growth at `times` N, if the test permits more iterations than N at all.
-    fn go_on_growing(&mut self, once: Vec<Slice>, times: u64) {
-        if self.times_n(times) > self.iterations {
-            self.phase = Phase::Growing { once, times };
-        } else {
-            self.evidence.notes.push(format!(
-                "growth with N was not checked: the test permits {} iterations a slice",
-                self.settings.most()
-            ));
-            self.begin_sampling();
-        }
-    }
-
-    /// So many times N, or the most that the test permits.
-    fn times_n(&self, times: u64) -> u64 {
-        self.iterations
-            .saturating_mul(times)
-            .min(self.settings.most())
-    }
-
-    /// Whether slices of `iterations` are short enough to look for growth with them, and more than there were.
-    fn has_room(&self, once: &[Slice], more: &[Slice], iterations: u64) -> bool {
-        let present = longer_ns(more, f64::min);
-        let longest = GROWTH_LONGEST * self.settings.longest_slice_ns(self.clock);
-        let is_more = more
-            .iter()
-            .all(|s| s.iterations < iterations || s.role == Role::Reference);
-        is_more
-            && !self.is_far_overrun()
-            && growth::expected_ns(once, more, iterations) <= longest.max(1.5 * present)
     }
 
     fn begin_sampling(&mut self) {
