@@ -118,6 +118,28 @@ fn time_that_is_spent_by_calibration_leaves_its_last_block() {
 }
 
 #[test]
+fn a_frame_that_stands_still_has_no_figure_however_little_time_there_is() {
+    let truth = Truth {
+        test_ns: 10_000.0,
+        dead: true,
+        ..Truth::default()
+    };
+    for budget_ns in [70_000, 100_000, 200_000, 300_000, 1_000_000, 10_000_000] {
+        let settings = FrameSettings {
+            budget_ns,
+            ..FrameSettings::default()
+        };
+        let mut plan = FramePlan::new(CLOCK, Expected::default(), settings);
+        let ended = run(&mut plan, &mut Subject::new(truth.clone(), 2));
+        assert!(
+            ended.is_err() || plan.estimate(None).is_err(),
+            "{budget_ns}: {:?}",
+            plan.estimate(None)
+        );
+    }
+}
+
+#[test]
 fn a_machine_that_is_too_busy_for_the_budget_still_gives_a_figure() {
     // All of the budget, and four times as much, goes into finding N: each request waits for its turn.
     for (budget_ns, blocks) in [(2_000_000, 6), (300_000, 1)] {

@@ -11,6 +11,8 @@ use crate::{Batch, Slice, Stopped};
 const FAR_TOO_LONG: f64 = 10.0;
 /// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
 const MOST_RECALIBRATIONS: u32 = 2;
+/// A frame of which less grows with its iterations may be dead, and has no figure unless that is looked into.
+const LEAST_GROWING: f64 = 0.25;
 /// A slice of a confirmed N may fall short of the target by this factor.
 const CONFIRMED: f64 = 0.7;
 
@@ -33,12 +35,7 @@ impl FramePlan {
         let fit = calibration::fit(self.trial, last, self.aim());
         match self.second_trial(last, fit) {
             Fit::Longer(_) if self.is_far_overrun() => {
-                self.evidence.notes.push(format!(
-                    "the time was spent while the iterations of a slice were still sought: the only block has {} of them",
-                    request.iterations
-                ));
-                self.keep(request, batch, blocks);
-                self.phase = Phase::Stopped(Stopped::BudgetSpent);
+                self.end_calibrating(request, batch, blocks, last);
                 return Ok(());
             }
             Fit::Longer(iterations) => {
@@ -64,6 +61,25 @@ impl FramePlan {
             self.begin_growth(Vec::new());
         }
         Ok(())
+    }
+
+    /// Time is up while N is still sought: the block that there is has a figure, if its frames were not seen to stand still.
+    fn end_calibrating(
+        &mut self,
+        request: &BatchRequest,
+        batch: &Batch,
+        blocks: Vec<Block>,
+        last: Trial,
+    ) {
+        let growing = calibration::growing_ns(self.trial, last);
+        if growing > LEAST_GROWING * last.1 {
+            self.evidence.notes.push(format!(
+                "the time was spent while the iterations of a slice were still sought: the only block has {} of them",
+                request.iterations
+            ));
+            self.keep(request, batch, blocks);
+        }
+        self.phase = Phase::Stopped(Stopped::BudgetSpent);
     }
 
     /// Slices of one iteration that would do may be all constant part: two iterations tell, where they are not long.
