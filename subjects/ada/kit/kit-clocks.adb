@@ -33,7 +33,7 @@ package body Kit.Clocks is
       with function In_Units (Time : Reading) return Nanoseconds;
    package Loops is
       procedure Read (Into : in out Series);
-      procedure Watch (Until_Then, Over : Nanoseconds; Seen : in out Gap_Loop);
+      procedure Watch (Time, Over : Nanoseconds; Seen : in out Gap_Loop);
    end Loops;
 
    package body Loops is
@@ -59,13 +59,18 @@ package body Kit.Clocks is
       Readings_A_Look : constant := 1_024;
       --  Between two looks at whether time is up; a look takes no longer than a reading
 
-      procedure Watch (Until_Then, Over : Nanoseconds; Seen : in out Gap_Loop) is
-         First  : constant Nanoseconds := In_Units (Read_Once);
-         Before : Nanoseconds := First;
-         This   : Nanoseconds;
+      procedure Watch (Time, Over : Nanoseconds; Seen : in out Gap_Loop) is
+         --  The last readings follow the look that found the time over: the loop is never shorter than asked for
+
+         First     : constant Nanoseconds := In_Units (Read_Once);
+         Ends      : constant Nanoseconds := Now + Time;
+         Before    : Nanoseconds := First;
+         This      : Nanoseconds;
+         Over_Time : Boolean;
       begin
          Seen.Readings := 1;
          loop
+            Over_Time := Now >= Ends;
             for I in 1 .. Readings_A_Look loop
                This := In_Units (Read_Once);
                if This - Before > Over then   --  a clock that is set back makes no gap
@@ -74,7 +79,7 @@ package body Kit.Clocks is
                Before := This;
             end loop;
             Seen.Readings := Seen.Readings + Readings_A_Look;
-            exit when Now >= Until_Then;
+            exit when Over_Time;
          end loop;
          Seen.Elapsed := Nanoseconds'Max (Before - First, 0);
       end Watch;
@@ -160,7 +165,7 @@ package body Kit.Clocks is
    package Monotonic_Coarse is new Posix (System_Calls.Clock_Monotonic_Coarse);
 
    type Reader is access procedure (Into : in out Series);
-   type Watcher is access procedure (Until_Then, Over : Nanoseconds; Seen : in out Gap_Loop);
+   type Watcher is access procedure (Time, Over : Nanoseconds; Seen : in out Gap_Loop);
 
    type Name_Access is access constant String;
 
@@ -220,7 +225,7 @@ package body Kit.Clocks is
 
    procedure Watch (Clock : Positive; Time, Over : Nanoseconds; Seen : in out Gap_Loop) is
    begin
-      All_Clocks (Clock).Watch (Now + Time, Over, Seen);
+      All_Clocks (Clock).Watch (Time, Over, Seen);
    end Watch;
 
 end Kit.Clocks;

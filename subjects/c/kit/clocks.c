@@ -30,13 +30,16 @@ static inline void keep_gap(struct gap_loop *loop, uint64_t start, uint64_t dura
     loop->lost += duration;
 }
 
-/* Inlined into each clock's own loop, the reading with it. */
+/* Inlined into each clock's own loop, the reading with it. The last readings follow the look that found the time over, so that the
+ * loop is never shorter than asked for. */
 static inline __attribute__((always_inline)) void watch(struct gap_loop *loop, uint64_t (*read)(void))
 {
     int64_t over = (int64_t)loop->over;
-    uint64_t first = read(), before = first;
+    uint64_t first = read(), before = first, end_ns = kit_now() + loop->time_ns;
+    bool over_time;
     loop->readings = 1;
     do {
+        over_time = kit_now() >= end_ns;
         for (unsigned i = 0; i < READINGS_A_LOOK; i++) {
             uint64_t now = read();
             if ((int64_t)(now - before) > over) /* a clock that is set back makes no gap */
@@ -44,7 +47,7 @@ static inline __attribute__((always_inline)) void watch(struct gap_loop *loop, u
             before = now;
         }
         loop->readings += READINGS_A_LOOK;
-    } while (kit_now() < loop->end_ns);
+    } while (!over_time);
     loop->elapsed = before > first ? before - first : 0;
 }
 

@@ -25,18 +25,16 @@ void serve_gaps(const struct request *request)
 {
     struct gap_loop loop = {0};
     struct resources before, after;
-    uint64_t time_ns;
     if (!has_words(request, 2, "gaps NAME time=NS over=D"))
         return;
     const struct clock_source *clock = requested_clock(request);
-    if (!clock || !number_field(request, "time", SHORTEST_NS, LONGEST_NS, &time_ns) ||
+    if (!clock || !number_field(request, "time", SHORTEST_NS, LONGEST_NS, &loop.time_ns) ||
         !number_field(request, "over", 0, INT64_MAX, &loop.over))
         return;
     loop.gap = touched_storage(KIT_GAPS_MOST, sizeof *loop.gap);
     if (!loop.gap)
         return;
     read_resources(&before);
-    loop.end_ns = kit_now() + time_ns;
     clock->watch(&loop);
     read_resources(&after);
     answer_gaps(&loop, &before, &after);

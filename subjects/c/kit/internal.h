@@ -84,7 +84,7 @@ struct gap {
 
 struct gap_loop {
     uint64_t over; /* a first difference above this is a gap */
-    uint64_t end_ns;
+    uint64_t time_ns;
     struct gap *gap; /* KIT_GAPS_MOST of them */
     uint64_t readings, elapsed, gaps, lost;
 };
@@ -93,7 +93,7 @@ struct clock_source {
     const char *name;
     const char *unit;
     void (*fill)(uint64_t *reading, size_t count); /* successive readings in a tight loop */
-    void (*watch)(struct gap_loop *loop);          /* the same until `end_ns`, of which only the gaps are kept */
+    void (*watch)(struct gap_loop *loop);          /* the same for `time_ns`, of which only the gaps are kept */
 };
 
 extern const struct clock_source clock_sources[]; /* a NULL name ends them */
