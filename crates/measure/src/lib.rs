@@ -13,6 +13,7 @@ mod delay_fit;
 mod estimate;
 mod evaluate;
 mod findings;
+mod gaps;
 mod grain;
 mod interference;
 mod latency;
@@ -43,6 +44,7 @@ pub use estimate::{
     Estimate, Finding, FindingKind, FrameTimes, Interval, PaperFigures, Resources, Stopped,
 };
 pub use findings::PLACEMENT_FLOOR_NS;
+pub use gaps::{ClockGap, GapLoop, gap_threshold_ns};
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
 pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
 pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};

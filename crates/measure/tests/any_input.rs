@@ -151,6 +151,21 @@ proptest! {
     }
 
     #[test]
+    fn any_gaps_are_analysed(
+        counts in (number(), number(), number(), number()),
+        wait_ns in proptest::option::of(number()),
+        kept in proptest::collection::vec((number(), number()), 0..100),
+    ) {
+        let (readings, elapsed_ns, gaps, lost_ns) = counts;
+        let kept = kept.into_iter().map(|(start_ns, duration_ns)| ClockGap { start_ns, duration_ns }).collect();
+        let seen = GapLoop { readings, elapsed_ns, wait_ns, gaps, lost_ns, kept };
+        if let Ok(interference) = Interference::from_gaps(&seen) {
+            prop_assert!((0.0..=1.0).contains(&interference.beta));
+            through_json(&interference);
+        }
+    }
+
+    #[test]
     fn any_latencies_are_counted(samples in proptest::collection::vec((number(), number(), number()), 1..200)) {
         let samples: Vec<LatencySample> = samples
             .iter()
