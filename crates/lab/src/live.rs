@@ -226,6 +226,15 @@ impl Pair {
         }
     }
 
+    /// The most iterations that a slice may have on either side.
+    fn most_iterations(&self, name: &str) -> Option<u64> {
+        let tests = self.listings.iter().flat_map(|listing| &listing.tests);
+        tests
+            .filter(|test| test.name == name)
+            .filter_map(|test| test.most)
+            .min()
+    }
+
     fn measure(
         &mut self,
         test: &str,
@@ -238,7 +247,9 @@ impl Pair {
             self.side(Side::A, options)?.clock,
             self.side(Side::B, options)?.clock,
         ];
-        let mut plan = PairPlan::new(clocks[0], clocks[1], settings.clone());
+        let mut settings = settings.clone();
+        settings.frame.most_iterations = self.most_iterations(test);
+        let mut plan = PairPlan::new(clocks[0], clocks[1], settings);
         while let PairStep::Slice {
             side,
             role,

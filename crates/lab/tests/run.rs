@@ -5,7 +5,7 @@ mod common;
 use antiphon_lab::run::{Options, RunError};
 use antiphon_lab::store::Raw;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{LiveOptions, Outcome, compare_runs};
+use antiphon_lab::{Live, LiveOptions, Outcome, compare_runs};
 use antiphon_measure::{ComparisonSettings, FindingKind, PairSettings, Verdict};
 use common::{Place, SUITE, Seen, outcome, quick};
 
@@ -324,7 +324,12 @@ fn a_subject_against_itself_is_a_pair_without_a_difference_in_kind() {
     let rows = place
         .laboratory(&mut Seen::default(), |lab| {
             let side = (*plain, &plain.variants[0]);
-            lab.compare_live(side, side, &options)
+            let mut live = Live {
+                cache: lab.cache,
+                observer: &mut *lab.observer,
+                stop: lab.stop,
+            };
+            live.compare(side, side, &options)
         })
         .unwrap();
     assert_eq!(rows.len(), 3);

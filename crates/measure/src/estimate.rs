@@ -62,6 +62,9 @@ pub struct Estimate {
     pub blocks: usize,
     /// Total iterations over all test slices: the N of equation 4.
     pub total_iterations: u64,
+    /// Outlying slices of control and test: above the upper quartile by three quartile distances. They are kept.
+    #[serde(default)]
+    pub outliers: usize,
     /// Why measuring stopped.
     pub stopped: Stopped,
     /// Half width of `cost_ns` as a fraction of its value.
@@ -71,6 +74,22 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Gives the finding that the cost cannot be told from its control's exactly where the interval contains zero: to be asked again
+    /// where the interval was changed.
+    pub fn hold_against_zero(&mut self) {
+        let kind = FindingKind::IndistinguishableFromControl;
+        let told = self.findings.iter().any(|finding| finding.kind == kind);
+        if !self.cost_ns.contains(0.0) {
+            self.findings.retain(|finding| finding.kind != kind);
+        } else if !told {
+            let text = format!(
+                "the interval of the cost, {:.3} to {:.3} ns, contains zero: not distinguishable from the control",
+                self.cost_ns.low, self.cost_ns.high
+            );
+            self.findings.push(Finding { kind, text });
+        }
+    }
+
     /// The same estimate with the second opinion of instruction counts (test less control, per operation). It stands beside
     /// the time and is named in the finding of a cost that cannot be told from its control.
     #[must_use]
@@ -124,7 +143,8 @@ pub struct FrameTimes {
 /// Resource use per operation: test less control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Voluntary context switches.
+    /// Voluntary context switches. A run-time system that hands over by yielding makes involuntary ones: see
+    /// [`switches`](Self::switches).
     pub voluntary: f64,
     /// Involuntary context switches.
     pub involuntary: f64,
@@ -136,6 +156,13 @@ pub struct Resources {
     pub wait_ns: Option<f64>,
     /// Instructions (callgrind), where they were counted.
     pub instructions: Option<f64>,
+}
+
+impl Resources {
+    /// All context switches, voluntary or not: what a test declares to expect.
+    pub fn switches(&self) -> f64 {
+        self.voluntary + self.involuntary
+    }
 }
 
 /// Why measuring stopped.
@@ -171,7 +198,7 @@ pub enum FindingKind {
     UnequalWork,
     /// The cost drifted during the run.
     Drift,
-    /// Outlying slices are present.
+    /// Many slices are outliers.
     Outliers,
     /// Slices had another number of context switches than declared.
     UnexpectedSwitches,

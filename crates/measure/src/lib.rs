@@ -22,6 +22,8 @@ mod placement;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod plan_unruly_tests;
 mod slice;
 mod statistics;
 mod storage;
@@ -31,7 +33,7 @@ mod synthetic;
 mod synthetic_subject;
 mod work;
 
-pub use clock::{ClockError, ClockEstimate, ResolutionBy, ZeroStrings, zero_strings};
+pub use clock::{ClockError, ClockEstimate, ENOUGH_TICKS, ResolutionBy, ZeroStrings, zero_strings};
 pub use comparison::{
     ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
     correct, judge,

@@ -48,7 +48,8 @@ impl Placement {
 /// What the identity of a result promises, to be held against what is seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
-    /// Voluntary context switches per operation under placement `same`, as the test declares them.
+    /// Context switches per operation under placement `same`, as the test declares them: voluntary and involuntary together, but
+    /// 0 means no voluntary ones.
     pub switches_per_operation: Option<f64>,
     /// `other` or `fifo`. Empty: not checked.
     pub policy: String,
@@ -61,7 +62,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Voluntary switches per operation to hold slices against; `None` where nothing is promised.
+    /// Switches per operation to hold slices against; `None` where nothing is promised.
     pub(crate) fn switches(&self) -> Option<f64> {
         match (self.placement, self.switches_per_operation) {
             (Placement::Same { .. }, Some(declared)) => Some(declared),

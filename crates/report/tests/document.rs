@@ -146,8 +146,33 @@ fn a_cost_like_the_control_shows_its_bound_and_instructions() {
     assert_eq!(figure.standing, Standing::LikeControl);
     assert_eq!(figure.instructions, Some(0.0));
     let page = html::render(&document);
-    assert!(page.contains("≈ control (&lt; 0.06\u{202f}ns)"));
+    assert!(page.contains("≈ control (&lt; 0.5\u{202f}ns)"));
     assert!(page.contains("0 instr"));
+}
+
+#[test]
+fn a_cost_within_the_placement_floor_is_no_cost() {
+    let standing = |cost: f64, half: f64| {
+        let outcome = Outcome::Frame(Box::new(estimate(cost, half)));
+        let mut run = empty_run();
+        run.results.push(result(
+            identity("call.inter.none", "ada/O2", "other", "same"),
+            outcome,
+        ));
+        let document = compose(&run);
+        match &tables(section(&document, "group-calls"))[0].rows[0].cells[0] {
+            Cell::Figure(figure) => figure.standing.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(standing(0.03, 0.001), Standing::LikeControl);
+    assert_eq!(standing(-0.4, 0.05), Standing::LikeControl);
+    assert_eq!(standing(0.9, 0.001), Standing::Resolved);
+    assert_eq!(
+        standing(-10.0, 0.01),
+        Standing::Resolved,
+        "a real fault of a control is not hidden"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
 use antiphon_report::{compose, compose_comparison};
-use sample::{comparison, empty_run, estimate, finding, identity, result, run};
+use sample::{compared::comparison, empty_run, estimate, finding, identity, result, run};
 use std::collections::HashMap;
 
 const PLAIN: TextOptions = TextOptions {
@@ -309,7 +309,7 @@ fn interleaved_builds_are_judged_by_their_own_interval() {
         arg: None,
         outcome,
     };
-    let hung = Outcome::Absent {
+    let hung = antiphon_lab::Absence {
         reason: "it hung".into(),
         mend: String::new(),
         last_words: String::new(),

@@ -90,7 +90,8 @@ pub struct TestInfo {
     pub kind: TestKind,
     /// Unit of the argument it takes (`ns`, `bytes`, `count`); `None` when it takes none.
     pub arg: Option<String>,
-    /// Voluntary context switches per operation expected under placement `same`; `None` when not declared.
+    /// Context switches per operation expected under placement `same`, voluntary and involuntary together, where 0 means no voluntary
+    /// ones; `None` when not declared.
     pub switches: Option<f64>,
     /// How many threads take part in one operation.
     pub threads: u32,

@@ -132,6 +132,7 @@ fn conditions(
         .clock;
     let test = engine.test(item);
     let switches = test.and_then(|test| test.switches);
+    let most_iterations = test.and_then(|test| test.most);
     let expected = Expected {
         switches_per_operation: switches,
         policy: identity.policy.clone(),
@@ -144,6 +145,7 @@ fn conditions(
     let settings = FrameSettings {
         relative_half_width: engine.sizes.relative_half_width,
         budget_ns: (budget_s * 1e9) as u64,
+        most_iterations,
         ..FrameSettings::default()
     };
     Ok(Conditions {

@@ -57,6 +57,17 @@ fn read(
     Ok(readings)
 }
 
+/// The longest time in which more ticks of a coarse clock are waited for.
+const LONGEST_WAIT: Duration = Duration::from_millis(400);
+
+/// Whether readings hold too few ticks of a clock for its resolution.
+fn ticks_seldom(estimate: &Result<ClockEstimate, ClockError>) -> bool {
+    match estimate {
+        Ok(estimate) => estimate.is_upper_bound(),
+        Err(error) => matches!(error, ClockError::StoodStill { .. }),
+    }
+}
+
 pub(super) fn clock(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -64,16 +75,15 @@ pub(super) fn clock(
     unit: &str,
 ) -> Result<Outcome, Failure> {
     let name = engine.items[position].identity.test.clone();
-    let count = count.min(READINGS_MAX);
-    let readings = read(engine, position, &name, count)?;
-    let estimate = match ClockEstimate::from_readings(&readings) {
-        // A coarse clock may tick once in several ms: the longest series has a better chance.
-        Err(ClockError::StoodStill { .. }) if count < READINGS_MAX => {
-            let longest = read(engine, position, &name, READINGS_MAX)?;
-            ClockEstimate::from_readings(&longest)
-        }
-        told => told,
-    };
+    let begun = Instant::now();
+    let mut readings = read(engine, position, &name, count.min(READINGS_MAX))?;
+    let mut estimate = ClockEstimate::from_readings(&readings);
+    // A coarse clock may tick once in several ms: it takes time, not a number of readings.
+    while ticks_seldom(&estimate) && begun.elapsed() < LONGEST_WAIT && !engine.interrupted() {
+        let more = read(engine, position, &name, READINGS_MAX)?;
+        join(&mut readings, &more);
+        estimate = ClockEstimate::from_readings(&readings);
+    }
     let estimate = estimate.map_err(absent)?;
     Ok(Outcome::Clock {
         unit: unit.to_owned(),

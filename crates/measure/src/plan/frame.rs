@@ -1,6 +1,6 @@
 //! The plan of one frame: calibrate, check that it grows, then sample until the interval is narrow enough or the time is spent.
 
-use super::calibration::{self, Fit, Trial};
+use super::calibration::{self, Aim, Fit, Trial};
 use super::growth::{self, Growth};
 use super::looks::Looks;
 use super::{BatchRequest, ClockFacts, FrameError, FrameSettings, Purpose, Step};
@@ -12,8 +12,14 @@ use crate::{Batch, Estimate, Expected, Role, Slice, Stopped};
 const REQUEST_NS: f64 = 20e6;
 /// Blocks of a growth batch.
 const GROWTH_BLOCKS: u32 = 3;
-/// How often growth is looked for, with N doubled each time, before a frame is called dead.
-const GROWTH_ATTEMPTS: u32 = 3;
+/// How many times N growth is looked for, one after the other while there is room, before a frame is called dead.
+const GROWTH_TIMES: [u64; 3] = [2, 8, 32];
+/// A slice that looks for growth may last this many times the longest slice: there are but a few of them.
+const GROWTH_LONGEST: f64 = 4.0;
+/// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
+const MOST_RECALIBRATIONS: u32 = 2;
+/// A slice of a confirmed N may fall short of the target by this factor.
+const CONFIRMED: f64 = 0.7;
 /// A figure needs at least so many blocks for an interval …
 const FEWEST_BLOCKS: usize = 3;
 /// … for which the budget may be overrun by this factor.
@@ -31,8 +37,9 @@ pub struct FramePlan {
     /// Iterations of a slice: the trial while calibrating, then N.
     iterations: u64,
     reference_iterations: u64,
-    /// The last trial of calibration.
+    /// The last trial of calibration with fewer iterations than now.
     trial: Trial,
+    recalibrations: u32,
     looks: Looks,
     spent_ns: u64,
     evidence: Evidence,
@@ -41,10 +48,10 @@ pub struct FramePlan {
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
     Calibrating,
-    /// `once` holds slices of N once there are any, and `attempt` counts from 0.
+    /// `once` holds slices of N once there are any; then slices of `times` N are asked for.
     Growing {
         once: Vec<Slice>,
-        attempt: u32,
+        times: u64,
     },
     Sampling,
     Stopped(Stopped),
@@ -68,6 +75,7 @@ impl FramePlan {
             iterations: 1,
             reference_iterations,
             trial: (0, 0.0),
+            recalibrations: 0,
             looks: Looks::within(0),
             spent_ns: 0,
             evidence: Evidence::default(),
@@ -78,9 +86,12 @@ impl FramePlan {
     pub fn next(&self) -> Step {
         let (iterations, blocks, purpose) = match &self.phase {
             Phase::Calibrating => (self.iterations, 1, Purpose::Calibrate),
-            Phase::Growing { once, attempt } => {
-                let n = self.iterations << attempt;
-                let n = if once.is_empty() { n } else { 2 * n };
+            Phase::Growing { once, times } => {
+                let n = if once.is_empty() {
+                    self.iterations
+                } else {
+                    self.times_n(*times)
+                };
                 let blocks = if self.is_slow() { 1 } else { GROWTH_BLOCKS };
                 (n, blocks, Purpose::Growth)
             }
@@ -175,9 +186,11 @@ impl FramePlan {
         }
         match std::mem::replace(&mut self.phase, Phase::Sampling) {
             Phase::Calibrating => self.calibrate(request, batch, blocks),
-            Phase::Growing { once, attempt } => self.grow(request, batch, blocks, once, attempt),
+            Phase::Growing { once, times } => self.grow(request, batch, blocks, once, times),
             Phase::Sampling => {
-                if let Some(iterations) = self.much_too_short(&batch.slices) {
+                if let Some(iterations) = self.much_too_short(&batch.slices)
+                    && self.may_recalibrate()
+                {
                     self.calibrate_anew(iterations);
                     return Ok(());
                 }
@@ -198,24 +211,30 @@ impl FramePlan {
         batch: &Batch,
         blocks: Vec<Block>,
     ) -> Result<(), FrameError> {
-        let test = calibration::typical_ns(&batch.slices, Role::Test, f64::min);
         let target = self.settings.target_slice_ns(self.clock);
         if self.settings.reference {
             self.reference_iterations =
                 calibration::reference_iterations(&batch.slices, &self.settings, self.clock);
         }
-        if calibration::is_empty(request.iterations, test, target) {
-            return Err(calibration::dead(self.trial, (request.iterations, test)));
+        let last = (request.iterations, longer_ns(&batch.slices, f64::min));
+        if calibration::is_empty(last.0, calibration::growing_ns(self.trial, last), target) {
+            return Err(calibration::dead(self.trial, last));
         }
-        self.trial = (request.iterations, test);
-        match self.fit_of(&batch.slices, f64::min) {
+        let fit = calibration::fit(self.trial, last, self.aim());
+        match self.second_trial(last, fit) {
+            Fit::Longer(_) if self.is_far_overrun() => {
+                self.evidence.notes.push(format!(
+                    "the time was spent while the iterations of a slice were still sought: the only block has {} of them",
+                    request.iterations
+                ));
+                self.keep(request, batch, blocks);
+                self.phase = Phase::Stopped(Stopped::BudgetSpent);
+                return Ok(());
+            }
             Fit::Longer(iterations) => {
+                self.trial = last;
                 self.iterations = iterations;
-                self.phase = if self.is_far_overrun() {
-                    Phase::Stopped(Stopped::BudgetSpent)
-                } else {
-                    Phase::Calibrating
-                };
+                self.phase = Phase::Calibrating;
                 return Ok(());
             }
             Fit::Fits(iterations) => self.iterations = iterations,
@@ -232,15 +251,30 @@ impl FramePlan {
         Ok(())
     }
 
-    /// What slices of the present N say of it, reduced to one by `reduce`; the longer frame counts.
+    /// Slices of one iteration that would do may be all constant part: two iterations tell, where they are not long.
+    fn second_trial(&self, last: Trial, fit: Fit) -> Fit {
+        let aim = self.aim();
+        let is_known = self.trial.0 > 0 && self.trial.0 < last.0;
+        if fit == Fit::Fits(1) && !is_known && aim.most >= 2 && 2.0 * last.1 <= aim.longest_ns {
+            Fit::Longer(2)
+        } else {
+            fit
+        }
+    }
+
+    fn aim(&self) -> Aim {
+        self.settings.aim(self.clock, GROWTH_TIMES[0])
+    }
+
+    /// What slices of the present N say of it, reduced to one by `reduce`, where they may miss the target a little.
     fn fit_of(&self, slices: &[Slice], reduce: fn(f64, f64) -> f64) -> Fit {
-        let of = |role| calibration::typical_ns(slices, role, reduce);
-        calibration::fit(
-            self.iterations,
-            of(Role::Test).max(of(Role::Control)),
-            self.settings.target_slice_ns(self.clock),
-            self.settings.longest_slice_ns(self.clock),
-        )
+        let aim = self.aim();
+        let aim = Aim {
+            target_ns: CONFIRMED * aim.target_ns,
+            ..aim
+        };
+        let last = (self.iterations, longer_ns(slices, reduce));
+        calibration::fit(self.trial, last, aim)
     }
 
     /// Whether even the longest of a batch's slices is far shorter than a slice should be: calibration met an interruption. A
@@ -252,18 +286,25 @@ impl FramePlan {
         }
     }
 
+    /// Whether N may be chosen anew; once it may no longer, the figure says that N does not suit it.
+    fn may_recalibrate(&mut self) -> bool {
+        let may = self.recalibrations < MOST_RECALIBRATIONS && !self.is_far_overrun();
+        let note = "slices of equal iterations took very different times, so that no number of iterations suits all of them";
+        if !may && !self.evidence.notes.iter().any(|known| known == note) {
+            self.evidence.notes.push(note.to_owned());
+        }
+        may
+    }
+
     fn calibrate_anew(&mut self, iterations: u64) {
         let threads = std::mem::take(&mut self.evidence.threads);
         self.evidence = Evidence {
             threads,
             ..Evidence::default()
         };
+        self.recalibrations += 1;
         self.iterations = iterations;
-        self.phase = if self.is_far_overrun() {
-            Phase::Stopped(Stopped::BudgetSpent)
-        } else {
-            Phase::Calibrating
-        };
+        self.phase = Phase::Calibrating;
     }
 
     fn is_far_overrun(&self) -> bool {
@@ -280,7 +321,10 @@ impl FramePlan {
             ));
             self.begin_sampling();
         } else {
-            self.phase = Phase::Growing { once, attempt: 0 };
+            self.phase = Phase::Growing {
+                once,
+                times: GROWTH_TIMES[0],
+            };
         }
     }
 
@@ -290,44 +334,84 @@ impl FramePlan {
         batch: &Batch,
         blocks: Vec<Block>,
         once: Vec<Slice>,
-        attempt: u32,
+        times: u64,
     ) -> Result<(), FrameError> {
         if once.is_empty() {
             // One block calibrated; if an interruption hit both its test slices, these slices are the first true ones.
-            if attempt == 0
-                && let Fit::Longer(iterations) = self.fit_of(&batch.slices, f64::min)
+            if let Fit::Longer(iterations) = self.fit_of(&batch.slices, f64::min)
+                && self.may_recalibrate()
             {
-                self.iterations = iterations;
-                self.phase = Phase::Calibrating;
+                self.calibrate_anew(iterations);
                 return Ok(());
             }
             self.evidence.block_ns = blocks
                 .iter()
                 .map(|b| b.total_ns)
                 .fold(f64::INFINITY, f64::min);
-            if attempt == 0 && self.is_slow() {
+            if self.is_slow() {
                 self.keep(request, batch, blocks);
             }
-            self.phase = Phase::Growing {
-                once: batch.slices.clone(),
-                attempt,
-            };
+            let once = batch.slices.clone();
+            self.go_on_growing(once, times);
             return Ok(());
         }
-        for role in [Role::Test, Role::Control] {
-            if let Growth::Dead(error) = growth::judge(&once, &batch.slices, role, self.clock) {
-                if attempt + 1 < GROWTH_ATTEMPTS {
-                    self.phase = Phase::Growing {
-                        once: batch.slices.clone(),
-                        attempt: attempt + 1,
-                    };
-                    return Ok(());
-                }
+        let judged = [Role::Test, Role::Control]
+            .map(|role| growth::judge(&once, &batch.slices, role, self.clock));
+        let settled = |growth: &Growth| matches!(growth, Growth::Grows | Growth::CannotTell);
+        if judged.iter().all(settled) {
+            self.begin_sampling();
+            return Ok(());
+        }
+        let next = GROWTH_TIMES.into_iter().find(|more| *more > times);
+        if let Some(next) = next
+            && self.has_room(&once, &batch.slices, self.times_n(next))
+        {
+            self.go_on_growing(once, next);
+            return Ok(());
+        }
+        for growth in judged {
+            if let Growth::Dead(error) = growth {
                 return Err(error);
             }
         }
+        self.evidence.notes.push(format!(
+            "a slice of {} iterations takes hardly longer than one of {}, and there is no room for more iterations that would tell",
+            request.iterations, self.iterations
+        ));
         self.begin_sampling();
         Ok(())
+    }
+
+    /// Looks for growth at `times` N, if the test permits more iterations than N at all.
+    fn go_on_growing(&mut self, once: Vec<Slice>, times: u64) {
+        if self.times_n(times) > self.iterations {
+            self.phase = Phase::Growing { once, times };
+        } else {
+            self.evidence.notes.push(format!(
+                "growth with N was not checked: the test permits {} iterations a slice",
+                self.settings.most()
+            ));
+            self.begin_sampling();
+        }
+    }
+
+    /// So many times N, or the most that the test permits.
+    fn times_n(&self, times: u64) -> u64 {
+        self.iterations
+            .saturating_mul(times)
+            .min(self.settings.most())
+    }
+
+    /// Whether slices of `iterations` are short enough to look for growth with them, and more than there were.
+    fn has_room(&self, once: &[Slice], more: &[Slice], iterations: u64) -> bool {
+        let present = longer_ns(more, f64::min);
+        let longest = GROWTH_LONGEST * self.settings.longest_slice_ns(self.clock);
+        let is_more = more
+            .iter()
+            .all(|s| s.iterations < iterations || s.role == Role::Reference);
+        is_more
+            && !self.is_far_overrun()
+            && growth::expected_ns(once, more, iterations) <= longest.max(1.5 * present)
     }
 
     fn begin_sampling(&mut self) {
@@ -400,6 +484,12 @@ impl FramePlan {
     fn warmup(&self, iterations: u64) -> u64 {
         iterations.min(self.iterations).max(1)
     }
+}
+
+/// One time for the slices of the longer frame, ns, such as the shortest with `f64::min`.
+fn longer_ns(slices: &[Slice], reduce: fn(f64, f64) -> f64) -> f64 {
+    let of = |role| calibration::typical_ns(slices, role, reduce);
+    of(Role::Test).max(of(Role::Control))
 }
 
 fn wall_ns(batch: &Batch) -> u64 {

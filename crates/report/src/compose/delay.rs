@@ -194,7 +194,7 @@ fn evidence(curves: &[(String, Option<usize>, &DelayCurve)]) -> Option<Block> {
     let facts: Vec<Fact> = curves
         .iter()
         .filter(|(_, _, curve)| !curve.evidence.is_empty())
-        .map(|(name, _, curve)| Fact::new(name.clone(), curve.evidence.join(" ")))
+        .map(|(name, _, curve)| Fact::new(name.clone(), curve.evidence.join("; ")))
         .collect();
     (!facts.is_empty()).then_some(Block::Facts { facts })
 }

@@ -4,7 +4,7 @@ use super::view::{RunColumn, fatal};
 use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Identity, ResultRecord};
-use antiphon_measure::{Estimate, FindingKind, Interval, Stopped};
+use antiphon_measure::{Estimate, Finding, FindingKind, Interval, PLACEMENT_FLOOR_NS, Stopped};
 
 /// The figure of a frame: its estimate, with the estimates of the process starts behind it.
 pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
@@ -14,7 +14,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         high: estimate.cost_ns.high,
         unit: Unit::Nanoseconds,
         standing: standing(estimate),
-        switches: Some(estimate.resources.voluntary),
+        switches: Some(estimate.resources.switches()),
         instructions: estimate.resources.instructions,
         marks: marks(estimate),
         detail: detail(result, estimate),
@@ -27,24 +27,35 @@ fn standing(estimate: &Estimate) -> Standing {
             reason: reason.into(),
         };
     }
-    let said = estimate
-        .findings
-        .iter()
-        .any(|f| f.kind == FindingKind::IndistinguishableFromControl);
-    if said || (estimate.cost_ns.low <= 0.0 && estimate.cost_ns.high >= 0.0) {
-        Standing::LikeControl
-    } else {
-        Standing::Resolved
+    match like_control(estimate) {
+        true => Standing::LikeControl,
+        false => Standing::Resolved,
     }
 }
 
-/// The largest size that an indistinguishable cost may still have, ns.
+/// Whether a cost cannot be told from its control: its interval contains zero, or lies within what the loops' places in
+/// memory alone can make.
+pub fn like_control(estimate: &Estimate) -> bool {
+    let Interval { low, high, .. } = estimate.cost_ns;
+    let found = |f: &Finding| f.kind == FindingKind::IndistinguishableFromControl;
+    (low <= 0.0 && high >= 0.0)
+        || low.abs().max(high.abs()) <= PLACEMENT_FLOOR_NS
+        || estimate.findings.iter().any(found)
+}
+
+/// The largest size that an indistinguishable cost may still have, ns: no less than what the loops' places in memory hide.
 pub fn bound(low: f64, high: f64) -> f64 {
-    low.abs().max(high.abs())
+    low.abs().max(high.abs()).max(PLACEMENT_FLOOR_NS)
 }
 
 fn marks(estimate: &Estimate) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
+    if estimate.cost_ns.high < 0.0 && !like_control(estimate) {
+        marks.push(Mark {
+            weight: Weight::Warning,
+            word: "below zero".into(),
+        });
+    }
     for finding in &estimate.findings {
         if let Some(word) = word(finding.kind) {
             let mark = Mark {

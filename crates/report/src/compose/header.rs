@@ -1,5 +1,6 @@
 //! The head of a run's document: title, conditions, and how many rows have a figure.
 
+use super::figure::like_control;
 use super::view::{View, fatal};
 use crate::document::{Document, Fact, Note, Unit, Weight};
 use crate::number;
@@ -23,23 +24,12 @@ pub fn document(view: &View) -> Document {
     }
 }
 
-/// Reasons that the summary tells; a suite may ask a subject for hundreds of rows, each absent in words of its own.
-const REASONS_TOLD: usize = 5;
-
 /// How many results have a figure, how many have none, and what weakens the run as a whole.
 pub fn summary(view: &View) -> Vec<Note> {
     let tally = Tally::of(view.run);
     let mut notes = vec![Note::new(Weight::Info, "", tally.sentence())];
     if tally.absent > 0 {
-        let told = tally.reasons.iter().take(REASONS_TOLD);
-        let mut told: Vec<_> = told
-            .map(|(reason, times)| format!("{reason} ({times})"))
-            .collect();
-        match tally.reasons.len().saturating_sub(REASONS_TOLD) {
-            0 => {}
-            more => told.push(format!("{more} more reasons among the findings")),
-        }
-        let text = told.join("; ");
+        let text = commonest(&tally.reasons);
         notes.push(Note::new(Weight::Warning, "Without a figure", text));
     }
     if tally.withheld > 0 {
@@ -54,6 +44,21 @@ pub fn summary(view: &View) -> Vec<Note> {
         notes.push(Note::new(Weight::Warning, "Unfinished", text));
     }
     notes
+}
+
+/// The three commonest reasons, and how many others there are.
+fn commonest(reasons: &[(String, usize)]) -> String {
+    const SHOWN: usize = 3;
+    let shown = reasons
+        .iter()
+        .take(SHOWN)
+        .map(|(reason, times)| format!("{reason} ({times})"));
+    let mut text = shown.collect::<Vec<_>>().join("; ");
+    if reasons.len() > SHOWN {
+        let others = number::counted(reasons.len() - SHOWN, "other reason");
+        text.push_str(&format!("; {others}, see the findings"));
+    }
+    text
 }
 
 /// Counts of a run's results.
@@ -86,8 +91,7 @@ impl Tally {
                 Outcome::Frame(estimate) if fatal(estimate).is_some() => tally.withheld += 1,
                 Outcome::Frame(e) => {
                     tally.measured += 1;
-                    tally.like_control +=
-                        usize::from(e.cost_ns.low <= 0.0 && e.cost_ns.high >= 0.0);
+                    tally.like_control += usize::from(like_control(e));
                 }
                 _ => tally.measured += 1,
             }

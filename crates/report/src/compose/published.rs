@@ -1,6 +1,6 @@
 //! Tables in the shape of the published ones, with today's rows beneath.
 
-use super::figure::{bound, figure};
+use super::figure::{bound, figure, like_control};
 use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
@@ -12,7 +12,7 @@ use antiphon_lab::suite::{
     Column as PublishedColumn, Figures, Published, PublishedRow, PublishedValue,
 };
 use antiphon_lab::{Outcome, ResultRecord};
-use antiphon_measure::{DelayCurve, Interval};
+use antiphon_measure::{DelayCurve, Estimate, Interval, PLACEMENT_FLOOR_NS};
 
 /// The section of published tables; `None` where the suite has none.
 pub fn section(view: &View) -> Option<Section> {
@@ -171,21 +171,19 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     {
         return Cell::Figure(Box::new(figure(result, estimate)));
     }
-    let costs: Vec<Interval> = measured
+    let estimates: Vec<&Estimate> = measured
         .iter()
         .filter_map(|t| view.estimate(t, column))
-        .map(|e| e.cost_ns)
         .collect();
-    let values: Vec<f64> = costs.iter().map(|cost| cost.value).collect();
+    let values: Vec<f64> = estimates.iter().map(|e| e.cost_ns.value).collect();
     let Some((low, high)) = extent(&values) else {
         return why_missing(view, tests, column);
     };
-    if costs.iter().all(|cost| cost.low <= 0.0) {
-        let most = costs
+    if estimates.iter().all(|e| like_control(e)) {
+        let bounds = estimates
             .iter()
-            .map(|cost| bound(cost.low, cost.high))
-            .fold(0.0, f64::max);
-        let most = number::rough(Unit::Nanoseconds, most);
+            .map(|e| bound(e.cost_ns.low, e.cost_ns.high));
+        let most = number::rough(Unit::Nanoseconds, bounds.fold(0.0, f64::max));
         return Cell::text(format!("≈ control, below {most}"));
     }
     Cell::Range {
@@ -196,7 +194,12 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
 }
 
 fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
-    let point = |test: &String| Some((number_of(test)?, view.estimate(test, column)?.cost_ns));
+    let point = |test: &String| {
+        Some((
+            number_of(test)?,
+            with_floor(view.estimate(test, column)?.cost_ns),
+        ))
+    };
     let points: Vec<(f64, Interval)> = tests.iter().filter_map(point).collect();
     match slope(&points) {
         Some(slope) => Cell::Figure(Box::new(slope_figure(slope, &points))),
@@ -204,6 +207,16 @@ fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
             reason: "one size was measured: no slope".into(),
         },
         None => why_missing(view, tests, column),
+    }
+}
+
+/// A cost with the interval that its loops' places in memory add: slopes of costs from different loops rest on it.
+fn with_floor(cost: Interval) -> Interval {
+    let widened = |distance: f64| distance.hypot(PLACEMENT_FLOOR_NS);
+    Interval {
+        value: cost.value,
+        low: cost.value - widened(cost.value - cost.low),
+        high: cost.value + widened(cost.high - cost.value),
     }
 }
 
@@ -225,9 +238,12 @@ fn slope_figure(slope: Interval, points: &[(f64, Interval)]) -> Figure {
         switches: None,
         instructions: None,
         marks: Vec::new(),
-        detail: std::iter::once(Fact::new("Slope", "least squares through the costs below"))
-            .chain(points.iter().map(cost))
-            .collect(),
+        detail: std::iter::once(Fact::new(
+            "Slope",
+            "least squares through the costs below, each with the floor of ± 0.5 ns",
+        ))
+        .chain(points.iter().map(cost))
+        .collect(),
     }
 }
 

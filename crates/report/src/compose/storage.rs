@@ -111,7 +111,7 @@ fn verdicts(view: &View, results: &[&ResultRecord]) -> Option<Block> {
         .iter()
         .filter_map(|result| match &result.outcome {
             Outcome::Storage(e) if !e.verdict.is_empty() => {
-                Some(Fact::new(name(view, result), e.verdict.join(" ")))
+                Some(Fact::new(name(view, result), e.verdict.join("; ")))
             }
             _ => None,
         })

@@ -11,6 +11,7 @@ pub fn clocks() -> Vec<(String, Option<u64>, Outcome)> {
             resolution,
             by,
             cost,
+            ticks: 190_000,
             steps_back: 0,
             gaps: 31,
         };
@@ -147,9 +148,9 @@ pub fn storage(test: &str, noise: &mut Noise) -> StorageEstimate {
             Vec::new()
         },
         verdict: vec![if kept {
-            "Every pointer is kept: storage ran out after 130 012 objects of 4000 bytes.".into()
+            "Every pointer is kept: storage ran out after 130 012 objects of 4000 bytes".into()
         } else {
-            "Storage was reclaimed by deallocation: the loop ran to its count.".into()
+            "Storage was reclaimed by deallocation: the loop ran to its count".into()
         }],
     }
 }
@@ -176,8 +177,8 @@ pub fn delay(noise: &mut Noise) -> DelayCurve {
         compensated: false,
         resolution_ns: 180.0,
         evidence: vec![
-            "The line through 16 points has slope 1.0003.".into(),
-            "Single delays vary by 2 % of the request: no staircase.".into(),
+            "The line through 16 points has slope 1.0003".into(),
+            "Single delays vary by 2 % of the request: no staircase".into(),
         ],
     }
 }

@@ -1,10 +1,8 @@
 //! A realistic run of the features suite, from a fixed seed: every kind of outcome, every kind of finding.
 #![allow(dead_code)] // each test file uses a part
 
-mod compared;
+pub mod compared;
 mod kinds;
-
-pub use compared::comparison;
 
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
@@ -77,6 +75,7 @@ pub fn estimate(cost_ns: f64, half: f64) -> Estimate {
         iterations: 12_000,
         blocks: 412,
         total_iterations: 9_888_000,
+        outliers: 21,
         stopped: Stopped::IntervalReached,
         relative_half_width: (half / cost_ns).abs(),
         findings: Vec::new(),
