@@ -18,8 +18,9 @@ type Check = fn(&Question, &Estimate) -> Option<Finding>;
 
 /// The findings, the gravest first.
 pub(crate) fn all(question: &Question, estimate: &Estimate) -> Vec<Finding> {
-    let checks: [Check; 10] = [
+    let checks: [Check; 11] = [
         wrong_placement,
+        unverified,
         unequal_work,
         wrong_reference,
         below_the_floor,
@@ -77,6 +78,12 @@ fn wrong_placement(question: &Question, _: &Estimate) -> Option<Finding> {
         }
     }
     (!broken.is_empty()).then(|| finding(FindingKind::WrongPlacement, broken.join("; ")))
+}
+
+fn unverified(question: &Question, _: &Estimate) -> Option<Finding> {
+    let who = question.expected.unreported(&question.evidence.threads)?;
+    let text = format!("{who}: policy and placement are not verified");
+    Some(finding(FindingKind::Note, text))
 }
 
 fn unequal_work(question: &Question, _: &Estimate) -> Option<Finding> {
