@@ -118,6 +118,30 @@ fn time_that_is_spent_by_calibration_leaves_its_last_block() {
 }
 
 #[test]
+fn a_machine_that_is_too_busy_for_the_budget_still_gives_a_figure() {
+    // All of the budget, and four times as much, goes into finding N: each request waits for its turn.
+    for (budget_ns, blocks) in [(2_000_000, 6), (300_000, 1)] {
+        let settings = FrameSettings {
+            budget_ns,
+            ..FrameSettings::default()
+        };
+        let mut plan = FramePlan::new(CLOCK, Expected::default(), settings);
+        let mut subject = Subject::new(Truth::default(), 2);
+        while let crate::Step::Run(request) = plan.next() {
+            let mut batch = subject.batch(&request);
+            batch.wall_ns += 290_000;
+            plan.take(&request, &batch).unwrap();
+        }
+        let estimate = plan.estimate(None).unwrap();
+        assert!(
+            estimate.blocks >= blocks,
+            "{budget_ns}: {}",
+            estimate.blocks
+        );
+    }
+}
+
+#[test]
 fn no_slice_has_more_iterations_than_the_test_permits() {
     for most in [1, 2, 3, 100, 1500] {
         let settings = FrameSettings {

@@ -18,6 +18,8 @@ const GROWTH_BLOCKS: u32 = 3;
 const GROWTH_TIMES: [u64; 3] = [2, 8, 32];
 /// A figure needs at least so many blocks for an interval …
 const FEWEST_BLOCKS: usize = 3;
+/// … of the wanted confidence even so many …
+const INTERVAL_BLOCKS: usize = 6;
 /// … for which the budget may be overrun by this factor.
 const OVERRUN: f64 = 4.0;
 /// No figure needs more blocks; it bounds the memory of a plan.
@@ -248,9 +250,25 @@ impl FramePlan {
     fn is_spent(&self) -> bool {
         let budget = self.settings.budget_ns as f64;
         let spent = self.spent_ns as f64;
-        let few = self.evidence.blocks.len() < FEWEST_BLOCKS;
-        let affordable = spent + self.evidence.block_ns <= OVERRUN * budget;
-        spent >= budget && !(few && affordable)
+        let blocks = self.evidence.blocks.len();
+        let affordable =
+            blocks == 0 || self.is_cheap() || spent + self.evidence.block_ns <= OVERRUN * budget;
+        spent >= budget && !(blocks < self.fewest() && affordable)
+    }
+
+    /// Whether the blocks of an interval take so little that they are had in any case, also where a busy machine spent the time on
+    /// finding N.
+    fn is_cheap(&self) -> bool {
+        INTERVAL_BLOCKS as f64 * self.evidence.block_ns <= self.settings.budget_ns as f64
+    }
+
+    /// So many blocks are had although the budget is spent, if they can be afforded.
+    fn fewest(&self) -> usize {
+        if self.is_cheap() {
+            INTERVAL_BLOCKS
+        } else {
+            FEWEST_BLOCKS
+        }
     }
 
     /// Whether one operation is longer than a slice.
@@ -263,6 +281,12 @@ impl FramePlan {
         let block_ns = self.evidence.block_ns.max(1.0);
         let left = self.settings.budget_ns.saturating_sub(self.spent_ns) as f64;
         let fitting = (REQUEST_NS.min(left) / block_ns).clamp(1.0, 512.0) as usize;
+        let owed = self.fewest().saturating_sub(self.evidence.blocks.len());
+        let fitting = if self.is_cheap() {
+            fitting.max(owed)
+        } else {
+            fitting
+        };
         // At most as many as there are: several requests precede the first look, each begun at another moment of the
         // system's own period, lest all blocks meet its interruptions in the same slice.
         let blocks = self.evidence.blocks.len();
