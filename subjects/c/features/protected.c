@@ -5,8 +5,6 @@
 
 #include <time.h>
 
-enum { EXPIRES_NS = 1000 }; /* the timed call that expires */
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t read_write = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
@@ -77,7 +75,8 @@ FRAME(procedure, procedure())
 FRAME(entry, entry())
 FRAME(conditional, conditional())
 FRAME(timed_open, timed(1000000))
-FRAME(timed_expired, timed(EXPIRES_NS))
+FRAME(timed_expired, timed(0))
+FRAME(timed_expired_1us, timed(1000)) /* the delay is part of the cost */
 
 static uint64_t frame_read(uint64_t iterations)
 {
@@ -149,6 +148,8 @@ const struct kit_test protected_tests[] = {
      .prepare = hold, .finish = let_go},
     {.name = "protected.timed.open", .control = frame_update, .test = frame_timed_open, .switches = "0"},
     {.name = "protected.timed.expired", .control = frame_update, .test = frame_timed_expired, .prepare = hold,
+     .finish = let_go},
+    {.name = "protected.timed.expired_1us", .control = frame_update, .test = frame_timed_expired_1us, .prepare = hold,
      .finish = let_go},
     {.name = NULL},
 };
