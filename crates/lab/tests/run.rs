@@ -52,10 +52,11 @@ fn every_kind_of_item_gets_its_result() {
     };
     assert!((0.0..=1.0).contains(&interference.beta));
     assert_eq!(interference.case, InterferenceCase::Gaps);
-    let Outcome::Absent { reason, .. } = of("probe.absent") else {
+    let Outcome::Absent { reason, listed, .. } = of("probe.absent") else {
         panic!("{:?}", of("probe.absent"))
     };
     assert_eq!(reason, "this subject only tests the laboratory");
+    assert!(listed, "the subject lists it as one that it does not have");
     assert!(
         seen.warnings
             .iter()
@@ -136,6 +137,7 @@ fn a_subject_that_fails_is_told_by_name_and_the_others_go_on() {
             reason,
             mend,
             last_words,
+            ..
         } = outcome(&record, &id, "self.same")
         else {
             panic!("{fault}: {:?}", outcome(&record, &id, "self.same"))
@@ -163,9 +165,11 @@ fn after_three_failures_in_a_row_a_process_is_given_up() {
     let place = Place::with(&["crashes"]);
     let record = place.measure(&mut Seen::default(), &quick(&["crashes"]));
     // The three frames come before the latency series in the plan.
-    let Outcome::Absent { reason, .. } = outcome(&record, "crashes/v", "probe.latency") else {
+    let Outcome::Absent { reason, listed, .. } = outcome(&record, "crashes/v", "probe.latency")
+    else {
         panic!()
     };
+    assert!(!listed, "a failure is none");
     assert!(
         reason.contains("given up after 3 failures in a row"),
         "{reason}"

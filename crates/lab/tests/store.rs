@@ -36,6 +36,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
             reason: reason.to_owned(),
             mend: String::new(),
             last_words: String::new(),
+            listed: false,
         },
         starts: Vec::new(),
     }

@@ -24,6 +24,7 @@ pub(crate) fn all(question: &Question, estimate: &Estimate) -> Vec<Finding> {
         unequal_work,
         wrong_reference,
         below_the_floor,
+        dearer_control,
         unexpected_switches,
         few_blocks,
         drift,
@@ -129,6 +130,18 @@ fn below_the_floor(_: &Question, estimate: &Estimate) -> Option<Finding> {
             cost.value
         );
         finding(FindingKind::Note, text)
+    })
+}
+
+/// A cost below zero beyond what placement can do: the two frames do not differ by the feature alone.
+fn dearer_control(_: &Question, estimate: &Estimate) -> Option<Finding> {
+    let cost = estimate.cost_ns;
+    (cost.high < -PLACEMENT_FLOOR_NS).then(|| {
+        let text = format!(
+            "the control is dearer: its frame takes {:.3} ns more an operation ({:.3} to {:.3}) than the one with the feature, and the placement of loops explains {PLACEMENT_FLOOR_NS} ns of that; the two frames differ in more than the feature",
+            -cost.value, -cost.high, -cost.low
+        );
+        finding(FindingKind::ControlDearer, text)
     })
 }
 

@@ -36,8 +36,8 @@ mod work;
 
 pub use clock::{ClockError, ClockEstimate, ENOUGH_TICKS, ResolutionBy, ZeroStrings, zero_strings};
 pub use comparison::{
-    ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
-    correct, judge,
+    ASSUMED_BLOCKING_DEVIATION, ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings,
+    Correction, Verdict, compare, correct, judge,
 };
 pub use delay::{DelayCurve, DelayMethod, DelayPoint, RandomStarts};
 pub use estimate::{

@@ -171,7 +171,7 @@ proptest! {
             .iter()
             .map(|(intended_ns, actual_ns, end_ns)| LatencySample { intended_ns: *intended_ns, actual_ns: *actual_ns, end_ns: *end_ns })
             .collect();
-        let estimate = LatencyEstimate::from_samples(&samples, 20.0).unwrap();
+        let estimate = LatencyEstimate::from_samples(&samples, 1000, 20.0).unwrap();
         for distribution in [&estimate.from_actual, &estimate.from_intended] {
             prop_assert_eq!(distribution.buckets.iter().map(|b| b.1).sum::<u64>(), samples.len() as u64);
             prop_assert!(distribution.percentiles.is_sorted_by(|a, b| a.1 <= b.1));

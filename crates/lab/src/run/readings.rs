@@ -242,7 +242,8 @@ pub(super) fn latency(
         .latency(&identity.test, identity.arg, count, interval_ns, limit);
     let samples = engine.took(position, START, answer)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
-    let estimate = LatencyEstimate::from_samples(&samples, overhead_ns).map_err(absent)?;
+    let estimate =
+        LatencyEstimate::from_samples(&samples, interval_ns, overhead_ns).map_err(absent)?;
     Ok(Outcome::Latency(estimate))
 }
 
@@ -278,7 +279,7 @@ pub(super) fn series(
         exhausted: exhausted.clone(),
     };
     engine.append(position, START, &raw)?;
-    // The estimate counts a reading after each turn; the first is the one before the loop.
+    // One reading before the first turn and one after each.
     let outcome = StorageOutcome {
         completed,
         object_bytes: identity.arg.unwrap_or(0),
