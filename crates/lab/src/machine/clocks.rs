@@ -53,22 +53,26 @@ pub fn clock_reports() -> Vec<ClockReport> {
 
 /// A clock that ticks a few hundred times a second, from its ticks alone: the readings between them would fill the memory.
 fn seldom(clock: ClockId) -> Option<ClockEstimate> {
-    let end = read(ClockId::Monotonic).saturating_add(LONGEST_WAIT.as_nanos() as i64);
-    let mut moved: Vec<i64> = Vec::new();
-    let mut last = read(clock);
-    let mut readings = 0;
-    while moved.len() <= ENOUGH_TICKS && read(ClockId::Monotonic) < end {
-        for _ in 0..1024 {
+    const LOOK: usize = 1024;
+    let begun = read(ClockId::Monotonic);
+    let mut now = begun;
+    let mut moved = vec![read(clock)];
+    let mut looks: Vec<i64> = Vec::new();
+    while moved.len() <= ENOUGH_TICKS && now - begun < LONGEST_WAIT.as_nanos() as i64 {
+        for _ in 0..LOOK {
             let reading = read(clock);
-            // Counted from the first tick on.
-            readings += usize::from(!moved.is_empty());
-            if reading != last {
+            if moved.last() != Some(&reading) {
                 moved.push(reading);
-                last = reading;
             }
         }
+        let before = std::mem::replace(&mut now, read(ClockId::Monotonic));
+        looks.push(now - before);
     }
-    ClockEstimate::from_ticks(&moved, readings).ok()
+    looks.sort_unstable();
+    let estimate = ClockEstimate::from_ticks(&moved, LOOK * looks.len()).ok()?;
+    // Other load lengthens some looks, and with them the time between two ticks.
+    let cost = *looks.get(looks.len() / 2)? as f64 / LOOK as f64;
+    Some(ClockEstimate { cost, ..estimate })
 }
 
 /// What interrupts this thread while it does nothing but read the clock.
