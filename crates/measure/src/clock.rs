@@ -23,6 +23,9 @@ pub struct ClockEstimate {
     pub steps_back: usize,
     /// Gaps: first differences far above the ordinary, which are interference and not the clock's.
     pub gaps: usize,
+    /// The cross-check of equation 12, where it applies.
+    #[serde(default)]
+    pub zero_strings: Option<ZeroStrings>,
 }
 
 /// Which differences gave the resolution.
@@ -103,6 +106,7 @@ impl ClockEstimate {
                 .iter()
                 .filter(|d| **d as f64 > gap_limit(&first, resolution))
                 .count(),
+            zero_strings: None,
         })
     }
 
@@ -138,7 +142,7 @@ impl ClockEstimate {
         })?;
         let limit = gap_limit(&first, resolution);
         let is_gap = |d: &i64| *d as f64 > limit;
-        Ok(ClockEstimate {
+        let mut estimate = ClockEstimate {
             readings: readings.len(),
             resolution,
             by,
@@ -146,7 +150,10 @@ impl ClockEstimate {
             ticks: first.len() - zeros,
             steps_back: first.len() - forward,
             gaps: first.iter().filter(|d| is_gap(d)).count(),
-        })
+            zero_strings: None,
+        };
+        estimate.zero_strings = zero_strings(readings, &estimate);
+        Ok(estimate)
     }
 }
 

@@ -22,8 +22,12 @@ pub struct DelayCurve {
     pub overhead_ns: f64,
     /// Whether the system subtracts its overhead from the delay.
     pub compensated: bool,
-    /// Resolution: the step of the staircase, or the smallest distance of DEL that d(DEL) follows.
+    /// Resolution: the step of the staircase. Where there is none, the smallest distance of DEL that d(DEL) follows, which the
+    /// points asked for bound: see `resolution_is_bound`.
     pub resolution_ns: f64,
+    /// Whether the resolution is an upper bound only, the finest step that was tried: no staircase gave a step.
+    #[serde(default)]
+    pub resolution_is_bound: bool,
     /// One sentence a fact, with its numbers.
     pub evidence: Vec<String>,
 }
@@ -115,6 +119,7 @@ impl DelayCurve {
             overhead_ns: line.intercept,
             compensated,
             resolution_ns,
+            resolution_is_bound: stairs.is_none(),
             evidence,
             points,
         }

@@ -1,5 +1,6 @@
 //! What is given out: a cost with its intervals, its raw evidence, and everything a reader must be told about it.
 
+use crate::PLACEMENT_FLOOR_NS;
 use serde::{Deserialize, Serialize};
 
 /// A value with the limits of its confidence interval. All three have the same unit.
@@ -74,10 +75,24 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Gives the finding that the cost cannot be told from its control's exactly where the interval contains zero: to be asked again
-    /// where the interval was changed.
+    /// Whether the cost cannot be told from its control: the interval contains zero, or lies within what the places of loops in memory
+    /// alone can make ([`PLACEMENT_FLOOR_NS`]). Such a figure must not be published as a number.
+    pub fn is_like_control(&self) -> bool {
+        let Interval { low, high, .. } = self.cost_ns;
+        let kind = FindingKind::IndistinguishableFromControl;
+        self.cost_ns.contains(0.0)
+            || low.abs().max(high.abs()) <= PLACEMENT_FLOOR_NS
+            || self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
+    /// Gives the finding that the cost cannot be told from its control's exactly where the interval contains zero, and takes back that the
+    /// control is dearer where the interval no longer shows it: to be asked again where the interval was changed.
     pub fn hold_against_zero(&mut self) {
         let kind = FindingKind::IndistinguishableFromControl;
+        if self.cost_ns.high >= -PLACEMENT_FLOOR_NS {
+            self.findings
+                .retain(|finding| finding.kind != FindingKind::ControlDearer);
+        }
         let told = self.findings.iter().any(|finding| finding.kind == kind);
         if !self.cost_ns.contains(0.0) {
             self.findings.retain(|finding| finding.kind != kind);
@@ -208,6 +223,8 @@ pub enum FindingKind {
     SeveralModes,
     /// A slice is shorter than 100 clock readings.
     ShortSlice,
+    /// The interval of the cost lies below zero by more than the placement of loops explains.
+    ControlDearer,
     /// Anything else worth saying.
     Note,
 }

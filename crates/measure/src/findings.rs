@@ -18,11 +18,13 @@ type Check = fn(&Question, &Estimate) -> Option<Finding>;
 
 /// The findings, the gravest first.
 pub(crate) fn all(question: &Question, estimate: &Estimate) -> Vec<Finding> {
-    let checks: [Check; 10] = [
+    let checks: [Check; 11] = [
         wrong_placement,
+        unverified,
         unequal_work,
         wrong_reference,
         below_the_floor,
+        dearer_control,
         unexpected_switches,
         few_blocks,
         drift,
@@ -79,6 +81,12 @@ fn wrong_placement(question: &Question, _: &Estimate) -> Option<Finding> {
     (!broken.is_empty()).then(|| finding(FindingKind::WrongPlacement, broken.join("; ")))
 }
 
+fn unverified(question: &Question, _: &Estimate) -> Option<Finding> {
+    let who = question.expected.unreported(&question.evidence.threads)?;
+    let text = format!("{who}: policy and placement are not verified");
+    Some(finding(FindingKind::Note, text))
+}
+
 fn unequal_work(question: &Question, _: &Estimate) -> Option<Finding> {
     let work = question.expected.work.as_ref()?;
     let mut sums: Vec<u64> = question
@@ -122,6 +130,18 @@ fn below_the_floor(_: &Question, estimate: &Estimate) -> Option<Finding> {
             cost.value
         );
         finding(FindingKind::Note, text)
+    })
+}
+
+/// A cost below zero beyond what placement can do: the two frames do not differ by the feature alone.
+fn dearer_control(_: &Question, estimate: &Estimate) -> Option<Finding> {
+    let cost = estimate.cost_ns;
+    (cost.high < -PLACEMENT_FLOOR_NS).then(|| {
+        let text = format!(
+            "the control is dearer: its frame takes {:.3} ns more an operation ({:.3} to {:.3}) than the one with the feature, and the placement of loops explains {PLACEMENT_FLOOR_NS} ns of that; the two frames differ in more than the feature",
+            -cost.value, -cost.high, -cost.low
+        );
+        finding(FindingKind::ControlDearer, text)
     })
 }
 

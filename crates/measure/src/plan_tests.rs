@@ -444,6 +444,7 @@ fn broken_promises_of_placement_and_switches_are_told() {
         switches_per_operation: Some(2.0),
         blocking: true,
         work: Some("handoff".into()),
+        ..Expected::default()
     };
     let truth = Truth {
         test_ns: 900.0,

@@ -307,6 +307,7 @@ fn what_a_subject_says_cannot_become_markup() {
             reason: evil.into(),
             mend: evil.into(),
             last_words: evil.into(),
+            listed: false,
         },
     ));
     let page = html::render(&compose(&run));
@@ -347,6 +348,7 @@ fn a_run_without_any_figure_names_the_reason_once() {
                 reason: "gnatmake was not found".into(),
                 mend: "apt install gnat".into(),
                 last_words: String::new(),
+                listed: false,
             },
         ));
     }

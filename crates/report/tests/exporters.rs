@@ -29,6 +29,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
         reason: reason.into(),
         mend: "apt install gnat".into(),
         last_words: "bash: gnatmake: command not found\n".into(),
+        listed: false,
     };
     result(identity(test, "ada/O2", "other", "same"), outcome)
 }
@@ -313,6 +314,7 @@ fn interleaved_builds_are_judged_by_their_own_interval() {
         reason: "it hung".into(),
         mend: String::new(),
         last_words: String::new(),
+        listed: false,
     };
     let rows = [
         row(Ok(pair(0.049))),

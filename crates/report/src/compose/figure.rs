@@ -27,20 +27,10 @@ fn standing(estimate: &Estimate) -> Standing {
             reason: reason.into(),
         };
     }
-    match like_control(estimate) {
+    match estimate.is_like_control() {
         true => Standing::LikeControl,
         false => Standing::Resolved,
     }
-}
-
-/// Whether a cost cannot be told from its control: its interval contains zero, or lies within what the loops' places in
-/// memory alone can make.
-pub fn like_control(estimate: &Estimate) -> bool {
-    let Interval { low, high, .. } = estimate.cost_ns;
-    let found = |f: &Finding| f.kind == FindingKind::IndistinguishableFromControl;
-    (low <= 0.0 && high >= 0.0)
-        || low.abs().max(high.abs()) <= PLACEMENT_FLOOR_NS
-        || estimate.findings.iter().any(found)
 }
 
 /// The largest size that an indistinguishable cost may still have, ns: no less than what the loops' places in memory hide.
@@ -50,7 +40,11 @@ pub fn bound(low: f64, high: f64) -> f64 {
 
 fn marks(estimate: &Estimate) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
-    if estimate.cost_ns.high < 0.0 && !like_control(estimate) {
+    let told = |f: &Finding| f.kind == FindingKind::ControlDearer;
+    if estimate.cost_ns.high < 0.0
+        && !estimate.is_like_control()
+        && !estimate.findings.iter().any(told)
+    {
         marks.push(Mark {
             weight: Weight::Warning,
             word: "below zero".into(),
@@ -82,6 +76,7 @@ pub fn word(kind: FindingKind) -> Option<&'static str> {
         FindingKind::WrongPlacement => Some("placement"),
         FindingKind::SeveralModes => Some("modes"),
         FindingKind::ShortSlice => Some("short slice"),
+        FindingKind::ControlDearer => Some("control dearer"),
         FindingKind::Note => Some("note"),
     }
 }
@@ -98,6 +93,7 @@ pub fn name(kind: FindingKind) -> &'static str {
         FindingKind::WrongPlacement => "Wrong policy or processor",
         FindingKind::SeveralModes => "Several modes",
         FindingKind::ShortSlice => "Slices shorter than 100 clock readings",
+        FindingKind::ControlDearer => "The control is dearer",
         FindingKind::Note => "Notes",
     }
 }
@@ -110,6 +106,7 @@ pub fn weight(kind: FindingKind) -> Weight {
         }
         FindingKind::Drift
         | FindingKind::UnexpectedSwitches
+        | FindingKind::ControlDearer
         | FindingKind::SeveralModes
         | FindingKind::ShortSlice => Weight::Warning,
         FindingKind::IndistinguishableFromControl | FindingKind::Outliers | FindingKind::Note => {

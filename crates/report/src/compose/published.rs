@@ -1,6 +1,6 @@
 //! Tables in the shape of the published ones, with today's rows beneath.
 
-use super::figure::{bound, figure, like_control};
+use super::figure::{bound, figure};
 use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
@@ -149,13 +149,12 @@ fn factor(unit: &str) -> Option<f64> {
 
 fn today(view: &View, published: &PublishedColumn, column: &RunColumn) -> Cell {
     let method = |curve: &DelayCurve| Cell::text(delay::method(curve.method));
-    let resolution = |curve: &DelayCurve| Cell::ns(curve.resolution_ns);
     match &published.figures {
         Figures::Tests(tests) => range_cell(view, tests, column),
         Figures::Slope(tests) => slope_cell(view, tests, column),
         Figures::ClockResolution(clocks) => clock_cell(view, clocks, column),
         Figures::DelayMethod(tests) => delay_cell(view, tests, column, method),
-        Figures::DelayResolution(tests) => delay_cell(view, tests, column, resolution),
+        Figures::DelayResolution(tests) => delay_cell(view, tests, column, delay::resolution),
     }
 }
 
@@ -175,19 +174,25 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
         .iter()
         .filter_map(|t| view.estimate(t, column))
         .collect();
-    let values: Vec<f64> = estimates.iter().map(|e| e.cost_ns.value).collect();
-    let Some((low, high)) = extent(&values) else {
+    if estimates.is_empty() {
         return why_missing(view, tests, column);
-    };
-    if estimates.iter().all(|e| like_control(e)) {
+    }
+    let told = estimates.iter().filter(|e| !e.is_like_control());
+    let values: Vec<f64> = told.map(|e| e.cost_ns.value).collect();
+    let Some((low, high)) = extent(&values) else {
         let bounds = estimates
             .iter()
             .map(|e| bound(e.cost_ns.low, e.cost_ns.high));
         let most = number::rough(Unit::Nanoseconds, bounds.fold(0.0, f64::max));
-        return Cell::text(format!("≈ control, below {most}"));
+        return Cell::text(format!("≈ control (< {most})"));
+    };
+    let like = estimates.len() - values.len();
+    if like > 0 {
+        let others = number::range(Unit::Nanoseconds, low, high);
+        return Cell::text(format!("{others}; {like} of {} ≈ control", estimates.len()));
     }
     Cell::Range {
-        low: low.max(0.0),
+        low,
         high,
         unit: Unit::Nanoseconds,
     }
@@ -274,17 +279,23 @@ fn delay_cell(
 
 /// Why no test of the column gave a figure; nothing where none was run.
 fn why_missing(view: &View, tests: &[String], column: &RunColumn) -> Cell {
-    let reason = tests
+    let mut cells = tests
         .iter()
         .filter_map(|test| view.find(test, column))
         .map(|r| match &r.outcome {
-            Outcome::Absent { reason, .. } => reason.clone(),
-            _ => "the figure is withheld; see the findings".into(),
+            Outcome::Absent { reason, listed, .. } => Cell::absent(reason, *listed),
+            _ => Cell::Missing {
+                reason: "the figure is withheld; see the findings".into(),
+            },
         });
-    reason
-        .map(|reason| Cell::Missing { reason })
-        .next()
-        .unwrap_or(Cell::Empty)
+    let first = cells.next().unwrap_or(Cell::Empty);
+    match &first {
+        // What failed is told before what does not exist.
+        Cell::Lacking { .. } => cells
+            .find(|cell| matches!(cell, Cell::Missing { .. }))
+            .unwrap_or(first),
+        _ => first,
+    }
 }
 
 /// The cheapest published figure over the middle of today's range, where both are times above zero.

@@ -89,7 +89,14 @@ fn headline(outcome: &Outcome) -> String {
                 format!("median {}", ns(v as f64))
             })
         }
-        Outcome::DelayCurve(curve) => format!("resolution {}", ns(curve.resolution_ns)),
+        Outcome::DelayCurve(curve) => {
+            let sign = if curve.resolution_is_bound {
+                "≤ "
+            } else {
+                ""
+            };
+            format!("resolution {sign}{}", ns(curve.resolution_ns))
+        }
         Outcome::Storage(storage) => format!("typically {}", ns(storage.typical_ns)),
         Outcome::Clock { unit, estimate } if unit == "ticks" => {
             format!("τ {}", number::quantity(Unit::Ticks, estimate.resolution))

@@ -14,6 +14,10 @@ pub fn clocks() -> Vec<(String, Option<u64>, Outcome)> {
             ticks: 190_000,
             steps_back: 0,
             gaps: 31,
+            zero_strings: Some(ZeroStrings {
+                observed: 7.9,
+                predicted: 8.1,
+            }),
         };
         (
             name.to_string(),
@@ -122,6 +126,7 @@ pub fn latency(test: &str, noise: &mut Noise) -> LatencyEstimate {
     LatencyEstimate {
         from_actual: distribution(actual),
         from_intended: distribution(intended),
+        scheduled: true,
         overhead_ns: 26.0,
     }
 }
@@ -176,6 +181,7 @@ pub fn delay(noise: &mut Noise) -> DelayCurve {
         overhead_ns: 17_400.0,
         compensated: false,
         resolution_ns: 180.0,
+        resolution_is_bound: true,
         evidence: vec![
             "The line through 16 points has slope 1.0003".into(),
             "Single delays vary by 2 % of the request: no staircase".into(),

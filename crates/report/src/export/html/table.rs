@@ -79,6 +79,9 @@ fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evide
         Cell::Range { low, high, unit } => {
             html! { td.number { (number::range(*unit, *low, *high)) } }
         }
+        Cell::Lacking { reason } => {
+            html! { td.lacking { abbr title=(reason) aria-label=(reason) tabindex="0" { "–" } } }
+        }
         Cell::Missing { reason } => html! { td.missing title=(reason) { (shortened(reason)) } },
         Cell::Figure(found) => html! {
             td class={ "number " (colour(column.subject)) } { (figure(found, scale, evidence)) }
