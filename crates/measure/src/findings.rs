@@ -18,7 +18,7 @@ type Check = fn(&Question, &Estimate) -> Option<Finding>;
 
 /// The findings, the gravest first.
 pub(crate) fn all(question: &Question, estimate: &Estimate) -> Vec<Finding> {
-    let checks: [Check; 11] = [
+    let checks: &[Check] = &[
         wrong_placement,
         unverified,
         unequal_work,
