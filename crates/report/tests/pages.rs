@@ -11,7 +11,7 @@ use std::path::Path;
 fn write_the_sample_in_every_format() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let options = text::TextOptions {
-        width: 140,
+        width: 100,
         colour: false,
     };
     for (name, quick) in [("quick", true), ("full", false)] {
