@@ -63,6 +63,9 @@ const FENCES: [f64; 3] = [10.0, 5.0, 3.0];
 const LEAST_EXCESS: f64 = 0.2;
 /// Fewer dear turns at one distance are no growth.
 const FEWEST_PERIODS: usize = 5;
+/// The share of dear turns that must recur at one distance, and by how much that share must exceed what chance gives.
+const RECURRING: f64 = 0.6;
+const BEYOND_CHANCE: f64 = 0.35;
 /// Readings in a cache line of the array that they are written to: 8 of 8 bytes.
 const READINGS_A_LINE: f64 = 8.0;
 /// What a cache line takes from memory, ns, at most; asking the system for storage takes longer.
@@ -96,7 +99,9 @@ impl StorageEstimate {
         let typical_ns = median_of(&turns);
         let level_changes = levels(&turns);
         let dear = |fence| dear_turns(&turns, &level_changes, fence);
-        let growth = FENCES.iter().find_map(|fence| growth(&dear(*fence)));
+        let growth = FENCES
+            .iter()
+            .find_map(|fence| growth(&dear(*fence), turns.len()));
         let steps = dearest(dear(FENCES[0]));
         let mut estimate = StorageEstimate {
             completed: outcome.completed,
@@ -148,25 +153,38 @@ fn dearest(mut dear: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
     dear
 }
 
-/// The distance at which dear turns recur and their median excess, if most of them do so at one distance.
-fn growth(dear: &[(u64, f64)]) -> Option<(f64, f64)> {
-    let distances: Vec<f64> = dear.windows(2).map(|w| (w[1].0 - w[0].0) as f64).collect();
-    if distances.len() < FEWEST_PERIODS {
-        return None;
-    }
-    let typical = median_of(&distances);
+/// The distance at which dear turns recur and their median excess, if most of them do so at one distance, by more than chance, and over
+/// half of the loop's `turns`. The machine's interruptions come between and must not hide it.
+fn growth(dear: &[(u64, f64)], turns: usize) -> Option<(f64, f64)> {
+    let mut distances: Vec<u64> = dear.windows(2).map(|w| w[1].0 - w[0].0).collect();
+    distances.retain(|distance| *distance > 1);
+    distances.sort_unstable();
+    let commonest = distances
+        .chunk_by(|a, b| a == b)
+        .max_by_key(|same| same.len())?[0];
     // A step of so many bytes need not hold a whole number of objects; at short distances a turn more or less is chance.
-    let tolerance = (0.1 * typical).max(if typical < 4.0 { 0.0 } else { 1.0 });
-    let regular = |distance: f64| (distance - typical).abs() <= tolerance;
-    let periods = distances.iter().filter(|d| regular(**d)).count();
-    let members: Vec<f64> = dear
-        .windows(2)
-        .filter(|w| regular((w[1].0 - w[0].0) as f64))
-        .map(|w| w[1].1)
-        .collect();
-    let excess = median_of(&members);
-    (typical > 1.0 && periods * 10 >= distances.len() * 6 && !is_of_the_readings(typical, excess))
-        .then_some((typical, excess))
+    let tolerance = (commonest / 10).max(u64::from(commonest >= 4));
+    let near = commonest - tolerance..=commonest + tolerance;
+    let recurs = |at: u64| {
+        let next = dear.partition_point(|d| d.0 < at + near.start());
+        dear.get(next).is_some_and(|d| d.0 <= at + near.end())
+    };
+    let members: Vec<f64> = dear.iter().filter(|d| recurs(d.0)).map(|d| d.1).collect();
+    let share = members.len() as f64 / dear.len() as f64;
+    let density = dear.len() as f64 / turns as f64;
+    let by_chance = 1.0 - (1.0 - density).powi(2 * tolerance as i32 + 1);
+    let covered = members.len() as f64 * commonest as f64 / turns as f64;
+    distances.retain(|distance| near.contains(distance));
+    let (period, excess) = (
+        median_of(&distances.iter().map(|d| *d as f64).collect::<Vec<_>>()),
+        median_of(&members),
+    );
+    (members.len() >= FEWEST_PERIODS
+        && share >= RECURRING
+        && share - by_chance >= BEYOND_CHANCE
+        && covered >= 0.5
+        && !is_of_the_readings(period, excess))
+    .then_some((period, excess))
 }
 
 /// Whether a period is that of the readings themselves: each eighth is written to a new cache line, which is fetched meanwhile.

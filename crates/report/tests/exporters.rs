@@ -361,3 +361,18 @@ fn a_comparison_shows_verdicts_ratios_and_the_worst() {
     let json = json::comparison(&comparison).expect("JSON");
     assert!(json.contains("\"schema\": \"antiphon.comparison\""));
 }
+
+#[test]
+fn tables_keep_within_the_terminal_and_break_no_word() {
+    let options = TextOptions {
+        width: 100,
+        colour: false,
+    };
+    let page = render(&compose(&run(true)), options);
+    let mut rules = page.lines().filter(|line| line.starts_with("──"));
+    assert!(rules.all(|line| line.chars().count() <= 100));
+    assert!(
+        page.lines()
+            .any(|line| line.starts_with(" elaborate alone "))
+    );
+}

@@ -212,19 +212,21 @@ fn parts(lines: &[Vec<String>], width: u16) -> Vec<Part> {
     let mut parts: Vec<Part> = vec![vec![label]];
     let mut used = label.1;
     for column in 1..columns {
-        let need = needs(column).min(width - label.1);
+        let need = needs(column).min(width - label.1 - BETWEEN);
         let last = parts.len() - 1;
-        if used + need > width && parts[last].len() > 1 {
+        if used + BETWEEN + need > width && parts[last].len() > 1 {
             parts.push(vec![label]);
             used = label.1;
         }
         let last = parts.len() - 1;
         parts[last].push((column, need));
-        used += need;
+        used += BETWEEN + need;
     }
     parts
 }
 
+/// What the style puts between two columns.
+const BETWEEN: u16 = 1;
 /// Labels have so many columns at least, where a quarter of the terminal has them.
 const LABEL: u16 = 26;
 
