@@ -430,8 +430,8 @@ fn drift_and_turbo_states_are_told() {
 
 #[test]
 fn broken_promises_of_placement_and_switches_are_told() {
-    let report = |policy: &str| ThreadReport {
-        role: "partner".into(),
+    let report = |role: &str, policy: &str| ThreadReport {
+        role: role.into(),
         policy: policy.into(),
         priority: 50,
         processor: 0,
@@ -449,7 +449,7 @@ fn broken_promises_of_placement_and_switches_are_told() {
     let truth = Truth {
         test_ns: 900.0,
         switches: 2.0,
-        threads: vec![report("fifo")],
+        threads: vec![report("main", "fifo"), report("partner", "fifo")],
         ..Truth::default()
     };
     let kept = measure_with(&truth, expected.clone(), FrameSettings::default(), 1).unwrap();
@@ -457,7 +457,7 @@ fn broken_promises_of_placement_and_switches_are_told() {
     assert!((kept.resources.voluntary - 2.0).abs() < 1e-9);
     let truth = Truth {
         switches: 1.0,
-        threads: vec![report("other")],
+        threads: vec![report("main", "fifo"), report("partner", "other")],
         ..truth
     };
     let broken = measure_with(&truth, expected, FrameSettings::default(), 1).unwrap();
