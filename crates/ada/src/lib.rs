@@ -2,27 +2,34 @@
 //!
 //! A [`Program`] is read from files, directories or GNAT project files; [`Analysis::of`] resolves its names, builds the
 //! graph of synchronization points of each task body and gives a [`verdict::Verdict`] with numbered reasons;
-//! [`translate::translate`] rewrites what can be rewritten and gives [`edit::Edited`] files; [`verify`] builds both programs with
-//! GNAT, runs them under several schedules and compares what they print.
+//! [`translate::translate`] rewrites what can be rewritten and gives [`edit::Edited`] files.
 //!
 //! ```no_run
 //! use antiphon_ada::{Analysis, Program, translate};
 //!
 //! let program = Program::read(["buffer.adb"])?;
-//! let analysis = Analysis::of(&program);
+//! let analysis = Analysis::of(&program, translate::Options::default());
 //! for task in &analysis.tasks {
-//!     println!("{}", task.verdict.summary());
+//!     println!("{}: {}", task.task.name, task.verdict.class.word());
 //! }
-//! let translation = translate::translate(&analysis, &translate::Options::default());
+//! let translation = translate::translate(&analysis);
 //! print!("{}", translation.diff(&program));
 //! # Ok::<(), antiphon_ada::Error>(())
 //! ```
 
+mod analysis;
+pub mod edit;
+pub mod effects;
 mod error;
+pub mod flow;
 pub mod input;
+pub mod model;
 pub mod names;
 pub mod source;
 pub mod syntax;
+pub mod translate;
+pub mod verdict;
 
+pub use analysis::{Analysis, TaskReport};
 pub use error::{Error, SyntaxError};
 pub use source::{Place, Program, Source};
