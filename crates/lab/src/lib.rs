@@ -1,5 +1,25 @@
 //! What is measured and where results are kept: suites, subjects, plans, runs, the store.
 
+pub mod build;
+mod compare;
+pub mod conformance;
+mod document;
+pub mod instructions;
+mod live;
+pub mod machine;
+pub mod protocol;
 mod record;
+pub mod run;
+mod session;
+pub mod store;
+pub mod subject;
+pub mod suite;
 
+pub use compare::{ComparisonRow, compare_runs};
+pub use document::{Fault, Faults};
+pub use live::{Contender, LiveError, LiveOptions, LiveRow};
 pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+pub use session::{
+    ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
+    SessionError,
+};

@@ -94,6 +94,9 @@ pub struct ResultRecord {
     pub identity: Identity,
     /// What came out.
     pub outcome: Outcome,
+    /// For a frame, the estimate of each start of the subject's process, in order; `outcome` sums them up. Empty for all else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Estimate>,
 }
 
 /// What came out.
@@ -126,4 +129,11 @@ pub enum Outcome {
         /// The subject's last words, if it spoke.
         last_words: String,
     },
+}
+
+impl Outcome {
+    /// Whether there is no figure.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Outcome::Absent { .. })
+    }
 }

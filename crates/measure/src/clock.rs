@@ -1,6 +1,9 @@
 //! Clocks: resolution by first and second differences (equations 5–12), cost of a reading, monotonicity.
 
+use crate::grain;
+use crate::statistics::{mean, median, median_of};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// What a series of readings of one clock tells of it. All times are in the clock's own unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,4 +30,197 @@ pub enum ResolutionBy {
     FirstDifferences,
     /// Second differences (equations 10 and 11).
     SecondDifferences,
+}
+
+/// Why a series of readings does not tell the clock's resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ClockError {
+    /// Too few readings.
+    #[error(
+        "{readings} clock readings are too few; take at least {}",
+        FEWEST_READINGS
+    )]
+    TooFew {
+        /// How many there are.
+        readings: usize,
+    },
+    /// The clock did not move.
+    #[error(
+        "the clock stood still over {readings} readings; take more, so that it ticks at least once"
+    )]
+    StoodStill {
+        /// How many there are.
+        readings: usize,
+    },
+    /// All differences are equal: every divisor of them could be τ.
+    #[error(
+        "all readings are {difference} apart, so that the resolution could be any part of it; take more readings, or make the loop a little longer"
+    )]
+    NoVariation {
+        /// The one difference.
+        difference: i64,
+    },
+}
+
+/// Fewer readings have no second differences worth counting.
+const FEWEST_READINGS: usize = 8;
+/// With this share of zero first differences the loop is taken to be shorter than τ.
+const ZERO_SHARE: f64 = 0.01;
+
+impl ClockEstimate {
+    /// Analyses successive readings taken in a tight loop, in the clock's own unit.
+    ///
+    /// # Errors
+    /// [`ClockError`], where the series cannot tell.
+    pub fn from_readings(readings: &[i64]) -> Result<Self, ClockError> {
+        if readings.len() < FEWEST_READINGS {
+            return Err(ClockError::TooFew {
+                readings: readings.len(),
+            });
+        }
+        let first = differences(readings);
+        let forward = first.iter().filter(|d| **d >= 0).count();
+        if first.iter().all(|d| *d <= 0) {
+            return Err(ClockError::StoodStill {
+                readings: readings.len(),
+            });
+        }
+        let zeros = first.iter().filter(|d| **d == 0).count();
+        let by = if zeros as f64 >= ZERO_SHARE * forward as f64 && zeros > 0 {
+            ResolutionBy::FirstDifferences
+        } else {
+            ResolutionBy::SecondDifferences
+        };
+        let resolution = match by {
+            ResolutionBy::FirstDifferences => grain::of(&positive(&first), readings),
+            ResolutionBy::SecondDifferences => grain::of(&second_differences(&first), readings),
+        };
+        let resolution = resolution.ok_or_else(|| ClockError::NoVariation {
+            difference: first.iter().copied().max().unwrap_or(0),
+        })?;
+        let limit = gap_limit(&first, resolution);
+        let is_gap = |d: &i64| *d as f64 > limit;
+        Ok(ClockEstimate {
+            readings: readings.len(),
+            resolution,
+            by,
+            cost: cost(&first, resolution, limit),
+            steps_back: first.len() - forward,
+            gaps: first.iter().filter(|d| is_gap(d)).count(),
+        })
+    }
+}
+
+/// First differences, which do not overflow.
+pub(crate) fn differences(readings: &[i64]) -> Vec<i64> {
+    readings
+        .windows(2)
+        .map(|w| w[1].saturating_sub(w[0]))
+        .collect()
+}
+
+fn positive(first: &[i64]) -> Vec<i64> {
+    first.iter().copied().filter(|d| *d > 0).collect()
+}
+
+/// Sizes of the second differences that are not zero, without those at interruptions and steps back.
+fn second_differences(first: &[i64]) -> Vec<i64> {
+    let limit = gap_limit(first, 0.0);
+    let ordinary = |d: i64| d >= 0 && d as f64 <= limit;
+    first
+        .windows(2)
+        .filter(|w| ordinary(w[0]) && ordinary(w[1]) && w[0] != w[1])
+        .map(|w| (w[1] - w[0]).abs())
+        .collect()
+}
+
+/// First differences above this are interruptions: eight times the ordinary, and more than a tick beyond.
+pub(crate) fn gap_limit(first: &[i64], resolution: f64) -> f64 {
+    let mut sorted: Vec<f64> = first
+        .iter()
+        .filter(|d| **d >= 0)
+        .map(|d| *d as f64)
+        .collect();
+    sorted.sort_by(f64::total_cmp);
+    8.0 * median(&sorted) + 1.5 * resolution
+}
+
+/// Loop time: the median over stretches without interruption that are long enough for their ticks to average out.
+fn cost(first: &[i64], resolution: f64, limit: f64) -> f64 {
+    let ordinary = |d: &i64| *d >= 0 && *d as f64 <= limit;
+    let kept: Vec<f64> = first
+        .iter()
+        .filter(|d| ordinary(d))
+        .map(|d| *d as f64)
+        .collect();
+    let overall = mean(&kept);
+    // Some hundred ticks, and a sixty-fourth of the series: a mean over few ticks is itself a multiple of a part of a tick.
+    let ticks = (100.0 * resolution / overall.max(1e-9)).min(1e9) as usize;
+    let stretch = ticks
+        .max(kept.len() / 64)
+        .clamp(16, (kept.len() / 8).max(16));
+    let means: Vec<f64> = first
+        .split(|d| !ordinary(d))
+        .flat_map(|part| part.chunks_exact(stretch))
+        .map(|chunk| chunk.iter().map(|d| *d as f64).sum::<f64>() / stretch as f64)
+        .collect();
+    let typical = median_of(&means);
+    // Most stretches of a coarse clock have no tick at all.
+    if means.len() < 3 || typical == 0.0 {
+        overall
+    } else {
+        typical
+    }
+}
+
+/// Strings of zeros in the second differences, against equation 12.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ZeroStrings {
+    /// Mean length of the strings seen between pairs of (τ, −τ).
+    pub observed: f64,
+    /// L₀ by equation 12, from the loop time and τ.
+    pub predicted: f64,
+}
+
+impl ZeroStrings {
+    /// Whether both agree within one, or a tenth.
+    pub fn agree(&self) -> bool {
+        (self.observed - self.predicted).abs() <= (0.1 * self.predicted).max(1.0)
+    }
+}
+
+/// The cross-check of equation 12. `None` where it does not apply: the loop time varies by more than τ, or is so close to a
+/// multiple of τ that the strings are longer than the series can show.
+pub fn zero_strings(readings: &[i64], clock: &ClockEstimate) -> Option<ZeroStrings> {
+    let first = differences(readings);
+    let tau = clock.resolution;
+    let part = (clock.cost / tau).fract();
+    let predicted = 1.0 / part.min(1.0 - part) - 2.0;
+    if !predicted.is_finite() || predicted * 10.0 > first.len() as f64 {
+        return None;
+    }
+    let (mut strings, mut zeros, mut irregular) = (0_usize, 0_usize, 0_usize);
+    let mut within = false;
+    for pair in first.windows(2) {
+        let ticks = (pair[1].saturating_sub(pair[0]) as f64 / tau).round();
+        if ticks.abs() > 1.0 {
+            irregular += 1;
+        }
+        if ticks == 0.0 {
+            zeros += 1;
+            within = true;
+        } else if within {
+            strings += 1;
+            within = false;
+        }
+    }
+    if strings == 0 || irregular * 20 > first.len() {
+        return None;
+    }
+    // Each carry is one pair (τ, −τ) and so ends one string, of length zero where two pairs touch.
+    let pairs = first.len().saturating_sub(1).saturating_sub(zeros) as f64 / 2.0;
+    Some(ZeroStrings {
+        observed: zeros as f64 / pairs.max(1.0),
+        predicted: predicted.max(0.0),
+    })
 }

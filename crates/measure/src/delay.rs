@@ -1,6 +1,8 @@
 //! Delay curves: d(DEL) against DEL, classified as in the paper (figures 1–3).
 
 use crate::Interval;
+use crate::delay_fit::{self, Line};
+use crate::statistics::median_of;
 use serde::{Deserialize, Serialize};
 
 /// A classified delay curve. Times in ns.
@@ -48,3 +50,200 @@ pub enum DelayMethod {
     /// The points fit neither.
     Unclassified,
 }
+
+/// The paper's second experiment: one delay, started at random times, each delay timed alone. It tells a fixed-interval
+/// scheduler (the delay varies over the interval) from a pre-emptive one whose timer is coarse.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RandomStarts {
+    /// DEL.
+    pub requested_ns: f64,
+    /// Tenth and ninetieth percentile of the single delays; the extremes would be the machine's interruptions.
+    pub range_ns: (f64, f64),
+    /// How many starts.
+    pub starts: u64,
+}
+
+/// A line is of slope 1 within this.
+const SLOPE_TOLERANCE: f64 = 0.05;
+/// Points lie on a line if their median relative distance to it is below this.
+const LINE_TOLERANCE: f64 = 0.05;
+/// The range of a randomly started delay, in steps of the staircase: a fixed interval varies over 0.8 (tenth to ninetieth percentile).
+const FIXED_INTERVAL_RANGE: f64 = 0.5;
+/// Fewer points are not classified.
+const FEWEST_POINTS: usize = 4;
+
+impl DelayCurve {
+    /// Classifies a curve from its points, in any order, and from randomly started delays if there were any.
+    ///
+    /// Points that are not finite or not positive are left out. Fewer than four points are `Unclassified`.
+    pub fn classify(points: Vec<DelayPoint>, random: &[RandomStarts]) -> Self {
+        let points = sound(points);
+        let mut evidence = Vec::new();
+        let flat = delay_fit::flat_start(&points);
+        let stairs = delay_fit::staircase(&points[flat..]);
+        let line = delay_fit::line(&points[flat..]);
+        let method = match (&stairs, points.len() >= FEWEST_POINTS) {
+            (_, false) => {
+                evidence.push(format!(
+                    "{} points are too few to classify; ask for more per decade",
+                    points.len()
+                ));
+                DelayMethod::Unclassified
+            }
+            (Some(step), true) => stairs_method(*step, random, &points[flat..], &mut evidence),
+            (None, true) => line_method(line, &mut evidence),
+        };
+        let minimum_ns = points.first().map_or(0.0, |p| p.actual_ns.value);
+        let immediate_below_ns = immediate(&points, flat, &mut evidence);
+        let compensated = stairs.is_none() && compensation(line, &points[flat..], &mut evidence);
+        let resolution_ns = stairs.unwrap_or_else(|| delay_fit::resolution(&points[flat..], line));
+        if let Some(first) = points.first() {
+            evidence.push(format!(
+                "the smallest delay asked for, {}, took {}",
+                time(first.requested_ns),
+                time(minimum_ns)
+            ));
+        }
+        DelayCurve {
+            method,
+            slope: line.slope,
+            immediate_below_ns,
+            minimum_ns,
+            overhead_ns: line.intercept,
+            compensated,
+            resolution_ns,
+            evidence,
+            points,
+        }
+    }
+}
+
+fn sound(mut points: Vec<DelayPoint>) -> Vec<DelayPoint> {
+    let all = |p: &DelayPoint| {
+        [
+            p.requested_ns,
+            p.actual_ns.value,
+            p.actual_ns.low,
+            p.actual_ns.high,
+            p.range_ns.0,
+            p.range_ns.1,
+        ]
+    };
+    points.retain(|p| {
+        all(p).iter().all(|v| v.is_finite()) && p.requested_ns > 0.0 && p.actual_ns.value > 0.0
+    });
+    points.sort_by(|a, b| a.requested_ns.total_cmp(&b.requested_ns));
+    points.dedup_by(|a, b| a.requested_ns == b.requested_ns);
+    points
+}
+
+fn stairs_method(
+    step: f64,
+    random: &[RandomStarts],
+    points: &[DelayPoint],
+    evidence: &mut Vec<String>,
+) -> DelayMethod {
+    evidence.push(format!(
+        "d(DEL) is a staircase with steps of {}",
+        time(step)
+    ));
+    let seen: Vec<f64> = random
+        .iter()
+        .map(|r| (r.range_ns.1 - r.range_ns.0) / step)
+        .collect();
+    if !seen.is_empty() {
+        let starts: u64 = random.iter().map(|r| r.starts).sum();
+        let range = median_of(&seen);
+        evidence.push(format!(
+            "{starts} randomly started delays vary over {range:.2} of a step"
+        ));
+        return if range >= FIXED_INTERVAL_RANGE {
+            DelayMethod::FixedInterval
+        } else {
+            DelayMethod::Preemptive
+        };
+    }
+    // Without that experiment the loop's own first turn is the only one that starts at random.
+    let widest = points
+        .iter()
+        .map(|p| (p.range_ns.1 - p.range_ns.0) / step)
+        .fold(0.0, f64::max);
+    if (FIXED_INTERVAL_RANGE..=1.5).contains(&widest) {
+        evidence.push(format!(
+            "single delays of the loop vary over {widest:.2} of a step"
+        ));
+        return DelayMethod::FixedInterval;
+    }
+    evidence.push(
+        "whether the interval is fixed or the timer coarse only randomly started delays can tell"
+            .to_owned(),
+    );
+    DelayMethod::Unclassified
+}
+
+fn line_method(line: Line, evidence: &mut Vec<String>) -> DelayMethod {
+    evidence.push(format!(
+        "the points lie on a line of slope {:.3} that meets the ordinate at {}, the median distance to it being {:.1} %",
+        line.slope,
+        time(line.intercept),
+        100.0 * line.distance
+    ));
+    if (line.slope - 1.0).abs() <= SLOPE_TOLERANCE && line.distance <= LINE_TOLERANCE {
+        DelayMethod::Preemptive
+    } else {
+        evidence.push("that is neither a line of slope 1 nor a staircase".to_owned());
+        DelayMethod::Unclassified
+    }
+}
+
+fn immediate(points: &[DelayPoint], flat: usize, evidence: &mut Vec<String>) -> Option<f64> {
+    let last = points[..flat].last()?;
+    let next = points.get(flat)?;
+    evidence.push(format!(
+        "up to {} the call takes {} whatever is asked for: it returns at once or is rescheduled at once; from {} on it waits",
+        time(last.requested_ns),
+        time(last.actual_ns.value),
+        time(next.requested_ns)
+    ));
+    Some(next.requested_ns)
+}
+
+/// Compensated if the line goes through the origin as far as the points show, although the smallest delay has its price.
+fn compensation(line: Line, points: &[DelayPoint], evidence: &mut Vec<String>) -> bool {
+    let Some(smallest) = points.first() else {
+        return false;
+    };
+    let uncertain = smallest
+        .actual_ns
+        .half_width()
+        .max(0.1 * smallest.requested_ns.min(smallest.actual_ns.value));
+    let compensated = line.intercept.abs() <= uncertain;
+    evidence.push(if compensated {
+        "the line goes through the origin: the overhead is taken off the delay".to_owned()
+    } else if line.intercept < 0.0 {
+        format!(
+            "the line meets the ordinate at {}: more than the overhead is taken off",
+            time(line.intercept)
+        )
+    } else {
+        format!(
+            "the overhead of {} is not taken off the delay",
+            time(line.intercept)
+        )
+    });
+    compensated
+}
+
+/// A time in the unit that suits it.
+fn time(ns: f64) -> String {
+    match ns.abs() {
+        t if t < 1e3 => format!("{ns:.0} ns"),
+        t if t < 1e6 => format!("{:.1} µs", ns / 1e3),
+        t if t < 1e9 => format!("{:.1} ms", ns / 1e6),
+        _ => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+#[path = "delay_tests.rs"]
+mod tests;

@@ -13,6 +13,32 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Half the distance of the limits.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Half width as a fraction of the value; a very large number, not infinity, where the value is zero.
+    pub fn relative_half_width(&self) -> f64 {
+        (self.half_width() / self.value.abs().max(f64::MIN_POSITIVE)).min(1e9)
+    }
+
+    /// Whether `value` lies within the limits.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Limits at least `by` away from the value.
+    pub(crate) fn widened(self, by: f64) -> Self {
+        Interval {
+            value: self.value,
+            low: self.low.min(self.value - by),
+            high: self.high.max(self.value + by),
+        }
+    }
+}
+
 /// The cost of one operation, from all slices of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
@@ -42,6 +68,29 @@ pub struct Estimate {
     pub relative_half_width: f64,
     /// Everything that a reader must know of this figure.
     pub findings: Vec<Finding>,
+}
+
+impl Estimate {
+    /// The same estimate with the second opinion of instruction counts (test less control, per operation). It stands beside
+    /// the time and is named in the finding of a cost that cannot be told from its control.
+    #[must_use]
+    pub fn with_instructions(mut self, per_operation: f64) -> Self {
+        self.resources.instructions = Some(per_operation);
+        for finding in &mut self.findings {
+            if finding.kind == FindingKind::IndistinguishableFromControl {
+                let opinion = if per_operation.abs() < 0.5 {
+                    "and the instruction counts agree: the feature adds none"
+                } else {
+                    "though the feature adds instructions, which the processor hides:"
+                };
+                finding.text = format!(
+                    "{}; {opinion} ({per_operation:+.2} per operation)",
+                    finding.text
+                );
+            }
+        }
+        self
+    }
 }
 
 /// The figures by the method of 1986: minima taken separately, and the long-loop mean with and without β.

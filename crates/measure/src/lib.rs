@@ -1,21 +1,54 @@
 //! How a cost is measured: clocks, frames, noise, statistics.
 //!
 //! No I/O: a plan says which slice comes next and takes its result; series of clock readings go in, estimates come out.
+//! The mathematics is in `docs/method.md`.
 
+mod block;
 mod clock;
+#[cfg(test)]
+mod clock_tests;
+mod comparison;
 mod delay;
+mod delay_fit;
 mod estimate;
+mod evaluate;
+mod findings;
+mod grain;
 mod interference;
 mod latency;
+mod passing;
+mod periodic;
+mod placement;
+mod plan;
+#[cfg(test)]
+mod plan_tests;
 mod slice;
+mod statistics;
 mod storage;
+#[cfg(test)]
+mod synthetic;
+#[cfg(test)]
+mod synthetic_subject;
+mod work;
 
-pub use clock::{ClockEstimate, ResolutionBy};
-pub use delay::{DelayCurve, DelayMethod, DelayPoint};
+pub use clock::{ClockError, ClockEstimate, ResolutionBy, ZeroStrings, zero_strings};
+pub use comparison::{
+    ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
+    correct, judge,
+};
+pub use delay::{DelayCurve, DelayMethod, DelayPoint, RandomStarts};
 pub use estimate::{
     Estimate, Finding, FindingKind, FrameTimes, Interval, PaperFigures, Resources, Stopped,
 };
+pub use findings::PLACEMENT_FLOOR_NS;
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
-pub use latency::{Distribution, LatencyEstimate, LatencySample};
+pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
+pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};
+pub use placement::{Expected, Placement};
+pub use plan::{
+    BatchRequest, ClockFacts, FrameError, FramePlan, FrameSettings, PairEstimate, PairPlan,
+    PairSettings, PairStep, Purpose, Side, Step,
+};
 pub use slice::{Batch, Role, Slice, ThreadReport};
-pub use storage::StorageEstimate;
+pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
+pub use work::{WorkSample, reference_checksum, unequal_work};

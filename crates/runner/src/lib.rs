@@ -1,1 +1,52 @@
 //! Child processes: start, pin, limit, time out, account for, and clean up after, even when we are killed.
+//!
+//! A [`Program`] says what to start and under which conditions. [`Program::run`] runs it to its end:
+//!
+//! ```
+//! use antiphon_runner::Program;
+//! use std::time::Duration;
+//!
+//! let output = Program::new("sort")
+//!     .input("b\na\n")
+//!     .affinity([0])
+//!     .time_limit(Duration::from_secs(10))
+//!     .run()?
+//!     .success()?;
+//! assert_eq!(output.text()?, "a\nb\n");
+//! println!("{:?} of processor time", output.usage.user + output.usage.system);
+//! # Ok::<(), antiphon_runner::Error>(())
+//! ```
+//!
+//! and [`Program::spawn`] starts it to talk to, line by line:
+//!
+//! ```
+//! # use antiphon_runner::Program;
+//! # use std::time::Duration;
+//! let mut cat = Program::new("cat").spawn()?;
+//! cat.set_deadline(Some(Duration::from_secs(10)));
+//! cat.write_line("sing")?;
+//! assert_eq!(cat.read_line()?, "sing");
+//! # Ok::<(), antiphon_runner::Error>(())
+//! ```
+//!
+//! Nothing that a child started survives it, its deadline, or us: see the `keeper` module's comment for how. Linux only.
+
+mod end;
+mod error;
+mod keeper;
+mod limits;
+mod policy;
+mod process;
+mod program;
+mod pump;
+mod run;
+mod start;
+mod tail;
+
+pub use end::{End, Usage, signal_name};
+pub use error::Error;
+pub use limits::Limits;
+pub use policy::Policy;
+pub use process::Process;
+pub use program::Program;
+pub use run::Output;

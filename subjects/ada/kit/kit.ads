@@ -1,5 +1,13 @@
---  What a test of the Ada subject is made of. A test registers itself while the program is elaborated; Kit.Protocol then
---  serves the requests of docs/subject-protocol.md. Bodies are compiled apart, so that nothing in a frame can be folded.
+--  What a test of the Ada subject is made of.
+--
+--  A feature area is a library package Features_<Area> in features/ with one procedure, Register, which calls the
+--  Register_ procedures below in the order in which its tests are to be listed. The main program features.adb
+--  calls each area's Register; then Kit.Protocol serves the requests of docs/subject-protocol.md. Frames and hooks are
+--  library-level subprograms. Bodies are compiled apart and without inlining across units, so that nothing in a frame
+--  can be folded.
+--
+--  Of the children, Kit.System_Calls (thin binding to Linux) and Kit.Ticks (processor counter) are for tests too;
+--  the others are the kit's own.
 
 package Kit is
 
@@ -15,7 +23,7 @@ package Kit is
    procedure Increment (Index : in out Iterations);
    --  The paper's hidden increment: loops count with it so that no compiler sees their end
 
-   --  Frames: control and test loops -------------------------------------------------------------------------------------
+   --  Frames: control and test loops --------------------------------------------------------------------------------
 
    type Frame is access procedure (Count : Iterations; Sum : out Checksum);
    --  Runs its loop Count times; Sum depends on all the work done. Timed: no output, no set-up
@@ -39,7 +47,7 @@ package Kit is
       Work     : String   := "";         --  key of equal work across subjects
       Arg_Unit : String   := "");        --  "ns", "bytes", "count"
 
-   --  Latency tests: a start and an end for each operation -----------------------------------------------------------------
+   --  Latency tests: a start and an end for each operation ----------------------------------------------------------
 
    type Sample is record
       Actual  : Nanoseconds;
@@ -55,7 +63,7 @@ package Kit is
       Finish    : Hook   := null;
       Arg_Unit  : String := "");
 
-   --  Series: storage loops with a clock reading after each turn ------------------------------------------------------------
+   --  Series: storage loops with a clock reading after each turn ----------------------------------------------------
 
    type Turn is access procedure (Index : Iterations);
    --  One turn of the storage loop (Index counts from 1); Storage_Error ends the loop
@@ -67,23 +75,31 @@ package Kit is
       Release  : Hook   := null;        --  gives back all that was taken
       Arg_Unit : String := "bytes");
 
-   --  Tests that cannot run here ---------------------------------------------------------------------------------------------
+   --  Tests that cannot run here ------------------------------------------------------------------------------------
 
    procedure Register_Absent (Name, Kind, Reason : String);
 
-   --  For tests and the threads they start -----------------------------------------------------------------------------------
+   --  For tests and the threads they start --------------------------------------------------------------------------
 
    function Now return Nanoseconds;
    --  The subject's clock: CLOCK_MONOTONIC, without allocation or conversion
 
    procedure Thread_Begins (Role : String := "partner");
    --  Called first by every task that a test starts: moves it to its processor (placement) and, in untimed iterations,
-   --  reports its policy, priority and processor. Costs one test of a variable in timed slices unless placement is `across`
+   --  reports its policy, priority and processor. In timed slices it costs two tests of variables, unless placement is
+   --  `across`: then the move is part of the operation
 
    procedure Thread_Reports (Role : String := "partner");
    --  Called by a long-lived partner at each operation if Reporting is true
 
-   function Reporting return Boolean with Inline;
+   function Reporting return Boolean with Inline_Always;
    --  True in untimed iterations only
+
+private
+
+   Untimed : Boolean := False with Atomic;
+   --  Set by the kit around untimed iterations
+
+   function Reporting return Boolean is (Untimed);
 
 end Kit;

@@ -1,0 +1,284 @@
+//! Builds of subjects, kept in a cache by content, compiler and flags.
+//!
+//! A build runs in a folder of its own beside its final place and is renamed to it when every command has succeeded, so a folder with the
+//! final name is always whole. A lock makes a second process that wants the same build wait for the first.
+
+mod cache;
+mod content;
+
+pub use cache::Cache;
+
+use crate::record::{Outcome, SubjectRecord};
+use crate::subject::{Need, Subject, Variant};
+use antiphon_runner::{Error as RunnerError, Program};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A built subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Built {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The command that runs it.
+    pub run: Vec<String>,
+    /// Who it is, for the run's record.
+    pub record: SubjectRecord,
+    /// Whether it was in the cache already.
+    pub cached: bool,
+}
+
+/// Why there is no build.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Commands that it needs are not there.
+    #[error("`{subject}` needs {}, which this machine does not have", commands(.missing))]
+    Missing {
+        /// `name/variant`.
+        subject: String,
+        /// What is not there.
+        missing: Vec<Need>,
+    },
+    /// A command failed.
+    #[error("building `{subject}`: {error}")]
+    Failed {
+        /// `name/variant`.
+        subject: String,
+        /// Which command, how it ended, and its last words.
+        error: RunnerError,
+        /// What it wrote last, to whichever stream.
+        last_words: String,
+    },
+    /// A file could not be read or written.
+    #[error("building `{subject}`: {}: {source}", path.display())]
+    File {
+        /// `name/variant`.
+        subject: String,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+fn commands(missing: &[Need]) -> String {
+    let names: Vec<_> = missing
+        .iter()
+        .map(|need| format!("`{}`", need.command))
+        .collect();
+    names.join(" and ")
+}
+
+impl BuildError {
+    /// What the user can do.
+    pub fn mend(&self) -> String {
+        match self {
+            BuildError::Missing { missing, .. } => {
+                let mut packages: Vec<_> = missing.iter().map(|need| need.package.as_str()).collect();
+                packages.sort_unstable();
+                packages.dedup();
+                format!("`apt install {}` as root", packages.join(" "))
+            }
+            BuildError::Failed { error: RunnerError::TimedOut { .. }, .. } => {
+                "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()
+            }
+            BuildError::Failed { .. } => "mend what its last words name".to_owned(),
+            BuildError::File { .. } => {
+                "make room or give access, or set ANTIPHON_CACHE to another folder".to_owned()
+            }
+        }
+    }
+
+    /// The compiler's last words, if it spoke.
+    pub fn last_words(&self) -> &str {
+        match self {
+            BuildError::Failed { last_words, .. } => last_words,
+            _ => "",
+        }
+    }
+
+    /// The absence that this is for every test of the subject.
+    pub fn absence(&self) -> Outcome {
+        let reason = match self {
+            // The last words have a place of their own.
+            BuildError::Failed { subject, error, .. } => {
+                let text = error.to_string();
+                let head = text.split("; its last words:").next().unwrap_or_default();
+                format!("building `{subject}`: {head}")
+            }
+            other => other.to_string(),
+        };
+        Outcome::Absent {
+            reason,
+            mend: self.mend(),
+            last_words: self.last_words().to_owned(),
+        }
+    }
+}
+
+/// A time limit of the version command.
+const VERSION_LIMIT: Duration = Duration::from_secs(20);
+
+impl Cache {
+    /// The build of a subject in a variant for a policy; made now if the cache has none.
+    pub fn build(
+        &self,
+        subject: &Subject,
+        variant: &Variant,
+        policy: &str,
+    ) -> Result<Built, BuildError> {
+        let order = Order {
+            subject,
+            variant,
+            policy,
+        };
+        let missing: Vec<_> = subject.missing().into_iter().cloned().collect();
+        if !missing.is_empty() {
+            return Err(BuildError::Missing {
+                subject: order.id(),
+                missing,
+            });
+        }
+        let version = order.version()?;
+        let content = content::of(subject).map_err(|(path, source)| order.file(&path, source))?;
+        let key = order.key(&content, &version);
+        let place = self.place(&subject.name, &key);
+        let built = |cached| Built {
+            run: subject.fill(&subject.run, &place, &[]),
+            folder: place.clone(),
+            record: order.record(&version, &content),
+            cached,
+        };
+        if place.is_dir() {
+            return Ok(built(true));
+        }
+        let lock = self
+            .lock(&place)
+            .map_err(|source| order.file(&place, source))?;
+        // The process that held the lock may have made this very build.
+        if place.is_dir() {
+            return Ok(built(true));
+        }
+        order.make(&place)?;
+        drop(lock);
+        Ok(built(false))
+    }
+}
+
+/// What is to be built.
+struct Order<'s> {
+    subject: &'s Subject,
+    variant: &'s Variant,
+    policy: &'s str,
+}
+
+impl Order<'_> {
+    fn id(&self) -> String {
+        format!("{}/{}", self.subject.name, self.variant.name)
+    }
+
+    fn file(&self, path: &Path, source: std::io::Error) -> BuildError {
+        BuildError::File {
+            subject: self.id(),
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    fn record(&self, version: &str, content: &str) -> SubjectRecord {
+        let first = version.lines().map(str::trim).find(|line| !line.is_empty());
+        SubjectRecord {
+            id: self.id(),
+            language: self.subject.language.clone(),
+            compiler: first.unwrap_or_default().to_owned(),
+            flags: self.variant.flags.join(" "),
+            content: content[..16].to_owned(),
+        }
+    }
+
+    /// The version command's whole output.
+    fn version(&self) -> Result<String, BuildError> {
+        let words = self.subject.fill(&self.subject.version, Path::new(""), &[]);
+        let output = self.command(&words, &self.subject.folder, VERSION_LIMIT)?;
+        Ok(output)
+    }
+
+    /// A build's name: everything that decides what comes out.
+    fn key(&self, content: &str, version: &str) -> String {
+        let subject = self.subject;
+        let decides = (
+            content,
+            version,
+            &subject.build,
+            subject.flags(self.variant, self.policy),
+            std::env::consts::ARCH,
+        );
+        let text = serde_json::to_vec(&decides).expect("strings are always writable as JSON");
+        let hash = blake3::hash(&text).to_hex();
+        format!("{}-{}", self.variant.name, &hash[..32])
+    }
+
+    /// Runs the build commands in a folder beside `place` and renames it when all have succeeded.
+    fn make(&self, place: &Path) -> Result<(), BuildError> {
+        let parent = place.parent().unwrap_or(Path::new("."));
+        let folder = tempfile::Builder::new()
+            .prefix("unfinished-")
+            .tempdir_in(parent)
+            .map_err(|source| self.file(parent, source))?;
+        let flags = self.subject.flags(self.variant, self.policy);
+        let begin = Instant::now();
+        let limit = Duration::from_secs(self.subject.build_seconds);
+        for command in &self.subject.build {
+            let words = self.subject.fill(command, folder.path(), &flags);
+            let left = limit
+                .saturating_sub(begin.elapsed())
+                .max(Duration::from_millis(1));
+            self.command(&words, folder.path(), left)?;
+        }
+        std::fs::rename(folder.path(), place).map_err(|source| self.file(place, source))?;
+        // The folder has its final name and is no longer a temporary one.
+        let _ = folder.keep();
+        Ok(())
+    }
+
+    /// Runs one command and gives its standard output.
+    fn command(
+        &self,
+        words: &[String],
+        folder: &Path,
+        limit: Duration,
+    ) -> Result<String, BuildError> {
+        let (program, args) = words
+            .split_first()
+            .expect("a command has at least a program");
+        let failed = |error: RunnerError, last_words| BuildError::Failed {
+            subject: self.id(),
+            error,
+            last_words,
+        };
+        let program = Program::new(program)
+            .args(args)
+            .cwd(folder)
+            .time_limit(limit);
+        let output = program
+            .run()
+            .map_err(|error| failed(error, String::new()))?;
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        match output.success() {
+            Ok(_) => Ok(stdout),
+            Err(error) => {
+                // Some compilers complain on standard output.
+                let last_words = match error.last_words().trim() {
+                    "" => last_lines(&stdout),
+                    words => last_lines(words),
+                };
+                Err(failed(error, last_words))
+            }
+        }
+    }
+}
+
+/// The last twenty lines.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}

@@ -1,0 +1,80 @@
+//! What a subject must refuse, and that it goes on afterwards.
+
+use super::probe::Probe;
+
+type Seen = Result<String, String>;
+
+pub(super) fn version(probe: &mut Probe<'_>) -> Seen {
+    probe.restart()?;
+    let request = "hello 999";
+    probe.refused_bare(request, "version")?;
+    probe.ask_bare("hello 1")?;
+    Ok(format!(
+        "`{request}` is refused, then `hello 1` is answered"
+    ))
+}
+
+/// After a refusal the same subject must still answer.
+fn refuses(probe: &mut Probe<'_>, requests: &[String], code: &str) -> Seen {
+    for request in requests {
+        probe.refused(request, code)?;
+        let next = probe.ask_bare("usage");
+        next.map_err(|error| format!("after `{request}` it does not go on: {error}"))?;
+    }
+    Ok(format!(
+        "{} refused, each with the code `{code}`",
+        quoted(requests)
+    ))
+}
+
+fn quoted(requests: &[String]) -> String {
+    let quoted: Vec<String> = requests
+        .iter()
+        .map(|request| format!("`{request}`"))
+        .collect();
+    quoted.join(", ")
+}
+
+pub(super) fn unknown_request(probe: &mut Probe<'_>) -> Seen {
+    refuses(
+        probe,
+        &["sing".into(), "sing loudly now=1".into()],
+        "unknown-request",
+    )
+}
+
+pub(super) fn unknown_test(probe: &mut Probe<'_>) -> Seen {
+    let requests = [
+        "batch no.such.test iterations=1 blocks=1 reference=0 warmup=0",
+        "slice no.such.test test iterations=1 warmup=0",
+        "latency no.such.test count=1 interval=0",
+        "series no.such.test count=1",
+    ];
+    refuses(probe, &requests.map(String::from), "unknown-test")
+}
+
+pub(super) fn unknown_clock(probe: &mut Probe<'_>) -> Seen {
+    refuses(probe, &["clock no.such.clock 10".into()], "unknown-clock")
+}
+
+pub(super) fn bad_argument(probe: &mut Probe<'_>) -> Seen {
+    let listed = probe.list()?;
+    let mut requests: Vec<String> = Vec::new();
+    if let Some(clock) = listed.clocks.first() {
+        let name = crate::protocol::encode(&clock.name);
+        requests.extend(["0", "1000001", "many"].map(|count| format!("clock {name} {count}")));
+    }
+    if listed.tests.iter().any(|test| test.name == "self.same") {
+        requests.extend(
+            [
+                "batch self.same iterations=ten blocks=1 reference=0 warmup=0",
+                "batch self.same iterations=-1 blocks=1 reference=0 warmup=0",
+                "batch self.same iterations=99999999999999999999 blocks=1 reference=0 warmup=0",
+                "batch self.same blocks=1 reference=0 warmup=0",
+                "slice self.same sideways iterations=1 warmup=0",
+            ]
+            .map(String::from),
+        );
+    }
+    refuses(probe, &requests, "bad-argument")
+}

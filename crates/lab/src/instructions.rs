@@ -1,0 +1,175 @@
+//! Instructions per operation, counted by callgrind: the second opinion on a cost that cannot be told from its control's.
+//!
+//! The subject runs under callgrind once for each of two numbers of iterations, for the control frame and for the test frame. Start,
+//! preparation and end cost the same both times, so the slope is the instructions of one iteration. Counts repeat (nearly)
+//! exactly, as nothing is timed. They are those of all threads of the process, in user mode.
+
+use crate::session::{Launch, Session, SessionError};
+use antiphon_measure::{Placement, Role};
+use antiphon_runner::{Limits, Policy};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Most of the time under callgrind goes into starting it.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// What to count.
+#[derive(Clone, Copy, Debug)]
+pub struct CountRequest<'a> {
+    /// The frame's name.
+    pub test: &'a str,
+    /// Its argument, if it takes one.
+    pub arg: Option<u64>,
+    /// The smaller and the larger number of iterations.
+    pub iterations: (u64, u64),
+    /// Time for each of the four slices; under callgrind everything takes some fifty times as long.
+    pub limit: Duration,
+}
+
+/// Instructions per iteration, by the slope between two numbers of iterations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InstructionCount {
+    /// Of the control frame.
+    pub control: f64,
+    /// Of the test frame.
+    pub test: f64,
+}
+
+impl InstructionCount {
+    /// Instructions of the operation itself: test less control.
+    pub fn per_operation(&self) -> f64 {
+        self.test - self.control
+    }
+}
+
+/// Why instructions were not counted.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCount {
+    /// There is no valgrind.
+    #[error(
+        "instructions cannot be counted: valgrind is not installed (install it: apt-get install valgrind)"
+    )]
+    Missing,
+    /// The request cannot give a slope.
+    #[error(
+        "instructions cannot be counted between {0} and {1} iterations: the second must be larger"
+    )]
+    NoSlope(u64, u64),
+    /// The subject failed under callgrind.
+    #[error("instructions cannot be counted: under callgrind {0}")]
+    Session(#[from] SessionError),
+    /// Callgrind left nothing that can be read.
+    #[error("instructions cannot be counted: callgrind's result `{}` {why}", path.display())]
+    Unreadable {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// Counts the instructions of a frame.
+///
+/// # Errors
+/// See [`NoCount`].
+pub fn count(launch: &Launch, request: &CountRequest<'_>) -> Result<InstructionCount, NoCount> {
+    let (few, many) = request.iterations;
+    if many <= few {
+        return Err(NoCount::NoSlope(few, many));
+    }
+    let folder = tempfile::tempdir().map_err(|error| NoCount::Unreadable {
+        path: std::env::temp_dir(),
+        why: format!("cannot be put there: {error}"),
+    })?;
+    let slope = |role| {
+        let less = total(launch, request, role, few, folder.path())?;
+        let more = total(launch, request, role, many, folder.path())?;
+        Ok::<f64, NoCount>((more as f64 - less as f64) / (many - few) as f64)
+    };
+    Ok(InstructionCount {
+        control: slope(Role::Control)?,
+        test: slope(Role::Test)?,
+    })
+}
+
+/// All instructions of a subject that runs one slice.
+fn total(
+    launch: &Launch,
+    request: &CountRequest<'_>,
+    role: Role,
+    iterations: u64,
+    folder: &Path,
+) -> Result<u64, NoCount> {
+    let out = folder.join("callgrind.out");
+    let mut session = Session::start(&under_callgrind(launch, &out)).map_err(missing)?;
+    session.slice(
+        request.test,
+        role,
+        iterations,
+        0,
+        request.arg,
+        request.limit,
+    )?;
+    session.quit_within(START_LIMIT)?;
+    let unreadable = |why| NoCount::Unreadable {
+        path: out.clone(),
+        why,
+    };
+    let text = std::fs::read_to_string(&out)
+        .map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+    total_of(&text).ok_or_else(|| unreadable("has no line `totals:` or `summary:`".into()))
+}
+
+/// The same subject under callgrind: neither pinned nor FIFO (valgrind runs one thread at a time anyhow), nor limited in storage,
+/// of which valgrind itself takes much.
+fn under_callgrind(launch: &Launch, out: &Path) -> Launch {
+    let mut argv = vec![
+        "valgrind".to_owned(),
+        "--quiet".to_owned(),
+        "--tool=callgrind".to_owned(),
+        format!("--callgrind-out-file={}", out.display()),
+    ];
+    argv.extend(launch.argv.iter().cloned());
+    Launch {
+        argv,
+        policy: Policy::Other,
+        placement: Placement::Free,
+        limits: Limits::default(),
+        start_limit: START_LIMIT,
+        ..launch.clone()
+    }
+}
+
+fn missing(error: SessionError) -> NoCount {
+    match error {
+        SessionError::NotStarted {
+            source: antiphon_runner::Error::Missing { .. },
+            ..
+        } => NoCount::Missing,
+        error => NoCount::Session(error),
+    }
+}
+
+/// The number of instructions in a file of callgrind's, whose only event is `Ir`.
+fn total_of(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let number = line
+            .strip_prefix("totals:")
+            .or_else(|| line.strip_prefix("summary:"))?;
+        number.trim().parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::total_of;
+
+    #[test]
+    fn reads_the_total_of_either_form() {
+        let text = "version: 1\nevents: Ir\nfn=main\n1 5\nsummary: 1234\n\ntotals: 1234\n";
+        assert_eq!(total_of(text), Some(1234));
+        assert_eq!(total_of("events: Ir\ntotals: 7\n"), Some(7));
+        assert_eq!(total_of("events: Ir\n"), None);
+        assert_eq!(total_of("summary: many\n"), None);
+    }
+}

@@ -1,0 +1,258 @@
+//! The machine that a run is on, as it tells of itself in /proc and /sys, and what would make its figures steadier.
+
+mod advice;
+mod counters;
+
+pub use advice::Advice;
+
+use crate::record::Machine;
+use std::path::{Path, PathBuf};
+
+/// Where the system tells of itself: `/`, or a copy of parts of it in a test.
+pub(crate) struct System {
+    root: PathBuf,
+}
+
+impl System {
+    pub(crate) fn at(root: &Path) -> Self {
+        System {
+            root: root.to_owned(),
+        }
+    }
+
+    /// The text of a file, without the white space around it; `None` if it is not there or empty.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let text = std::fs::read_to_string(self.root.join(path)).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn number(&self, path: &str) -> Option<i64> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// The value of `key` in lines such as `key : value` or `key=value`.
+    pub(crate) fn field(&self, path: &str, key: &str, separator: char) -> Option<String> {
+        let text = self.text(path)?;
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once(separator)?;
+            (name.trim() == key).then(|| value.trim().trim_matches('"').to_owned())
+        })
+    }
+
+    /// The different frequency governors of the processors.
+    pub(crate) fn governors(&self) -> Vec<String> {
+        let mut governors: Vec<_> = (0..processors())
+            .filter_map(|cpu| {
+                self.text(&format!(
+                    "sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
+                ))
+            })
+            .collect();
+        governors.sort();
+        governors.dedup();
+        governors
+    }
+
+    pub(crate) fn load(&self) -> f64 {
+        let text = self.text("proc/loadavg").unwrap_or_default();
+        let first = text.split(' ').next().unwrap_or_default();
+        first.parse().unwrap_or(0.0)
+    }
+
+    pub(crate) fn hypervisor(&self) -> Option<String> {
+        if let Some(kind) = self.text("sys/hypervisor/type") {
+            return Some(kind);
+        }
+        let maker = self.text("sys/class/dmi/id/sys_vendor").unwrap_or_default();
+        let product = self
+            .text("sys/class/dmi/id/product_name")
+            .unwrap_or_default();
+        let named = format!("{maker} {product}");
+        let known = [
+            "QEMU",
+            "KVM",
+            "VMware",
+            "VirtualBox",
+            "Xen",
+            "Microsoft Corporation Virtual",
+            "Amazon EC2",
+            "Google",
+        ];
+        if let Some(known) = known.iter().find(|known| named.contains(*known)) {
+            return Some((*known).to_owned());
+        }
+        let flags = self.field("proc/cpuinfo", "flags", ':')?;
+        let virtual_machine = flags.split(' ').any(|flag| flag == "hypervisor");
+        virtual_machine.then(|| "a hypervisor that does not name itself".to_owned())
+    }
+
+    fn governor(&self) -> String {
+        let governors = self.governors();
+        if governors.is_empty() {
+            let why = "the kernel shows no frequency control";
+            return match self.hypervisor() {
+                Some(_) => format!("unknown: {why} (usual in a virtual machine)"),
+                None => format!("unknown: {why}"),
+            };
+        }
+        governors.join(", ")
+    }
+
+    pub(crate) fn machine(&self) -> Machine {
+        let uname = rustix::system::uname();
+        let memory = self
+            .field("proc/meminfo", "MemTotal", ':')
+            .unwrap_or_default();
+        let memory_kib: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
+        let model = self
+            .field("proc/cpuinfo", "model name", ':')
+            .or_else(|| self.field("proc/cpuinfo", "Model", ':'));
+        Machine {
+            host: uname.nodename().to_string_lossy().into_owned(),
+            processor: model.unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
+            processors: processors(),
+            memory_bytes: memory_kib * 1024,
+            kernel: format!(
+                "{} {}",
+                uname.release().to_string_lossy(),
+                uname.version().to_string_lossy()
+            ),
+            system: self
+                .field("etc/os-release", "PRETTY_NAME", '=')
+                .unwrap_or_else(|| "unknown".to_owned()),
+            governor: self.governor(),
+            clock_source: self
+                .text("sys/devices/system/clocksource/clocksource0/current_clocksource")
+                .unwrap_or_else(|| "unknown".to_owned()),
+            virtualization: self.hypervisor(),
+            load: self.load(),
+            counters: counters::state(self),
+            fifo: fifo(),
+        }
+    }
+}
+
+impl Machine {
+    /// Collects what this machine tells of itself.
+    pub fn collect() -> Machine {
+        System::at(Path::new("/")).machine()
+    }
+
+    /// What to know and to change for steadier numbers, the most useful first.
+    pub fn advice() -> Vec<Advice> {
+        advice::advice(&System::at(Path::new("/")))
+    }
+}
+
+/// The processors that this process may run on.
+pub fn allowed_processors() -> Vec<usize> {
+    match rustix::thread::sched_getaffinity(None) {
+        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU)
+            .filter(|cpu| set.is_set(*cpu))
+            .collect(),
+        Err(_) => (0..processors()).collect(),
+    }
+}
+
+/// How many processors this process may use.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The priority of subjects under FIFO. The keeper that watches them runs above it.
+pub(crate) const FIFO_PRIORITY: i32 = 50;
+
+/// Whether FIFO is permitted, and if not, how to permit it.
+fn fifo() -> String {
+    match (antiphon_runner::Policy::Fifo {
+        priority: FIFO_PRIORITY,
+    })
+    .permitted()
+    {
+        Ok(()) => "permitted".to_owned(),
+        Err(why) => why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A root with the given files.
+    pub(super) fn root(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let system = System::at(folder.path());
+        (folder, system)
+    }
+
+    #[test]
+    fn a_bare_root_gives_a_machine_that_says_what_is_unknown() {
+        let (_folder, system) = root(&[]);
+        let machine = system.machine();
+        assert!(
+            machine.governor.starts_with("unknown: "),
+            "{}",
+            machine.governor
+        );
+        assert_eq!(machine.virtualization, None);
+        assert_eq!(machine.load, 0.0);
+    }
+
+    #[test]
+    fn the_files_are_read() {
+        let (_folder, system) = root(&[
+            (
+                "proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: A Processor @ 3 GHz\nflags\t\t: fpu hypervisor\n",
+            ),
+            ("proc/meminfo", "MemTotal:       2048 kB\n"),
+            ("proc/loadavg", "0.75 0.5 0.1 1/100 4\n"),
+            ("etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian 13\"\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+        ]);
+        let machine = system.machine();
+        assert_eq!(machine.processor, "A Processor @ 3 GHz");
+        assert_eq!(machine.memory_bytes, 2048 * 1024);
+        assert_eq!(machine.load, 0.75);
+        assert_eq!(machine.system, "Debian 13");
+        assert_eq!(machine.governor, "powersave");
+        assert!(machine.virtualization.is_some());
+    }
+
+    #[test]
+    fn advice_names_what_to_change_only_where_something_is_to_be_changed() {
+        let (_folder, system) = root(&[
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            ("sys/devices/system/cpu/smt/active", "0\n"),
+            ("proc/sys/kernel/sched_rt_runtime_us", "950000\n"),
+        ]);
+        let advice = advice::advice(&system);
+        let of = |topic: &str| advice.iter().find(|advice| advice.topic == topic).unwrap();
+        assert!(
+            of("frequency governor")
+                .change
+                .as_deref()
+                .unwrap()
+                .contains("performance")
+        );
+        assert_eq!(of("sibling threads").change, None);
+        assert!(
+            of("real-time throttling")
+                .change
+                .as_deref()
+                .unwrap()
+                .contains("sched_rt_runtime_us=-1")
+        );
+    }
+}

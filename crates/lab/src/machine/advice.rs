@@ -1,0 +1,160 @@
+//! What to know of a machine, and to change, before trusting its figures.
+
+use super::{System, allowed_processors, counters, fifo, processors};
+
+/// One property of the machine that decides how steady figures are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// What it is about.
+    pub topic: &'static str,
+    /// How it is now.
+    pub state: String,
+    /// What to do about it; `None` where nothing needs to be done.
+    pub change: Option<String>,
+}
+
+fn as_it_is(topic: &'static str, state: impl Into<String>) -> Advice {
+    Advice {
+        topic,
+        state: state.into(),
+        change: None,
+    }
+}
+
+fn to_change(topic: &'static str, state: impl Into<String>, change: impl Into<String>) -> Advice {
+    Advice {
+        topic,
+        state: state.into(),
+        change: Some(change.into()),
+    }
+}
+
+pub(super) fn advice(system: &System) -> Vec<Advice> {
+    let all = [
+        Some(load(system)),
+        Some(governor(system)),
+        turbo(system),
+        siblings(system),
+        Some(fifo_permission()),
+        throttling(system),
+        timer_slack(system),
+        Some(enough_processors()),
+        system.hypervisor().map(|name| virtual_machine(&name)),
+        Some(hardware_counters(system)),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn load(system: &System) -> Advice {
+    let load = system.load();
+    let state = format!(
+        "{load:.2} on {} processors over the last minute",
+        processors()
+    );
+    if load > 0.3 {
+        let change = "end other programs first: medians of paired slices bear load, latencies and blocking operations do not";
+        return to_change("load", state, change);
+    }
+    as_it_is("load", state)
+}
+
+fn governor(system: &System) -> Advice {
+    let governors = system.governors();
+    let state = system.governor();
+    if governors.iter().any(|governor| governor != "performance") {
+        let change =
+            "`cpupower frequency-set -g performance` as root (Debian package linux-cpupower)";
+        return to_change("frequency governor", state, change);
+    }
+    as_it_is("frequency governor", state)
+}
+
+fn turbo(system: &System) -> Option<Advice> {
+    let intel = "sys/devices/system/cpu/intel_pstate/no_turbo";
+    let general = "sys/devices/system/cpu/cpufreq/boost";
+    let (on, path, off) = match (system.number(intel), system.number(general)) {
+        (Some(no_turbo), _) => (no_turbo == 0, intel, 1),
+        (None, Some(boost)) => (boost != 0, general, 0),
+        (None, None) => return None,
+    };
+    if !on {
+        return Some(as_it_is("turbo", "off"));
+    }
+    let change = format!(
+        "`echo {off} > /{path}` as root: a processor has several turbo states, and figures follow them"
+    );
+    Some(to_change("turbo", "on", change))
+}
+
+fn siblings(system: &System) -> Option<Advice> {
+    let active = system.number("sys/devices/system/cpu/smt/active")?;
+    if active == 0 {
+        return Some(as_it_is("sibling threads", "off"));
+    }
+    let change = "`echo off > /sys/devices/system/cpu/smt/control` as root: a sibling takes from the processor that is measured";
+    Some(to_change("sibling threads", "on", change))
+}
+
+fn fifo_permission() -> Advice {
+    match fifo().as_str() {
+        "permitted" => as_it_is("FIFO scheduling", "permitted"),
+        why => to_change(
+            "FIFO scheduling",
+            "not permitted",
+            format!(
+                "{why} (without it, operations that block are measured under `other` and spread by 10 %)"
+            ),
+        ),
+    }
+}
+
+fn throttling(system: &System) -> Option<Advice> {
+    let runtime = system.number("proc/sys/kernel/sched_rt_runtime_us")?;
+    let period = system
+        .number("proc/sys/kernel/sched_rt_period_us")
+        .unwrap_or(1_000_000);
+    if runtime < 0 || runtime >= period {
+        return Some(as_it_is("real-time throttling", "off"));
+    }
+    let state = format!(
+        "FIFO subjects lose {} ms of every {} ms",
+        (period - runtime) / 1000,
+        period / 1000
+    );
+    let change = "`sysctl kernel.sched_rt_runtime_us=-1` as root while measuring, where a keeper can still end a subject that spins";
+    Some(to_change("real-time throttling", state, change))
+}
+
+fn timer_slack(system: &System) -> Option<Advice> {
+    let slack = system.number("proc/self/timerslack_ns")?;
+    let state = format!("{slack} ns are added to delays under `other`, none under FIFO");
+    Some(as_it_is("timer slack", state))
+}
+
+fn enough_processors() -> Advice {
+    let allowed = allowed_processors();
+    if allowed.len() < 2 {
+        return to_change(
+            "processors",
+            "one",
+            "placement `across` needs two: give this process another (taskset, or the machine's settings)",
+        );
+    }
+    as_it_is("processors", format!("{} may be used", allowed.len()))
+}
+
+fn virtual_machine(name: &str) -> Advice {
+    as_it_is(
+        "virtual machine",
+        format!("under {name}: its host takes time that only the gaps in clock readings show"),
+    )
+}
+
+fn hardware_counters(system: &System) -> Advice {
+    let state = counters::state(system);
+    match state.strip_prefix("no: ") {
+        None => as_it_is("hardware counters", state),
+        Some(why) if why.contains("sysctl") => to_change("hardware counters", "not readable", why),
+        Some(why) => as_it_is("hardware counters", format!("none: {why}")),
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether hardware counters can be read here.
+
+use super::System;
+use perf_event::Builder;
+use perf_event::events::Hardware;
+
+/// One sentence: that instructions can be counted, or why not and what would mend it.
+pub(super) fn state(system: &System) -> String {
+    let mut builder = Builder::new(Hardware::INSTRUCTIONS);
+    let counted = builder
+        .exclude_kernel(true)
+        .build()
+        .and_then(|mut counter| {
+            counter.enable()?;
+            std::hint::black_box((0..1000u64).sum::<u64>());
+            counter.disable()?;
+            counter.read()
+        });
+    match counted {
+        Ok(0) => "no: the kernel gives a counter of instructions, but it stays at 0".to_owned(),
+        Ok(_) => "yes: instructions can be counted".to_owned(),
+        Err(error) => why_not(system, &error),
+    }
+}
+
+fn why_not(system: &System, error: &std::io::Error) -> String {
+    let paranoid = system.number("proc/sys/kernel/perf_event_paranoid");
+    let cause = match (error.kind(), paranoid) {
+        (std::io::ErrorKind::NotFound, _) if system.hypervisor().is_some() => {
+            "this virtual machine is given no hardware counters".to_owned()
+        }
+        (std::io::ErrorKind::NotFound, _) => {
+            "this processor or kernel has no hardware counters".to_owned()
+        }
+        (std::io::ErrorKind::PermissionDenied, Some(level)) => format!(
+            "not permitted (kernel.perf_event_paranoid is {level}); `sysctl kernel.perf_event_paranoid=2` as root permits it"
+        ),
+        _ => format!("perf_event_open: {error}"),
+    };
+    format!("no: {cause}; instructions are counted by callgrind where it is installed")
+}

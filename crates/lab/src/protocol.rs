@@ -1,0 +1,27 @@
+//! The subject protocol, version 1, as text: what requests look like and what answers mean (docs/subject-protocol.md). No I/O.
+
+mod answer;
+mod escape;
+mod request;
+
+pub use answer::{
+    ClockInfo, ClockUnit, Data, Hello, Line, Outcome, Refusal, SyntaxError, TestInfo, TestKind,
+    Usage, parse_line,
+};
+pub use escape::{decode, encode};
+pub use request::Request;
+
+/// The version that this laboratory speaks.
+pub const VERSION: u64 = 1;
+
+/// What every protocol line of an answer begins with.
+pub const MARK: &str = "@@ ";
+
+/// Longest request line, bytes, without its line end.
+pub const REQUEST_MAX: usize = 4096;
+
+/// Longest line of an answer, bytes, without its line end.
+pub const ANSWER_LINE_MAX: usize = 65_536;
+
+/// Most readings that one `clock` request may ask for.
+pub const READINGS_MAX: u64 = 1_000_000;

@@ -1,0 +1,432 @@
+//! Answers: what a subject's lines mean. Any bytes may come in; nothing here panics.
+
+use super::{MARK, decode, request::role_word};
+use antiphon_measure::{LatencySample, Role, Slice, ThreadReport};
+use std::collections::HashMap;
+use std::str::FromStr;
+
+/// A line that does not follow the protocol, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct SyntaxError {
+    /// What is wrong, with what was expected instead.
+    pub why: String,
+}
+
+impl SyntaxError {
+    /// An error that says `why`.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+/// One line of a subject's standard output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// Not a protocol line: the subject's own output.
+    Own,
+    /// A data line.
+    Data(Data),
+    /// The closing line of an answer that went well.
+    Ok,
+    /// The closing line of an answer that did not.
+    Error(Refusal),
+}
+
+/// What a subject says when it does not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// One of the protocol's codes, such as `unknown-test`.
+    pub code: String,
+    /// The subject's explanation; may be empty.
+    pub text: String,
+}
+
+/// What a data line says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Who the subject is.
+    Hello(Hello),
+    /// A clock it can read.
+    Clock(ClockInfo),
+    /// A test it knows.
+    Test(TestInfo),
+    /// Absolute readings of a clock, in the clock's unit.
+    Readings(Vec<i64>),
+    /// A timed run of a frame.
+    Slice(Slice),
+    /// What threads said of themselves.
+    Thread(ThreadReport),
+    /// One operation of a latency series.
+    Sample(LatencySample),
+    /// How a storage loop ended.
+    Outcome(Outcome),
+    /// Resource use.
+    Usage(Usage),
+}
+
+/// Who a subject is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The version of the protocol that it speaks.
+    pub protocol: u64,
+    /// The language it is written in.
+    pub language: String,
+    /// The version of its kit; empty if it does not say.
+    pub kit: String,
+    /// The clock that its times are read from.
+    pub clock: String,
+}
+
+/// A clock of a subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockInfo {
+    /// Its name, to ask for readings by.
+    pub name: String,
+    /// The unit of its readings.
+    pub unit: ClockUnit,
+}
+
+/// The unit of a clock's readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// The clock's own ticks.
+    Ticks,
+}
+
+/// A test of a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestInfo {
+    /// `[a-z0-9_.-]+`, unique in its subject.
+    pub name: String,
+    /// What kind of request runs it.
+    pub kind: TestKind,
+    /// Unit of the argument it takes (`ns`, `bytes`, `count`); `None` when it takes none.
+    pub arg: Option<String>,
+    /// Voluntary context switches per operation expected under placement `same`; `None` when not declared.
+    pub switches: Option<f64>,
+    /// How many threads take part in one operation.
+    pub threads: u32,
+    /// Key of equal work across subjects.
+    pub work: Option<String>,
+    /// Why it cannot run here, and what would mend that; `None` when it can.
+    pub absent: Option<String>,
+}
+
+/// What kind of request runs a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TestKind {
+    /// Control and test loop: `batch` and `slice`.
+    Frame,
+    /// A distribution: `latency`.
+    Latency,
+    /// Clock readings of a storage loop: `series`.
+    Series,
+}
+
+/// How a storage loop ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Operations done.
+    pub completed: u64,
+    /// The exception or message with which the system refused storage; `None` when all were done.
+    pub exhausted: Option<String>,
+}
+
+/// Resource use of a subject's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time in user mode, ns.
+    pub user_ns: u64,
+    /// Processor time in the system, ns.
+    pub system_ns: u64,
+    /// Largest resident memory so far, bytes.
+    pub peak_rss_bytes: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+    /// Voluntary context switches.
+    pub voluntary: u64,
+    /// Involuntary context switches.
+    pub involuntary: u64,
+    /// Threads alive now.
+    pub threads: u64,
+}
+
+/// Reads one line of standard output, without its line end.
+///
+/// # Errors
+/// The line has the protocol's mark, and what follows is not a protocol line.
+pub fn parse_line(line: &str) -> Result<Line, SyntaxError> {
+    let Some(text) = line.strip_prefix(MARK) else {
+        return Ok(Line::Own);
+    };
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Ok(Line::Data(match word {
+        "ok" if rest.is_empty() => return Ok(Line::Ok),
+        "error" => return refusal(rest).map(Line::Error),
+        "hello" => Data::Hello(hello(&Fields::parse(rest)?)?),
+        "clock" => Data::Clock(clock(&Fields::parse(rest)?)?),
+        "test" => Data::Test(test(&Fields::parse(rest)?)?),
+        "thread" => Data::Thread(thread(&Fields::parse(rest)?)?),
+        "outcome" => Data::Outcome(outcome(&Fields::parse(rest)?)?),
+        "usage" => Data::Usage(usage(&Fields::parse(rest)?)?),
+        "readings" => Data::Readings(readings(rest)?),
+        "slice" => Data::Slice(slice(rest)?),
+        "sample" => Data::Sample(sample(rest)?),
+        _ => {
+            return Err(SyntaxError::new(format!(
+                "`{word}` is no word that an answer can begin with"
+            )));
+        }
+    }))
+}
+
+/// `key=value` words, decoded.
+struct Fields<'a>(HashMap<&'a str, String>);
+
+impl<'a> Fields<'a> {
+    fn parse(text: &'a str) -> Result<Self, SyntaxError> {
+        let mut fields = HashMap::new();
+        for word in text.split(' ').filter(|word| !word.is_empty()) {
+            let Some((key, value)) = word.split_once('=') else {
+                return Err(SyntaxError::new(format!(
+                    "`{word}` is not `key=value` (a space inside a value is written `%20`)"
+                )));
+            };
+            if fields.insert(key, decode(value)?).is_some() {
+                return Err(SyntaxError::new(format!("the field `{key}` comes twice")));
+            }
+        }
+        Ok(Self(fields))
+    }
+
+    fn optional(&self, key: &str) -> Option<String> {
+        self.0.get(key).cloned()
+    }
+
+    fn text(&self, key: &str) -> Result<String, SyntaxError> {
+        self.optional(key)
+            .ok_or_else(|| SyntaxError::new(format!("the field `{key}` is missing")))
+    }
+
+    fn number<N: FromStr>(&self, key: &str) -> Result<N, SyntaxError> {
+        number(key, &self.text(key)?)
+    }
+}
+
+fn number<N: FromStr>(what: &str, word: &str) -> Result<N, SyntaxError> {
+    // `+5` parses in Rust; in the protocol it is no number.
+    (!word.starts_with('+'))
+        .then(|| word.parse().ok())
+        .flatten()
+        .ok_or_else(|| SyntaxError::new(format!("{what} is `{word}`: no number in its range")))
+}
+
+fn refusal(rest: &str) -> Result<Refusal, SyntaxError> {
+    let (code, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    if code.is_empty() {
+        return Err(SyntaxError::new("`@@ error` without a code"));
+    }
+    Ok(Refusal {
+        code: code.to_owned(),
+        text: text.to_owned(),
+    })
+}
+
+fn hello(fields: &Fields<'_>) -> Result<Hello, SyntaxError> {
+    Ok(Hello {
+        protocol: fields.number("protocol")?,
+        language: fields.text("language")?,
+        kit: fields.optional("kit").unwrap_or_default(),
+        clock: fields.text("clock")?,
+    })
+}
+
+fn clock(fields: &Fields<'_>) -> Result<ClockInfo, SyntaxError> {
+    let unit = fields.text("unit")?;
+    Ok(ClockInfo {
+        name: fields.text("name")?,
+        unit: match unit.as_str() {
+            "ns" => ClockUnit::Nanoseconds,
+            "ticks" => ClockUnit::Ticks,
+            _ => {
+                return Err(SyntaxError::new(format!(
+                    "unit is `{unit}`: it must be `ns` or `ticks`"
+                )));
+            }
+        },
+    })
+}
+
+fn test(fields: &Fields<'_>) -> Result<TestInfo, SyntaxError> {
+    let name = fields.text("name")?;
+    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
+    if name.is_empty() || !name.bytes().all(allowed) {
+        return Err(SyntaxError::new(format!(
+            "the test's name `{name}` must be made of a-z, 0-9, `_`, `.` and `-`"
+        )));
+    }
+    let kind = fields.text("kind")?;
+    let switches = match fields.optional("switches") {
+        None => None,
+        Some(word) => {
+            let switches: f64 = number("switches", &word)?;
+            if !switches.is_finite() || switches < 0.0 {
+                return Err(SyntaxError::new(format!(
+                    "switches is `{word}`: it cannot be that many"
+                )));
+            }
+            Some(switches)
+        }
+    };
+    Ok(TestInfo {
+        name,
+        kind: match kind.as_str() {
+            "frame" => TestKind::Frame,
+            "latency" => TestKind::Latency,
+            "series" => TestKind::Series,
+            _ => {
+                return Err(SyntaxError::new(format!(
+                    "kind is `{kind}`: it must be `frame`, `latency` or `series`"
+                )));
+            }
+        },
+        arg: fields.optional("arg"),
+        switches,
+        threads: match fields.optional("threads") {
+            None => 1,
+            Some(word) => number("threads", &word)?,
+        },
+        work: fields.optional("work"),
+        absent: fields.optional("absent"),
+    })
+}
+
+fn thread(fields: &Fields<'_>) -> Result<ThreadReport, SyntaxError> {
+    Ok(ThreadReport {
+        role: fields.text("role")?,
+        policy: fields.text("policy")?,
+        priority: fields.number("priority")?,
+        processor: fields.number("processor")?,
+        allowed: fields.text("allowed")?,
+        count: fields.number("count")?,
+    })
+}
+
+fn outcome(fields: &Fields<'_>) -> Result<Outcome, SyntaxError> {
+    let end = fields.text("end")?;
+    Ok(Outcome {
+        completed: fields.number("completed")?,
+        exhausted: match end.as_str() {
+            "count" => None,
+            "exhausted" => Some(fields.optional("text").unwrap_or_default()),
+            _ => {
+                return Err(SyntaxError::new(format!(
+                    "end is `{end}`: it must be `count` or `exhausted`"
+                )));
+            }
+        },
+    })
+}
+
+fn usage(fields: &Fields<'_>) -> Result<Usage, SyntaxError> {
+    Ok(Usage {
+        user_ns: fields.number("user")?,
+        system_ns: fields.number("system")?,
+        peak_rss_bytes: fields.number("peak_rss")?,
+        minor_faults: fields.number("minor")?,
+        major_faults: fields.number("major")?,
+        voluntary: fields.number("voluntary")?,
+        involuntary: fields.number("involuntary")?,
+        threads: fields.number("threads")?,
+    })
+}
+
+/// One absolute reading and then differences, given back as absolute readings.
+fn readings(rest: &str) -> Result<Vec<i64>, SyntaxError> {
+    let mut readings: Vec<i64> = Vec::new();
+    for word in rest.split(' ') {
+        let number: i64 = number("a reading", word)?;
+        let reading = match readings.last() {
+            None => Some(number),
+            Some(last) => last.checked_add(number),
+        };
+        readings.push(reading.ok_or_else(|| {
+            SyntaxError::new(format!(
+                "the difference {word} leaves the range of 64 bits: only the first number of a line is absolute"
+            ))
+        })?);
+    }
+    Ok(readings)
+}
+
+fn slice(rest: &str) -> Result<Slice, SyntaxError> {
+    let words: [&str; 12] = words(rest)?;
+    let [
+        block,
+        role,
+        iterations,
+        start,
+        elapsed,
+        voluntary,
+        involuntary,
+        minor,
+        major,
+        wait,
+        processor,
+        checksum,
+    ] = words;
+    let role = [Role::Control, Role::Test, Role::Reference]
+        .into_iter()
+        .find(|known| role_word(*known) == role)
+        .ok_or_else(|| {
+            SyntaxError::new(format!(
+                "the role is `{role}`: it must be `control`, `test` or `reference`"
+            ))
+        })?;
+    Ok(Slice {
+        block: number("block", block)?,
+        role,
+        iterations: number("iterations", iterations)?,
+        start_ns: number("start", start)?,
+        elapsed_ns: number("elapsed", elapsed)?,
+        voluntary: number("voluntary", voluntary)?,
+        involuntary: number("involuntary", involuntary)?,
+        minor_faults: number("minor", minor)?,
+        major_faults: number("major", major)?,
+        wait_ns: known("wait", wait)?,
+        processor: known("processor", processor)?,
+        checksum: number("checksum", checksum)?,
+    })
+}
+
+fn sample(rest: &str) -> Result<LatencySample, SyntaxError> {
+    let [intended, actual, end] = words(rest)?;
+    Ok(LatencySample {
+        intended_ns: number("the intended start", intended)?,
+        actual_ns: number("the actual start", actual)?,
+        end_ns: number("the end", end)?,
+    })
+}
+
+/// A number, or `-` where the system does not tell.
+fn known<N: FromStr>(what: &str, word: &str) -> Result<Option<N>, SyntaxError> {
+    match word {
+        "-" => Ok(None),
+        _ => number(what, word).map(Some),
+    }
+}
+
+fn words<const COUNT: usize>(rest: &str) -> Result<[&str; COUNT], SyntaxError> {
+    let words: Vec<&str> = rest.split(' ').collect();
+    let found = words.len();
+    words.try_into().map_err(|_| {
+        SyntaxError::new(format!(
+            "{found} words after the first, where {COUNT} are expected"
+        ))
+    })
+}

@@ -1,0 +1,97 @@
+//! The time of a run: how much each item may take, and how much is left.
+
+use super::Task;
+use std::time::Instant;
+
+/// An item's time is not shortened below this share of the suite's.
+const LEAST_SHARE: f64 = 0.05;
+
+/// What starting a process and asking costs beside the measuring, s.
+const OVERHEAD: f64 = 0.01;
+
+pub(super) struct Budget {
+    begun: Instant,
+    total: Option<f64>,
+    /// Nominal time of all items that are still to come, s.
+    left: f64,
+    /// How much longer items took than their share, as a running ratio.
+    pace: f64,
+}
+
+impl Budget {
+    pub(super) fn new(total: Option<f64>, nominal: f64) -> Budget {
+        Budget {
+            begun: Instant::now(),
+            total,
+            left: nominal,
+            pace: 1.0,
+        }
+    }
+
+    /// The share of its nominal time that an item may take now: 1, or less where the budget does not reach for all that is left.
+    pub(super) fn share(&self) -> f64 {
+        let Some(total) = self.total else { return 1.0 };
+        let remaining = (total - self.begun.elapsed().as_secs_f64()).max(0.0);
+        (remaining / (self.left * self.pace).max(1e-9)).clamp(LEAST_SHARE, 1.0)
+    }
+
+    /// Takes one item's nominal time off, and learns from how long it really took.
+    pub(super) fn spent(&mut self, nominal: f64, share: f64, took: f64) {
+        self.left = (self.left - nominal).max(0.0);
+        if nominal > 0.0 {
+            let ratio = (took / (nominal * share)).clamp(0.05, 4.0);
+            self.pace = 0.97 * self.pace + 0.03 * ratio;
+        }
+    }
+
+    /// Estimate of the time left, s.
+    pub(super) fn seconds_left(&self) -> f64 {
+        self.left * self.pace * self.share()
+    }
+}
+
+/// The time that the suite gives to a task in one process start, s.
+pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
+    OVERHEAD
+        + match task {
+            Task::Frame => seconds_per_row,
+            Task::Latency { count, interval_ns } => {
+                *count as f64 * (*interval_ns as f64).max(1e4) / 1e9
+            }
+            // What a turn and its printing cost is not known before: 2 µs is about what it is.
+            Task::Series { count, .. } | Task::Clock { count, .. } => *count as f64 * 2e-6,
+            Task::Interference { seconds } | Task::DelayCurve { seconds, .. } => *seconds,
+            Task::Absent { .. } => 0.0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_budget_every_item_has_its_whole_time() {
+        assert_eq!(Budget::new(None, 1e9).share(), 1.0);
+    }
+
+    #[test]
+    fn a_budget_too_small_shortens_all_that_is_left_alike() {
+        let budget = Budget::new(Some(1000.0), 4000.0);
+        assert!((budget.share() - 0.25).abs() < 0.01);
+        assert!((budget.seconds_left() - 1000.0).abs() < 50.0);
+    }
+
+    #[test]
+    fn items_that_end_early_leave_their_time_to_the_others() {
+        let mut budget = Budget::new(Some(1000.0), 4000.0);
+        for _ in 0..2000 {
+            budget.spent(1.0, 1.0, 0.1);
+        }
+        assert!(budget.share() > 0.9);
+    }
+
+    #[test]
+    fn a_spent_budget_still_gives_each_item_a_little() {
+        assert_eq!(Budget::new(Some(0.0), 10.0).share(), LEAST_SHARE);
+    }
+}

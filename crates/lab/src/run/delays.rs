@@ -1,0 +1,226 @@
+//! Delay curves: single delays of each requested length, and one length started at random times (the paper's second experiment).
+
+use super::engine::{Engine, Failure};
+use super::frames;
+use crate::record::Outcome;
+use crate::suite::DelaySweep;
+use antiphon_measure::{
+    Batch, BatchRequest, DelayCurve, DelayPoint, Interval, Purpose, RandomStarts, Role,
+};
+use std::time::Duration;
+
+/// Curves are measured in the first process start.
+const START: u32 = 0;
+
+/// What a delay costs beside its length, for the budget, ns: timer slack and waking.
+const OVERHEAD_NS: u64 = 80_000;
+
+/// Delays of one length, at least and at most; each block has two.
+const BLOCKS: (u64, u64) = (2, 200);
+
+/// A request lasts at most about so long, so that an interruption loses little, ns.
+const REQUEST_NS: u64 = 500_000_000;
+
+/// The length that is started at random times: the first of the curve that is not shorter, ns.
+const RANDOM_DELAY_NS: u64 = 1_000_000;
+
+/// Starting times vary over this many iterations of the reference, some 20 ns each: longer than a tick of any usual kernel.
+const RANDOM_ITERATIONS: u64 = 500_000;
+
+/// Share of the curve's time that goes into random starts.
+const RANDOM_SHARE: f64 = 0.2;
+
+/// The requested delays of a sweep, ns, at equal ratios.
+pub(super) fn points(sweep: &DelaySweep, quick: bool) -> Vec<u64> {
+    let per_decade = match quick {
+        true => sweep.quick_points_per_decade,
+        false => sweep.points_per_decade,
+    } as f64;
+    let (from, to) = (sweep.from_ns as f64, sweep.to_ns as f64);
+    let steps = ((to / from).log10() * per_decade)
+        .round()
+        .clamp(0.0, 10_000.0) as u32;
+    let mut points: Vec<u64> = (0..=steps)
+        .map(|step| (from * 10f64.powf(f64::from(step) / per_decade)).round() as u64)
+        .collect();
+    points.dedup();
+    points
+}
+
+pub(super) fn measure(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    points: &[u64],
+    seconds: f64,
+) -> Result<Outcome, Failure> {
+    let for_curve_ns = seconds * (1.0 - RANDOM_SHARE) * 1e9;
+    let mut measured = Vec::new();
+    let mut left_ns = for_curve_ns;
+    for (index, requested) in points.iter().enumerate() {
+        // What short delays do not use goes to the long ones.
+        let share_ns = left_ns / (points.len() - index) as f64;
+        let begun = std::time::Instant::now();
+        let delays = single_delays(engine, position, *requested, share_ns as u64)?;
+        measured.extend(point(*requested, &delays));
+        left_ns = (left_ns - begun.elapsed().as_nanos() as f64).max(0.0);
+    }
+    let random = random_starts(engine, position, points, seconds * RANDOM_SHARE)?;
+    let random: Vec<_> = random.into_iter().collect();
+    Ok(Outcome::DelayCurve(DelayCurve::classify(measured, &random)))
+}
+
+/// Delays of one length, each timed alone, less the control, ns.
+fn single_delays(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    requested_ns: u64,
+    share_ns: u64,
+) -> Result<Vec<f64>, Failure> {
+    let block_ns = 2 * (requested_ns + OVERHEAD_NS);
+    let mut blocks = (share_ns / block_ns).clamp(BLOCKS.0, BLOCKS.1);
+    let per_request = (REQUEST_NS / block_ns).max(1);
+    let mut delays = Vec::new();
+    while blocks > 0 {
+        let now = blocks.min(per_request);
+        let batch = batch(engine, position, requested_ns, now as u32, 0)?;
+        delays.extend(delays_of(&batch));
+        blocks -= now;
+    }
+    Ok(delays)
+}
+
+/// Runs blocks of single delays.
+fn batch(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    requested_ns: u64,
+    blocks: u32,
+    reference: u64,
+) -> Result<Batch, Failure> {
+    if engine.interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    let mut item = engine.items[position].clone();
+    item.identity.arg = Some(requested_ns);
+    let request = BatchRequest {
+        iterations: 1,
+        blocks,
+        reference_iterations: reference,
+        warmup: 1,
+        purpose: Purpose::Sample,
+    };
+    let block = Duration::from_nanos(2 * (requested_ns + OVERHEAD_NS) + 100 * reference);
+    let limit = engine.seats.hang_limit + 20 * blocks * block;
+    let live = engine
+        .seats
+        .live(&item.identity, START)
+        .map_err(Failure::Absent)?;
+    let answer = live
+        .session
+        .batch(&item.identity.test, item.identity.arg, &request, limit);
+    let batch = engine.took(position, START, answer)?;
+    engine.append(position, START, &frames::raw(&item, &request, &batch))?;
+    Ok(batch)
+}
+
+/// The test slices less the median control slice, ns.
+fn delays_of(batch: &Batch) -> Vec<f64> {
+    let of = |role| {
+        let slices = batch.slices.iter().filter(move |slice| slice.role == role);
+        slices.map(|slice| slice.elapsed_ns as f64)
+    };
+    let mut controls: Vec<f64> = of(Role::Control).collect();
+    controls.sort_by(f64::total_cmp);
+    let control = controls.get(controls.len() / 2).copied().unwrap_or(0.0);
+    of(Role::Test).map(|elapsed| elapsed - control).collect()
+}
+
+/// The median of the delays with its sign-test interval (order statistics, 95 %), and their range.
+fn point(requested_ns: u64, delays: &[f64]) -> Option<DelayPoint> {
+    let mut sorted = delays.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (first, last) = (*sorted.first()?, *sorted.last()?);
+    let count = sorted.len();
+    // Binomial(n, ½) by its normal limit; few delays give the extremes.
+    let below = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt())
+        .floor()
+        .max(0.0) as usize;
+    Some(DelayPoint {
+        requested_ns: requested_ns as f64,
+        actual_ns: Interval {
+            value: (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0,
+            low: sorted[below],
+            high: sorted[count - 1 - below],
+        },
+        range_ns: (first, last),
+    })
+}
+
+/// One delay, started at random times: a reference of random length runs before it.
+fn random_starts(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    points: &[u64],
+    seconds: f64,
+) -> Result<Option<RandomStarts>, Failure> {
+    let not_shorter = points.iter().find(|point| **point >= RANDOM_DELAY_NS);
+    let Some(requested) = not_shorter.or(points.last()).copied() else {
+        return Ok(None);
+    };
+    let begun = std::time::Instant::now();
+    let mut state = engine.seed ^ position as u64;
+    let mut delays = Vec::new();
+    while delays.len() < 10 || (delays.len() < 200 && begun.elapsed().as_secs_f64() < seconds) {
+        let reference = 1 + splitmix(&mut state) % RANDOM_ITERATIONS;
+        let batch = batch(engine, position, requested, 1, reference)?;
+        // The second delay of a block starts when the first has ended: only the first is random.
+        delays.extend(delays_of(&batch).first());
+    }
+    delays.sort_by(f64::total_cmp);
+    let at = |share: f64| delays[((delays.len() - 1) as f64 * share).round() as usize];
+    Ok(Some(RandomStarts {
+        requested_ns: requested as f64,
+        range_ns: (at(0.1), at(0.9)),
+        starts: delays.len() as u64,
+    }))
+}
+
+/// The next number of the generator SplitMix64 (Steele, Lea and Flood 2014): repeatable from the run's seed.
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_has_both_ends_and_equal_ratios() {
+        let sweep = DelaySweep {
+            from_ns: 1000,
+            to_ns: 100_000_000,
+            points_per_decade: 9,
+            quick_points_per_decade: 3,
+            seconds: 1.0,
+            quick_seconds: 1.0,
+        };
+        let quick = points(&sweep, true);
+        assert_eq!(quick.len(), 16);
+        assert_eq!((quick[0], quick[3], quick[15]), (1000, 10_000, 100_000_000));
+        assert_eq!(points(&sweep, false).len(), 46);
+    }
+
+    #[test]
+    fn a_point_is_the_median_with_limits_between_the_extremes() {
+        let delays: Vec<f64> = (0..=100).map(f64::from).collect();
+        let point = point(5, &delays).unwrap();
+        assert_eq!(point.actual_ns.value, 50.0);
+        assert_eq!((point.actual_ns.low, point.actual_ns.high), (40.0, 60.0));
+        assert_eq!(point.range_ns, (0.0, 100.0));
+        assert_eq!(super::point(5, &[]), None);
+    }
+}

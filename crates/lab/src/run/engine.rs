@@ -1,0 +1,367 @@
+//! Measures the items of a plan, one after the other, in each process start.
+
+use super::budget::{Budget, nominal};
+use super::prepare::Prepared;
+use super::seats::{Seats, absence};
+use super::work::Claims;
+use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
+use crate::protocol::TestInfo;
+use crate::record::{Outcome, ResultRecord};
+use crate::session::SessionError;
+use crate::store::{Raw, Saved, StoreError};
+use crate::suite::{Sizes, Suite};
+use antiphon_measure::{Estimate, Stopped};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Everything that measuring an item may need.
+pub(super) struct Engine<'e, 'l> {
+    pub(super) lab: &'e mut Laboratory<'l>,
+    pub(super) run: i64,
+    pub(super) seed: u64,
+    pub(super) sizes: Sizes,
+    pub(super) items: Vec<Item>,
+    /// By subject and name.
+    pub(super) tests: HashMap<(String, String), TestInfo>,
+    pub(super) seats: Seats,
+    /// Share of the time that the system took, by subject and policy.
+    pub(super) betas: HashMap<(String, String), f64>,
+    pub(super) claims: Claims,
+    /// What was read of each item before the run was interrupted.
+    pub(super) stored: Vec<Vec<(u32, Raw)>>,
+    results: Vec<Option<ResultRecord>>,
+    starts: u32,
+    budget: Budget,
+    /// Items begun, in all starts.
+    begun: usize,
+    /// Items to be begun, in all starts.
+    all: usize,
+}
+
+/// Why an item has no figure.
+pub(super) enum Failure {
+    /// There is none to be had, and this is its absence.
+    Absent(Outcome),
+    /// The user ended the run before there was one.
+    Interrupted,
+    /// The run cannot go on.
+    Fatal(RunError),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::Fatal(error.into())
+    }
+}
+
+/// Runs the plan. With `saved`, goes on where that run stopped.
+pub(super) fn execute(
+    lab: &mut Laboratory<'_>,
+    run: i64,
+    suite: &Suite,
+    options: &Options,
+    prepared: Prepared,
+    saved: Option<Saved>,
+) -> Result<(), RunError> {
+    let mut engine = Engine::new(lab, run, suite, options, prepared, saved);
+    engine.announce();
+    for start in 0..engine.starts {
+        for position in 0..engine.items.len() {
+            engine.item(position, start)?;
+        }
+        engine.seats.end(start);
+    }
+    super::work::check(&mut engine)?;
+    let interrupted = engine.interrupted();
+    if !interrupted {
+        lab.store.finish(run)?;
+    }
+    lab.observer.event(Event::Ended { run, interrupted });
+    Ok(())
+}
+
+impl<'e, 'l> Engine<'e, 'l> {
+    fn new(
+        lab: &'e mut Laboratory<'l>,
+        run: i64,
+        suite: &Suite,
+        options: &Options,
+        prepared: Prepared,
+        saved: Option<Saved>,
+    ) -> Self {
+        let sizes = suite.sizes(options.quick);
+        let hang_limit = Duration::from_secs_f64(options.hang_limit_s.clamp(0.1, 3600.0));
+        let count = prepared.items.len();
+        let (stored, record) = match saved {
+            Some(saved) => (saved.raw, Some(saved.record)),
+            None => (vec![Vec::new(); count], None),
+        };
+        let mut earlier: HashMap<_, _> = record
+            .into_iter()
+            .flat_map(|record| record.results)
+            .map(|result| (result.identity.clone(), result))
+            .collect();
+        let results = prepared
+            .items
+            .iter()
+            .map(|item| earlier.remove(&item.identity))
+            .collect();
+        let mut engine = Engine {
+            run,
+            seed: options.seed,
+            sizes,
+            tests: prepared.tests,
+            seats: Seats::new(prepared.builds, hang_limit),
+            betas: HashMap::new(),
+            claims: Claims::default(),
+            stored,
+            results,
+            starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
+            budget: Budget::new(None, 0.0),
+            begun: 0,
+            all: 0,
+            items: prepared.items,
+            lab,
+        };
+        engine.set_budget(options.time_budget_s.or(sizes.seconds));
+        engine
+    }
+
+    fn set_budget(&mut self, total: Option<f64>) {
+        let mut seconds = 0.0;
+        for start in 0..self.starts {
+            for position in 0..self.items.len() {
+                if self.is_due(position, start) {
+                    self.all += 1;
+                    seconds += nominal(&self.items[position].task, self.sizes.seconds_per_row);
+                }
+            }
+        }
+        self.budget = Budget::new(total, seconds);
+    }
+
+    fn announce(&mut self) {
+        let done = (0..self.items.len())
+            .filter(|position| !self.is_due(*position, 0))
+            .count();
+        self.tell(Event::Planned {
+            run: self.run,
+            items: self.items.len(),
+            done,
+            seconds: self.budget.seconds_left(),
+        });
+        for result in self.results.iter().flatten() {
+            if let Outcome::Interference(interference) = &result.outcome {
+                let identity = &result.identity;
+                let whose = (identity.subject.clone(), identity.policy.clone());
+                self.betas.insert(whose, interference.beta);
+            }
+        }
+    }
+
+    /// Whether an item is still to be measured in a process start. An absence is tried again: what was missing may have been mended.
+    fn is_due(&self, position: usize, start: u32) -> bool {
+        let repeated = self.items[position].task.is_repeated();
+        if start > 0 && !repeated {
+            return false;
+        }
+        match &self.results[position] {
+            None => true,
+            Some(result) if result.outcome.is_absent() => true,
+            Some(result) if repeated => {
+                let of_start = result.starts.get(start as usize);
+                of_start.is_none_or(|estimate| estimate.stopped == Stopped::Interrupted)
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn item(&mut self, position: usize, start: u32) -> Result<(), RunError> {
+        if self.interrupted() || !self.is_due(position, start) {
+            return Ok(());
+        }
+        // An item that failed in an earlier start of this run would fail again.
+        let item = self.items[position].clone();
+        let failed_before = start > 0
+            && self.results[position]
+                .as_ref()
+                .is_some_and(|result| result.outcome.is_absent());
+        self.tell(Event::Started {
+            item: &item,
+            position: self.begun,
+            of: self.all,
+            seconds_left: self.budget.seconds_left(),
+        });
+        self.begun += 1;
+        let begun = Instant::now();
+        let share = self.budget.share();
+        if !failed_before {
+            match self.measure(position, start, share) {
+                Ok(measured) => self.keep(position, start, measured)?,
+                Err(Failure::Absent(outcome)) => {
+                    self.keep(position, start, Measured::Other(outcome))?
+                }
+                Err(Failure::Interrupted) => {}
+                Err(Failure::Fatal(error)) => return Err(error),
+            }
+        }
+        let nominal = nominal(&item.task, self.sizes.seconds_per_row);
+        self.budget
+            .spent(nominal, share, begun.elapsed().as_secs_f64());
+        self.tell_own_output();
+        Ok(())
+    }
+
+    fn measure(&mut self, position: usize, start: u32, share: f64) -> Result<Measured, Failure> {
+        let task = self.items[position].task.clone();
+        let other = |outcome: Result<Outcome, Failure>| outcome.map(Measured::Other);
+        match task {
+            Task::Frame => {
+                let estimate = super::frames::measure(self, position, start, share)?;
+                Ok(Measured::Frame(Box::new(estimate)))
+            }
+            Task::DelayCurve { points, seconds } => other(super::delays::measure(
+                self,
+                position,
+                &points,
+                seconds * share,
+            )),
+            Task::Clock { count, unit } => {
+                other(super::readings::clock(self, position, count, &unit))
+            }
+            Task::Interference { seconds } => other(super::readings::interference(
+                self,
+                position,
+                seconds * share,
+            )),
+            Task::Latency { count, interval_ns } => {
+                other(super::readings::latency(self, position, count, interval_ns))
+            }
+            Task::Series {
+                count,
+                memory_limit_mib,
+            } => other(super::readings::series(
+                self,
+                position,
+                count,
+                memory_limit_mib,
+            )),
+            Task::Absent {
+                reason,
+                mend,
+                last_words,
+            } => Ok(Measured::Other(Outcome::Absent {
+                reason,
+                mend,
+                last_words,
+            })),
+        }
+    }
+
+    /// Stores what came out of an item and tells it.
+    fn keep(&mut self, position: usize, start: u32, measured: Measured) -> Result<(), RunError> {
+        let item = self.items[position].clone();
+        let mut estimates = match self.results[position].take() {
+            Some(result) => result.starts,
+            None => Vec::new(),
+        };
+        let outcome = match measured {
+            Measured::Frame(estimate) => {
+                // A start that was interrupted is measured again and takes its place.
+                estimates.truncate(start as usize);
+                estimates.push(*estimate);
+                starts::sum_up(&estimates).map(|sum| Outcome::Frame(Box::new(sum)))
+            }
+            Measured::Other(outcome) => Some(outcome),
+        };
+        let Some(outcome) = outcome else {
+            return Ok(());
+        };
+        let result = ResultRecord {
+            identity: item.identity.clone(),
+            outcome,
+            starts: estimates,
+        };
+        self.replace(position, result)
+    }
+
+    /// Stores a result in place of an earlier one and tells it.
+    pub(super) fn replace(
+        &mut self,
+        position: usize,
+        result: ResultRecord,
+    ) -> Result<(), RunError> {
+        self.lab.store.result(self.run, position, &result)?;
+        let item = self.items[position].clone();
+        self.tell(Event::Finished {
+            item: &item,
+            result: &result,
+            seconds_left: self.budget.seconds_left(),
+        });
+        self.results[position] = Some(result);
+        Ok(())
+    }
+
+    /// The newest result of an item.
+    pub(super) fn result(&self, position: usize) -> Option<&ResultRecord> {
+        self.results[position].as_ref()
+    }
+
+    pub(super) fn append(&mut self, position: usize, start: u32, raw: &Raw) -> Result<(), Failure> {
+        Ok(self.lab.store.append(self.run, position, start, raw)?)
+    }
+
+    /// What the subject said of the item's test.
+    pub(super) fn test(&self, item: &Item) -> Option<&TestInfo> {
+        let name = (item.identity.subject.clone(), item.identity.test.clone());
+        self.tests.get(&name)
+    }
+
+    /// Takes what came of a request: notes how the process fares, and turns its error into the item's absence.
+    pub(super) fn took<T>(
+        &mut self,
+        position: usize,
+        start: u32,
+        answer: Result<T, SessionError>,
+    ) -> Result<T, Failure> {
+        let identity = &self.items[position].identity;
+        match answer {
+            Ok(value) => {
+                self.seats.went_well(identity, start);
+                Ok(value)
+            }
+            Err(error) => Err(Failure::Absent(self.seats.failed(identity, start, &error))),
+        }
+    }
+
+    /// An item's absence by the error of a process of its own.
+    pub(super) fn own_failed(error: &SessionError) -> Failure {
+        Failure::Absent(absence(error))
+    }
+
+    pub(super) fn interrupted(&self) -> bool {
+        self.lab.stop.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn tell(&mut self, event: Event<'_>) {
+        self.lab.observer.event(event);
+    }
+
+    fn tell_own_output(&mut self) {
+        for (subject, line) in self.seats.take_own_output() {
+            self.tell(Event::OwnOutput {
+                subject: &subject,
+                line: &line,
+            });
+        }
+    }
+}
+
+/// What came out of an item.
+enum Measured {
+    /// The estimate of one process start.
+    Frame(Box<Estimate>),
+    /// Anything else, which is measured in one start.
+    Other(Outcome),
+}

@@ -1,0 +1,95 @@
+//! What a run tells while it goes on.
+
+use super::Item;
+use crate::record::ResultRecord;
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'e> {
+    /// A build begins (or is taken from the cache).
+    Building {
+        /// `name/variant`.
+        subject: &'e str,
+        /// The policy it is built for.
+        policy: &'e str,
+    },
+    /// A build is there.
+    Built {
+        /// `name/variant`.
+        subject: &'e str,
+        /// The policy it is built for.
+        policy: &'e str,
+        /// Whether it was in the cache.
+        cached: bool,
+    },
+    /// A subject cannot be measured at all.
+    SubjectAbsent {
+        /// `name/variant`.
+        subject: &'e str,
+        /// Why.
+        reason: &'e str,
+        /// What the user can do.
+        mend: &'e str,
+        /// Its, or its compiler's, last words.
+        last_words: &'e str,
+    },
+    /// The plan is made, and the run is in the store.
+    Planned {
+        /// The run's number.
+        run: i64,
+        /// Items to be measured.
+        items: usize,
+        /// Items that have their results already.
+        done: usize,
+        /// Estimate of the whole time, s.
+        seconds: f64,
+    },
+    /// An item begins.
+    Started {
+        /// The item.
+        item: &'e Item,
+        /// How many came before it, in all process starts.
+        position: usize,
+        /// Of how many.
+        of: usize,
+        /// Estimate of the time left, s.
+        seconds_left: f64,
+    },
+    /// An item has its result. It may get a better one in a later process start.
+    Finished {
+        /// The item.
+        item: &'e Item,
+        /// Its result.
+        result: &'e ResultRecord,
+        /// Estimate of the time left, s.
+        seconds_left: f64,
+    },
+    /// A line that a subject printed of its own.
+    OwnOutput {
+        /// `name/variant`.
+        subject: &'e str,
+        /// The line.
+        line: &'e str,
+    },
+    /// Something that the user should know.
+    Warning(&'e str),
+    /// The run ended.
+    Ended {
+        /// The run's number.
+        run: i64,
+        /// Whether it was interrupted.
+        interrupted: bool,
+    },
+}
+
+/// Who is told.
+pub trait Observer {
+    /// Takes one event. Nothing is being timed meanwhile, but it should return soon.
+    fn event(&mut self, event: Event<'_>);
+}
+
+/// An observer that does nothing.
+impl Observer for () {
+    fn event(&mut self, _event: Event<'_>) {}
+}

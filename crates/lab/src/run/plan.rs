@@ -1,0 +1,420 @@
+//! The plan: which items a run has, in the order in which they are measured.
+
+use super::{Options, RunError};
+use crate::protocol::{TestInfo, TestKind};
+use crate::record::{Identity, Outcome};
+use crate::session::Listing;
+use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+/// One thing to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// The name of its result.
+    pub identity: Identity,
+    /// The id of its group in the suite.
+    pub group: String,
+    /// Its label in the suite.
+    pub label: String,
+    /// What is done.
+    pub task: Task,
+}
+
+/// What is done to measure an item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "snake_case")]
+pub enum Task {
+    /// Batches of slices.
+    Frame,
+    /// A latency series.
+    Latency {
+        /// Operations.
+        count: u64,
+        /// Intended distance of their starts, ns.
+        interval_ns: u64,
+    },
+    /// A storage loop in a process of its own.
+    Series {
+        /// Turns at most.
+        count: u64,
+        /// Limit of the process's memory, MiB.
+        memory_limit_mib: Option<u64>,
+    },
+    /// Readings of a clock.
+    Clock {
+        /// Readings.
+        count: u64,
+        /// `ns` or `ticks`.
+        unit: String,
+    },
+    /// A long series of readings of the subject's own clock.
+    Interference {
+        /// Its length, s.
+        seconds: f64,
+    },
+    /// Frames with one requested delay after the other.
+    DelayCurve {
+        /// The requested delays, ns.
+        points: Vec<u64>,
+        /// Time for the whole curve, s.
+        seconds: f64,
+    },
+    /// Nothing can be done, and this is why.
+    Absent {
+        /// What is missing.
+        reason: String,
+        /// What the user can do.
+        mend: String,
+        /// Last words of the subject or its compiler.
+        last_words: String,
+    },
+}
+
+impl Task {
+    fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
+        Task::Absent {
+            reason: reason.into(),
+            mend: mend.into(),
+            last_words: String::new(),
+        }
+    }
+
+    /// Clocks come first, because their facts decide the frames, then the system's interference, then all else in the suite's order.
+    fn phase(&self) -> u8 {
+        match self {
+            Task::Clock { .. } => 0,
+            Task::Interference { .. } => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether it is measured again in every process start; all else is measured in the first one.
+    pub(super) fn is_repeated(&self) -> bool {
+        matches!(self, Task::Frame)
+    }
+}
+
+/// What a subject can do, or why it can do nothing.
+pub(super) struct Known {
+    /// `name/variant`.
+    pub(super) id: String,
+    /// Its listing; an [`Outcome::Absent`] where it could not be built or started.
+    pub(super) listing: Result<Listing, Outcome>,
+}
+
+/// What the machine permits.
+pub(super) struct Permitted {
+    /// Why FIFO is not permitted.
+    pub(super) fifo: Result<(), String>,
+    /// Processors that may be used.
+    pub(super) processors: usize,
+}
+
+pub(super) struct Plan {
+    pub(super) items: Vec<Item>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Makes the plan of a run.
+pub(super) fn make(
+    suite: &Suite,
+    options: &Options,
+    known: &[Known],
+    permitted: &Permitted,
+) -> Result<Plan, RunError> {
+    let mut planner = Planner {
+        options,
+        known,
+        permitted,
+        filter: Filter::new(&options.only)?,
+        plan: Plan {
+            items: Vec::new(),
+            warnings: Vec::new(),
+        },
+    };
+    for group in &suite.groups {
+        for row in &group.rows {
+            planner.row(group, row);
+        }
+    }
+    let mut plan = planner.plan;
+    if let Err(why) = &permitted.fifo
+        && plan
+            .items
+            .iter()
+            .any(|item| item.group_runs_fifo(suite, options.quick))
+    {
+        plan.warnings.push(format!(
+            "FIFO scheduling is not permitted, so rows that ask for it are measured under `other`: {why}"
+        ));
+    }
+    plan.items.sort_by_key(|item| item.task.phase());
+    match plan.items.is_empty() {
+        true => Err(nothing(suite, options)),
+        false => Ok(plan),
+    }
+}
+
+fn nothing(suite: &Suite, options: &Options) -> RunError {
+    let groups: Vec<_> = suite.groups.iter().map(|group| group.id.as_str()).collect();
+    let why = match options.only.is_empty() {
+        true => "no subject lists a test of the suite".to_owned(),
+        false => format!(
+            "no test that a subject lists fits {}",
+            options.only.join(", ")
+        ),
+    };
+    RunError::Nothing {
+        why,
+        mend: format!("see the suite's rows; its groups are {}", groups.join(", ")),
+    }
+}
+
+/// Which tests were asked for.
+struct Filter {
+    names: Vec<String>,
+    patterns: GlobSet,
+}
+
+impl Filter {
+    fn new(only: &[String]) -> Result<Filter, RunError> {
+        let wrong = |pattern: &str, why: globset::Error| RunError::Pattern {
+            pattern: pattern.to_owned(),
+            why: why.kind().to_string(),
+        };
+        let mut patterns = GlobSetBuilder::new();
+        for pattern in only {
+            patterns.add(Glob::new(pattern).map_err(|why| wrong(pattern, why))?);
+        }
+        let patterns = patterns
+            .build()
+            .map_err(|why| wrong(&only.join(","), why))?;
+        Ok(Filter {
+            names: only.to_vec(),
+            patterns,
+        })
+    }
+
+    fn wants(&self, group: &Group, test: &str) -> bool {
+        self.names.is_empty() || self.names.contains(&group.id) || self.patterns.is_match(test)
+    }
+}
+
+struct Planner<'p> {
+    options: &'p Options,
+    known: &'p [Known],
+    permitted: &'p Permitted,
+    filter: Filter,
+    plan: Plan,
+}
+
+impl Planner<'_> {
+    fn row(&mut self, group: &Group, row: &Row) {
+        let mut listed = false;
+        let mut wanted = false;
+        for instance in self.instances(row) {
+            if !self.filter.wants(group, &instance.test) {
+                continue;
+            }
+            wanted = true;
+            for placed in row.runs(self.options.quick) {
+                // The same row for one subject after the other: a change of the machine hits both.
+                for index in 0..self.known.len() {
+                    listed |= self.item(group, row, &instance, placed, index);
+                }
+            }
+        }
+        if wanted && !listed {
+            self.plan.warnings.push(format!(
+                "no subject lists the row `{}` of group `{}`: it has no figure",
+                row.test, group.id
+            ));
+        }
+    }
+
+    /// The row's tests; for `*` every clock that a subject names.
+    fn instances(&self, row: &Row) -> Vec<Instance> {
+        if row.test != "*" {
+            return row.instances(self.options.quick);
+        }
+        let listings = self
+            .known
+            .iter()
+            .filter_map(|known| known.listing.as_ref().ok());
+        let mut clocks: Vec<Instance> = Vec::new();
+        for clock in listings.flat_map(|listing| &listing.clocks) {
+            if !clocks.iter().any(|known| known.test == clock.name) {
+                let values = vec![("clock".to_owned(), clock.name.clone())];
+                clocks.push(Instance {
+                    test: clock.name.clone(),
+                    label: crate::suite::fill(&row.label, &values),
+                    values,
+                });
+            }
+        }
+        clocks
+    }
+
+    /// Plans one test of one subject; whether the subject has it.
+    fn item(
+        &mut self,
+        group: &Group,
+        row: &Row,
+        instance: &Instance,
+        placed: &Placed,
+        index: usize,
+    ) -> bool {
+        let known = &self.known[index];
+        let task = match &known.listing {
+            Ok(listing) => self.task(row, instance, placed, listing),
+            Err(Outcome::Absent {
+                reason,
+                mend,
+                last_words,
+            }) => Some(Task::Absent {
+                reason: reason.clone(),
+                mend: mend.clone(),
+                last_words: last_words.clone(),
+            }),
+            Err(_) => None,
+        };
+        let Some(task) = task else { return false };
+        let tests = known.listing.iter().flat_map(|listing| &listing.tests);
+        let mut of_this = tests.filter(|test| test.name == instance.test);
+        let takes_arg = of_this.any(|test| test.arg.is_some());
+        let mut policy = placed.policy.as_str();
+        if policy == "fifo" && self.permitted.fifo.is_err() {
+            policy = "other";
+        }
+        let identity = Identity {
+            test: instance.test.clone(),
+            arg: row.arg.filter(|_| takes_arg),
+            subject: known.id.clone(),
+            policy: policy.to_owned(),
+            placement: placed.placement.clone(),
+        };
+        // Where FIFO is not permitted, `fifo.same` and `other.same` are one and the same.
+        if !self.plan.items.iter().any(|item| item.identity == identity) {
+            self.plan.items.push(Item {
+                identity,
+                group: group.id.clone(),
+                label: instance.label.clone(),
+                task,
+            });
+        }
+        true
+    }
+
+    /// What is done for a test; `None` if the subject does not have it.
+    fn task(
+        &self,
+        row: &Row,
+        instance: &Instance,
+        placed: &Placed,
+        listing: &Listing,
+    ) -> Option<Task> {
+        let quick = self.options.quick;
+        let task = match &row.kind {
+            RowKind::Clock { count } => {
+                let clock = listing
+                    .clocks
+                    .iter()
+                    .find(|clock| clock.name == instance.test)?;
+                Task::Clock {
+                    count: *count,
+                    unit: super::readings::unit_word(clock.unit).to_owned(),
+                }
+            }
+            RowKind::Interference {
+                seconds,
+                quick_seconds,
+            } => Task::Interference {
+                seconds: if quick { *quick_seconds } else { *seconds },
+            },
+            kind => {
+                let test = listing
+                    .tests
+                    .iter()
+                    .find(|test| test.name == instance.test)?;
+                test_task(kind, row, test, quick)
+            }
+        };
+        if placed.placement == "across" && self.permitted.processors < 2 {
+            return Some(Task::absent(
+                "placement `across` needs two processors, and one may be used here",
+                "give this process another processor (taskset, or the machine's settings)",
+            ));
+        }
+        Some(task)
+    }
+}
+
+/// What is done for a test that the subject lists.
+fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
+    if let Some(why) = &test.absent {
+        return Task::absent(why.clone(), "");
+    }
+    let wanted = match kind {
+        RowKind::Latency { .. } => TestKind::Latency,
+        RowKind::Series { .. } => TestKind::Series,
+        _ => TestKind::Frame,
+    };
+    if test.kind != wanted {
+        return Task::absent(
+            format!(
+                "the suite measures it as `{}`, and the subject lists it as {:?}",
+                kind.name(),
+                test.kind
+            ),
+            "make the suite's `kind` and the subject's agree",
+        );
+    }
+    let takes_delay = test.arg.as_deref() == Some("ns");
+    match kind {
+        RowKind::DelayCurve(_) if !takes_delay => Task::absent(
+            "a delay curve needs a test with `arg=ns`",
+            "let the subject list it so",
+        ),
+        RowKind::DelayCurve(sweep) => Task::DelayCurve {
+            points: super::delays::points(sweep, quick),
+            seconds: if quick {
+                sweep.quick_seconds
+            } else {
+                sweep.seconds
+            },
+        },
+        _ if test.arg.is_some() && row.arg.is_none() => Task::absent(
+            format!(
+                "the test takes an argument in {}",
+                test.arg.as_deref().unwrap_or_default()
+            ),
+            "give the row an `arg` in the suite",
+        ),
+        RowKind::Latency { count, interval_ns } => Task::Latency {
+            count: *count,
+            interval_ns: *interval_ns,
+        },
+        RowKind::Series {
+            count,
+            memory_limit_mib,
+        } => Task::Series {
+            count: *count,
+            memory_limit_mib: *memory_limit_mib,
+        },
+        _ => Task::Frame,
+    }
+}
+
+impl Item {
+    /// Whether its row asks for FIFO.
+    fn group_runs_fifo(&self, suite: &Suite, quick: bool) -> bool {
+        let rows = suite
+            .groups
+            .iter()
+            .filter(|group| group.id == self.group)
+            .flat_map(|group| &group.rows);
+        rows.flat_map(|row| row.runs(quick))
+            .any(|placed| placed.policy == "fifo")
+    }
+}

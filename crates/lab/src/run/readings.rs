@@ -1,0 +1,205 @@
+//! Items that are series: readings of a clock, the system's interference, latencies, and storage loops.
+
+use super::analysis::UNKNOWN_CLOCK;
+use super::engine::{Engine, Failure};
+use crate::protocol::{ClockUnit, READINGS_MAX};
+use crate::record::Outcome;
+use crate::session::SeriesAnswer;
+use crate::store::Raw;
+use antiphon_measure::{
+    ClockEstimate, Interference, LatencyEstimate, StorageEstimate, StorageOutcome,
+};
+use antiphon_runner::Limits;
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+/// All series are measured in the first process start.
+const START: u32 = 0;
+
+/// Readings of one item of interference that are kept for replay; some MB.
+const READINGS_STORED: usize = 8_000_000;
+
+/// The unit's word in the protocol.
+pub(super) fn unit_word(unit: ClockUnit) -> &'static str {
+    match unit {
+        ClockUnit::Nanoseconds => "ns",
+        ClockUnit::Ticks => "ticks",
+    }
+}
+
+/// The absence that an estimate's error is. Its messages end with what mends it.
+fn absent(error: impl Display) -> Failure {
+    let text = error.to_string();
+    let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
+    Failure::Absent(Outcome::Absent {
+        reason: reason.to_owned(),
+        mend: mend.to_owned(),
+        last_words: String::new(),
+    })
+}
+
+/// Readings of a clock of the subject, stored.
+fn read(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    clock: &str,
+    count: u64,
+    store: bool,
+) -> Result<Vec<i64>, Failure> {
+    let identity = engine.items[position].identity.clone();
+    let limit = engine.seats.hang_limit + Duration::from_micros(20 * count);
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
+    let answer = live.session.clock(clock, count, limit);
+    let readings = engine.took(position, START, answer)?;
+    if store {
+        let raw = Raw::Readings {
+            clock: clock.to_owned(),
+            readings: readings.clone(),
+        };
+        engine.append(position, START, &raw)?;
+    }
+    Ok(readings)
+}
+
+pub(super) fn clock(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    count: u64,
+    unit: &str,
+) -> Result<Outcome, Failure> {
+    let name = engine.items[position].identity.test.clone();
+    let readings = read(engine, position, &name, count.min(READINGS_MAX), true)?;
+    let estimate = ClockEstimate::from_readings(&readings).map_err(absent)?;
+    Ok(Outcome::Clock {
+        unit: unit.to_owned(),
+        estimate,
+    })
+}
+
+/// Series of the most readings that one request gives, for `seconds`, joined.
+pub(super) fn interference(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    seconds: f64,
+) -> Result<Outcome, Failure> {
+    let identity = engine.items[position].identity.clone();
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
+    let clock = live.session.hello().clock.clone();
+    let begun = Instant::now();
+    let mut joined: Vec<i64> = Vec::new();
+    // Printing and reading a series takes longer than taking it: the time is that of the whole.
+    while joined.is_empty() || begun.elapsed().as_secs_f64() < seconds {
+        if engine.interrupted() {
+            break;
+        }
+        let store = joined.len() < READINGS_STORED;
+        let series = read(engine, position, &clock, READINGS_MAX, store)?;
+        join(&mut joined, &series);
+    }
+    if joined.is_empty() {
+        return Err(Failure::Interrupted);
+    }
+    let estimate = Interference::from_readings(&joined, None).map_err(absent)?;
+    engine
+        .betas
+        .insert((identity.subject, identity.policy), estimate.beta);
+    Ok(Outcome::Interference(estimate))
+}
+
+/// Appends a series so that it goes on where the last one ended: the time between two requests is the laboratory's, not interference.
+fn join(joined: &mut Vec<i64>, series: &[i64]) {
+    let (Some(last), [first, second, ..]) = (joined.last().copied(), series) else {
+        joined.extend_from_slice(series);
+        return;
+    };
+    let ordinary = second.wrapping_sub(*first);
+    let shift = last.wrapping_add(ordinary).wrapping_sub(*first);
+    joined.extend(series.iter().map(|reading| reading.wrapping_add(shift)));
+}
+
+pub(super) fn latency(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    count: u64,
+    interval_ns: u64,
+) -> Result<Outcome, Failure> {
+    let identity = engine.items[position].identity.clone();
+    let meant = Duration::from_nanos(count.saturating_mul(interval_ns));
+    let limit = engine.seats.hang_limit + 4 * meant + Duration::from_millis(count);
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
+    let overhead_ns = match live.clock {
+        UNKNOWN_CLOCK => 0.0,
+        clock => clock.cost_ns,
+    };
+    let answer = live
+        .session
+        .latency(&identity.test, identity.arg, count, interval_ns, limit);
+    let samples = engine.took(position, START, answer)?;
+    engine.append(position, START, &Raw::Samples(samples.clone()))?;
+    let estimate = LatencyEstimate::from_samples(&samples, overhead_ns).map_err(absent)?;
+    Ok(Outcome::Latency(estimate))
+}
+
+/// A storage loop, in a process of its own: its memory limit and what it leaves behind must not touch the other tests.
+pub(super) fn series(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    count: u64,
+    memory_limit_mib: Option<u64>,
+) -> Result<Outcome, Failure> {
+    let identity = engine.items[position].identity.clone();
+    let limits = Limits {
+        address_space_bytes: memory_limit_mib.map(|mib| mib << 20),
+        ..Limits::default()
+    };
+    let limit = engine.seats.hang_limit + Duration::from_micros(100 * count);
+    let own = |error| Engine::own_failed(&error);
+    let mut live = engine.seats.begin(&identity, limits).map_err(own)?;
+    let answer = live
+        .session
+        .series(&identity.test, identity.arg, count, limit)
+        .map_err(own)?;
+    // How it ends no longer matters to the figure; the drop kills what stays.
+    let _ = live.session.quit();
+    let SeriesAnswer {
+        readings,
+        completed,
+        exhausted,
+    } = answer;
+    let raw = Raw::Series {
+        readings: readings.clone(),
+        completed,
+        exhausted: exhausted.clone(),
+    };
+    engine.append(position, START, &raw)?;
+    // The estimate counts a reading after each turn; the first is the one before the loop.
+    let outcome = StorageOutcome {
+        completed,
+        object_bytes: identity.arg.unwrap_or(0),
+        exhausted,
+    };
+    let estimate = StorageEstimate::from_readings(&readings, outcome).map_err(absent)?;
+    Ok(Outcome::Storage(estimate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    #[test]
+    fn joined_series_have_no_gap_between_them() {
+        let mut joined = Vec::new();
+        join(&mut joined, &[100, 125, 150]);
+        join(&mut joined, &[9000, 9020, 9045]);
+        assert_eq!(joined, [100, 125, 150, 170, 190, 215]);
+    }
+}

@@ -1,0 +1,247 @@
+//! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
+//! after a failure, and given up on after three in a row.
+
+use super::analysis;
+use crate::build::Built;
+use crate::machine::{FIFO_PRIORITY, allowed_processors};
+use crate::record::{Identity, Outcome};
+use crate::session::{Launch, Session, SessionError};
+use antiphon_measure::{ClockFacts, Placement};
+use antiphon_runner::{Limits, Policy};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Failures in a row after which a subject's process is not started again.
+const FAILURES: u32 = 3;
+
+/// Readings from which a process's clock facts are taken.
+const CLOCK_READINGS: u64 = 20_000;
+
+/// The processors that subjects run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Processors {
+    /// The main thread's.
+    main: u32,
+    /// The partners' under `across`; the main one again where there is no other.
+    partner: u32,
+}
+
+impl Processors {
+    /// The last ones that may be used: the first one serves most interrupts.
+    pub(crate) fn choose() -> Processors {
+        let allowed = allowed_processors();
+        let from_last = |index: usize| allowed.iter().rev().nth(index).map(|cpu| *cpu as u32);
+        let main = from_last(0).unwrap_or(0);
+        Processors {
+            main,
+            partner: from_last(1).unwrap_or(main),
+        }
+    }
+
+    /// The placement of this name.
+    pub(crate) fn placement(self, name: &str) -> Placement {
+        match name {
+            "same" => Placement::Same {
+                processor: self.main,
+            },
+            "across" => Placement::Across {
+                main: self.main,
+                partner: self.partner,
+            },
+            _ => Placement::Free,
+        }
+    }
+}
+
+/// The scheduling policy of this name.
+fn policy(name: &str) -> Policy {
+    match name {
+        "fifo" => Policy::Fifo {
+            priority: FIFO_PRIORITY,
+        },
+        _ => Policy::Other,
+    }
+}
+
+/// A subject's launch under a policy and placement.
+pub(crate) fn launch(built: &Built, policy_name: &str, placement: Placement) -> Launch {
+    let mut launch = Launch::new(&built.record.id, built.run.clone(), &built.folder);
+    launch.policy = policy(policy_name);
+    launch.placement = placement;
+    launch
+}
+
+/// A process: whose, under which policy and placement, and which start.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    subject: String,
+    policy: String,
+    placement: String,
+    start: u32,
+}
+
+/// What is known of one process.
+#[derive(Default)]
+struct Seat {
+    live: Option<Live>,
+    failures: u32,
+    /// Why it was given up.
+    given_up: Option<String>,
+}
+
+/// A process that waits for requests.
+pub(super) struct Live {
+    pub(super) session: Session,
+    /// The facts of its clock.
+    pub(super) clock: ClockFacts,
+}
+
+/// All processes of a run.
+pub(super) struct Seats {
+    /// By subject and policy.
+    pub(super) builds: HashMap<(String, String), Built>,
+    pub(super) processors: Processors,
+    /// Beyond what an answer should take.
+    pub(super) hang_limit: Duration,
+    seats: HashMap<Key, Seat>,
+    /// What subjects printed of their own, not yet told.
+    own_output: Vec<(String, String)>,
+}
+
+impl Seats {
+    pub(super) fn new(builds: HashMap<(String, String), Built>, hang_limit: Duration) -> Seats {
+        Seats {
+            builds,
+            processors: Processors::choose(),
+            hang_limit,
+            seats: HashMap::new(),
+            own_output: Vec::new(),
+        }
+    }
+
+    /// The process for an item, started if it is not there.
+    pub(super) fn live(&mut self, identity: &Identity, start: u32) -> Result<&mut Live, Outcome> {
+        let key = key(identity, start);
+        let seat = self.seats.entry(key.clone()).or_default();
+        if let Some(why) = &seat.given_up {
+            return Err(given_up(identity, why));
+        }
+        if seat.live.is_none() {
+            match self.begin(identity, Limits::default()) {
+                Ok(live) => self.seats.entry(key.clone()).or_default().live = Some(live),
+                Err(error) => return Err(self.failed(identity, start, &error)),
+            }
+        }
+        let live = self.seats.get_mut(&key).and_then(|seat| seat.live.as_mut());
+        live.ok_or_else(|| given_up(identity, "it could not be started"))
+    }
+
+    /// A process of its own for one item, under limits.
+    pub(super) fn begin(&self, identity: &Identity, limits: Limits) -> Result<Live, SessionError> {
+        let build = (identity.subject.clone(), identity.policy.clone());
+        let Some(built) = self.builds.get(&build) else {
+            return Err(SessionError::Over {
+                subject: identity.subject.clone(),
+                cause: format!(
+                    "there is no build of it for the policy `{}`",
+                    identity.policy
+                ),
+            });
+        };
+        let placement = self.processors.placement(&identity.placement);
+        let mut launch = launch(built, &identity.policy, placement);
+        launch.limits = limits;
+        launch.start_limit = launch.start_limit.min(self.hang_limit);
+        let mut session = Session::start(&launch)?;
+        let clock = session.hello().clock.clone();
+        let readings = session.clock(&clock, CLOCK_READINGS, self.hang_limit);
+        let clock = match readings {
+            Ok(readings) => analysis::clock_facts(&readings),
+            Err(error) if error.lives_on() => analysis::UNKNOWN_CLOCK,
+            Err(error) => return Err(error),
+        };
+        Ok(Live { session, clock })
+    }
+
+    /// Notes that an item went well: failures before it no longer count.
+    pub(super) fn went_well(&mut self, identity: &Identity, start: u32) {
+        let seat = self.seats.entry(key(identity, start)).or_default();
+        seat.failures = 0;
+        if let Some(live) = &mut seat.live {
+            let lines = live.session.take_own_output();
+            let subject = &identity.subject;
+            self.own_output
+                .extend(lines.into_iter().map(|line| (subject.clone(), line)));
+        }
+    }
+
+    /// Notes that a process failed at an item, and gives the item's absence.
+    pub(super) fn failed(
+        &mut self,
+        identity: &Identity,
+        start: u32,
+        error: &SessionError,
+    ) -> Outcome {
+        let absent = absence(error);
+        if error.lives_on() {
+            return absent;
+        }
+        let seat = self.seats.entry(key(identity, start)).or_default();
+        seat.live = None;
+        seat.failures += 1;
+        if seat.failures >= FAILURES {
+            seat.given_up = Some(error.reason());
+        }
+        absent
+    }
+
+    /// Takes what subjects printed of their own, with their names.
+    pub(super) fn take_own_output(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.own_output)
+    }
+
+    /// Ends all processes of a start.
+    pub(super) fn end(&mut self, start: u32) {
+        let keys: Vec<_> = self
+            .seats
+            .keys()
+            .filter(|key| key.start == start)
+            .cloned()
+            .collect();
+        for key in keys {
+            if let Some(live) = self.seats.remove(&key).and_then(|seat| seat.live) {
+                // How it ends no longer matters to any figure; the drop kills what stays.
+                let _ = live.session.quit();
+            }
+        }
+    }
+}
+
+fn key(identity: &Identity, start: u32) -> Key {
+    Key {
+        subject: identity.subject.clone(),
+        policy: identity.policy.clone(),
+        placement: identity.placement.clone(),
+        start,
+    }
+}
+
+fn given_up(identity: &Identity, why: &str) -> Outcome {
+    Outcome::Absent {
+        reason: format!(
+            "{} under {}.{} was given up after {FAILURES} failures in a row; the last: {why}",
+            identity.subject, identity.policy, identity.placement
+        ),
+        mend: "mend the tests that failed before this one, and measure again".to_owned(),
+        last_words: String::new(),
+    }
+}
+
+/// A session's error as the absence of a figure.
+pub(super) fn absence(error: &SessionError) -> Outcome {
+    Outcome::Absent {
+        reason: error.reason(),
+        mend: error.mend(),
+        last_words: error.last_words().to_owned(),
+    }
+}

@@ -1,0 +1,39 @@
+//! Several starts of a subject's process, summed up in one estimate.
+
+use antiphon_measure::{Estimate, Finding, FindingKind};
+
+/// The start with the median cost, its interval widened to the costs of all starts: a figure differs between process starts by more than
+/// within one, because addresses do. `None` if there is no start.
+pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
+    let mut by_cost: Vec<&Estimate> = starts.iter().collect();
+    by_cost.sort_by(|a, b| a.cost_ns.value.total_cmp(&b.cost_ns.value));
+    let mut sum = (*by_cost.get((by_cost.len().max(1) - 1) / 2)?).clone();
+    if by_cost.len() < 2 {
+        return Some(sum);
+    }
+    let lowest = by_cost[0].cost_ns.value;
+    let highest = by_cost[by_cost.len() - 1].cost_ns.value;
+    for interval in [&mut sum.cost_ns, &mut sum.sign_cost_ns] {
+        interval.low = interval.low.min(lowest);
+        interval.high = interval.high.max(highest);
+    }
+    sum.relative_half_width = sum.cost_ns.relative_half_width();
+    let others = starts.iter().flat_map(|start| &start.findings);
+    let mut missing: Vec<Finding> = Vec::new();
+    for finding in others {
+        // What was found in any start must be told, once a kind.
+        let told = |findings: &[Finding]| findings.iter().any(|known| known.kind == finding.kind);
+        if !told(&sum.findings) && !told(&missing) {
+            missing.push(finding.clone());
+        }
+    }
+    sum.findings.extend(missing);
+    sum.findings.push(Finding {
+        kind: FindingKind::Note,
+        text: format!(
+            "{} starts of the process gave {lowest:.3} to {highest:.3} ns; the interval holds them all",
+            starts.len()
+        ),
+    });
+    Some(sum)
+}

@@ -1,0 +1,378 @@
+//! One instrumented subject, alive: starts it, asks it, and says by name what it did wrong.
+
+mod conversation;
+mod error;
+mod launch;
+
+pub use conversation::{Answer, Conversation, RawLine};
+pub use error::SessionError;
+pub use launch::Launch;
+
+use crate::protocol::{
+    ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION,
+};
+use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice};
+use std::time::{Duration, Instant};
+
+/// Time for a subject to start and answer `hello`, `placement`, `list`, `usage`.
+pub const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+
+/// Time for a subject to end after `quit`.
+pub const QUIT_LIMIT: Duration = Duration::from_secs(1);
+
+/// A subject that has said hello and waits for requests.
+///
+/// After any error but [`SessionError::Refused`] the subject is dead, and every further request gives [`SessionError::Over`].
+/// Dropping it kills the subject and all that it started.
+pub struct Session {
+    conversation: Conversation,
+    hello: Hello,
+}
+
+/// What a subject can do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// Its tests, in its order; names are unique.
+    pub tests: Vec<TestInfo>,
+    /// Its clocks, in its order; names are unique.
+    pub clocks: Vec<ClockInfo>,
+}
+
+/// What a storage loop answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesAnswer {
+    /// Absolute readings, ns: one before the first operation and one after each.
+    pub readings: Vec<i64>,
+    /// Operations done.
+    pub completed: u64,
+    /// The exception or message with which the system refused storage; `None` when all were done.
+    pub exhausted: Option<String>,
+}
+
+impl Session {
+    /// Starts a subject, greets it and tells it the placement.
+    ///
+    /// # Errors
+    /// It could not be started, or did not greet as the protocol says.
+    pub fn start(launch: &Launch) -> Result<Self, SessionError> {
+        let mut conversation = Conversation::start(launch)?;
+        let hello = greet(&mut conversation, launch.start_limit)?;
+        let placement = Request::Placement(launch.placement);
+        match conversation.ask(&placement, ANSWER_LIMIT) {
+            // A subject that places nothing leaves its threads where the system puts them: that is what `free` asks for.
+            Err(SessionError::Refused { code, .. })
+                if launch.placement == Placement::Free && code == "unsupported" => {}
+            Err(error) => return Err(error),
+            Ok(answer) => answer.nothing(&mut conversation)?,
+        }
+        Ok(Self {
+            conversation,
+            hello,
+        })
+    }
+
+    /// Who the subject said it is.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// What the subject can do.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn list(&mut self) -> Result<Listing, SessionError> {
+        let answer = self.conversation.ask(&Request::List, ANSWER_LIMIT)?;
+        let mut listing = Listing::default();
+        for data in &answer.data {
+            match data {
+                Data::Test(test) => {
+                    if listing.tests.iter().any(|known| known.name == test.name) {
+                        let why = format!("the test `{}` is listed twice", test.name);
+                        return Err(self.conversation.rubbish(&answer, why));
+                    }
+                    listing.tests.push(test.clone());
+                }
+                Data::Clock(clock) => {
+                    if listing.clocks.iter().any(|known| known.name == clock.name) {
+                        let why = format!("the clock `{}` is listed twice", clock.name);
+                        return Err(self.conversation.rubbish(&answer, why));
+                    }
+                    listing.clocks.push(clock.clone());
+                }
+                _ => return Err(self.conversation.unexpected(&answer, "test` or `clock")),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// `count` (1 … 1 000 000) successive readings of a clock, absolute, in the clock's unit.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn clock(
+        &mut self,
+        name: &str,
+        count: u64,
+        limit: Duration,
+    ) -> Result<Vec<i64>, SessionError> {
+        let count = count.clamp(1, READINGS_MAX);
+        let answer = self
+            .conversation
+            .ask(&Request::Clock { name, count }, limit)?;
+        let mut readings = Vec::new();
+        for data in &answer.data {
+            let Data::Readings(line) = data else {
+                return Err(self.conversation.unexpected(&answer, "readings"));
+            };
+            readings.extend_from_slice(line);
+        }
+        if readings.len() as u64 != count {
+            let why = format!("{} readings, where {count} were asked for", readings.len());
+            return Err(self.conversation.rubbish(&answer, why));
+        }
+        Ok(readings)
+    }
+
+    /// A batch of ABBA slices of a frame.
+    ///
+    /// # Errors
+    /// See [`SessionError`]; slices other than those asked for, or in another order, are [`SessionError::Rubbish`].
+    pub fn batch(
+        &mut self,
+        test: &str,
+        arg: Option<u64>,
+        wanted: &BatchRequest,
+        limit: Duration,
+    ) -> Result<Batch, SessionError> {
+        let request = Request::Batch {
+            test,
+            iterations: wanted.iterations,
+            blocks: wanted.blocks,
+            reference: wanted.reference_iterations,
+            warmup: wanted.warmup,
+            arg,
+        };
+        let begun = Instant::now();
+        let answer = self.conversation.ask(&request, limit)?;
+        let mut batch = Batch {
+            wall_ns: u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            ..Batch::default()
+        };
+        for data in &answer.data {
+            match data {
+                Data::Slice(slice) => batch.slices.push(slice.clone()),
+                Data::Thread(thread) => batch.threads.push(thread.clone()),
+                _ => return Err(self.conversation.unexpected(&answer, "slice` or `thread")),
+            }
+        }
+        match wrong_slice(&batch.slices, wanted) {
+            Some(why) => Err(self.conversation.rubbish(&answer, why)),
+            None => Ok(batch),
+        }
+    }
+
+    /// One slice of a frame, after `warmup` untimed iterations.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn slice(
+        &mut self,
+        test: &str,
+        role: Role,
+        iterations: u64,
+        warmup: u64,
+        arg: Option<u64>,
+        limit: Duration,
+    ) -> Result<Slice, SessionError> {
+        let request = Request::Slice {
+            test,
+            role,
+            iterations,
+            warmup,
+            arg,
+        };
+        let answer = self.conversation.ask(&request, limit)?;
+        match answer.data.as_slice() {
+            [Data::Slice(slice)] if (slice.role, slice.iterations) == (role, iterations) => {
+                Ok(slice.clone())
+            }
+            [Data::Slice(_)] => {
+                let why = "another slice than the one that was asked for".into();
+                Err(self.conversation.rubbish(&answer, why))
+            }
+            _ => Err(self.conversation.unexpected(&answer, "slice")),
+        }
+    }
+
+    /// `count` operations that are meant to start `interval_ns` apart (0: each when the one before has ended).
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn latency(
+        &mut self,
+        test: &str,
+        arg: Option<u64>,
+        count: u64,
+        interval_ns: u64,
+        limit: Duration,
+    ) -> Result<Vec<LatencySample>, SessionError> {
+        let request = Request::Latency {
+            test,
+            count,
+            interval_ns,
+            arg,
+        };
+        let answer = self.conversation.ask(&request, limit)?;
+        let mut samples = Vec::new();
+        for data in &answer.data {
+            let Data::Sample(sample) = data else {
+                return Err(self.conversation.unexpected(&answer, "sample"));
+            };
+            if sample.end_ns < sample.actual_ns {
+                let why = format!("an operation ended before it started: {sample:?}");
+                return Err(self.conversation.rubbish(&answer, why));
+            }
+            samples.push(*sample);
+        }
+        if samples.len() as u64 != count {
+            let why = format!("{} samples, where {count} were asked for", samples.len());
+            return Err(self.conversation.rubbish(&answer, why));
+        }
+        Ok(samples)
+    }
+
+    /// A storage loop of at most `count` operations.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn series(
+        &mut self,
+        test: &str,
+        arg: Option<u64>,
+        count: u64,
+        limit: Duration,
+    ) -> Result<SeriesAnswer, SessionError> {
+        let request = Request::Series { test, count, arg };
+        let answer = self.conversation.ask(&request, limit)?;
+        let (mut readings, mut outcome) = (Vec::new(), None);
+        for data in &answer.data {
+            match data {
+                Data::Readings(line) => readings.extend_from_slice(line),
+                Data::Outcome(end) if outcome.is_none() => outcome = Some(end.clone()),
+                _ => {
+                    return Err(self
+                        .conversation
+                        .unexpected(&answer, "readings` or `outcome"));
+                }
+            }
+        }
+        let Some(Outcome {
+            completed,
+            exhausted,
+        }) = outcome
+        else {
+            let why = "no `@@ outcome` line".into();
+            return Err(self.conversation.rubbish(&answer, why));
+        };
+        if completed > count || readings.len() as u64 != completed + 1 {
+            let why = format!(
+                "{} readings and completed={completed} of {count}: there must be one reading before the loop and one after each operation",
+                readings.len()
+            );
+            return Err(self.conversation.rubbish(&answer, why));
+        }
+        Ok(SeriesAnswer {
+            readings,
+            completed,
+            exhausted,
+        })
+    }
+
+    /// Resource use of the subject's process so far.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn usage(&mut self) -> Result<Usage, SessionError> {
+        let answer = self.conversation.ask(&Request::Usage, ANSWER_LIMIT)?;
+        match answer.data.as_slice() {
+            [Data::Usage(usage)] => Ok(*usage),
+            _ => Err(self.conversation.unexpected(&answer, "usage")),
+        }
+    }
+
+    /// Asks the subject to end and waits for it; what it used.
+    ///
+    /// # Errors
+    /// It did not answer, did not end within a second, or ended with another code than 0.
+    pub fn quit(self) -> Result<antiphon_runner::Usage, SessionError> {
+        self.quit_within(QUIT_LIMIT)
+    }
+
+    /// The same with another time than the protocol's second: under valgrind everything takes longer.
+    pub(crate) fn quit_within(
+        mut self,
+        limit: Duration,
+    ) -> Result<antiphon_runner::Usage, SessionError> {
+        let answer = self.conversation.ask(&Request::Quit, ANSWER_LIMIT)?;
+        answer.nothing(&mut self.conversation)?;
+        self.conversation.end(limit)
+    }
+
+    /// Takes what the subject printed of its own on standard output since the last call (the last 64 KiB of it).
+    pub fn take_own_output(&mut self) -> Vec<String> {
+        self.conversation.take_own_output()
+    }
+}
+
+/// Says hello.
+fn greet(conversation: &mut Conversation, limit: Duration) -> Result<Hello, SessionError> {
+    let answer = conversation.ask(&Request::Hello, limit)?;
+    match answer.data.as_slice() {
+        [Data::Hello(hello)] if hello.protocol == VERSION => Ok(hello.clone()),
+        [Data::Hello(hello)] => {
+            let why = format!(
+                "it speaks version {} of the protocol; this laboratory speaks {VERSION}",
+                hello.protocol
+            );
+            Err(conversation.rubbish(&answer, why))
+        }
+        _ => Err(conversation.unexpected(&answer, "hello")),
+    }
+}
+
+/// What is wrong with the slices of a batch: their number, order, role or iterations.
+pub(crate) fn wrong_slice(slices: &[Slice], wanted: &BatchRequest) -> Option<String> {
+    use Role::{Control, Reference, Test};
+    let with_reference = [Reference, Control, Test, Test, Control, Reference];
+    let order = match wanted.reference_iterations {
+        0 => &with_reference[1..5],
+        _ => &with_reference[..],
+    };
+    let expected = order.len() * wanted.blocks as usize;
+    if slices.len() != expected {
+        return Some(format!(
+            "{} slices, where {} blocks of {} make {expected}",
+            slices.len(),
+            wanted.blocks,
+            order.len()
+        ));
+    }
+    let due = (0..wanted.blocks).flat_map(|block| order.iter().map(move |role| (block, *role)));
+    slices
+        .iter()
+        .zip(due)
+        .enumerate()
+        .find_map(|(index, (slice, (block, role)))| {
+            let iterations = match role {
+                Reference => wanted.reference_iterations,
+                Control | Test => wanted.iterations,
+            };
+            let found = (slice.block, slice.role, slice.iterations);
+            (found != (block, role, iterations)).then(|| {
+                format!(
+                    "slice {index} is block {} {:?} with {} iterations, where block {block} {role:?} with {iterations} was due",
+                    slice.block, slice.role, slice.iterations
+                )
+            })
+        })
+}

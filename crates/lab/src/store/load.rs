@@ -1,0 +1,190 @@
+//! Reading back: lists of runs, whole runs, and what is needed to go on with one.
+
+use super::{Raw, RunSummary, Saved, Store, StoreError};
+use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
+use rusqlite::OptionalExtension;
+use serde::de::DeserializeOwned;
+
+impl Store {
+    /// All runs, the oldest first.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let list = (|| {
+            let mut statement = self.connection.prepare(
+                "SELECT id, suite, started, (SELECT ended FROM ending WHERE run = run.id ORDER BY id DESC LIMIT 1), quick,
+                        (SELECT count(*) FROM item WHERE run = run.id),
+                        (SELECT count(DISTINCT position) FROM result WHERE run = run.id)
+                 FROM run ORDER BY id",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(RunSummary {
+                    id: row.get(0)?,
+                    suite: row.get(1)?,
+                    started: row.get(2)?,
+                    ended: row.get(3)?,
+                    quick: row.get(4)?,
+                    planned: row.get(5)?,
+                    done: row.get(6)?,
+                })
+            })?;
+            rows.collect()
+        })();
+        self.sqlite(list)
+    }
+
+    /// A run with its results in the order of the plan.
+    pub fn load(&self, id: i64) -> Result<RunRecord, StoreError> {
+        let head = self.connection.query_row(
+            "SELECT suite, suite_toml, started, quick, machine,
+                    (SELECT ended FROM ending WHERE run = run.id ORDER BY id DESC LIMIT 1)
+             FROM run WHERE id = ?",
+            [id],
+            |row| {
+                let machine: String = row.get(4)?;
+                let record = RunRecord {
+                    id,
+                    suite: row.get(0)?,
+                    suite_toml: row.get(1)?,
+                    started: row.get(2)?,
+                    ended: row.get(5)?,
+                    quick: row.get(3)?,
+                    machine: Machine::default(),
+                    subjects: Vec::new(),
+                    results: Vec::new(),
+                };
+                Ok((record, machine))
+            },
+        );
+        let Some((mut record, machine)) = self.sqlite(head.optional())? else {
+            return Err(self.no_run(id));
+        };
+        record.machine = self.parse(id, "the machine", &machine)?;
+        let subjects = self.texts("SELECT subject FROM subject WHERE run = ? ORDER BY id", id)?;
+        for subject in subjects {
+            let subject: SubjectRecord = self.parse(id, "a subject", &subject)?;
+            record.subjects.retain(|known| known.id != subject.id);
+            record.subjects.push(subject);
+        }
+        record.results = self.results(id)?;
+        Ok(record)
+    }
+
+    /// The newest result of each item, in the order of the plan.
+    fn results(&self, run: i64) -> Result<Vec<ResultRecord>, StoreError> {
+        let texts = self.texts(
+            "SELECT result FROM result WHERE id IN (SELECT max(id) FROM result WHERE run = ? GROUP BY position) ORDER BY position",
+            run,
+        )?;
+        texts
+            .iter()
+            .map(|text| self.parse(run, "a result", text))
+            .collect()
+    }
+
+    /// Everything that is needed to go on with a run.
+    pub fn resume(&self, id: i64) -> Result<Saved, StoreError> {
+        let record = self.load(id)?;
+        let options =
+            self.connection
+                .query_row("SELECT options FROM run WHERE id = ?", [id], |row| {
+                    row.get(0)
+                });
+        let options = self.sqlite(options)?;
+        let items = self.texts("SELECT item FROM item WHERE run = ? ORDER BY position", id)?;
+        let mut done = vec![false; items.len()];
+        let mut raw = vec![Vec::new(); items.len()];
+        for position in self.done(id)? {
+            if let Some(done) = done.get_mut(position) {
+                *done = true;
+            }
+        }
+        for (position, start, reading) in self.raws(id)? {
+            if let Some(of_item) = raw.get_mut(position) {
+                of_item.push((start, reading));
+            }
+        }
+        Ok(Saved {
+            record,
+            options,
+            items,
+            done,
+            raw,
+        })
+    }
+
+    /// The raw readings of a run: item, process start, reading.
+    pub fn raws(&self, run: i64) -> Result<Vec<(usize, u32, Raw)>, StoreError> {
+        type Row = (usize, u32, String, String, Vec<u8>);
+        let rows: rusqlite::Result<Vec<Row>> = (|| {
+            let mut statement = self.connection.prepare(
+                "SELECT position, start, kind, head, body FROM raw WHERE run = ? ORDER BY id",
+            )?;
+            let rows = statement.query_map([run], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                ))
+            })?;
+            rows.collect()
+        })();
+        let mut raws = Vec::new();
+        for (position, start, kind, head, body) in self.sqlite(rows)? {
+            let raw = Raw::unpack(&kind, &head, &body)
+                .map_err(|why| self.unreadable(run, "a reading", why))?;
+            raws.push((position, start, raw));
+        }
+        Ok(raws)
+    }
+
+    /// Items with a result that is a figure or an absence that would come again.
+    fn done(&self, run: i64) -> Result<Vec<usize>, StoreError> {
+        let positions = (|| {
+            let mut statement = self
+                .connection
+                .prepare("SELECT DISTINCT position FROM result WHERE run = ?")?;
+            let rows = statement.query_map([run], |row| row.get(0))?;
+            rows.collect()
+        })();
+        self.sqlite(positions)
+    }
+
+    /// The number of the newest run, of the given suite if one is given.
+    pub fn newest(&self, suite: Option<&str>) -> Result<Option<i64>, StoreError> {
+        let runs = self.runs()?;
+        let fits = |run: &&RunSummary| suite.is_none_or(|suite| run.suite == suite);
+        Ok(runs.iter().rev().find(fits).map(|run| run.id))
+    }
+
+    fn texts(&self, sql: &str, run: i64) -> Result<Vec<String>, StoreError> {
+        let texts = (|| {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map([run], |row| row.get(0))?;
+            rows.collect()
+        })();
+        self.sqlite(texts)
+    }
+
+    fn parse<T: DeserializeOwned>(
+        &self,
+        run: i64,
+        what: &'static str,
+        text: &str,
+    ) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|why| self.unreadable(run, what, why.to_string()))
+    }
+
+    fn no_run(&self, id: i64) -> StoreError {
+        let runs = self.runs().unwrap_or_default();
+        let known = match (runs.first(), runs.last()) {
+            (Some(first), Some(last)) => format!("there are {} to {}", first.id, last.id),
+            _ => "there are none yet: `antiphon measure` makes one".to_owned(),
+        };
+        StoreError::NoRun {
+            id,
+            path: self.path.clone(),
+            known,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The store's tables and their versions.
+
+use super::StoreError;
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// `Anti` in ASCII: tells our files from other programs'.
+const APPLICATION_ID: i64 = 0x416e_7469;
+
+/// One step from each version of the schema to the next. Steps that have been released are never edited.
+const STEPS: [&str; 1] = [FIRST];
+
+const FIRST: &str = "
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    suite TEXT NOT NULL,
+    suite_toml TEXT NOT NULL,
+    started TEXT NOT NULL,     -- RFC 3339, UTC
+    quick INTEGER NOT NULL,
+    machine TEXT NOT NULL,     -- JSON of Machine
+    options TEXT NOT NULL      -- JSON of what else decides the plan
+);
+CREATE TABLE subject (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run,
+    subject TEXT NOT NULL      -- JSON of SubjectRecord
+);
+CREATE TABLE item (
+    run INTEGER NOT NULL REFERENCES run,
+    position INTEGER NOT NULL, -- in the plan, from 0
+    item TEXT NOT NULL,        -- JSON
+    PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+CREATE TABLE raw (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run,
+    position INTEGER NOT NULL,
+    start INTEGER NOT NULL,    -- which start of the subject's process, from 0
+    kind TEXT NOT NULL,        -- batch, readings, samples, series
+    head TEXT NOT NULL,        -- JSON: the request and what came beside the numbers
+    body BLOB NOT NULL         -- the numbers, packed
+);
+CREATE INDEX raw_of_run ON raw (run);
+CREATE TABLE result (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run,
+    position INTEGER NOT NULL,
+    made TEXT NOT NULL,
+    result TEXT NOT NULL       -- JSON of ResultRecord
+);
+CREATE INDEX result_of_run ON result (run, position);
+CREATE TABLE ending (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run,
+    ended TEXT NOT NULL
+);
+CREATE INDEX ending_of_run ON ending (run);
+";
+
+const TABLES: [&str; 6] = ["run", "subject", "item", "raw", "result", "ending"];
+
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let sqlite = |source| StoreError::Sqlite {
+        path: path.to_owned(),
+        source,
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
+    connection
+        .busy_timeout(Duration::from_secs(20))
+        .map_err(sqlite)?;
+    match owner(&connection).map_err(sqlite)? {
+        Owner::Foreign => {
+            return Err(StoreError::Foreign {
+                path: path.to_owned(),
+            });
+        }
+        Owner::Ours(version) if version > STEPS.len() as i64 => {
+            return Err(StoreError::Newer {
+                path: path.to_owned(),
+                found: version,
+                known: STEPS.len() as i64,
+            });
+        }
+        Owner::Ours(_) | Owner::Nobody => {}
+    }
+    configure(&connection).map_err(sqlite)?;
+    migrate(&mut connection, &STEPS).map_err(sqlite)?;
+    Ok(connection)
+}
+
+enum Owner {
+    /// A new file.
+    Nobody,
+    /// Ours, of this version.
+    Ours(i64),
+    /// Another program's.
+    Foreign,
+}
+
+fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
+    let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id")?;
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    Ok(match (application, tables) {
+        (APPLICATION_ID, _) => Owner::Ours(number("PRAGMA user_version")?),
+        (0, 0) => Owner::Nobody,
+        _ => Owner::Foreign,
+    })
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "foreign_keys", true)
+}
+
+/// Takes the file through the steps that it has not had, each in one transaction together with its version number.
+fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<()> {
+    loop {
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        // Read inside the transaction: another process may have taken the same step meanwhile.
+        let version: usize = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let Some(step) = steps.get(version) else {
+            return Ok(());
+        };
+        transaction.execute_batch(step)?;
+        if version == 0 {
+            transaction.execute_batch(&append_only())?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        }
+        transaction.pragma_update(None, "user_version", version as i64 + 1)?;
+        transaction.commit()?;
+    }
+}
+
+/// Triggers that refuse to change what was stored.
+fn append_only() -> String {
+    let mut triggers = String::new();
+    for table in TABLES {
+        for verb in ["UPDATE", "DELETE"] {
+            triggers += &format!(
+                "CREATE TRIGGER {table}_no_{verb} BEFORE {verb} ON {table}
+                 BEGIN SELECT RAISE(ABORT, 'the store is append-only'); END;\n"
+            );
+        }
+    }
+    triggers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(connection: &Connection) -> i64 {
+        connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn an_older_file_takes_the_steps_it_has_not_had() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &STEPS).unwrap();
+        connection
+            .execute_batch("INSERT INTO run (suite, suite_toml, started, quick, machine, options) VALUES ('s', '', '', 0, '{}', '{}')")
+            .unwrap();
+        let mut later = STEPS.to_vec();
+        later.push("ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT 'none'");
+        migrate(&mut connection, &later).unwrap();
+        assert_eq!(version(&connection), later.len() as i64);
+        let note: String = connection
+            .query_row("SELECT note FROM run", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(note, "none");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &STEPS).unwrap();
+        let mut later = STEPS.to_vec();
+        later.push("CREATE TABLE extra (a); CREATE TABLE run (a)");
+        assert!(migrate(&mut connection, &later).is_err());
+        assert_eq!(version(&connection), STEPS.len() as i64);
+        assert!(connection.prepare("SELECT a FROM extra").is_err());
+    }
+
+    #[test]
+    fn nothing_can_be_changed_or_deleted() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &STEPS).unwrap();
+        connection
+            .execute_batch("INSERT INTO run (suite, suite_toml, started, quick, machine, options) VALUES ('s', '', '', 0, '{}', '{}')")
+            .unwrap();
+        for sql in ["UPDATE run SET suite = 't'", "DELETE FROM run"] {
+            let refused = connection.execute_batch(sql).unwrap_err().to_string();
+            assert!(refused.contains("append-only"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Subjects: the programs that are measured. A folder with a `subject.toml` is one; docs/subjects.md describes the file.
+
+mod read;
+
+use crate::document::{Faults, did_you_mean};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A subject as its file says it, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Its folder, absolute; `{source}` in commands.
+    pub folder: PathBuf,
+    /// Its name; with a variant, `ada/O2`, the name of what is measured.
+    pub name: String,
+    /// The language, for people.
+    pub language: String,
+    /// What it is, for people.
+    pub description: String,
+    /// The command that prints the compiler's version.
+    pub version: Vec<String>,
+    /// The commands that it needs.
+    pub needs: Vec<Need>,
+    /// Files and folders below its folder that decide what is built.
+    pub sources: Vec<String>,
+    /// The commands that build it, run one after the other in `{build}`.
+    pub build: Vec<Vec<String>>,
+    /// How long all of them together may take, s.
+    pub build_seconds: u64,
+    /// The command that runs it.
+    pub run: Vec<String>,
+    /// Its variants, the default one first; never empty.
+    pub variants: Vec<Variant>,
+    /// Further flags under a policy; a policy that is named here has builds of its own.
+    pub policies: BTreeMap<String, Vec<String>>,
+}
+
+/// A command that a subject needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The command, looked for in `PATH`.
+    pub command: String,
+    /// The Debian package that gives it.
+    pub package: String,
+}
+
+/// A way to build a subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name, such as `O2`.
+    pub name: String,
+    /// What `{flags}` stands for.
+    pub flags: Vec<String>,
+}
+
+/// Why a subject could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SubjectError {
+    /// Its file could not be read.
+    #[error("{file}: {source}; a subject is a folder with a `subject.toml` (docs/subjects.md)")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file has faults.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+    /// No subject or variant has this name.
+    #[error("there is no {what} `{name}`; {mend}")]
+    Unknown {
+        /// `subject`, or `variant` of which subject.
+        what: String,
+        /// The name that was asked for.
+        name: String,
+        /// The nearest known name, or all of them.
+        mend: String,
+    },
+}
+
+impl Subject {
+    /// Reads `folder/subject.toml`.
+    pub fn load(folder: &Path) -> Result<Subject, SubjectError> {
+        let path = folder.join("subject.toml");
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(&path);
+        let folder = folder.canonicalize();
+        match (text, folder) {
+            (Ok(text), Ok(folder)) => Ok(read::subject(&file, &text, folder)?),
+            (Err(source), _) | (_, Err(source)) => Err(SubjectError::Unreadable { file, source }),
+        }
+    }
+
+    /// All subjects in the folders of `parent`, by name, and what was wrong with the others.
+    pub fn discover(parent: &Path) -> (Vec<Subject>, Vec<SubjectError>) {
+        let entries = match std::fs::read_dir(parent) {
+            Ok(entries) => entries,
+            Err(source) => {
+                let file = parent.display().to_string();
+                return (Vec::new(), vec![SubjectError::Unreadable { file, source }]);
+            }
+        };
+        let mut folders: Vec<_> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.join("subject.toml").is_file())
+            .collect();
+        folders.sort();
+        let mut found: Vec<Subject> = Vec::new();
+        let mut errors = Vec::new();
+        for folder in folders {
+            match Subject::load(&folder) {
+                Ok(subject) if found.iter().any(|other| other.name == subject.name) => {
+                    errors.push(SubjectError::Unknown {
+                        what: "second subject of the name".to_owned(),
+                        mend: format!("rename the one in {}", folder.display()),
+                        name: subject.name,
+                    });
+                }
+                Ok(subject) => found.push(subject),
+                Err(error) => errors.push(error),
+            }
+        }
+        (found, errors)
+    }
+
+    /// The variant of this name.
+    pub fn variant(&self, name: &str) -> Result<&Variant, SubjectError> {
+        let found = self.variants.iter().find(|variant| variant.name == name);
+        found.ok_or_else(|| SubjectError::Unknown {
+            what: format!("variant of `{}` called", self.name),
+            name: name.to_owned(),
+            mend: did_you_mean(
+                name,
+                self.variants.iter().map(|variant| variant.name.as_str()),
+            ),
+        })
+    }
+
+    /// The needs that are not in `PATH`.
+    pub fn missing(&self) -> Vec<&Need> {
+        self.needs
+            .iter()
+            .filter(|need| find_command(&need.command).is_none())
+            .collect()
+    }
+
+    /// The flags of a variant under a policy.
+    pub fn flags(&self, variant: &Variant, policy: &str) -> Vec<String> {
+        let further = self.policies.get(policy).into_iter().flatten();
+        variant.flags.iter().chain(further).cloned().collect()
+    }
+
+    /// A command with its placeholders filled.
+    pub fn fill(&self, command: &[String], build: &Path, flags: &[String]) -> Vec<String> {
+        let paths = |word: &String| {
+            word.replace("{source}", &self.folder.to_string_lossy())
+                .replace("{build}", &build.to_string_lossy())
+        };
+        let mut words = Vec::new();
+        for word in command {
+            if word == "{flags}" {
+                words.extend(flags.iter().map(paths));
+            } else {
+                words.push(paths(word));
+            }
+        }
+        words
+    }
+}
+
+/// Finds `name/variant`, or `name` for its first variant, among subjects.
+pub fn select<'s>(
+    subjects: &'s [Subject],
+    wanted: &str,
+) -> Result<(&'s Subject, &'s Variant), SubjectError> {
+    let (name, variant) = match wanted.split_once('/') {
+        Some((name, variant)) => (name, Some(variant)),
+        None => (wanted, None),
+    };
+    let subject = subjects.iter().find(|subject| subject.name == name);
+    let subject = subject.ok_or_else(|| SubjectError::Unknown {
+        what: "subject".to_owned(),
+        name: name.to_owned(),
+        mend: did_you_mean(name, subjects.iter().map(|subject| subject.name.as_str())),
+    })?;
+    let variant = match variant {
+        Some(variant) => subject.variant(variant)?,
+        None => &subject.variants[0],
+    };
+    Ok((subject, variant))
+}
+
+/// The path of a command: itself if it has a slash, else the first executable of that name in `PATH`.
+pub fn find_command(command: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let executable = |path: &PathBuf| {
+        path.metadata()
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    if command.contains('/') {
+        return Some(PathBuf::from(command)).filter(executable);
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(command))
+        .find(executable)
+}

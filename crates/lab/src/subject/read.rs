@@ -1,0 +1,200 @@
+//! From the text of a `subject.toml` to a checked subject.
+
+use super::{Need, Subject, Variant};
+use crate::document::{Document, Faults, Item, Section, did_you_mean};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+const POLICIES: [&str; 2] = ["other", "fifo"];
+
+pub(super) fn subject(file: &str, text: &str, folder: PathBuf) -> Result<Subject, Faults> {
+    Document::read(file, text, |top| read_subject(top, folder))
+}
+
+fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
+    let subject = Subject {
+        name: name(&top),
+        language: top.required_string("language"),
+        description: top.string("description").unwrap_or_default(),
+        version: command(top.require("version"), &["source"]),
+        needs: needs(&top),
+        sources: sources(&top, &folder),
+        build: builds(&top),
+        build_seconds: top.count("build_seconds").unwrap_or(600),
+        run: command(top.require("run"), &["source", "build"]),
+        variants: variants(&top),
+        policies: policies(&top),
+        folder,
+    };
+    top.finish();
+    subject
+}
+
+/// A name that can stand before and after the `/` of `name/variant`.
+fn name(section: &Section<'_>) -> String {
+    let Some(item) = section.require("name") else {
+        return String::new();
+    };
+    let Some(name) = item.string() else {
+        return String::new();
+    };
+    let permitted = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(permitted) {
+        item.fault(
+            format!("`{name}` is no name"),
+            "use letters, digits, `_`, `-`, `+` and dots, not a dot first",
+        );
+    }
+    name
+}
+
+/// A command as a list of words, of which the first is not empty.
+fn command(item: Option<Item<'_>>, placeholders: &[&str]) -> Vec<String> {
+    let Some(item) = item else { return Vec::new() };
+    let Some(list) = item.list() else {
+        return Vec::new();
+    };
+    if list
+        .first()
+        .is_none_or(|first| first.as_string() == Some(""))
+    {
+        item.fault(
+            "a command needs at least a program",
+            "write its words as a list",
+        );
+    }
+    words(&list, placeholders)
+}
+
+fn words(list: &[Item<'_>], placeholders: &[&str]) -> Vec<String> {
+    let mut words = Vec::new();
+    for item in list {
+        let Some(word) = item.string() else { continue };
+        check_placeholders(item, &word, placeholders);
+        words.push(word);
+    }
+    words
+}
+
+/// Braces that look like a placeholder must be a known one; `{flags}` must stand alone.
+fn check_placeholders(item: &Item<'_>, word: &str, known: &[&str]) {
+    for (at, _) in word.match_indices('{') {
+        let Some(length) = word[at..].find('}') else {
+            continue;
+        };
+        let name = &word[at + 1..at + length];
+        let looks = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        if looks && !known.contains(&name) {
+            item.fault(
+                format!("`{{{name}}}` is no placeholder here"),
+                did_you_mean(name, known.iter().copied()),
+            );
+        } else if name == "flags" && word != "{flags}" {
+            item.fault(
+                "`{flags}` stands for several words",
+                "make it a word of its own",
+            );
+        }
+    }
+}
+
+fn needs(top: &Section<'_>) -> Vec<Need> {
+    let sections = top
+        .get("needs")
+        .map(|item| item.sections())
+        .unwrap_or_default();
+    let need = |section: Section<'_>| {
+        let need = Need {
+            command: section.required_string("command"),
+            package: section.required_string("package"),
+        };
+        section.finish();
+        need
+    };
+    sections.into_iter().map(need).collect()
+}
+
+fn sources(top: &Section<'_>, folder: &std::path::Path) -> Vec<String> {
+    let Some(item) = top.require("sources") else {
+        return Vec::new();
+    };
+    let mut sources = Vec::new();
+    for element in item.list().unwrap_or_default() {
+        let Some(source) = element.string() else {
+            continue;
+        };
+        if !folder.join(&source).exists() {
+            element.fault(
+                format!("there is no `{source}` in {}", folder.display()),
+                "name files and folders beside `subject.toml`",
+            );
+        }
+        sources.push(source);
+    }
+    sources
+}
+
+fn builds(top: &Section<'_>) -> Vec<Vec<String>> {
+    let list = top.require("build").and_then(|item| item.list());
+    let list = list.unwrap_or_default();
+    let placeholders = ["source", "build", "flags"];
+    let builds = list
+        .into_iter()
+        .map(|item| command(Some(item), &placeholders));
+    builds.collect()
+}
+
+fn variants(top: &Section<'_>) -> Vec<Variant> {
+    let sections = top
+        .require("variant")
+        .map(|item| item.sections())
+        .unwrap_or_default();
+    let mut variants: Vec<Variant> = Vec::new();
+    for section in sections {
+        let variant = Variant {
+            name: name(&section),
+            flags: flags(&section),
+        };
+        if variants.iter().any(|other| other.name == variant.name) {
+            section.fault(
+                format!("another variant has the name `{}`", variant.name),
+                "choose another",
+            );
+        }
+        section.finish();
+        variants.push(variant);
+    }
+    if variants.is_empty() {
+        top.fault(
+            "a subject needs at least one variant",
+            "add `[[variant]]` with a `name` and `flags`",
+        );
+    }
+    variants
+}
+
+fn flags(section: &Section<'_>) -> Vec<String> {
+    let list = section.get("flags").and_then(|item| item.list());
+    words(&list.unwrap_or_default(), &["source", "build"])
+}
+
+fn policies(top: &Section<'_>) -> BTreeMap<String, Vec<String>> {
+    let mut policies = BTreeMap::new();
+    let Some(table) = top.get("policy").and_then(|item| item.section()) else {
+        return policies;
+    };
+    for (name, item) in table.entries() {
+        if !POLICIES.contains(&name) {
+            item.fault(
+                format!("`{name}` is no policy"),
+                did_you_mean(name, POLICIES.into_iter()),
+            );
+        }
+        let Some(section) = item.section() else {
+            continue;
+        };
+        policies.insert(name.to_owned(), flags(&section));
+        section.finish();
+    }
+    policies
+}

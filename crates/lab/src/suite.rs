@@ -1,0 +1,224 @@
+//! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
+
+mod matrix;
+mod published;
+mod read;
+
+pub use matrix::{Instance, Matrix, fill};
+pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
+
+use crate::document::Faults;
+use std::path::Path;
+
+/// A suite as its file says it, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suite {
+    /// The name that the command line knows it by.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// What it measures, in a sentence or two.
+    pub text: String,
+    /// The subjects that are measured unless others are asked for, as `name/variant`.
+    pub subjects: Vec<String>,
+    /// Sizes of a quick run.
+    pub quick: Sizes,
+    /// Sizes of a full run.
+    pub full: Sizes,
+    /// The groups, in the order in which they are shown.
+    pub groups: Vec<Group>,
+    /// Tables published elsewhere, to be read beside today's figures.
+    pub published: Vec<Published>,
+}
+
+/// How long and how exactly a row is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sizes {
+    /// Time budget of a row in one process, s.
+    pub seconds_per_row: f64,
+    /// Half width of the interval at which a row is done, as a fraction of the cost.
+    pub relative_half_width: f64,
+    /// How many times each subject's process is started afresh.
+    pub runs: u64,
+    /// Time budget of the whole run, s, however many rows and subjects; `None`: as long as the rows take.
+    pub seconds: Option<f64>,
+}
+
+/// Rows that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Short name, unique.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What the rows have in common.
+    pub text: String,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// A template of tests that are measured and shown alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Template of the tests' names; `*` in a row of kind `clock` stands for every clock that the subject names.
+    pub test: String,
+    /// Template of their labels.
+    pub label: String,
+    /// The values of the templates' placeholders.
+    pub each: Matrix,
+    /// The values that a quick run is restricted to; placeholders that are not named here keep all theirs.
+    pub quick: Matrix,
+    /// How it is measured.
+    pub kind: RowKind,
+    /// Policies and placements of a full run.
+    pub runs: Vec<Placed>,
+    /// Policies and placements of a quick run.
+    pub quick_runs: Vec<Placed>,
+    /// The argument given to the test, if it takes one.
+    pub arg: Option<u64>,
+    /// Tell passing by copy from passing by reference by the slope of the cost against this placeholder.
+    pub passing: Option<String>,
+    /// Look for steps of the cost along this placeholder.
+    pub steps: Option<String>,
+}
+
+/// A scheduling policy and a placement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Placed {
+    /// `other` or `fifo`.
+    pub policy: String,
+    /// `same`, `across` or `free`.
+    pub placement: String,
+}
+
+/// How a row is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowKind {
+    /// Control and test frames: a cost per operation.
+    Frame,
+    /// A distribution of latencies.
+    Latency {
+        /// Operations.
+        count: u64,
+        /// Intended distance of their starts, ns; 0: each when the one before has ended.
+        interval_ns: u64,
+    },
+    /// A storage loop with a clock reading after each turn.
+    Series {
+        /// Turns at most.
+        count: u64,
+        /// Limit of the subject's memory, MiB.
+        memory_limit_mib: Option<u64>,
+    },
+    /// Readings of a clock.
+    Clock {
+        /// Readings.
+        count: u64,
+    },
+    /// Gaps in a long series of readings of the subject's own clock.
+    Interference {
+        /// Length in a full run, s.
+        seconds: f64,
+        /// Length in a quick run, s.
+        quick_seconds: f64,
+    },
+    /// The actual against the requested delay.
+    DelayCurve(DelaySweep),
+}
+
+/// The points of a delay curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelaySweep {
+    /// The shortest requested delay, ns.
+    pub from_ns: u64,
+    /// The longest requested delay, ns.
+    pub to_ns: u64,
+    /// Points in each factor of ten, in a full run.
+    pub points_per_decade: u64,
+    /// Points in each factor of ten, in a quick run.
+    pub quick_points_per_decade: u64,
+    /// Time for the whole curve in a full run, s.
+    pub seconds: f64,
+    /// Time for the whole curve in a quick run, s.
+    pub quick_seconds: f64,
+}
+
+impl RowKind {
+    /// The word for it in suite files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RowKind::Frame => "frame",
+            RowKind::Latency { .. } => "latency",
+            RowKind::Series { .. } => "series",
+            RowKind::Clock { .. } => "clock",
+            RowKind::Interference { .. } => "interference",
+            RowKind::DelayCurve(_) => "delay_curve",
+        }
+    }
+}
+
+impl Row {
+    /// The tests of the row, in the order of its matrix; the last placeholder changes fastest.
+    pub fn instances(&self, quick: bool) -> Vec<Instance> {
+        let matrix = if quick {
+            self.each.restricted(&self.quick)
+        } else {
+            self.each.clone()
+        };
+        matrix.instances(&self.test, &self.label)
+    }
+
+    /// The policies and placements that it is measured under.
+    pub fn runs(&self, quick: bool) -> &[Placed] {
+        if quick { &self.quick_runs } else { &self.runs }
+    }
+}
+
+impl Suite {
+    /// Reads a suite from its text. `file` is named in the faults.
+    pub fn parse(file: &str, text: &str) -> Result<Suite, Faults> {
+        read::suite(file, text)
+    }
+
+    /// Reads a suite from its file, and gives the file's text with it (a run keeps it).
+    pub fn load(path: &Path) -> Result<(Suite, String), SuiteError> {
+        let text = std::fs::read_to_string(path).map_err(|source| SuiteError::Unreadable {
+            file: path.display().to_string(),
+            source,
+        })?;
+        let suite = Suite::parse(&path.display().to_string(), &text)?;
+        Ok((suite, text))
+    }
+
+    /// The sizes of a quick or full run.
+    pub fn sizes(&self, quick: bool) -> Sizes {
+        if quick { self.quick } else { self.full }
+    }
+
+    /// The row and the label of a test. A test that only a full run measures is found too.
+    pub fn find(&self, test: &str) -> Option<(&Group, &Row, Instance)> {
+        self.groups.iter().find_map(|group| {
+            group.rows.iter().find_map(|row| {
+                let mut instances = row.instances(false).into_iter();
+                let instance = instances.find(|instance| instance.test == test)?;
+                Some((group, row, instance))
+            })
+        })
+    }
+}
+
+/// Why a suite could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// Its file could not be read.
+    #[error("{file}: {source}; give the name of a suite in `suites/` or a path to a file")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file has faults.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+}

@@ -1,0 +1,162 @@
+//! From the text of a suite file to a checked suite.
+
+mod row;
+mod tables;
+
+use super::{Group, Placed, Row, Sizes, Suite};
+use crate::document::{Document, Faults, Item, Section};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn suite(file: &str, text: &str) -> Result<Suite, Faults> {
+    Document::read(file, text, read_suite)
+}
+
+fn read_suite(top: Section<'_>) -> Suite {
+    let mut tests = BTreeMap::new();
+    let suite = Suite {
+        name: top.required_string("name"),
+        title: top.required_string("title"),
+        text: top.string("text").unwrap_or_default(),
+        subjects: subjects(&top),
+        quick: sizes(&top, "quick"),
+        full: sizes(&top, "full"),
+        groups: groups(&top, &mut tests),
+        published: tables::published(&top, &tests),
+    };
+    top.finish();
+    suite
+}
+
+/// Every test of the suite, with the kind of its row.
+type Tests = BTreeMap<String, &'static str>;
+
+fn subjects(top: &Section<'_>) -> Vec<String> {
+    let Some(list) = top.get("subjects").and_then(|item| item.list()) else {
+        return Vec::new();
+    };
+    let mut named = Vec::new();
+    for item in list {
+        let Some(name) = item.string() else { continue };
+        let parts: Vec<_> = name.split('/').collect();
+        if parts.len() != 2 || parts.iter().any(|part| part.is_empty()) {
+            item.fault(
+                format!("`{name}` is no subject in a variant"),
+                "write `subject/variant`, such as `ada/O2`",
+            );
+        }
+        if named.contains(&name) {
+            item.fault(format!("`{name}` is listed twice"), "remove one");
+        }
+        named.push(name);
+    }
+    named
+}
+
+fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
+    let nothing = Sizes {
+        seconds_per_row: 1.0,
+        relative_half_width: 0.01,
+        runs: 1,
+        seconds: None,
+    };
+    let Some(section) = top.require(key).and_then(|item| item.section()) else {
+        return nothing;
+    };
+    let positive = |key| section.require(key).and_then(|item| item.positive());
+    let sizes = Sizes {
+        seconds_per_row: positive("seconds_per_row").unwrap_or(1.0),
+        relative_half_width: positive("relative_half_width").unwrap_or(0.01),
+        runs: section.count("runs").unwrap_or(1),
+        seconds: section.positive("seconds"),
+    };
+    section.finish();
+    sizes
+}
+
+fn groups(top: &Section<'_>, tests: &mut Tests) -> Vec<Group> {
+    let mut ids = BTreeSet::new();
+    let mut groups = Vec::new();
+    for section in top
+        .require("group")
+        .map(|item| item.sections())
+        .unwrap_or_default()
+    {
+        groups.push(group(section, tests, &mut ids));
+    }
+    groups
+}
+
+fn group(section: Section<'_>, tests: &mut Tests, ids: &mut BTreeSet<String>) -> Group {
+    let id = section.required_string("id");
+    if !id.is_empty() && !ids.insert(id.clone()) {
+        section.fault(format!("another group has the id `{id}`"), "choose another");
+    }
+    let runs = section
+        .require("runs")
+        .map(|item| placed(&item))
+        .unwrap_or_default();
+    let quick_runs = section
+        .get("quick_runs")
+        .map_or_else(|| runs.clone(), |item| placed(&item));
+    let group = Group {
+        id,
+        title: section.required_string("title"),
+        text: section.string("text").unwrap_or_default(),
+        rows: rows(&section, &runs, &quick_runs, tests),
+    };
+    section.finish();
+    group
+}
+
+fn rows(
+    group: &Section<'_>,
+    runs: &[Placed],
+    quick_runs: &[Placed],
+    tests: &mut Tests,
+) -> Vec<Row> {
+    let sections = group
+        .require("row")
+        .map(|item| item.sections())
+        .unwrap_or_default();
+    let mut rows = Vec::new();
+    for section in sections {
+        if let Some(row) = row::read(section, runs, quick_runs, tests) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// A list of `policy.placement`.
+fn placed(item: &Item<'_>) -> Vec<Placed> {
+    let mut all = Vec::new();
+    for element in item.list().unwrap_or_default() {
+        let Some(word) = element.string() else {
+            continue;
+        };
+        match parse_placed(&word) {
+            Some(placed) => all.push(placed),
+            None => element.fault(
+                format!("`{word}` is no policy and placement"),
+                "write `other` or `fifo`, a dot, and `same`, `across` or `free`, such as `fifo.same`",
+            ),
+        }
+    }
+    if all.is_empty() {
+        item.fault(
+            "nothing to run under",
+            "name at least one, such as `other.same`",
+        );
+    }
+    all
+}
+
+fn parse_placed(word: &str) -> Option<Placed> {
+    let (policy, placement) = word.split_once('.')?;
+    let known =
+        ["other", "fifo"].contains(&policy) && ["same", "across", "free"].contains(&placement);
+    known.then(|| Placed {
+        policy: policy.to_owned(),
+        placement: placement.to_owned(),
+    })
+}

@@ -1,0 +1,289 @@
+//! One row of a suite: its templates, their matrix, and how it is measured.
+
+use super::{Tests, placed};
+use crate::document::{Item, Section, did_you_mean};
+use crate::suite::matrix::placeholders;
+use crate::suite::{DelaySweep, Matrix, Placed, Row, RowKind};
+use std::collections::BTreeSet;
+
+const KINDS: [&str; 6] = [
+    "frame",
+    "latency",
+    "series",
+    "clock",
+    "interference",
+    "delay_curve",
+];
+
+/// A row must not multiply into more tests than anyone would wait for.
+const TESTS_PER_ROW: usize = 10_000;
+
+pub(super) fn read(
+    section: Section<'_>,
+    runs: &[Placed],
+    quick_runs: &[Placed],
+    tests: &mut Tests,
+) -> Option<Row> {
+    let test = section.require("test")?;
+    let label = section.require("label");
+    let each = section
+        .get("each")
+        .map(|item| matrix(&item))
+        .unwrap_or_default();
+    let quick = quick(&section, &each);
+    let own_runs = section.get("runs").map(|item| placed(&item));
+    let own_quick = section.get("quick_runs").map(|item| placed(&item));
+    let quick_runs = own_quick
+        .or_else(|| own_runs.clone())
+        .unwrap_or_else(|| quick_runs.to_vec());
+    let row = Row {
+        test: test.string().unwrap_or_default(),
+        label: label.as_ref().and_then(Item::string).unwrap_or_default(),
+        kind: kind(&section),
+        runs: own_runs.unwrap_or_else(|| runs.to_vec()),
+        quick_runs,
+        arg: section.count("arg"),
+        passing: by(&section, "passing", &each),
+        steps: by(&section, "steps", &each),
+        each,
+        quick,
+    };
+    let kind = row.kind.name();
+    section.finish();
+    let every = row.test == "*";
+    if every && kind != "clock" {
+        test.fault(
+            "`*` stands for every clock of a subject",
+            "write the test's name, or `kind = \"clock\"`",
+        );
+        return None;
+    }
+    let clock = if every { &["clock"][..] } else { &[] };
+    let sound = templates(&test, &row.each, &[], true)
+        & label.is_none_or(|label| templates(&label, &row.each, clock, false));
+    if sound && !every {
+        enter(&test, &row, tests);
+    }
+    Some(row)
+}
+
+/// Enters the row's tests; a test in two rows is a fault.
+fn enter(test: &Item<'_>, row: &Row, tests: &mut Tests) {
+    let many: usize = row
+        .each
+        .0
+        .iter()
+        .map(|(_, values)| values.len().max(1))
+        .product();
+    if many > TESTS_PER_ROW {
+        test.fault(format!("the row has {many} tests"), "shorten its matrix");
+        return;
+    }
+    for instance in row.instances(false) {
+        let name = instance.test;
+        let permitted = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c);
+        if row.kind.name() != "clock" && !name.chars().all(permitted) {
+            test.fault(
+                format!("`{name}` is no test's name"),
+                "use lower-case letters, digits, `_`, `-` and dots",
+            );
+            return;
+        }
+        if tests.insert(name.clone(), row.kind.name()).is_some() {
+            test.fault(
+                format!("another row has the test `{name}`"),
+                "remove one, or restrict one row's `each`",
+            );
+            return;
+        }
+    }
+}
+
+/// Checks a template's placeholders against the matrix, both ways for the test's name.
+fn templates(item: &Item<'_>, each: &Matrix, extra: &[&str], all_used: bool) -> bool {
+    let Some(template) = item.as_string() else {
+        return false;
+    };
+    let names = match placeholders(template) {
+        Ok(names) => names,
+        Err(wrong) => {
+            item.fault(wrong, "write placeholders as `{name}`");
+            return false;
+        }
+    };
+    let known = || {
+        each.0
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .chain(extra.iter().copied())
+    };
+    let mut sound = true;
+    for name in &names {
+        if !known().any(|known| known == *name) {
+            let mend = match did_you_mean(name, known()) {
+                mend if mend.is_empty() => "give its values in `each`".to_owned(),
+                mend => mend,
+            };
+            item.fault(format!("`{{{name}}}` is no placeholder of this row"), mend);
+            sound = false;
+        }
+    }
+    let unused = each
+        .0
+        .iter()
+        .find(|(name, _)| all_used && !names.contains(&name.as_str()));
+    if let Some((name, _)) = unused {
+        item.fault(
+            format!("the placeholder `{name}` of `each` is not used"),
+            format!("put `{{{name}}}` into the name, or remove it from `each`"),
+        );
+        sound = false;
+    }
+    sound
+}
+
+fn matrix(item: &Item<'_>) -> Matrix {
+    let Some(section) = item.section() else {
+        return Matrix::default();
+    };
+    let mut matrix = Matrix::default();
+    for (name, values) in section.entries() {
+        let list = values.strings().unwrap_or_default();
+        if list.is_empty() {
+            values.fault(
+                "a placeholder needs at least one value",
+                "write a list of strings",
+            );
+        }
+        let distinct: BTreeSet<_> = list.iter().collect();
+        if distinct.len() < list.len() {
+            values.fault("a value is listed twice", "remove one");
+        }
+        matrix.0.push((name.to_owned(), list));
+    }
+    matrix
+}
+
+fn quick(section: &Section<'_>, each: &Matrix) -> Matrix {
+    let Some(item) = section.get("quick") else {
+        return Matrix::default();
+    };
+    let Some(table) = item.section() else {
+        return Matrix::default();
+    };
+    let placeholders = || each.0.iter().map(|(name, _)| name.as_str());
+    for (name, values) in table.entries() {
+        let Some(known) = each.values(name) else {
+            values.fault(
+                format!("`{name}` is no placeholder of this row"),
+                did_you_mean(name, placeholders()),
+            );
+            continue;
+        };
+        for value in values.as_list().unwrap_or_default() {
+            let Some(word) = value.as_string() else {
+                continue;
+            };
+            if !known.iter().any(|known| known == word) {
+                value.fault(
+                    format!("`{word}` is no value of `{name}` in `each`"),
+                    did_you_mean(word, known.iter().map(String::as_str)),
+                );
+            }
+        }
+    }
+    matrix(&item)
+}
+
+/// `{ by = "placeholder" }`, whose values must be numbers.
+fn by(section: &Section<'_>, key: &'static str, each: &Matrix) -> Option<String> {
+    let table = section.get(key)?.section()?;
+    let item = table.require("by");
+    table.finish();
+    let item = item?;
+    let name = item.string()?;
+    let placeholders = each.0.iter().map(|(name, _)| name.as_str());
+    match each.values(&name) {
+        None => item.fault(
+            format!("`{name}` is no placeholder of this row"),
+            did_you_mean(&name, placeholders),
+        ),
+        Some(values) if values.iter().any(|value| value.parse::<f64>().is_err()) => item.fault(
+            format!("the values of `{name}` are not all numbers"),
+            "name a placeholder of sizes or counts",
+        ),
+        Some(_) => return Some(name),
+    }
+    None
+}
+
+fn kind(section: &Section<'_>) -> RowKind {
+    let item = section.get("kind");
+    let word = item.as_ref().map_or(Some("frame".to_owned()), Item::string);
+    match word.as_deref() {
+        None | Some("frame") => RowKind::Frame,
+        Some("latency") => RowKind::Latency {
+            count: required_count(section, "count"),
+            interval_ns: section.count("interval_ns").unwrap_or(0),
+        },
+        Some("series") => RowKind::Series {
+            count: required_count(section, "count"),
+            memory_limit_mib: section.count("memory_limit_mib"),
+        },
+        Some("clock") => RowKind::Clock {
+            count: required_count(section, "count"),
+        },
+        Some("interference") => interference(section),
+        Some("delay_curve") => RowKind::DelayCurve(sweep(section)),
+        Some(other) => {
+            if let Some(item) = item {
+                item.fault(
+                    format!("`{other}` is no kind of row"),
+                    did_you_mean(other, KINDS.into_iter()),
+                );
+            }
+            RowKind::Frame
+        }
+    }
+}
+
+fn required_count(section: &Section<'_>, key: &'static str) -> u64 {
+    section
+        .require(key)
+        .and_then(|item| item.count())
+        .unwrap_or(1)
+}
+
+fn required_seconds(section: &Section<'_>) -> f64 {
+    section
+        .require("seconds")
+        .and_then(|item| item.positive())
+        .unwrap_or(1.0)
+}
+
+fn interference(section: &Section<'_>) -> RowKind {
+    let seconds = required_seconds(section);
+    RowKind::Interference {
+        seconds,
+        quick_seconds: section.positive("quick_seconds").unwrap_or(seconds),
+    }
+}
+
+fn sweep(section: &Section<'_>) -> DelaySweep {
+    let seconds = required_seconds(section);
+    let points_per_decade = required_count(section, "points_per_decade");
+    let sweep = DelaySweep {
+        from_ns: required_count(section, "from_ns"),
+        to_ns: required_count(section, "to_ns"),
+        points_per_decade,
+        quick_points_per_decade: section
+            .count("quick_points_per_decade")
+            .unwrap_or(points_per_decade),
+        seconds,
+        quick_seconds: section.positive("quick_seconds").unwrap_or(seconds),
+    };
+    if sweep.from_ns > sweep.to_ns {
+        section.fault("`from_ns` is above `to_ns`", "exchange them");
+    }
+    sweep
+}

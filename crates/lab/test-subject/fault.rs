@@ -1,0 +1,237 @@
+//! One broken rule at a time.
+
+use std::io::Write;
+use std::time::Duration;
+
+macro_rules! faults {
+    ($($(#[$about:meta])* $name:ident = $word:literal),+ $(,)?) => {
+        /// What the subject does wrong.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub enum Fault {
+            $($(#[$about])* $name),+
+        }
+
+        impl Fault {
+            pub fn of(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+faults! {
+    /// Never answers `batch`.
+    Hangs = "hangs",
+    /// Spins instead of answering `batch`.
+    Spins = "spins",
+    /// Aborts at `batch`, after some last words.
+    Crashes = "crashes",
+    /// Ends with code 0 at `batch`.
+    ExitsEarly = "exits-early",
+    /// Ends with code 3 at `hello`, after some last words.
+    FailsAtOnce = "fails-at-once",
+    /// Answers `batch` with a line that is no protocol line.
+    Rubbish = "rubbish",
+    /// Answers `batch` with bytes that are not UTF-8.
+    NotText = "not-text",
+    /// Answers `batch` with a line that never ends.
+    EndlessLine = "endless-line",
+    /// Prints its own output before timing begins.
+    PrintsWhileTiming = "prints-while-timing",
+    /// Prints half a line of its own before the answer to `list`.
+    HalfLine = "half-line",
+    /// Says its own things, whole lines, before each answer: allowed.
+    Talks = "talks",
+    /// The reference's checksum is not the chain's.
+    WrongReference = "wrong-reference",
+    /// Checksums differ for equal iterations.
+    UnsteadyChecksum = "unsteady-checksum",
+    /// Test and control come in the wrong order.
+    WrongOrder = "wrong-order",
+    /// One slice is missing.
+    MissingSlice = "missing-slice",
+    /// Every slice takes equally long.
+    NeverGrows = "never-grows",
+    /// No thread reports.
+    SilentThreads = "silent-threads",
+    /// Threads report another processor.
+    WrongProcessor = "wrong-processor",
+    /// A clock reading is missing.
+    MissingReading = "missing-reading",
+    /// The clock goes back.
+    ClockGoesBack = "clock-goes-back",
+    /// A test is listed twice.
+    TwiceListed = "twice-listed",
+    /// The hand-off is not listed.
+    NoHandoff = "no-handoff",
+    /// A sample is missing.
+    MissingSample = "missing-sample",
+    /// The storage loop does not say how it ended.
+    NoOutcome = "no-outcome",
+    /// Answers any request that it does not know with `ok`.
+    TakesAnything = "takes-anything",
+    /// Speaks version 2.
+    Version = "version",
+    /// Does not end at `quit`.
+    NeverQuits = "never-quits",
+    /// Ends with code 7 at `quit`.
+    QuitCode = "quit-code",
+}
+
+/// What some faults do instead of an answer.
+pub fn before_answer(fault: Option<Fault>, line: &str) {
+    let Some(fault) = fault else { return };
+    let verb = line.split(' ').next().unwrap_or_default();
+    match (fault, verb) {
+        (Fault::HalfLine, "list") => print!("half a line "),
+        (Fault::FailsAtOnce, "hello") => {
+            eprintln!("no valve is connected");
+            std::process::exit(3);
+        }
+        (Fault::Hangs, "batch") => loop {
+            std::thread::sleep(Duration::from_secs(1000));
+        },
+        (Fault::Spins, "batch") => loop {
+            std::hint::spin_loop();
+        },
+        (Fault::Crashes, "batch") => {
+            eprintln!("the valve is stuck");
+            std::process::abort();
+        }
+        (Fault::ExitsEarly, "batch") => {
+            eprintln!("enough for today");
+            std::process::exit(0);
+        }
+        (Fault::Rubbish, "batch") => println!("@@ slices galore"),
+        (Fault::NotText, "batch") => write(b"@@ slice \xff\n"),
+        (Fault::EndlessLine, "batch") => loop {
+            write(&[b'x'; 4096]);
+        },
+        (Fault::TakesAnything, verb) if !KNOWN.contains(&verb) => {
+            println!("@@ ok");
+        }
+        _ => {}
+    }
+}
+
+const KNOWN: [&str; 10] = [
+    "hello",
+    "list",
+    "clock",
+    "placement",
+    "batch",
+    "slice",
+    "latency",
+    "series",
+    "usage",
+    "quit",
+];
+
+fn write(bytes: &[u8]) {
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(bytes);
+    let _ = stdout.flush();
+}
+
+/// Just before a batch's first slice.
+pub fn timing_begins(fault: Option<Fault>) {
+    if fault == Some(Fault::PrintsWhileTiming) {
+        println!("now I begin");
+    }
+}
+
+/// What some faults make of a correct answer.
+pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
+    let Some(fault) = fault else { return lines };
+    let verb = |line: &String| line.split(' ').nth(1).map(str::to_owned);
+    let first = |verb_wanted: &str| {
+        lines
+            .iter()
+            .position(|line| verb(line).as_deref() == Some(verb_wanted))
+    };
+    match (fault, first("slice"), first("readings")) {
+        (Fault::Talks, _, _) => lines.insert(0, "done, so far as I can tell\n".into()),
+        (Fault::WrongReference, Some(_), _) => {
+            replace_word(&mut lines, "reference", 13, |_| "42".into())
+        }
+        (Fault::UnsteadyChecksum, Some(_), _) => {
+            let mut count = 0;
+            replace_word(&mut lines, "test", 13, |_| {
+                count += 1;
+                count.to_string()
+            });
+        }
+        (Fault::WrongOrder, Some(_), _) if lines.len() > 3 => lines.swap(1, 2),
+        (Fault::MissingSlice, Some(first), _) => {
+            lines.remove(first);
+        }
+        (Fault::NeverGrows, Some(_), _) => {
+            for role in ["control", "test", "reference"] {
+                replace_word(&mut lines, role, 6, |_| "20000".into());
+            }
+        }
+        (Fault::SilentThreads, Some(_), _) => lines.retain(|line| !line.starts_with("@@ thread")),
+        (Fault::WrongProcessor, Some(_), _) => {
+            for line in lines
+                .iter_mut()
+                .filter(|line| line.starts_with("@@ thread"))
+            {
+                *line = line
+                    .replace(" processor=", " processor=9")
+                    .replace(" allowed=", " allowed=9");
+            }
+        }
+        (Fault::MissingReading, _, Some(first)) => {
+            let shorter = lines[first]
+                .rsplit_once(' ')
+                .map(|(rest, _)| rest.to_owned());
+            lines[first] = shorter.unwrap_or_default();
+        }
+        (Fault::ClockGoesBack, _, Some(first)) => {
+            let (rest, _) = lines[first].rsplit_once(' ').unwrap_or_default();
+            lines[first] = format!("{rest} -5");
+        }
+        (Fault::TwiceListed, None, None) if lines.len() > 2 => {
+            let again: Vec<String> = lines
+                .iter()
+                .filter(|line| line.contains("self.same"))
+                .cloned()
+                .collect();
+            lines.extend(again);
+        }
+        (Fault::NoHandoff, None, None) => lines.retain(|line| !line.contains("self.handoff")),
+        (Fault::MissingSample, None, None) if first("sample").is_some() => {
+            lines.pop();
+        }
+        (Fault::NoOutcome, _, _) => lines.retain(|line| !line.starts_with("@@ outcome")),
+        (Fault::Version, None, None) => {
+            for line in &mut lines {
+                *line = line.replace("protocol=1", "protocol=2");
+            }
+        }
+        _ => {}
+    }
+    lines
+}
+
+/// Replaces a word of each slice of a role; words are counted from the mark, 0.
+fn replace_word(
+    lines: &mut [String],
+    role: &str,
+    index: usize,
+    mut with: impl FnMut(&str) -> String,
+) {
+    for line in lines.iter_mut() {
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        if words.get(1).map(String::as_str) == Some("slice")
+            && words.get(3).map(String::as_str) == Some(role)
+            && let Some(word) = words.get_mut(index)
+        {
+            *word = with(word);
+            *line = words.join(" ");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A subject for the laboratory's own tests: it conforms to docs/subject-protocol.md, or breaks one rule of it.
+//!
+//! `antiphon-test-subject [FAULT]`; see [`Fault`] for the faults. A fault shows at the request that it concerns.
+
+mod answer;
+mod fault;
+mod frames;
+mod partner;
+mod place;
+mod request;
+
+use fault::Fault;
+use request::{Refusal, Request};
+use std::io::{self, BufRead, Write};
+use std::time::Instant;
+
+/// All that requests are served with.
+struct Subject {
+    fault: Option<Fault>,
+    epoch: Instant,
+    place: place::Place,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let fault = match std::env::args().nth(1) {
+        None => None,
+        Some(word) => Some(Fault::of(&word).ok_or_else(|| format!("no fault `{word}`"))?),
+    };
+    let mut subject = Subject {
+        fault,
+        epoch: Instant::now(),
+        place: place::Place::Free,
+    };
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        fault::before_answer(subject.fault, &line);
+        let request = Request::parse(&line);
+        let quits = matches!(request, Ok(Request::Quit));
+        let answer = request.and_then(|request| subject.serve(&request));
+        if quits && subject.fault == Some(Fault::NeverQuits) {
+            continue;
+        }
+        let mut stdout = io::stdout().lock();
+        match answer {
+            Ok(lines) => {
+                for line in fault::change(subject.fault, lines) {
+                    writeln!(stdout, "{line}")?;
+                }
+                writeln!(stdout, "@@ ok")?;
+            }
+            Err(Refusal(code, text)) => writeln!(stdout, "@@ error {code} {text}")?,
+        }
+        stdout.flush()?;
+        if quits {
+            std::process::exit(i32::from(subject.fault == Some(Fault::QuitCode)) * 7);
+        }
+    }
+    Ok(())
+}
+
+impl Subject {
+    /// The data lines of the answer.
+    fn serve(&mut self, request: &Request) -> Result<Vec<String>, Refusal> {
+        match request {
+            Request::Hello => Ok(answer::hello()),
+            Request::List => Ok(answer::list()),
+            Request::Placement(place) => {
+                self.place = *place;
+                place.put("main");
+                Ok(Vec::new())
+            }
+            Request::Clock { count } => Ok(answer::readings(&self.clock(*count))),
+            Request::Batch {
+                test,
+                iterations,
+                blocks,
+                reference,
+                warmup,
+            } => {
+                let frames = frames::frames(test)?;
+                let fault = self.fault;
+                fault::timing_begins(fault);
+                self.batch(&frames, *iterations, *blocks, *reference, *warmup)
+            }
+            Request::Slice {
+                test,
+                role,
+                iterations,
+                warmup,
+            } => {
+                let frames = frames::frames(test)?;
+                let mut partner = frames.partner(self.place);
+                frames.run(role, *warmup, &mut partner);
+                let slice = self.timed(&frames, 0, role, *iterations, &mut partner);
+                Ok(vec![slice])
+            }
+            Request::Latency { count, interval_ns } => Ok(self.latency(*count, *interval_ns)),
+            Request::Series { count } => Ok(self.series(*count)),
+            Request::Usage => Ok(vec![answer::usage()]),
+            Request::Quit => Ok(Vec::new()),
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.epoch.elapsed().as_nanos() as u64 + 1
+    }
+
+    fn clock(&self, count: u64) -> Vec<u64> {
+        (0..count).map(|_| self.now_ns()).collect()
+    }
+
+    fn batch(
+        &self,
+        frames: &frames::Frames,
+        iterations: u64,
+        blocks: u64,
+        reference: u64,
+        warmup: u64,
+    ) -> Result<Vec<String>, Refusal> {
+        let mut partner = frames.partner(self.place);
+        for role in ["control", "test"] {
+            frames.run(role, warmup, &mut partner);
+        }
+        let mut order = vec!["control", "test", "test", "control"];
+        if reference > 0 {
+            order.insert(0, "reference");
+            order.push("reference");
+        }
+        let mut lines = Vec::new();
+        for block in 0..blocks {
+            for role in &order {
+                let iterations = match *role {
+                    "reference" => reference,
+                    _ => iterations,
+                };
+                lines.push(self.timed(frames, block, role, iterations, &mut partner));
+            }
+        }
+        // Before the blocks and after them: the same, as nothing moves.
+        lines.push(place::report("main", 2));
+        if let Some(partner) = &mut partner {
+            lines.push(partner.report());
+        }
+        Ok(lines)
+    }
+
+    fn timed(
+        &self,
+        frames: &frames::Frames,
+        block: u64,
+        role: &str,
+        iterations: u64,
+        partner: &mut Option<partner::Partner>,
+    ) -> String {
+        let before = place::Resources::read();
+        let start = self.now_ns();
+        let checksum = frames.run(role, iterations, partner);
+        let elapsed = self.now_ns() - start;
+        let used = place::Resources::read().since(&before);
+        answer::slice(block, role, iterations, start, elapsed, &used, checksum)
+    }
+
+    fn latency(&self, count: u64, interval_ns: u64) -> Vec<String> {
+        let mut intended = self.now_ns();
+        let mut lines = Vec::new();
+        for _ in 0..count {
+            while self.now_ns() < intended {
+                std::hint::spin_loop();
+            }
+            let actual = self.now_ns();
+            std::hint::black_box(frames::chain(20));
+            let end = self.now_ns();
+            lines.push(format!("@@ sample {intended} {actual} {end}"));
+            intended = match interval_ns {
+                0 => end,
+                interval_ns => intended + interval_ns,
+            };
+        }
+        lines
+    }
+
+    fn series(&self, count: u64) -> Vec<String> {
+        /// What this subject's imaginary storage holds.
+        const STORAGE: u64 = 1000;
+        let completed = count.min(STORAGE);
+        let mut lines = answer::readings(&self.clock(completed + 1));
+        lines.push(if completed == count {
+            format!("@@ outcome completed={completed} end=count")
+        } else {
+            format!("@@ outcome completed={completed} end=exhausted text=no%20storage")
+        });
+        lines
+    }
+}

@@ -1,0 +1,166 @@
+//! Builds: kept by content and flags, whole or not there, and every failure told by name.
+
+use antiphon_lab::Outcome;
+use antiphon_lab::build::{BuildError, Built, Cache};
+use antiphon_lab::subject::Subject;
+use std::path::Path;
+
+/// A subject whose "compiler" copies its source and notes its flags; it counts its runs in `{source}/count`.
+fn folder(build: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    std::fs::write(folder.path().join("src/main"), "hello").unwrap();
+    std::fs::write(folder.path().join("build.sh"), build).unwrap();
+    let toml = r#"
+name = "toy"
+language = "Toy"
+version = ["sh", "-c", "echo; echo Toy 1.0; echo more"]
+needs = [{ command = "sh", package = "dash" }]
+sources = ["src"]
+build = [["sh", "{source}/build.sh", "{source}", "{build}", "{flags}"]]
+build_seconds = 20
+run = ["{build}/main"]
+[[variant]]
+name = "plain"
+flags = ["-a", "-b c"]
+[[variant]]
+name = "other"
+flags = ["-o"]
+[policy.fifo]
+flags = ["-f"]
+"#;
+    std::fs::write(folder.path().join("subject.toml"), toml).unwrap();
+    folder
+}
+
+const COPIES: &str =
+    "echo x >> $1/count; cp $1/src/main $2/main; shift 2; for f; do echo \"$f\" >> flags; done";
+
+fn build(folder: &Path, cache: &Cache, variant: usize, policy: &str) -> Result<Built, BuildError> {
+    let subject = Subject::load(folder).unwrap();
+    cache.build(&subject, &subject.variants[variant], policy)
+}
+
+fn builds_made(folder: &Path) -> usize {
+    std::fs::read_to_string(folder.join("count"))
+        .unwrap_or_default()
+        .lines()
+        .count()
+}
+
+#[test]
+fn a_build_is_made_once_and_again_when_anything_that_decides_it_changes() {
+    let folder = folder(COPIES);
+    let place = tempfile::tempdir().unwrap();
+    let cache = Cache::at(place.path());
+    let first = build(folder.path(), &cache, 0, "other").unwrap();
+    assert!(!first.cached);
+    assert_eq!(first.record.id, "toy/plain");
+    assert_eq!(first.record.compiler, "Toy 1.0");
+    assert_eq!(first.record.flags, "-a -b c");
+    assert_eq!(std::fs::read_to_string(&first.run[0]).unwrap(), "hello");
+    assert_eq!(
+        std::fs::read_to_string(first.folder.join("flags")).unwrap(),
+        "-a\n-b c\n"
+    );
+    let again = build(folder.path(), &cache, 0, "other").unwrap();
+    assert!(again.cached);
+    assert_eq!(again.folder, first.folder);
+    assert_eq!(builds_made(folder.path()), 1);
+
+    let fifo = build(folder.path(), &cache, 0, "fifo").unwrap();
+    assert_ne!(fifo.folder, first.folder);
+    assert_ne!(
+        build(folder.path(), &cache, 1, "other").unwrap().folder,
+        first.folder
+    );
+    std::fs::write(folder.path().join("src/main"), "changed").unwrap();
+    let changed = build(folder.path(), &cache, 0, "other").unwrap();
+    assert_ne!(changed.record.content, first.record.content);
+    assert_eq!(std::fs::read_to_string(&changed.run[0]).unwrap(), "changed");
+    // The script is named by a command, so it decides too.
+    std::fs::write(
+        folder.path().join("build.sh"),
+        format!("{COPIES} # changed"),
+    )
+    .unwrap();
+    assert!(!build(folder.path(), &cache, 0, "other").unwrap().cached);
+    assert_eq!(builds_made(folder.path()), 5);
+}
+
+#[test]
+fn a_build_that_fails_says_the_compilers_last_words_and_leaves_nothing() {
+    let folder = folder("echo made > half; echo 'main.toy:3: unknown word' >&2; exit 1");
+    let place = tempfile::tempdir().unwrap();
+    let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
+    assert!(error.to_string().contains("toy/plain"), "{error}");
+    let Outcome::Absent {
+        reason, last_words, ..
+    } = error.absence()
+    else {
+        panic!()
+    };
+    assert!(reason.contains("exit code 1"), "{reason}");
+    assert_eq!(last_words, "main.toy:3: unknown word");
+    let left: Vec<_> = std::fs::read_dir(place.path().join("builds/toy"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_build_that_takes_too_long_is_ended() {
+    let folder = folder("sleep 600");
+    let file = folder.path().join("subject.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(
+        &file,
+        text.replace("build_seconds = 20", "build_seconds = 1"),
+    )
+    .unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
+    assert!(error.to_string().contains("did not finish"), "{error}");
+    assert!(error.mend().contains("build_seconds"), "{}", error.mend());
+}
+
+#[test]
+fn a_missing_compiler_is_told_with_the_command_that_installs_it() {
+    let folder = folder(COPIES);
+    let file = folder.path().join("subject.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let needs = "[{ command = \"no-such-compiler\", package = \"gnat\" }, { command = \"nor-this\", package = \"gcc\" }]";
+    std::fs::write(
+        &file,
+        text.replace("[{ command = \"sh\", package = \"dash\" }]", needs),
+    )
+    .unwrap();
+    let error = build(
+        folder.path(),
+        &Cache::at(tempfile::tempdir().unwrap().path()),
+        0,
+        "other",
+    )
+    .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`no-such-compiler` and `nor-this`"),
+        "{error}"
+    );
+    assert_eq!(error.mend(), "`apt install gcc gnat` as root");
+}
+
+#[test]
+fn many_that_want_the_same_build_make_it_once() {
+    let folder = folder(COPIES);
+    let place = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap());
+        }
+    });
+    assert_eq!(builds_made(folder.path()), 1);
+}

@@ -1,0 +1,204 @@
+//! Subjects, a suite and an observer for tests of whole runs. Each test file uses its part of them.
+#![allow(dead_code)]
+
+use antiphon_lab::build::Cache;
+use antiphon_lab::run::{Event, Laboratory, Observer, Options};
+use antiphon_lab::store::Store;
+use antiphon_lab::subject::Subject;
+use antiphon_lab::suite::Suite;
+use antiphon_lab::{Outcome, RunRecord};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A suite of everything that the test subject has, and of a row that it lacks.
+pub const SUITE: &str = r#"
+name = "small"
+title = "Small"
+subjects = ["plain/v"]
+[quick]
+seconds_per_row = 0.3
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.3
+relative_half_width = 0.1
+runs = 2
+[[group]]
+id = "frames"
+title = "Frames"
+runs = ["other.same"]
+[[group.row]]
+test = "self.{what}"
+label = "{what}"
+each = { what = ["same", "dearer", "handoff"] }
+[[group.row]]
+test = "probe.absent"
+label = "absent"
+[[group.row]]
+test = "nobody.has.this"
+label = "unlisted"
+[[group]]
+id = "series"
+title = "Series"
+runs = ["other.same"]
+[[group.row]]
+test = "probe.latency"
+label = "latency"
+kind = "latency"
+count = 50
+[[group.row]]
+test = "probe.series"
+label = "series"
+kind = "series"
+count = 2000
+arg = 64
+memory_limit_mib = 4096
+[[group.row]]
+test = "*"
+label = "{clock}"
+kind = "clock"
+count = 2000
+[[group.row]]
+test = "interference"
+label = "the system"
+kind = "interference"
+seconds = 0.01
+"#;
+
+/// A folder with subjects, a cache and a store.
+pub struct Place {
+    folder: tempfile::TempDir,
+    pub subjects: Vec<Subject>,
+    pub stop: Arc<AtomicBool>,
+}
+
+/// The test subject with a fault, as a subject of that name; `plain` has none.
+fn subject_toml(name: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_antiphon-test-subject");
+    let fault = if name == "plain" {
+        String::new()
+    } else {
+        format!(", {name:?}")
+    };
+    let needs = match name {
+        "needy" => "needs = [{ command = 'no-such-compiler', package = 'gnat' }]",
+        _ => "",
+    };
+    format!(
+        "name = {name:?}\nlanguage = 'Test'\nversion = ['sh', '-c', 'echo {name} 1']\nsources = []\nbuild = []\n\
+         run = [{program:?}{fault}]\n{needs}\n[[variant]]\nname = 'v'\n"
+    )
+}
+
+impl Place {
+    pub fn with(names: &[&str]) -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("subjects")).unwrap();
+        for name in names {
+            let own = folder.path().join("subjects").join(name);
+            std::fs::create_dir_all(&own).unwrap();
+            std::fs::write(own.join("subject.toml"), subject_toml(name)).unwrap();
+        }
+        Place::at(folder)
+    }
+
+    fn at(folder: tempfile::TempDir) -> Place {
+        let (subjects, errors) = Subject::discover(&folder.path().join("subjects"));
+        assert!(errors.is_empty(), "{errors:?}");
+        Place {
+            folder,
+            subjects,
+            stop: Arc::default(),
+        }
+    }
+
+    pub fn store_path(&self) -> PathBuf {
+        self.folder.path().join("runs.db")
+    }
+
+    pub fn store(&self) -> Store {
+        Store::open(&self.store_path()).unwrap()
+    }
+
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Does something in a laboratory here.
+    pub fn laboratory<T>(&self, seen: &mut Seen, act: impl FnOnce(&mut Laboratory<'_>) -> T) -> T {
+        let cache = Cache::at(self.folder.path().join("cache"));
+        let mut store = self.store();
+        act(&mut Laboratory {
+            subjects: &self.subjects,
+            cache: &cache,
+            store: &mut store,
+            observer: seen,
+            stop: &self.stop,
+        })
+    }
+
+    /// Measures the small suite and reads the run back.
+    pub fn measure(&self, seen: &mut Seen, options: &Options) -> RunRecord {
+        let suite = Suite::parse("small.toml", SUITE).unwrap();
+        let run = self.laboratory(seen, |lab| lab.measure(&suite, SUITE, options));
+        self.store()
+            .load(run.unwrap_or_else(|error| panic!("{error}")))
+            .unwrap()
+    }
+}
+
+/// Options of a quick run of the given subjects.
+pub fn quick(subjects: &[&str]) -> Options {
+    Options {
+        quick: true,
+        subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
+        hang_limit_s: 10.0,
+        ..Options::default()
+    }
+}
+
+/// What an observer saw.
+#[derive(Default)]
+pub struct Seen {
+    pub warnings: Vec<String>,
+    pub finished: Vec<String>,
+    pub own_output: Vec<String>,
+    pub absent_subjects: Vec<String>,
+    pub interrupted: Option<bool>,
+    /// Set this after so many items are finished.
+    pub stop_after: Option<(usize, Arc<AtomicBool>)>,
+}
+
+impl Observer for Seen {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Warning(text) => self.warnings.push(text.to_owned()),
+            Event::OwnOutput { line, .. } => self.own_output.push(line.to_owned()),
+            Event::SubjectAbsent { subject, .. } => self.absent_subjects.push(subject.to_owned()),
+            Event::Ended { interrupted, .. } => self.interrupted = Some(interrupted),
+            Event::Finished {
+                item, seconds_left, ..
+            } => {
+                assert!(seconds_left.is_finite());
+                self.finished.push(item.identity.test.clone());
+                if let Some((count, stop)) = &self.stop_after
+                    && self.finished.len() >= *count
+                {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The outcome of a subject's test in a run.
+pub fn outcome<'r>(record: &'r RunRecord, subject: &str, test: &str) -> &'r Outcome {
+    let found = record
+        .results
+        .iter()
+        .find(|result| result.identity.test == test && result.identity.subject == subject);
+    &found
+        .unwrap_or_else(|| panic!("no result of {subject} {test}"))
+        .outcome
+}

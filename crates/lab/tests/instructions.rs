@@ -1,0 +1,78 @@
+//! Instruction counts by callgrind, where valgrind is installed.
+
+use antiphon_lab::instructions::{CountRequest, InstructionCount, NoCount, count};
+use antiphon_lab::{Launch, SessionError};
+use std::time::Duration;
+
+fn request(test: &str) -> CountRequest<'_> {
+    CountRequest {
+        test,
+        arg: None,
+        iterations: (100, 2100),
+        limit: Duration::from_secs(120),
+    }
+}
+
+fn launch(fault: Option<&str>) -> Launch {
+    let program = env!("CARGO_BIN_EXE_antiphon-test-subject");
+    Launch::new("test/plain", std::iter::once(program).chain(fault), "/")
+}
+
+fn counted(test: &str) -> Option<InstructionCount> {
+    match count(&launch(None), &request(test)) {
+        Ok(count) => Some(count),
+        Err(NoCount::Missing) => {
+            eprintln!("skipped: {}", NoCount::Missing);
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn one_step_more_is_seen_and_the_same_is_the_same() {
+    let (Some(same), Some(dearer)) = (counted("self.same"), counted("self.dearer")) else {
+        return;
+    };
+    // The ends of a run vary by a few instructions, which 2000 iterations share.
+    assert!(same.per_operation().abs() < 0.5, "{same:?}");
+    // Twenty steps are at least two instructions each.
+    assert!(same.control > 40.0, "{same:?}");
+    let step = dearer.per_operation();
+    assert!((2.0..same.control / 10.0).contains(&step), "{dearer:?}");
+    assert!(
+        (dearer.control - same.control).abs() < 0.5,
+        "{same:?} {dearer:?}"
+    );
+}
+
+#[test]
+fn a_missing_valgrind_is_told_with_the_mend() {
+    let mut launch = launch(None);
+    launch.env = vec![("PATH".into(), "/nowhere".into())];
+    let error = count(&launch, &request("self.same")).expect_err("no valgrind there");
+    assert!(matches!(error, NoCount::Missing), "{error}");
+    assert!(
+        error.to_string().contains("apt-get install valgrind"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_test_that_is_not_there_is_told() {
+    match count(&launch(None), &request("no.such.test")) {
+        Err(NoCount::Session(SessionError::Refused { code, .. })) => {
+            assert_eq!(code, "unknown-test")
+        }
+        Err(NoCount::Missing) => eprintln!("skipped: {}", NoCount::Missing),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn no_slope_is_refused() {
+    let mut request = request("self.same");
+    request.iterations = (100, 100);
+    let error = count(&launch(None), &request).expect_err("no slope");
+    assert!(matches!(error, NoCount::NoSlope(100, 100)), "{error}");
+}

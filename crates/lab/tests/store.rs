@@ -1,0 +1,273 @@
+//! The store: what is put in comes out, foreign and newer files are refused, and a kill at any moment loses only what was in flight.
+
+use antiphon_lab::store::{NewRun, Raw, Store, StoreError};
+use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, SubjectRecord};
+use antiphon_measure::{Batch, LatencySample, Role, Slice, ThreadReport};
+use std::path::Path;
+use std::process::Command;
+
+fn begin(store: &mut Store) -> i64 {
+    let machine = Machine {
+        host: "here".to_owned(),
+        load: 0.25,
+        ..Machine::default()
+    };
+    store
+        .begin(&NewRun {
+            suite: "s",
+            suite_toml: "name = 's'",
+            quick: true,
+            machine: &machine,
+            options: "{\"seed\":1}",
+        })
+        .unwrap()
+}
+
+fn absent(test: &str, reason: &str) -> ResultRecord {
+    ResultRecord {
+        identity: Identity {
+            test: test.to_owned(),
+            arg: None,
+            subject: "ada/O2".to_owned(),
+            policy: "other".to_owned(),
+            placement: "same".to_owned(),
+        },
+        outcome: Outcome::Absent {
+            reason: reason.to_owned(),
+            mend: String::new(),
+            last_words: String::new(),
+        },
+        starts: Vec::new(),
+    }
+}
+
+fn batch(seed: u64) -> Raw {
+    let slice = |block: u32, role| Slice {
+        block,
+        role,
+        iterations: 100 + seed,
+        start_ns: 5_821_734_001 + seed * 1000,
+        elapsed_ns: 20_412 + seed,
+        voluntary: seed % 3,
+        involuntary: 0,
+        minor_faults: 0,
+        major_faults: 0,
+        wait_ns: seed.is_multiple_of(2).then_some(seed),
+        processor: Some(1),
+        checksum: u64::MAX - seed,
+    };
+    let thread = ThreadReport {
+        role: "main".to_owned(),
+        policy: "other".to_owned(),
+        priority: 0,
+        processor: 0,
+        allowed: "0-1".to_owned(),
+        count: 2,
+    };
+    let slices = (0..8).flat_map(|block| {
+        [Role::Control, Role::Test, Role::Reference].map(|role| slice(block, role))
+    });
+    Raw::Batch {
+        asked: "batch a iterations=100".to_owned(),
+        arg: Some(7),
+        batch: Batch {
+            slices: slices.collect(),
+            threads: vec![thread],
+            wall_ns: seed,
+        },
+    }
+}
+
+#[test]
+fn a_run_comes_back_whole_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/down/store.db");
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store);
+    let subject = SubjectRecord {
+        id: "ada/O2".to_owned(),
+        language: "Ada".to_owned(),
+        compiler: "GNAT".to_owned(),
+        flags: "-O2".to_owned(),
+        content: "abc".to_owned(),
+    };
+    store.subject(run, &subject).unwrap();
+    store
+        .plan(
+            run,
+            &["one".to_owned(), "two".to_owned(), "three".to_owned()],
+        )
+        .unwrap();
+    let raws = [
+        batch(3),
+        Raw::Readings {
+            clock: "A clock".to_owned(),
+            readings: vec![5, 4, i64::MIN, i64::MAX],
+        },
+        Raw::Samples(vec![LatencySample {
+            intended_ns: 9,
+            actual_ns: 1,
+            end_ns: 30,
+        }]),
+        Raw::Series {
+            readings: vec![1, 2],
+            completed: 2,
+            exhausted: Some("STORAGE_ERROR".to_owned()),
+        },
+        Raw::Note {
+            name: "n".to_owned(),
+            json: "{}".to_owned(),
+        },
+    ];
+    for raw in &raws {
+        store.append(run, 1, 0, raw).unwrap();
+    }
+    store.result(run, 2, &absent("three", "first")).unwrap();
+    store.result(run, 0, &absent("one", "first")).unwrap();
+    store.result(run, 2, &absent("three", "second")).unwrap();
+    drop(store);
+
+    let mut store = Store::open(&path).unwrap();
+    let saved = store.resume(run).unwrap();
+    assert_eq!(saved.options, "{\"seed\":1}");
+    assert_eq!(saved.items, ["one", "two", "three"]);
+    assert_eq!(saved.done, [true, false, true]);
+    assert_eq!(saved.raw[1], raws.map(|raw| (0, raw)).to_vec());
+    assert_eq!(saved.record.ended, None);
+    assert_eq!(saved.record.subjects, [subject]);
+    assert_eq!(
+        saved.record.results,
+        [absent("one", "first"), absent("three", "second")]
+    );
+    assert_eq!(saved.record.machine.load, 0.25);
+    store.finish(run).unwrap();
+    assert!(store.load(run).unwrap().ended.is_some());
+    let summary = &store.runs().unwrap()[0];
+    assert_eq!((summary.planned, summary.done, summary.quick), (3, 2, true));
+    assert_eq!(store.newest(Some("s")).unwrap(), Some(run));
+    assert_eq!(store.newest(Some("t")).unwrap(), None);
+}
+
+#[test]
+fn a_newer_or_foreign_file_is_refused_with_a_mend() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = folder.path().join("newer.db");
+    drop(Store::open(&newer).unwrap());
+    rusqlite::Connection::open(&newer)
+        .unwrap()
+        .pragma_update(None, "user_version", 99)
+        .unwrap();
+    let refused = Store::open(&newer).unwrap_err();
+    assert!(matches!(refused, StoreError::Newer { found: 99, .. }));
+    assert!(
+        refused.to_string().contains("use a newer antiphon"),
+        "{refused}"
+    );
+
+    let foreign = folder.path().join("foreign.db");
+    rusqlite::Connection::open(&foreign)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (a)")
+        .unwrap();
+    assert!(matches!(
+        Store::open(&foreign).unwrap_err(),
+        StoreError::Foreign { .. }
+    ));
+
+    let text = folder.path().join("text.db");
+    std::fs::write(
+        &text,
+        "this is no database, and long enough to be looked at as one by its head",
+    )
+    .unwrap();
+    let refused = Store::open(&text).unwrap_err().to_string();
+    assert!(refused.contains("text.db"), "{refused}");
+}
+
+#[test]
+fn an_unknown_run_is_told_with_those_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let refused = store.load(3).unwrap_err().to_string();
+    assert!(refused.contains("there are none yet"), "{refused}");
+    begin(&mut store);
+    let refused = store.load(3).unwrap_err().to_string();
+    assert!(
+        refused.contains("no run 3") && refused.contains("there are 1 to 1"),
+        "{refused}"
+    );
+}
+
+/// Set for the child of the next test: the file that it writes to until it is killed.
+const CHILD: &str = "ANTIPHON_STORE_TEST_CHILD";
+
+/// Not a test by itself: what the child of the next test does. Each line says how many batches are stored for certain.
+#[test]
+fn child_that_writes_for_ever() {
+    use std::io::Write;
+    let Some(path) = std::env::var_os(CHILD) else {
+        return;
+    };
+    let mut store = Store::open(Path::new(&path)).unwrap();
+    let run = match store.newest(None).unwrap() {
+        Some(run) => run,
+        None => {
+            let run = begin(&mut store);
+            store.plan(run, &["only".to_owned()]).unwrap();
+            run
+        }
+    };
+    let mut stored = store.resume(run).unwrap().raw[0].len() as u64;
+    loop {
+        store.append(run, 0, 0, &batch(stored)).unwrap();
+        stored += 1;
+        println!("stored={stored}");
+        std::io::stdout().flush().unwrap();
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_at_most_the_batch_in_flight() {
+    use std::io::{BufRead, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    for round in 1..=6usize {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_that_writes_for_ever", "--nocapture"])
+            .env(CHILD, &path)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
+        // The harness prints on the same lines, so the number is looked for, not expected alone.
+        let numbers =
+            lines.filter_map(|line| line.split("stored=").nth(1)?.trim().parse::<usize>().ok());
+        let mut certain = 0;
+        let mut seen = 0;
+        for number in numbers {
+            certain = number;
+            seen += 1;
+            if seen == 17 * round {
+                child.kill().unwrap();
+            }
+        }
+        child.wait().unwrap();
+        assert!(certain >= 17 * round, "the child ended by itself");
+
+        let store = Store::open(&path).unwrap();
+        store.check().unwrap();
+        let saved = store.resume(store.newest(None).unwrap().unwrap()).unwrap();
+        let kept = &saved.raw[0];
+        assert!(
+            kept.len() == certain || kept.len() == certain + 1,
+            "{} kept, {certain} certain",
+            kept.len()
+        );
+        for (number, (_, raw)) in kept.iter().enumerate() {
+            assert_eq!(*raw, batch(number as u64));
+        }
+        assert_eq!(saved.done, [false]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Subjects: the documented file reads, and every fault names its place and mend.
+
+use antiphon_lab::subject::{Subject, SubjectError, select};
+use std::path::Path;
+
+/// The example of the documentation is the sound file.
+fn sound() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/subjects.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+fn load(text: &str) -> Result<Subject, SubjectError> {
+    let folder = tempfile::tempdir().unwrap();
+    for source in ["kit", "features"] {
+        std::fs::create_dir(folder.path().join(source)).unwrap();
+    }
+    std::fs::write(folder.path().join("subject.toml"), text).unwrap();
+    Subject::load(folder.path())
+}
+
+#[test]
+fn the_documented_example_reads() {
+    let subject = load(&sound()).unwrap();
+    assert_eq!(subject.name, "ada");
+    assert_eq!(subject.needs[0].package, "gnat");
+    let variant = subject.variant("O2").unwrap();
+    assert_eq!(subject.flags(variant, "other"), ["-O2"]);
+    assert_eq!(
+        subject.flags(variant, "fifo"),
+        ["-O2", "-gnatec={source}/fifo.adc"]
+    );
+}
+
+#[test]
+fn flags_become_words_of_their_own_and_paths_are_filled() {
+    let subject = load(&sound()).unwrap();
+    let flags = subject.flags(&subject.variants[0], "fifo");
+    let words = subject.fill(&subject.build[0], Path::new("/b"), &flags);
+    let source = subject.folder.display();
+    assert_eq!(
+        words,
+        [
+            "sh".to_owned(),
+            format!("{source}/build.sh"),
+            "/b".to_owned(),
+            "-O2".to_owned(),
+            format!("-gnatec={source}/fifo.adc")
+        ]
+    );
+}
+
+#[test]
+fn each_fault_names_its_place_and_mend() {
+    let cases = [
+        (
+            "language =",
+            "langauge =",
+            "subject.toml:2:1: `langauge`: unknown key; did you mean `language`?",
+        ),
+        (
+            "name = \"ada\"",
+            "name = \"a/da\"",
+            ":1:8: `name`: `a/da` is no name",
+        ),
+        (
+            "run = [\"{build}/features\"]",
+            "run = []",
+            "`run`: a command needs at least a program",
+        ),
+        (
+            "run = [\"{build}/features\"]",
+            "run = \"x\"",
+            "`run`: a string where a list is wanted",
+        ),
+        (
+            "\"{build}\", ",
+            "\"{biuld}\", ",
+            "`build[1][3]`: `{biuld}` is no placeholder here; did you mean `build`?",
+        ),
+        (
+            "\"{flags}\"",
+            "\"x{flags}\"",
+            "`{flags}` stands for several words; make it a word of its own",
+        ),
+        (
+            "\"kit\", ",
+            "\"kti\", ",
+            "`sources[1]`: there is no `kti` in",
+        ),
+        (
+            "name = \"O0\"",
+            "name = \"O2\"",
+            "another variant has the name `O2`",
+        ),
+        (
+            "[policy.fifo]",
+            "[policy.fifi]",
+            "`policy.fifi`: `fifi` is no policy; did you mean `fifo`?",
+        ),
+        (
+            "package = \"gnat\"",
+            "pakage = \"gnat\"",
+            "the key `package` is missing",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let text = sound();
+        assert!(text.contains(from), "the example lacks {from:?}");
+        let found = load(&text.replacen(from, to, 1))
+            .expect_err("a fault was expected")
+            .to_string();
+        assert!(
+            found.contains(expected),
+            "{from} -> {to} gave\n{found}\nwhich lacks\n{expected}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_subject_or_variant_names_the_nearest() {
+    let subjects = [load(&sound()).unwrap()];
+    assert_eq!(select(&subjects, "ada").unwrap().1.name, "O2");
+    assert_eq!(select(&subjects, "ada/O0").unwrap().1.name, "O0");
+    let error = select(&subjects, "adda/O2").unwrap_err().to_string();
+    assert!(
+        error.contains("no subject `adda`; did you mean `ada`?"),
+        "{error}"
+    );
+    let error = select(&subjects, "ada/O3").unwrap_err().to_string();
+    assert!(
+        error.contains("no variant of `ada` called `O3`; did you mean"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_missing_need_is_told_by_its_package() {
+    let text = sound().replace("\"gnatmake\", package", "\"no-such-compiler\", package");
+    let subject = load(&text).unwrap();
+    assert!(subject.missing().iter().any(|need| need.package == "gnat"));
+}
+
+#[test]
+fn a_folder_with_a_broken_subject_still_gives_the_others() {
+    let parent = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        (
+            "good",
+            "name = 'good'\nlanguage = 'L'\nversion = ['true']\nsources = []\nbuild = []\nrun = ['true']\n[[variant]]\nname = 'v'\n",
+        ),
+        ("bad", "name = "),
+    ] {
+        std::fs::create_dir(parent.path().join(name)).unwrap();
+        std::fs::write(parent.path().join(name).join("subject.toml"), text).unwrap();
+    }
+    let (found, errors) = Subject::discover(parent.path());
+    assert_eq!(found.len(), 1);
+    assert_eq!(errors.len(), 1);
+    assert!(
+        errors[0].to_string().contains("bad/subject.toml:1:"),
+        "{}",
+        errors[0]
+    );
+}

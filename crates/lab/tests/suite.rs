@@ -1,0 +1,247 @@
+//! Suites: the features suite reads whole, and every fault of a suite file names its place and mend.
+
+use antiphon_lab::suite::{PublishedValue, RowKind, Suite};
+use std::path::Path;
+
+fn features() -> Suite {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/features.toml");
+    Suite::load(&path)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .0
+}
+
+#[test]
+fn the_features_suite_reads() {
+    let suite = features();
+    assert_eq!(suite.name, "features");
+    assert_eq!(suite.subjects, ["ada/O2", "c/O2"]);
+    let (group, row, instance) = suite.find("call.inter.record.in_out.512").unwrap();
+    assert_eq!(group.id, "calls");
+    assert_eq!(row.passing.as_deref(), Some("bytes"));
+    assert_eq!(instance.label, "inter, record of 512 bytes, in_out");
+    assert_eq!(instance.value("bytes"), Some("512"));
+    let quick: Vec<_> = row
+        .instances(true)
+        .into_iter()
+        .map(|instance| instance.test)
+        .collect();
+    assert_eq!(quick.len(), 3 * 3 * 2);
+    assert!(!quick.contains(&"call.inter.record.in_out.512".to_owned()));
+}
+
+#[test]
+fn a_row_may_run_under_its_own_policies() {
+    let suite = features();
+    let clocks = suite
+        .groups
+        .iter()
+        .find(|group| group.id == "clock")
+        .unwrap();
+    let interference = clocks
+        .rows
+        .iter()
+        .find(|row| row.test == "interference")
+        .unwrap();
+    assert_eq!(interference.runs(false).len(), 2);
+    assert_eq!(interference.runs(true).len(), 1);
+    assert_eq!(
+        interference.kind,
+        RowKind::Interference {
+            seconds: 10.0,
+            quick_seconds: 1.0
+        }
+    );
+}
+
+#[test]
+fn published_values_are_numbers_ranges_or_words() {
+    let suite = features();
+    let table = suite
+        .published
+        .iter()
+        .find(|table| table.id == "VI")
+        .unwrap();
+    assert_eq!(
+        table.rows[2].values[2],
+        PublishedValue::Words("pre-emptive".to_owned())
+    );
+    let table = suite
+        .published
+        .iter()
+        .find(|table| table.id == "V")
+        .unwrap();
+    assert_eq!(table.rows[2].values[0], PublishedValue::Range(820.0, 890.0));
+    assert_eq!(table.rows[2].values[1], PublishedValue::Number(3600.0));
+}
+
+const SOUND: &str = r#"
+name = "s"
+title = "S"
+subjects = ["ada/O2"]
+[quick]
+seconds_per_row = 0.1
+relative_half_width = 0.01
+[full]
+seconds_per_row = 1.0
+relative_half_width = 0.01
+[[group]]
+id = "g"
+title = "G"
+runs = ["other.same"]
+[[group.row]]
+test = "call.{form}"
+label = "{form}"
+each = { form = ["inter", "intra"] }
+[[published]]
+id = "t"
+title = "T"
+source = "here"
+columns = [{ title = "c", unit = "us", tests = ["call.inter"] }]
+rows = [{ label = "r", values = [1] }]
+"#;
+
+/// The faults of the sound suite after one replacement.
+fn faults(from: &str, to: &str) -> String {
+    assert!(SOUND.contains(from), "the sound suite lacks {from:?}");
+    let text = SOUND.replacen(from, to, 1);
+    Suite::parse("s.toml", &text)
+        .expect_err("a fault was expected")
+        .to_string()
+}
+
+#[test]
+fn the_sound_suite_is_sound() {
+    Suite::parse("s.toml", SOUND).unwrap();
+}
+
+#[test]
+fn each_fault_names_its_place_and_mend() {
+    let cases = [
+        (
+            "title = \"G\"",
+            "titel = \"G\"",
+            "s.toml:13:1: `group[1].titel`: unknown key; did you mean `title`?",
+        ),
+        (
+            "title = \"G\"",
+            "",
+            "`group[1]`: the key `title` is missing; add it",
+        ),
+        (
+            "id = \"g\"",
+            "id = 3",
+            "s.toml:12:6: `group[1].id`: a number where a string is wanted; write a string",
+        ),
+        (
+            "label = \"{form}\"",
+            "label = \"{from}\"",
+            "s.toml:17:9: `group[1].row[1].label`: `{from}` is no placeholder of this row; did you mean `form`?",
+        ),
+        ("call.{form}\"", "call.{form\"", "a `{` without its `}`"),
+        (
+            "call.{form}\"",
+            "call\"",
+            "the placeholder `form` of `each` is not used",
+        ),
+        (
+            "call.{form}\"",
+            "Call {form}\"",
+            "`Call inter` is no test's name",
+        ),
+        (
+            "\"intra\"]",
+            "\"inter\"]",
+            "`group[1].row[1].each.form`: a value is listed twice",
+        ),
+        (
+            "other.same",
+            "other.sane",
+            "`group[1].runs[1]`: `other.sane` is no policy and placement",
+        ),
+        (
+            "values = [1]",
+            "values = [1, 2]",
+            "s.toml:24:33: `published[1].rows[1].values`: 2 values for 1 columns; give one value a column",
+        ),
+        (
+            "values = [1]",
+            "values = [[2, 1]]",
+            "a range is two numbers, the lower one first",
+        ),
+        (
+            "[\"call.inter\"] }",
+            "[\"call.iner\"] }",
+            "no row of this suite has the test `call.iner`; did you mean `call.inter`?",
+        ),
+        ("unit = \"us\"", "unit = \"µs\"", "`µs` is no unit"),
+        (
+            "tests = [\"call.inter\"]",
+            "unit2 = 1",
+            "a column needs exactly one of",
+        ),
+        (
+            "\"ada/O2\"",
+            "\"ada\"",
+            "`subjects[1]`: `ada` is no subject in a variant; write `subject/variant`",
+        ),
+        (
+            "seconds_per_row = 0.1",
+            "seconds_per_row = 0",
+            "s.toml:6:19: `quick.seconds_per_row`: the number must be above 0",
+        ),
+        (
+            "each = {",
+            "quick = { form = [\"outer\"] }\neach = {",
+            "`outer` is no value of `form` in `each`; did you mean `inter`?",
+        ),
+        (
+            "each = {",
+            "kind = \"serie\"\neach = {",
+            "`serie` is no kind of row; did you mean `series`?",
+        ),
+        (
+            "each = {",
+            "kind = \"series\"\neach = {",
+            "the key `count` is missing",
+        ),
+        (
+            "each = {",
+            "passing = { by = \"form\" }\neach = {",
+            "the values of `form` are not all numbers",
+        ),
+        (
+            "[[published]]",
+            "[[group.row]]\ntest = \"call.inter\"\nlabel = \"x\"\n[[published]]",
+            "another row has the test `call.inter`",
+        ),
+        ("name = \"s\"", "name = \"s", "s.toml:2:"),
+    ];
+    for (from, to, expected) in cases {
+        let found = faults(from, to);
+        assert!(
+            found.contains(expected),
+            "{from} -> {to} gave\n{found}\nwhich lacks\n{expected}"
+        );
+    }
+}
+
+#[test]
+fn several_faults_are_reported_at_once_in_order() {
+    let text = SOUND
+        .replace("title = \"G\"", "titel = \"G\"")
+        .replace("values = [1]", "values = []");
+    let found = Suite::parse("s.toml", &text).unwrap_err();
+    let lines: Vec<_> = found.0.iter().map(|fault| fault.line).collect();
+    assert_eq!(found.0.len(), 3, "{found}");
+    assert!(lines.is_sorted(), "{found}");
+}
+
+proptest::proptest! {
+    /// No text makes the reader panic.
+    #[test]
+    fn any_text_is_read_or_refused(cut in 0usize..600, insert in "[\\PC]{0,12}") {
+        let at = (0..=cut.min(SOUND.len())).rev().find(|at| SOUND.is_char_boundary(*at)).unwrap_or(0);
+        let text = format!("{}{insert}{}", &SOUND[..at], &SOUND[at..]);
+        let _ = Suite::parse("s.toml", &text);
+    }
+}

@@ -1,0 +1,266 @@
+//! What a reader must be told of a figure, each finding in one sentence with its numbers.
+
+use crate::evaluate::{Evidence, Question};
+use crate::statistics::{at_least, median, modes, quantile, trend};
+use crate::work::reference_checksum;
+use crate::{Estimate, Finding, FindingKind, Role};
+
+/// Where the linker puts a loop moves a dual-loop figure by as much, ns per operation; no statistic can see below it.
+pub const PLACEMENT_FLOOR_NS: f64 = 0.5;
+
+type Check = fn(&Question, &Estimate) -> Option<Finding>;
+
+/// The findings, the gravest first.
+pub(crate) fn all(question: &Question, estimate: &Estimate) -> Vec<Finding> {
+    let checks: [Check; 11] = [
+        wrong_placement,
+        unequal_work,
+        wrong_reference,
+        indistinguishable,
+        below_the_floor,
+        unexpected_switches,
+        few_blocks,
+        drift,
+        several_modes,
+        outliers,
+        short_slices,
+    ];
+    let mut findings: Vec<Finding> = checks
+        .iter()
+        .filter_map(|check| check(question, estimate))
+        .collect();
+    let evidence = question.evidence;
+    findings.extend(
+        evidence
+            .notes
+            .iter()
+            .map(|note| finding(FindingKind::Note, note.clone())),
+    );
+    if evidence.dropped > 0 {
+        let text = format!(
+            "{} slices belonged to no whole block and were left out",
+            evidence.dropped
+        );
+        findings.push(finding(FindingKind::Note, text));
+    }
+    findings
+}
+
+fn finding(kind: FindingKind, text: String) -> Finding {
+    Finding { kind, text }
+}
+
+fn wrong_placement(question: &Question, _: &Estimate) -> Option<Finding> {
+    let expected = question.expected;
+    let mut broken: Vec<String> = question
+        .evidence
+        .threads
+        .iter()
+        .filter_map(|report| expected.broken_by(report))
+        .collect();
+    if let Some(processor) = expected.placement.processor("main") {
+        let elsewhere = question
+            .evidence
+            .slices
+            .iter()
+            .filter(|s| s.processor.is_some_and(|p| p != processor))
+            .count();
+        if elsewhere > 0 {
+            broken.push(format!(
+                "{elsewhere} slices ended on another processor than {processor}"
+            ));
+        }
+    }
+    (!broken.is_empty()).then(|| finding(FindingKind::WrongPlacement, broken.join("; ")))
+}
+
+fn unequal_work(question: &Question, _: &Estimate) -> Option<Finding> {
+    let work = question.expected.work.as_ref()?;
+    let mut sums: Vec<u64> = question
+        .evidence
+        .of(Role::Test)
+        .map(|s| s.checksum)
+        .collect();
+    sums.sort_unstable();
+    sums.dedup();
+    (sums.len() > 1).then(|| {
+        let text = format!(
+            "the test claims the work {work}, and its slices of equal iterations returned {} different checksums, such as {} and {}",
+            sums.len(),
+            sums[0],
+            sums[1]
+        );
+        finding(FindingKind::UnequalWork, text)
+    })
+}
+
+fn wrong_reference(question: &Question, _: &Estimate) -> Option<Finding> {
+    let wrong = question
+        .evidence
+        .of(Role::Reference)
+        .find(|s| s.checksum != reference_checksum(s.iterations))?;
+    let text = format!(
+        "the reference returned {} for {} iterations where its chain gives {}: it is not the operation of the protocol, and ratios to it mean nothing",
+        wrong.checksum,
+        wrong.iterations,
+        reference_checksum(wrong.iterations)
+    );
+    Some(finding(FindingKind::UnequalWork, text))
+}
+
+fn indistinguishable(_: &Question, estimate: &Estimate) -> Option<Finding> {
+    let cost = estimate.cost_ns;
+    (cost.low <= 0.0 && cost.high >= 0.0).then(|| {
+        let text = format!(
+            "the interval of the cost, {:.3} to {:.3} ns, contains zero: not distinguishable from the control",
+            cost.low, cost.high
+        );
+        finding(FindingKind::IndistinguishableFromControl, text)
+    })
+}
+
+fn below_the_floor(_: &Question, estimate: &Estimate) -> Option<Finding> {
+    let cost = estimate.cost_ns;
+    let beside_zero = cost.low > 0.0 || cost.high < 0.0;
+    (beside_zero && cost.value.abs() <= PLACEMENT_FLOOR_NS).then(|| {
+        let text = format!(
+            "{:.3} ns is within the ±{PLACEMENT_FLOOR_NS} ns by which the placement of loops alone moves such figures",
+            cost.value
+        );
+        finding(FindingKind::Note, text)
+    })
+}
+
+fn unexpected_switches(question: &Question, _: &Estimate) -> Option<Finding> {
+    let expected = question.expected.switches()?;
+    let mut seen: Vec<f64> = Vec::new();
+    let mut deviating = 0;
+    for slice in question.evidence.of(Role::Test) {
+        let wanted = expected * slice.iterations as f64;
+        // Starting and ending a slice may add a switch to an operation that blocks; one that does not has none at all.
+        let allowed = if expected == 0.0 {
+            0.0
+        } else {
+            (0.01 * wanted).max(2.0)
+        };
+        if (slice.voluntary as f64 - wanted).abs() > allowed {
+            deviating += 1;
+        }
+        seen.push(slice.voluntary as f64 / slice.iterations.max(1) as f64);
+    }
+    seen.sort_by(f64::total_cmp);
+    (deviating > 0).then(|| {
+        let text = format!(
+            "{deviating} of {} test slices had another number of voluntary context switches than the expected {expected} per operation (median {:.3}, {:.3} to {:.3})",
+            seen.len(),
+            median(&seen),
+            seen[0],
+            seen[seen.len() - 1]
+        );
+        finding(FindingKind::UnexpectedSwitches, text)
+    })
+}
+
+fn few_blocks(_: &Question, estimate: &Estimate) -> Option<Finding> {
+    (estimate.blocks < 6).then(|| {
+        let text = match estimate.blocks {
+            1 => "one block only: the limits are those that its clock allows, not a confidence interval".to_owned(),
+            n => format!(
+                "{n} blocks only: the limits are the smallest and largest difference seen, which hold the median with a confidence of {:.0} %",
+                100.0 * at_least(n)
+            ),
+        };
+        finding(FindingKind::Note, text)
+    })
+}
+
+fn drift(question: &Question, estimate: &Estimate) -> Option<Finding> {
+    let costs: Vec<f64> = question
+        .evidence
+        .blocks
+        .iter()
+        .map(|b| b.difference_ns())
+        .collect();
+    let trend = trend(&costs)?;
+    let cost = estimate.cost_ns;
+    let matters = trend.change.abs() > (cost.high - cost.low).max(0.005 * cost.value.abs());
+    (trend.significant && matters).then(|| {
+        let text = format!(
+            "the cost drifted by {:+.3} ns ({:+.1} %) from the first block to the last",
+            trend.change,
+            100.0 * trend.change / nonzero(cost.value)
+        );
+        finding(FindingKind::Drift, text)
+    })
+}
+
+fn several_modes(question: &Question, _: &Estimate) -> Option<Finding> {
+    let mut times = question.evidence.per_iteration(Role::Test);
+    times.sort_by(f64::total_cmp);
+    let ticks = 3.0 * question.clock.resolution_ns / question.evidence.iterations.max(1) as f64;
+    let typical = median(&times);
+    let modes = modes(&times, ticks.max(0.01 * typical));
+    (modes.len() > 1).then(|| {
+        let each: Vec<String> = modes
+            .iter()
+            .map(|(centre, share)| format!("{centre:.3} ns ({:.0} %)", 100.0 * share))
+            .collect();
+        let text = format!(
+            "the test frame has {} modes, {}: states of the processor or of the run-time system; pairs within a block share a state",
+            modes.len(),
+            each.join(", ")
+        );
+        finding(FindingKind::SeveralModes, text)
+    })
+}
+
+fn outliers(question: &Question, _: &Estimate) -> Option<Finding> {
+    let mut count = 0;
+    let mut total = 0;
+    let mut worst: f64 = 1.0;
+    for role in [Role::Control, Role::Test] {
+        let mut times = question.evidence.per_iteration(role);
+        times.sort_by(f64::total_cmp);
+        let (quarter, three) = (quantile(&times, 0.25), quantile(&times, 0.75));
+        let typical = median(&times);
+        let fence = (three + 3.0 * (three - quarter)).max(1.1 * typical);
+        let outside = times.len() - times.partition_point(|t| *t <= fence);
+        total += times.len();
+        count += outside;
+        if outside > 0 && typical > 0.0 {
+            worst = worst.max(times[times.len() - 1] / typical);
+        }
+    }
+    (count > 0).then(|| {
+        let text = format!(
+            "{count} of {total} slices are outliers (above the upper quartile by three times the quartile distance), the longest {worst:.1} times the median; they are kept, and the median of pairs does not follow them"
+        );
+        finding(FindingKind::Outliers, text)
+    })
+}
+
+fn short_slices(question: &Question, _: &Estimate) -> Option<Finding> {
+    let shortest_allowed = 100.0 * question.clock.cost_ns;
+    let longer =
+        typical(question.evidence, Role::Test).max(typical(question.evidence, Role::Control));
+    (longer < shortest_allowed).then(|| {
+        let text = format!(
+            "a slice lasts {longer:.0} ns, less than 100 readings of the clock ({shortest_allowed:.0} ns)"
+        );
+        finding(FindingKind::ShortSlice, text)
+    })
+}
+
+fn typical(evidence: &Evidence, role: Role) -> f64 {
+    let mut times: Vec<f64> = evidence.of(role).map(|s| s.elapsed_ns as f64).collect();
+    times.sort_by(f64::total_cmp);
+    median(&times)
+}
+
+fn nonzero(value: f64) -> f64 {
+    if value.abs() < f64::MIN_POSITIVE {
+        f64::MIN_POSITIVE
+    } else {
+        value
+    }
+}

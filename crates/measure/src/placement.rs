@@ -1,0 +1,152 @@
+//! What a result's name promises of policy and placement, and whether the threads kept it.
+
+use crate::ThreadReport;
+use serde::{Deserialize, Serialize};
+
+/// Where a test's threads run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// Every thread on one processor.
+    Same {
+        /// Which.
+        processor: u32,
+    },
+    /// The main thread on one processor and every partner on another.
+    Across {
+        /// The main thread's.
+        main: u32,
+        /// The partners'.
+        partner: u32,
+    },
+    /// Wherever the system puts them.
+    #[default]
+    Free,
+}
+
+impl Placement {
+    /// `same`, `across` or `free`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Placement::Same { .. } => "same",
+            Placement::Across { .. } => "across",
+            Placement::Free => "free",
+        }
+    }
+
+    /// The one processor that a thread of this role may run on; `None` where it is free.
+    pub fn processor(&self, role: &str) -> Option<u32> {
+        match *self {
+            Placement::Same { processor } => Some(processor),
+            Placement::Across { main, .. } if role == "main" => Some(main),
+            Placement::Across { partner, .. } => Some(partner),
+            Placement::Free => None,
+        }
+    }
+}
+
+/// What the identity of a result promises, to be held against what is seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    /// Voluntary context switches per operation under placement `same`, as the test declares them.
+    pub switches_per_operation: Option<f64>,
+    /// `other` or `fifo`. Empty: not checked.
+    pub policy: String,
+    /// Where threads run.
+    pub placement: Placement,
+    /// Whether the operation may block. One that may not, and declares no switches, is expected to make none.
+    pub blocking: bool,
+    /// The key of equal work, if the test claims one: its checksums must then be the same in every slice of equal iterations.
+    pub work: Option<String>,
+}
+
+impl Expected {
+    /// Voluntary switches per operation to hold slices against; `None` where nothing is promised.
+    pub(crate) fn switches(&self) -> Option<f64> {
+        match (self.placement, self.switches_per_operation) {
+            (Placement::Same { .. }, Some(declared)) => Some(declared),
+            (_, None) if !self.blocking => Some(0.0),
+            _ => None,
+        }
+    }
+
+    /// What a thread's report breaks of the promise, as part of a sentence.
+    pub(crate) fn broken_by(&self, report: &ThreadReport) -> Option<String> {
+        let who = format!("{} ({} reports)", report.role, report.count);
+        if !self.policy.is_empty() && report.policy != self.policy {
+            return Some(format!(
+                "{who} ran under {} instead of {}",
+                report.policy, self.policy
+            ));
+        }
+        let processor = self.placement.processor(&report.role)?;
+        if report.allowed != processor.to_string() {
+            return Some(format!(
+                "{who} was allowed on processors {} instead of {processor}",
+                report.allowed
+            ));
+        }
+        (report.processor != processor).then(|| {
+            format!(
+                "{who} was on processor {} instead of {processor}",
+                report.processor
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(role: &str, policy: &str, processor: u32, allowed: &str) -> ThreadReport {
+        ThreadReport {
+            role: role.into(),
+            policy: policy.into(),
+            priority: 0,
+            processor,
+            allowed: allowed.into(),
+            count: 3,
+        }
+    }
+
+    #[test]
+    fn a_thread_that_fell_back_to_ordinary_scheduling_is_named() {
+        let expected = Expected {
+            policy: "fifo".into(),
+            placement: Placement::Across {
+                main: 0,
+                partner: 1,
+            },
+            ..Expected::default()
+        };
+        assert_eq!(expected.broken_by(&report("main", "fifo", 0, "0")), None);
+        assert_eq!(expected.broken_by(&report("partner", "fifo", 1, "1")), None);
+        let fell_back = expected
+            .broken_by(&report("partner", "other", 1, "1"))
+            .unwrap();
+        assert_eq!(
+            fell_back,
+            "partner (3 reports) ran under other instead of fifo"
+        );
+        assert!(
+            expected
+                .broken_by(&report("partner", "fifo", 0, "0-1"))
+                .unwrap()
+                .contains("0-1")
+        );
+    }
+
+    #[test]
+    fn declared_switches_hold_on_one_processor_only() {
+        let mut expected = Expected {
+            switches_per_operation: Some(2.0),
+            blocking: true,
+            ..Expected::default()
+        };
+        assert_eq!(expected.switches(), None);
+        expected.placement = Placement::Same { processor: 0 };
+        assert_eq!(expected.switches(), Some(2.0));
+        assert_eq!(Expected::default().switches(), Some(0.0));
+    }
+}

@@ -1,0 +1,504 @@
+//! What runs between fork and the child's program: the keeper's whole life, and the child's preparation.
+//!
+//! Invariant of this module: it runs in a copy of a process that may have had many threads, of which only the forking one was
+//! copied. Locks of the others stay locked for ever here. So nothing here allocates, locks, panics or unwinds: system calls and
+//! arithmetic on the stack only. Indexing is by `get` or iterators, and every function that cannot go on calls `_exit`.
+
+use super::wire::{Kind, Order, OrderKind, Report, Step};
+use libc::{c_int, c_void, pid_t};
+use std::io;
+use std::mem::zeroed;
+use std::ptr::null_mut;
+
+/// The conditions of a child, made ready before the fork.
+#[derive(Clone, Copy)]
+pub(crate) struct Conditions {
+    /// The keeper's end of the socket.
+    pub socket: c_int,
+    /// FIFO priority of the child; 0 is ordinary scheduling.
+    pub fifo_priority: c_int,
+    /// The processors that the child may use, if they are restricted.
+    pub affinity: Option<libc::cpu_set_t>,
+    /// Limits to set: the resource, its value, and the step to name if that fails.
+    pub limits: [Option<(libc::__rlimit_resource_t, libc::rlimit, Step)>; 4],
+    /// The first deadline: ns from the start; 0 is none.
+    pub limit_ns: u64,
+    /// Between SIGTERM and SIGKILL at that deadline, ns.
+    pub grace_ns: u64,
+}
+
+/// Forks. The original becomes the keeper and never returns; the copy is made ready and returns, to load the child's program.
+///
+/// # Errors
+/// What the system did not permit; the step was reported through the socket. Only the copy (or, before there is one, the
+/// original) returns it.
+///
+/// # Safety
+/// Only in a freshly forked process that will load a program or exit at once: the original closes every other descriptor.
+pub(crate) unsafe fn become_keeper(conditions: &Conditions) -> io::Result<()> {
+    // SAFETY: plain system calls on our own process, per the module's invariant.
+    unsafe {
+        libc::setsid();
+        let mut all: libc::sigset_t = zeroed();
+        libc::sigfillset(&mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &all, null_mut());
+        check(
+            libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0),
+            conditions,
+            Step::Keeper,
+        )?;
+        if conditions.fifo_priority > 0 {
+            // Before the fork: afterwards a spinning child might keep us from ever getting here.
+            let priority = conditions.fifo_priority + 1;
+            check(set_fifo(priority), conditions, Step::KeeperPriority)?;
+        }
+        let keeper = libc::getpid();
+        match libc::fork() {
+            -1 => check(-1, conditions, Step::Keeper),
+            0 => prepare_child(conditions, keeper),
+            child => keep(conditions, child),
+        }
+    }
+}
+
+/// In the child: everything that must be so before its program begins.
+unsafe fn prepare_child(conditions: &Conditions, keeper: pid_t) -> io::Result<()> {
+    // SAFETY: plain system calls on our own process, per the module's invariant.
+    unsafe {
+        check(libc::setpgid(0, 0), conditions, Step::Group)?;
+        check(
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0),
+            conditions,
+            Step::Keeper,
+        )?;
+        if libc::getppid() != keeper {
+            libc::_exit(1); // it died before it could be watched
+        }
+        if let Some(set) = &conditions.affinity {
+            let size = size_of::<libc::cpu_set_t>();
+            check(
+                libc::sched_setaffinity(0, size, set),
+                conditions,
+                Step::Affinity,
+            )?;
+        }
+        if conditions.fifo_priority > 0 {
+            check(
+                set_fifo(conditions.fifo_priority),
+                conditions,
+                Step::Priority,
+            )?;
+        }
+        for (resource, limit, step) in conditions.limits.iter().flatten() {
+            check(libc::setrlimit(*resource, limit), conditions, *step)?;
+        }
+        let mut none: libc::sigset_t = zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, null_mut());
+        let mut usage: libc::rusage = zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        tell(
+            conditions.socket,
+            &Report {
+                kind: Kind::Started as u32,
+                value: libc::getpid(),
+                at_ns: now_ns(),
+                peak_rss_bytes: (usage.ru_maxrss as u64).saturating_mul(1024),
+                ..Report::default()
+            },
+        );
+    }
+    Ok(())
+}
+
+/// The keeper's life.
+unsafe fn keep(conditions: &Conditions, child: pid_t) -> ! {
+    // SAFETY: plain system calls on our own process and our own children, per the module's invariant.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"child-keeper".as_ptr(), 0, 0, 0);
+        let socket = conditions.socket;
+        close_all_but(socket);
+        let mut ended_signal: libc::sigset_t = zeroed();
+        libc::sigemptyset(&mut ended_signal);
+        libc::sigaddset(&mut ended_signal, libc::SIGCHLD);
+        let signals = libc::signalfd(-1, &ended_signal, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC);
+        let mut watch = Watch {
+            child,
+            at_ns: match conditions.limit_ns {
+                0 => 0,
+                limit_ns => now_ns().saturating_add(limit_ns),
+            },
+            grace_ns: conditions.grace_ns,
+            timed_out: false,
+        };
+        let ended = loop {
+            if let Some(ended) = reap(child) {
+                break ended;
+            }
+            let mut waited_for = [poll_in(socket), poll_in(signals)];
+            libc::poll(waited_for.as_mut_ptr(), 2, watch.timeout_ms());
+            drain_signals(signals);
+            if !watch.take_orders(socket) {
+                libc::kill(-child, libc::SIGKILL);
+                end_descendants();
+                libc::_exit(0);
+            }
+            watch.enforce();
+        };
+        end_descendants();
+        report_end(socket, &ended, watch.timed_out);
+        libc::_exit(0)
+    }
+}
+
+/// The deadline of a child.
+struct Watch {
+    child: pid_t,
+    at_ns: u64,
+    grace_ns: u64,
+    timed_out: bool,
+}
+
+impl Watch {
+    /// How long to wait at most, ms, rounded up; −1 is for ever.
+    fn timeout_ms(&self) -> c_int {
+        if self.at_ns == 0 {
+            return -1;
+        }
+        let left_ns = self.at_ns.saturating_sub(now_ns());
+        c_int::try_from(left_ns.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
+    }
+
+    /// Does what we are told. False when there is nobody any more to tell us.
+    unsafe fn take_orders(&mut self, socket: c_int) -> bool {
+        loop {
+            let mut order = Order::default();
+            let bytes = order.as_bytes_mut();
+            // SAFETY: the buffer is ours and as long as we say.
+            let size = unsafe {
+                libc::recv(
+                    socket,
+                    bytes.as_mut_ptr().cast::<c_void>(),
+                    bytes.len(),
+                    libc::MSG_DONTWAIT,
+                )
+            };
+            match size {
+                -1 => match errno() {
+                    libc::EAGAIN => return true,
+                    libc::EINTR => {}
+                    _ => return false,
+                },
+                0 => return false,
+                _ if order.kind == OrderKind::Deadline as u32 && !self.timed_out => {
+                    self.at_ns = order.at_ns;
+                    self.grace_ns = order.grace_ns;
+                }
+                _ if order.kind == OrderKind::Signal as u32 => {
+                    // SAFETY: the group is our unreaped child's, so its number is not anybody else's.
+                    unsafe { libc::kill(-self.child, order.signal) };
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// At the deadline: SIGTERM and then, after the grace, SIGKILL.
+    unsafe fn enforce(&mut self) {
+        if self.at_ns == 0 || now_ns() < self.at_ns {
+            return;
+        }
+        let politely = !self.timed_out && self.grace_ns > 0;
+        self.timed_out = true;
+        self.at_ns = if politely {
+            now_ns().saturating_add(self.grace_ns)
+        } else {
+            0
+        };
+        let signal = if politely {
+            libc::SIGTERM
+        } else {
+            libc::SIGKILL
+        };
+        // SAFETY: the group is our unreaped child's, so its number is not anybody else's.
+        unsafe { libc::kill(-self.child, signal) };
+    }
+}
+
+/// How the child ended.
+struct Ended {
+    status: c_int,
+    at_ns: u64,
+}
+
+/// Takes leave of ended children; gives the end of *the* child, whose group is killed while the child still holds its number.
+unsafe fn reap(child: pid_t) -> Option<Ended> {
+    // SAFETY: plain system calls on our own children, with buffers of our own.
+    unsafe {
+        loop {
+            let mut info: libc::siginfo_t = zeroed();
+            let peek = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            if libc::waitid(libc::P_ALL, 0, &mut info, peek) != 0 || info.si_pid() == 0 {
+                return None;
+            }
+            let at_ns = now_ns();
+            if info.si_pid() == child {
+                libc::kill(-child, libc::SIGKILL);
+            }
+            let mut status = 0;
+            libc::waitpid(info.si_pid(), &mut status, 0);
+            if info.si_pid() == child {
+                return Some(Ended { status, at_ns });
+            }
+        }
+    }
+}
+
+/// Kills everything below us, also what left the child's group, until nothing is left (or what is left cannot be killed).
+unsafe fn end_descendants() {
+    const PATIENCE_NS: u64 = 5_000_000_000;
+    let give_up_ns = now_ns().saturating_add(PATIENCE_NS);
+    // SAFETY: plain system calls on our own children.
+    unsafe {
+        while now_ns() < give_up_ns {
+            kill_children();
+            loop {
+                match libc::waitpid(-1, null_mut(), libc::WNOHANG) {
+                    -1 if errno() == libc::ECHILD => return,
+                    ended if ended > 0 => {}
+                    _ => break,
+                }
+            }
+            libc::poll(null_mut(), 0, 1);
+        }
+    }
+}
+
+/// Sends SIGKILL to each process whose parent we are. Orphans below them become ours and are found at the next call.
+unsafe fn kill_children() {
+    #[repr(align(8))]
+    struct Buffer([u8; 4096]);
+    // SAFETY: descriptors are our own; the kernel fills at most the length that it is given.
+    unsafe {
+        let me = libc::getpid();
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let directory = libc::open(c"/proc".as_ptr(), flags);
+        if directory < 0 {
+            return;
+        }
+        let mut buffer = Buffer([0; 4096]);
+        loop {
+            let size = libc::syscall(
+                libc::SYS_getdents64,
+                directory,
+                buffer.0.as_mut_ptr(),
+                buffer.0.len(),
+            );
+            let Some(entries) = usize::try_from(size)
+                .ok()
+                .and_then(|size| buffer.0.get(..size))
+            else {
+                break;
+            };
+            if entries.is_empty() {
+                break;
+            }
+            each_number(entries, |number| {
+                if parent_of(number) == Some(me) {
+                    libc::kill(number, libc::SIGKILL);
+                }
+            });
+        }
+        libc::close(directory);
+    }
+}
+
+/// Calls `found` with each entry's name that is a number. The layout is that of `struct linux_dirent64`:
+/// inode (8 bytes), offset (8), length of the record (2), type (1), name up to a zero byte.
+fn each_number(mut entries: &[u8], mut found: impl FnMut(pid_t)) {
+    while let (Some(&low), Some(&high)) = (entries.get(16), entries.get(17)) {
+        let length = usize::from(u16::from_ne_bytes([low, high]));
+        let Some(record) = entries.get(..length).filter(|record| record.len() > 19) else {
+            return;
+        };
+        let name = record.get(19..).unwrap_or_default();
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        if let Some(number) = decimal(name) {
+            found(number);
+        }
+        entries = entries.get(length..).unwrap_or_default();
+    }
+}
+
+/// The parent of a process: the second word after the name's closing parenthesis in `/proc/N/stat`.
+unsafe fn parent_of(process: pid_t) -> Option<pid_t> {
+    let mut path = [0_u8; 32];
+    write_stat_path(process, &mut path)?;
+    let mut text = [0_u8; 512];
+    // SAFETY: `path` ends in a zero byte; the kernel fills at most the length of `text`.
+    let size = unsafe {
+        let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return None;
+        }
+        let size = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        size
+    };
+    let text = text.get(..usize::try_from(size).ok()?)?;
+    let after_name = text.iter().rposition(|&byte| byte == b')')? + 1;
+    let mut words = text.get(after_name..)?.split(|&byte| byte == b' ');
+    decimal(words.nth(2)?)
+}
+
+/// Writes `/proc/N/stat` and a zero byte.
+fn write_stat_path(process: pid_t, path: &mut [u8; 32]) -> Option<()> {
+    let mut digits = [0_u8; 10];
+    let mut count = 0;
+    let mut rest = u32::try_from(process).ok()?;
+    for digit in digits.iter_mut() {
+        *digit = b'0' + u8::try_from(rest % 10).ok()?;
+        rest /= 10;
+        count += 1;
+        if rest == 0 {
+            break;
+        }
+    }
+    let number = digits.get(..count)?.iter().rev();
+    let whole = b"/proc/".iter().chain(number).chain(b"/stat\0");
+    for (place, byte) in path.iter_mut().zip(whole) {
+        *place = *byte;
+    }
+    Some(())
+}
+
+fn decimal(digits: &[u8]) -> Option<pid_t> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0, |number: pid_t, &digit| {
+        let digit = digit.is_ascii_digit().then(|| pid_t::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+unsafe fn report_end(socket: c_int, ended: &Ended, timed_out: bool) {
+    // SAFETY: the buffer is our own.
+    unsafe {
+        let mut usage: libc::rusage = zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        tell(
+            socket,
+            &Report {
+                kind: Kind::Ended as u32,
+                value: ended.status,
+                timed_out: timed_out.into(),
+                at_ns: ended.at_ns,
+                peak_rss_bytes: (usage.ru_maxrss as u64).saturating_mul(1024),
+                user_ns: time_ns(usage.ru_utime),
+                system_ns: time_ns(usage.ru_stime),
+                minor_faults: usage.ru_minflt as u64,
+                major_faults: usage.ru_majflt as u64,
+                voluntary: usage.ru_nvcsw as u64,
+                involuntary: usage.ru_nivcsw as u64,
+                ..Report::default()
+            },
+        );
+    }
+}
+
+/// The result of a system call; a failure is told through the socket, with its step.
+unsafe fn check(result: c_int, conditions: &Conditions, step: Step) -> io::Result<()> {
+    if result >= 0 {
+        return Ok(());
+    }
+    let errno = errno();
+    let report = Report {
+        kind: Kind::SetupFailed as u32,
+        step: step as u32,
+        errno,
+        ..Report::default()
+    };
+    // SAFETY: the socket is open in both processes.
+    unsafe { tell(conditions.socket, &report) };
+    Err(io::Error::from_raw_os_error(errno))
+}
+
+unsafe fn tell(socket: c_int, report: &Report) {
+    let bytes = report.as_bytes();
+    // SAFETY: the buffer is ours and as long as we say. MSG_DONTWAIT: a keeper never waits for the one it may have to outlive.
+    unsafe {
+        libc::send(
+            socket,
+            bytes.as_ptr().cast::<c_void>(),
+            bytes.len(),
+            libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
+        );
+    }
+}
+
+/// Makes the calling thread FIFO.
+pub(crate) unsafe fn set_fifo(priority: c_int) -> c_int {
+    // SAFETY: the record is initialised whole; 0 means ourselves.
+    unsafe {
+        let mut parameters: libc::sched_param = zeroed();
+        parameters.sched_priority = priority;
+        libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters)
+    }
+}
+
+/// The keeper must hold none of the child's pipes open, nor anything else of ours.
+unsafe fn close_all_but(kept: c_int) {
+    // SAFETY: nothing in this process uses any other descriptor from here on.
+    unsafe {
+        let last = libc::c_uint::MAX;
+        let kept_number = kept.unsigned_abs();
+        let below = kept > 0
+            && libc::syscall(libc::SYS_close_range, 0, kept_number.wrapping_sub(1), 0) != 0;
+        let above = libc::syscall(libc::SYS_close_range, kept_number + 1, last, 0) != 0;
+        if below || above {
+            // Before Linux 5.9.
+            for descriptor in (0..65_536).filter(|descriptor| *descriptor != kept) {
+                libc::close(descriptor);
+            }
+        }
+    }
+}
+
+unsafe fn drain_signals(signals: c_int) {
+    let mut buffer = [0_u8; 1024];
+    // SAFETY: the kernel fills at most the length of the buffer.
+    while unsafe { libc::read(signals, buffer.as_mut_ptr().cast(), buffer.len()) } > 0 {}
+}
+
+fn poll_in(descriptor: c_int) -> libc::pollfd {
+    libc::pollfd {
+        fd: descriptor,
+        events: libc::POLLIN,
+        revents: 0,
+    }
+}
+
+fn errno() -> c_int {
+    // SAFETY: the address of this thread's own error number.
+    unsafe { *libc::__errno_location() }
+}
+
+/// CLOCK_MONOTONIC, ns.
+pub(crate) fn now_ns() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the record is ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    (now.tv_sec as u64)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(now.tv_nsec as u64)
+}
+
+fn time_ns(time: libc::timeval) -> u64 {
+    (time.tv_sec as u64)
+        .saturating_mul(1_000_000_000)
+        .saturating_add((time.tv_usec as u64).saturating_mul(1000))
+}

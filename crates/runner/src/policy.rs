@@ -1,0 +1,39 @@
+//! The scheduling policy that a child begins with.
+
+use crate::start;
+
+/// How the system schedules a child's threads, unless they change it themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// `SCHED_OTHER`: ordinary time sharing.
+    #[default]
+    Other,
+    /// `SCHED_FIFO`: the child runs until it blocks or something more urgent is ready.
+    ///
+    /// The priority is 1 … 98: the one above it belongs to the keeper, which must get through to a child that spins.
+    Fifo {
+        /// Real-time priority, 1 … 98.
+        priority: i32,
+    },
+}
+
+impl Policy {
+    /// The policy's word in a result's identity: `other` or `fifo`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Other => "other",
+            Self::Fifo { .. } => "fifo",
+        }
+    }
+
+    /// Whether this process may start children under the policy.
+    ///
+    /// # Errors
+    /// A sentence that says why not and what to do about it.
+    pub fn permitted(self) -> Result<(), String> {
+        match self {
+            Self::Other => Ok(()),
+            Self::Fifo { priority } => start::try_fifo(priority),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What to start, and under which conditions.
+
+use crate::{Error, Limits, Output, Policy, Process, process, run};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A program to start: like [`std::process::Command`], with the conditions it runs under.
+///
+/// Every child leads its own process group, watched by a small keeper process that kills all that the child started when the
+/// child ends, when its time is over, and when this process ends in whatever way.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) clear_env: bool,
+    pub(crate) affinity: Vec<usize>,
+    pub(crate) policy: Policy,
+    pub(crate) limits: Limits,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) grace: Duration,
+    pub(crate) input: Vec<u8>,
+    pub(crate) stdout_max: usize,
+    pub(crate) stderr_max: usize,
+    pub(crate) line_max: usize,
+}
+
+impl Program {
+    /// A program by its path, or by its name if it is in a directory of `PATH`.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            cwd: None,
+            env: Vec::new(),
+            clear_env: false,
+            affinity: Vec::new(),
+            policy: Policy::Other,
+            limits: Limits::default(),
+            time_limit: None,
+            grace: Duration::from_secs(2),
+            input: Vec::new(),
+            stdout_max: 64 << 20,
+            stderr_max: 64 << 10,
+            line_max: 64 << 10,
+        }
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
+        self.args.extend(args);
+        self
+    }
+
+    /// The directory that it starts in; by default this process's own. A relative path of the program itself is looked up from
+    /// this process's directory all the same.
+    pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
+        self.cwd = Some(directory.as_ref().to_owned());
+        self
+    }
+
+    /// Sets an environment variable; the others are this process's own.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        let pair = (name.as_ref().to_owned(), value.as_ref().to_owned());
+        self.env.push(pair);
+        self
+    }
+
+    /// Leaves out this process's own environment, but for `PATH`.
+    pub fn clear_env(mut self) -> Self {
+        self.clear_env = true;
+        self
+    }
+
+    /// The processors that it may run on; none means those of this process.
+    pub fn affinity(mut self, processors: impl IntoIterator<Item = usize>) -> Self {
+        self.affinity = processors.into_iter().collect();
+        self
+    }
+
+    /// Its scheduling policy.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// What it may use.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long it may take from start to end; then SIGTERM goes to its process group and, after the grace, SIGKILL to everything.
+    /// For [`spawn`](Self::spawn) this is the first deadline, which [`Process::set_deadline`] replaces.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = Some(limit);
+        self
+    }
+
+    /// The time between SIGTERM and SIGKILL (2 s by default; zero means SIGKILL at once).
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// What [`run`](Self::run) gives it on standard input; nothing by default.
+    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.input = bytes.into();
+        self
+    }
+
+    /// How much of the beginning of standard output [`run`](Self::run) keeps (64 MiB by default); the rest is counted.
+    pub fn stdout_max(mut self, bytes: usize) -> Self {
+        self.stdout_max = bytes;
+        self
+    }
+
+    /// How much of the end of standard error is kept (64 KiB by default).
+    pub fn stderr_max(mut self, bytes: usize) -> Self {
+        self.stderr_max = bytes;
+        self
+    }
+
+    /// The longest line that [`Process::read_line`] takes (64 KiB by default).
+    pub fn line_max(mut self, bytes: usize) -> Self {
+        self.line_max = bytes;
+        self
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// It could not be started. How it ended is in the output: see [`Output::success`].
+    pub fn run(&self) -> Result<Output, Error> {
+        run::run(self)
+    }
+
+    /// Starts it to talk to, line by line.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn spawn(&self) -> Result<Process, Error> {
+        process::spawn(self)
+    }
+
+    /// The program's name, for messages.
+    pub(crate) fn name(&self) -> String {
+        self.program.to_string_lossy().into_owned()
+    }
+}

@@ -1,0 +1,91 @@
+//! A whole program, from start to end.
+
+use crate::pump::Pump;
+use crate::{End, Error, Program, Usage, start};
+
+/// What a program that was run to its end left.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The program's name, for messages.
+    pub program: String,
+    /// How it ended.
+    pub end: End,
+    /// The beginning of standard output, as much as was asked for.
+    pub stdout: Vec<u8>,
+    /// How many bytes of standard output came after that.
+    pub stdout_dropped_bytes: u64,
+    /// The last of standard error.
+    pub stderr: String,
+    /// What it used.
+    pub usage: Usage,
+}
+
+impl Output {
+    /// The same, if it ended with exit code 0.
+    ///
+    /// # Errors
+    /// It ended in another way: [`Error::Exited`], [`Error::Signalled`] or [`Error::TimedOut`].
+    pub fn success(self) -> Result<Self, Error> {
+        match self.end {
+            End::Exited(0) => Ok(self),
+            end => Err(end.into_error(self.program, self.stderr)),
+        }
+    }
+
+    /// Standard output as text.
+    ///
+    /// # Errors
+    /// [`Error::NotUtf8`], with the first line that is not.
+    pub fn text(&self) -> Result<&str, Error> {
+        std::str::from_utf8(&self.stdout).map_err(|error| {
+            let good = &self.stdout[..error.valid_up_to()];
+            let begin = good
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map_or(0, |end| end + 1);
+            let line = self.stdout[begin..].split(|&byte| byte == b'\n').next();
+            Error::NotUtf8 {
+                program: self.program.clone(),
+                line: String::from_utf8_lossy(line.unwrap_or_default()).into_owned(),
+                last_words: self.stderr.clone(),
+            }
+        })
+    }
+}
+
+pub(crate) fn run(program: &Program) -> Result<Output, Error> {
+    let mut pump = Pump::new(program, start::start(program)?)?;
+    pump.write(&program.input);
+    let mut stdout = Vec::new();
+    let mut dropped = 0;
+    let mut keep = |received: &mut Vec<u8>| {
+        let room = program.stdout_max.saturating_sub(stdout.len());
+        let kept = received.len().min(room);
+        stdout.extend_from_slice(&received[..kept]);
+        dropped += (received.len() - kept) as u64;
+        received.clear();
+    };
+    while !pump.has_ended() {
+        if pump.all_written() {
+            pump.close_stdin();
+        }
+        pump.turn(usize::MAX)?;
+        keep(&mut pump.received);
+    }
+    while pump.stdout_open() {
+        pump.drain(1)?;
+        if pump.received.is_empty() {
+            break;
+        }
+        keep(&mut pump.received);
+    }
+    keep(&mut pump.received);
+    Ok(Output {
+        program: program.name(),
+        end: pump.end().unwrap_or(End::Signalled(libc::SIGKILL)),
+        stdout,
+        stdout_dropped_bytes: dropped,
+        stderr: pump.stderr_tail.text(),
+        usage: pump.usage(),
+    })
+}

@@ -1,0 +1,258 @@
+//! Whole programs: how they end, what they leave, what they may use.
+
+use antiphon_runner::{End, Error, Limits, Policy, Program};
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(300);
+
+fn child(mode: &str) -> Program {
+    Program::new(env!("CARGO_BIN_EXE_runner-test-child"))
+        .arg(mode)
+        .time_limit(LONG)
+}
+
+#[test]
+fn gives_arguments_environment_and_directory() -> Result<(), Error> {
+    let output = child("say")
+        .args(["one", "two words"])
+        .env("CHILD_TEST", "three")
+        .cwd("/usr")
+        .run()?
+        .success()?;
+    assert_eq!(output.text()?, "one\ntwo words\nthree\n/usr\n");
+    Ok(())
+}
+
+#[test]
+fn gives_input_larger_than_a_pipe_and_takes_it_back() -> Result<(), Error> {
+    let text = "a line of input\n".repeat(100_000);
+    let output = child("echo").input(text.clone()).run()?.success()?;
+    assert_eq!(output.text()?, text);
+    assert_eq!(output.stdout_dropped_bytes, 0);
+    Ok(())
+}
+
+#[test]
+fn accounts_for_what_was_used() -> Result<(), Error> {
+    let output = child("allocate").run()?.success()?;
+    let usage = output.usage;
+    assert!(usage.peak_rss_bytes > 512 << 20, "{usage:?}");
+    assert!(
+        usage.peak_rss_floor_bytes < usage.peak_rss_bytes,
+        "{usage:?}"
+    );
+    assert!(usage.minor_faults > 0, "{usage:?}");
+    assert!(
+        usage.wall > Duration::ZERO && usage.user + usage.system > Duration::ZERO,
+        "{usage:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_crash_names_the_signal() -> Result<(), Error> {
+    let output = child("crash").run()?;
+    assert_eq!(output.end, End::Signalled(libc::SIGABRT));
+    let error = output.success().expect_err("a crash is no success");
+    assert!(error.to_string().contains("SIGABRT"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_failure_keeps_its_last_words() -> Result<(), Error> {
+    let error = child("last-words").run()?.success().expect_err("code 3");
+    assert!(matches!(error, Error::Exited { code: 3, .. }));
+    assert_eq!(error.last_words(), "the valve is stuck\n");
+    Ok(())
+}
+
+#[test]
+fn a_hang_is_asked_to_end() -> Result<(), Error> {
+    let output = child("hang").time_limit(SHORT).grace(LONG).run()?;
+    assert_eq!(output.end, End::TimedOut { limit: SHORT });
+    Ok(())
+}
+
+#[test]
+fn a_stubborn_hang_is_killed() -> Result<(), Error> {
+    let output = child("stubborn").time_limit(SHORT).grace(SHORT).run()?;
+    assert_eq!(output.end, End::TimedOut { limit: SHORT });
+    assert!(matches!(output.success(), Err(Error::TimedOut { .. })));
+    Ok(())
+}
+
+#[test]
+fn a_flood_is_bounded_and_counted() -> Result<(), Error> {
+    let output = child("flood").time_limit(SHORT).stdout_max(1000).run()?;
+    assert_eq!(output.stdout.len(), 1000);
+    assert!(output.stdout_dropped_bytes > 0);
+    Ok(())
+}
+
+#[test]
+fn complaints_are_kept_from_the_end() -> Result<(), Error> {
+    let output = child("complain").stderr_max(100).run()?.success()?;
+    assert!(
+        output.stderr.ends_with("complaint 99999\n"),
+        "{}",
+        output.stderr
+    );
+    assert!(output.stderr.starts_with("complaint ") && output.stderr.len() <= 100);
+    Ok(())
+}
+
+#[test]
+fn output_that_is_no_text_is_shown() -> Result<(), Error> {
+    let output = child("not-text").run()?.success()?;
+    let error = output.text().expect_err("it is not UTF-8");
+    assert!(
+        matches!(&error, Error::NotUtf8 { line, .. } if line == "b\u{fffd}d"),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_missing_program_is_named() {
+    for program in ["no-such-program-anywhere", "./no/such/program"] {
+        let error = Program::new(program).run().expect_err("it is missing");
+        assert!(
+            matches!(&error, Error::Missing { program: named } if named == program),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_no_program_is_named() {
+    let error = Program::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).run();
+    let error = error.expect_err("a text file");
+    assert!(error.to_string().contains("chmod +x"), "{error}");
+}
+
+#[test]
+fn a_missing_directory_is_named() {
+    let error = child("say")
+        .cwd("/no/such/directory")
+        .run()
+        .expect_err("no directory");
+    assert!(
+        matches!(&error, Error::BadRequest { why, .. } if why.contains("/no/such/directory")),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_impossible_processor_is_named() {
+    let error = child("say")
+        .affinity([1023])
+        .run()
+        .expect_err("1024 processors");
+    assert!(error.to_string().contains("[1023]"), "{error}");
+}
+
+#[test]
+fn the_address_space_is_limited() -> Result<(), Error> {
+    let limits = Limits {
+        address_space_bytes: Some(256 << 20),
+        ..Limits::default()
+    };
+    let error = child("allocate")
+        .limits(limits)
+        .run()?
+        .success()
+        .expect_err("512 MiB");
+    assert!(error.last_words().contains("refused"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn open_files_are_limited() -> Result<(), Error> {
+    let limits = Limits {
+        open_files: Some(32),
+        ..Limits::default()
+    };
+    let output = child("open-files").limits(limits).run()?.success()?;
+    let opened: u32 = output.text()?.trim().parse().expect("a number");
+    assert!((1..32).contains(&opened), "{opened}");
+    Ok(())
+}
+
+#[test]
+fn processor_time_is_limited() -> Result<(), Error> {
+    let limits = Limits {
+        cpu_time: Some(Duration::from_millis(10)), // rounded up to a second
+        ..Limits::default()
+    };
+    let output = child("spin").limits(limits).run()?;
+    assert!(
+        matches!(output.end, End::Signalled(signal) if signal == libc::SIGXCPU || signal == libc::SIGKILL),
+        "{:?}",
+        output.end
+    );
+    Ok(())
+}
+
+#[test]
+fn it_runs_where_it_is_told() -> Result<(), Error> {
+    let output = child("scheduling").affinity([0]).run()?.success()?;
+    assert_eq!(output.text()?, "0 0 0\n");
+    Ok(())
+}
+
+#[test]
+fn fifo_is_set_before_the_program_begins() -> Result<(), Error> {
+    let policy = Policy::Fifo { priority: 7 };
+    if let Err(why) = policy.permitted() {
+        eprintln!("skipped: {why}");
+        return Ok(());
+    }
+    let output = child("scheduling")
+        .affinity([0])
+        .policy(policy)
+        .run()?
+        .success()?;
+    assert_eq!(output.text()?, "1 7 0\n");
+    Ok(())
+}
+
+#[test]
+fn fifo_without_permission_says_the_mend() -> Result<(), Error> {
+    let output = child("unprivileged-fifo").run()?.success()?;
+    let lines: Vec<&str> = output.text()?.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in lines {
+        assert!(
+            line.contains("not permitted") && line.contains("RLIMIT_RTPRIO"),
+            "{line}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_fifo_priority_without_room_for_the_keeper_is_refused() {
+    let error = child("say")
+        .policy(Policy::Fifo { priority: 99 })
+        .run()
+        .expect_err("99");
+    assert!(matches!(error, Error::BadRequest { .. }), "{error}");
+}
+
+/// It spins on every processor: without somebody above it this process would get little or nothing done.
+#[test]
+fn a_spinning_fifo_program_is_killed() -> Result<(), Error> {
+    let policy = Policy::Fifo { priority: 5 };
+    if let Err(why) = policy.permitted() {
+        eprintln!("skipped: {why}");
+        return Ok(());
+    }
+    let output = child("spin")
+        .policy(policy)
+        .time_limit(SHORT)
+        .grace(Duration::ZERO)
+        .run()?;
+    assert_eq!(output.end, End::TimedOut { limit: SHORT });
+    Ok(())
+}

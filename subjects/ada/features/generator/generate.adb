@@ -1,0 +1,10 @@
+--  Writes, into the current folder, the sources of tests that are many and alike
+
+with Allocation_Sources;
+with Call_Sources;
+
+procedure Generate is
+begin
+   Call_Sources.Write;
+   Allocation_Sources.Write;
+end Generate;

@@ -1,0 +1,49 @@
+with Kit.Prepared;
+with Kit.Registry;
+
+package body Kit.Latencies is
+
+   Spun : constant Nanoseconds := 200_000;
+   --  The last part of a wait is spent reading the clock: a delay of the system would end later than it was asked to
+
+   procedure Wait_Until (Time : Nanoseconds) is
+      Left : constant Nanoseconds := Time - Now;
+   begin
+      if Left > 2 * Spun then
+         delay Duration (Left - Spun) / 1_000_000_000;
+      end if;
+      while Now < Time loop
+         null;
+      end loop;
+   end Wait_Until;
+
+   procedure Operate_All (Operate : not null Operation; Interval : Nanoseconds; Results : in out Operations) is
+      Intended : Nanoseconds := Now;
+   begin
+      for Result of Results loop
+         if Interval > 0 then
+            Wait_Until (Intended);
+         else
+            Intended := Now;
+         end if;
+         Result.Intended := Intended;
+         Operate.all (Result.Taken);
+         Intended := Intended + Interval;
+      end loop;
+   end Operate_All;
+
+   procedure Run
+     (Test : Positive; Arg : Argument; Count : Positive; Interval : Nanoseconds; Results : out Operations_Access) is
+   begin
+      Results := new Operations'(1 .. Count => <>);   --  the defaults touch every page
+      Prepared.Prepare (Test, Arg);
+      Operate_All (Registry.Tests (Test).Action.Operate, Interval, Results.all);
+      Prepared.Finish;
+   exception
+      when others =>
+         Prepared.Give_Up;
+         Free (Results);
+         raise;
+   end Run;
+
+end Kit.Latencies;
