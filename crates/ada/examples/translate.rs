@@ -18,6 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let translation = translate::translate(&analysis);
+    if std::env::var_os("VERIFY").is_some() {
+        let report = antiphon_ada::verify::verify(
+            &program,
+            &translation.files,
+            &antiphon_ada::verify::Options::default(),
+        )?;
+        print!("{}", report.text());
+        return Ok(());
+    }
     match std::env::var_os("OUT") {
         Some(out) => drop(antiphon_ada::edit::write_to(
             &program,

@@ -29,6 +29,7 @@ pub mod source;
 pub mod syntax;
 pub mod translate;
 pub mod verdict;
+pub mod verify;
 
 pub use analysis::{Analysis, TaskReport};
 pub use error::{Error, SyntaxError};
