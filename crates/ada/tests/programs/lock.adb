@@ -2,7 +2,7 @@ with Ada.Text_IO; use Ada.Text_IO;
 
 procedure Lock is
 
-   Done : constant := 100;
+   Rounds : constant := 10;
 
    task Resource is
       entry Acquire;
@@ -27,7 +27,7 @@ procedure Lock is
 
    task body Client is
    begin
-      for I in 1 .. 10 loop
+      for I in 1 .. Rounds loop
          Resource.Acquire;
          Buffer.Put (I);
          Resource.Release;
