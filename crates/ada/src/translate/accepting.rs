@@ -312,7 +312,7 @@ impl<'a> Server<'a> {
     pub(super) fn forced(&'a self, machine: &mut Machine<'a>) -> BTreeSet<Point> {
         let mut found = BTreeSet::new();
         for site in &self.cx.flow.sites {
-            if machine::leaving(self.cx.source(), site.accept).is_empty() {
+            if machine::leaving(self.cx.source(), site.accept, "requeue_statement").is_empty() {
                 continue;
             }
             let point = self.cx.flow.resume(site);

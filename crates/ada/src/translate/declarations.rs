@@ -500,8 +500,14 @@ impl Moved {
     /// A controlled object is finalized when its task ends; as a component it would be finalized with the protected object.
     fn is_controlled(&self, cx: &Context, item: NodeId) -> bool {
         let tree = cx.tree();
-        let Some(mark) = tree.role(item, "subtype_mark") else { return false };
-        let mut open: Vec<EntityId> = cx.names.meaning(cx.program, cx.at(mark)).into_iter().collect();
+        let Some(mark) = tree.role(item, "subtype_mark") else {
+            return false;
+        };
+        let mut open: Vec<EntityId> = cx
+            .names
+            .meaning(cx.program, cx.at(mark))
+            .into_iter()
+            .collect();
         let mut seen = HashSet::new();
         while let Some(id) = open.pop() {
             if !seen.insert(id) {
@@ -510,9 +516,16 @@ impl Moved {
             let at = cx.names.first_declaration(id);
             for at in [cx.names.entity(id).at, cx.names.entity(at).at] {
                 let source = source_of(cx.program, at);
-                for node in source.tree.walk(at.node).filter(|&n| source.tree.field(n) == "subtype_mark") {
+                for node in source
+                    .tree
+                    .walk(at.node)
+                    .filter(|&n| source.tree.field(n) == "subtype_mark")
+                {
                     let word = Names::key(source.text(node));
-                    if matches!(word.rsplit('.').next(), Some("controlled" | "limited_controlled")) {
+                    if matches!(
+                        word.rsplit('.').next(),
+                        Some("controlled" | "limited_controlled")
+                    ) {
                         return true;
                     }
                     open.extend(cx.names.meaning(cx.program, At { node, ..at }));
@@ -525,7 +538,10 @@ impl Moved {
     fn component(&mut self, cx: &Context, item: NodeId) {
         let (tree, source) = (cx.tree(), cx.source());
         if self.is_controlled(cx, item) {
-            let text = format!("`{}` is controlled: it would be finalized with the object, not when the server completes", first_word(cx, item));
+            let text = format!(
+                "`{}` is controlled: it would be finalized with the object, not when the server completes",
+                first_word(cx, item)
+            );
             return self.refuse(cx, item, text, "finalize it explicitly, in an accept");
         }
         let ids = entities(cx, item);

@@ -555,7 +555,7 @@ impl<'a> Machine<'a> {
         let Some(handled) = tree.child(site.accept, "handled_sequence_of_statements") else {
             return (vec![], after);
         };
-        let leaving: Vec<NodeId> = leaving(self.source, site.accept);
+        let leaving: Vec<NodeId> = leaving(self.source, site.accept, "requeue_statement");
         let mut changes = self.changes.clone();
         if !code::is_empty(&after) {
             for node in leaving {
@@ -569,7 +569,8 @@ impl<'a> Machine<'a> {
         (body, after)
     }
 
-    fn handled_code(&self, handled: NodeId, changes: &Substitutions) -> Vec<Code> {
+    /// The statements of an accept's body, in a block if it has handlers.
+    pub fn handled_code(&self, handled: NodeId, changes: &Substitutions) -> Vec<Code> {
         let tree = &self.source.tree;
         let mut body = Vec::new();
         let sequence = tree.child(handled, "sequence_of_statements");
@@ -621,16 +622,11 @@ fn layout_indent(lines: Vec<String>, step: &str) -> Vec<String> {
         .collect()
 }
 
-/// The statements of an accept's body that leave it: `return` and `requeue`.
-pub fn leaving(source: &Source, accept: NodeId) -> Vec<NodeId> {
+/// The statements of a kind (`simple_return_statement` or `requeue_statement`) that leave an accept's body.
+pub fn leaving(source: &Source, accept: NodeId, kind: &str) -> Vec<NodeId> {
     let tree = &source.tree;
     tree.walk(accept)
-        .filter(|&n| {
-            matches!(
-                tree.kind(n),
-                "simple_return_statement" | "requeue_statement"
-            )
-        })
+        .filter(|&n| tree.kind(n) == kind)
         .filter(|&n| tree.ancestor(n, &["accept_statement", "subprogram_body"]) == Some(accept))
         .collect()
 }
