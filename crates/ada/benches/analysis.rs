@@ -21,7 +21,10 @@ fn main() {
     while lines < LINES {
         let source = &sources[files.len() % sources.len()];
         lines += source.lines().count();
-        files.push((PathBuf::from(format!("p{}.adb", files.len())), source.clone().into_bytes()));
+        files.push((
+            PathBuf::from(format!("p{}.adb", files.len())),
+            source.clone().into_bytes(),
+        ));
     }
     let count = files.len();
     let start = Instant::now();
@@ -30,5 +33,8 @@ fn main() {
     let analysis = Analysis::of(&program, translate::Options::default());
     let judged = start.elapsed();
     let tasks = analysis.tasks.len();
-    println!("{lines} lines in {count} files, {tasks} tasks: read {read:.2?}, names and verdicts {:.2?}, together {judged:.2?}", judged - read);
+    println!(
+        "{lines} lines in {count} files, {tasks} tasks: read {read:.2?}, names and verdicts {:.2?}, together {judged:.2?}",
+        judged - read
+    );
 }

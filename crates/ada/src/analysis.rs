@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::effects::Oracle;
 use crate::flow::Flow;
-use crate::model::{self, Task};
+use crate::model::{self, Suspect, Task};
 use crate::names::Names;
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
@@ -45,19 +45,27 @@ impl<'p> Analysis<'p> {
             tasks: vec![],
             options,
         };
-        analysis.tasks = tasks.into_iter().map(|task| analysis.judge(task)).collect();
+        let (oracle, suspects) = (
+            Oracle::new(program, &analysis.names),
+            model::suspects(program),
+        );
+        let judged: Vec<TaskReport> = tasks
+            .into_iter()
+            .map(|task| analysis.judge(task, &oracle, &suspects))
+            .collect();
+        analysis.tasks = judged;
         analysis
     }
 
-    fn judge(&self, task: Task) -> TaskReport {
-        let oracle = Oracle::new(self.program, &self.names);
+    fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
         let flow = Flow::of(self.program, &self.names, &task);
         let cx = Context {
             program: self.program,
             names: &self.names,
-            oracle: &oracle,
+            oracle,
             task: &task,
             flow: &flow,
+            suspects,
             options: &self.options,
         };
         let mut found = obstacles::find(&cx);
@@ -92,6 +100,7 @@ impl<'p> Analysis<'p> {
             program: self.program,
             names: &self.names,
             oracle: &oracle,
+            suspects: &[],
             task: &report.task,
             flow: &flow,
             options: &self.options,

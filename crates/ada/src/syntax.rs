@@ -263,8 +263,15 @@ pub fn errors(source: &Source) -> Vec<SyntaxError> {
     let mut found = Vec::new();
     let mut past = 0;
     if let Some(node) = too_deep(tree) {
-        let found = format!("{}, nested more than {DEPTH_MAX} levels deep", word_at(&source.text, tree.start(node)));
-        return vec![SyntaxError { place: source.place_of(node), found, missing: None }];
+        let found = format!(
+            "{}, nested more than {DEPTH_MAX} levels deep",
+            word_at(&source.text, tree.start(node))
+        );
+        return vec![SyntaxError {
+            place: source.place_of(node),
+            found,
+            missing: None,
+        }];
     }
     for index in 0..tree.nodes.len() {
         let id = NodeId(index as u32);

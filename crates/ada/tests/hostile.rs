@@ -9,28 +9,42 @@ use proptest::prelude::*;
 fn chew(bytes: Vec<u8>) {
     match Program::parse([(PathBuf::from("p.adb"), bytes)]) {
         Ok(program) => {
-            let options = translate::Options { force: true, ..translate::Options::default() };
+            let options = translate::Options {
+                force: true,
+                ..translate::Options::default()
+            };
             let analysis = Analysis::of(&program, options);
             explain::text(&analysis);
             sarif::log(&analysis);
             let translation = translate::translate(&analysis);
             translation.diff(&program);
         }
-        Err(Error::Syntax(errors)) => assert!(errors.iter().all(|e| e.place.line > 0 && e.place.column > 0)),
+        Err(Error::Syntax(errors)) => assert!(
+            errors
+                .iter()
+                .all(|e| e.place.line > 0 && e.place.column > 0)
+        ),
         Err(other) => panic!("{other}"),
     }
 }
 
 fn sources() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_file()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.is_file())
+        .collect();
     files.sort();
     files.iter().map(|f| std::fs::read(f).unwrap()).collect()
 }
 
 /// Cuts a source at blanks and line ends into words that can be dropped, doubled and swapped.
 fn words(source: &[u8]) -> Vec<Vec<u8>> {
-    source.split_inclusive(|b| matches!(b, b' ' | b'\n' | b';')).map(<[u8]>::to_vec).collect()
+    source
+        .split_inclusive(|b| matches!(b, b' ' | b'\n' | b';'))
+        .map(<[u8]>::to_vec)
+        .collect()
 }
 
 proptest! {
@@ -73,16 +87,29 @@ proptest! {
 
 #[test]
 fn deep_nesting_is_refused_with_its_place() {
-    let deep = format!("procedure P is\n   X : Integer := {}1{};\nbegin\n   null;\nend P;\n", "(".repeat(20_000), ")".repeat(20_000));
-    let Err(Error::Syntax(errors)) = Program::parse([(PathBuf::from("p.adb"), deep.into_bytes())]) else { panic!("not refused") };
+    let deep = format!(
+        "procedure P is\n   X : Integer := {}1{};\nbegin\n   null;\nend P;\n",
+        "(".repeat(20_000),
+        ")".repeat(20_000)
+    );
+    let Err(Error::Syntax(errors)) = Program::parse([(PathBuf::from("p.adb"), deep.into_bytes())])
+    else {
+        panic!("not refused")
+    };
     assert_eq!(errors[0].place.line, 2);
-    let blocks = format!("procedure P is\nbegin\n{}null;\n{}end P;\n", "if X then\n".repeat(5_000), "end if;\n".repeat(5_000));
+    let blocks = format!(
+        "procedure P is\nbegin\n{}null;\n{}end P;\n",
+        "if X then\n".repeat(5_000),
+        "end if;\n".repeat(5_000)
+    );
     chew(blocks.into_bytes());
 }
 
 #[test]
 fn what_cannot_be_read_is_named() {
-    let error = Program::read(["/nowhere/at/all.adb"]).unwrap_err().to_string();
+    let error = Program::read(["/nowhere/at/all.adb"])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("/nowhere/at/all.adb"), "{error}");
     let empty = tempfile::tempdir().unwrap();
     let error = Program::read([empty.path()]).unwrap_err();
@@ -93,7 +120,12 @@ fn what_cannot_be_read_is_named() {
 fn a_hundred_thousand_lines_are_all_analysed() {
     // The time that this takes is in the benchmark; here only that nothing is lost.
     let one = String::from_utf8(sources().remove(1)).unwrap();
-    let files = (0..20).map(|n| (PathBuf::from(format!("p{n}.adb")), one.replace("Exceptions", &format!("P{n}")).into_bytes()));
+    let files = (0..20).map(|n| {
+        (
+            PathBuf::from(format!("p{n}.adb")),
+            one.replace("Exceptions", &format!("P{n}")).into_bytes(),
+        )
+    });
     let program = Program::parse(files).unwrap();
     let analysis = Analysis::of(&program, translate::Options::default());
     assert_eq!(analysis.tasks.len(), 20 * 2);

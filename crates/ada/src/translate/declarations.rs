@@ -485,7 +485,8 @@ impl Moved {
                         other.tree.walk(w).any(|n| Names::key(other.text(n)) == key)
                     })
                 });
-            if !is_standard && !(is_with && tree.field(ident) == "prefix") {
+            let is_seen = is_with && tree.field(ident) == "prefix";
+            if !is_standard && !is_seen {
                 let text = format!(
                     "`{}` needs `{}`, which the unit with the task's declaration does not see",
                     first_word(cx, node),
@@ -825,7 +826,7 @@ impl Moved {
                         .push(vec![format!("{} : {};", counter.name, counter.subtype)]);
                 }
                 if let Some((name, subtype, _)) = &mut counter.bound {
-                    *name = cx.free_name(&[name.clone()], false, &self.taken);
+                    *name = cx.free_name(std::slice::from_ref(name), false, &self.taken);
                     self.taken.insert(Names::key(name));
                     self.components.push(vec![format!("{name} : {subtype};")]);
                     counter.last = name.clone();
@@ -1030,7 +1031,7 @@ pub(super) fn is_own_discriminant(cx: &Context, id: EntityId) -> bool {
 }
 
 fn is_defining(cx: &Context, ident: NodeId) -> bool {
-    cx.names.all().any(|(_, e)| e.ident == cx.at(ident))
+    cx.names.declared_by(cx.at(ident)).is_some()
 }
 
 fn string_length(cx: &Context, expression: NodeId) -> Option<usize> {

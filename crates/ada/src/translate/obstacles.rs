@@ -163,7 +163,7 @@ impl Found {
     }
 
     fn uses(&mut self, cx: &Context) {
-        for found in cx.task.uses_as_task(cx.program, cx.names) {
+        for found in cx.task.uses_as_task(cx.program, cx.names, cx.suspects) {
             let text = format!("{} needs a task", found.what);
             let mend = "give the server an entry that asks or ends it, and use that";
             self.reasons.push(Reason {
