@@ -1,3 +1,34 @@
 //! The command `antiphon`: parse, call one crate, print.
 
-fn main() {}
+mod cli;
+mod compare;
+mod doctor;
+mod exit;
+mod generate;
+mod home;
+mod interruption;
+mod measure;
+mod progress;
+mod report;
+mod runs;
+mod subjects;
+
+use clap::Parser;
+use cli::{Cli, Verb};
+use exit::Exit;
+
+fn main() -> Exit {
+    let cli = Cli::parse();
+    let done = match &cli.verb {
+        Verb::Doctor(options) => doctor::run(&cli, options),
+        Verb::Measure(options) => measure::run(&cli, options),
+        Verb::Report(options) => report::run(&cli, options),
+        Verb::Compare(options) => compare::run(&cli, options),
+        Verb::Runs(options) => runs::run(&cli, options),
+        Verb::Generate(options) => generate::run(options),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("antiphon: {error:#}");
+        exit::of_error(&error)
+    })
+}

@@ -8,7 +8,7 @@ mod content;
 
 pub use cache::Cache;
 
-use crate::record::{Outcome, SubjectRecord};
+use crate::record::{Absence, SubjectRecord};
 use crate::subject::{Need, Subject, Variant};
 use antiphon_runner::{Error as RunnerError, Program};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub enum BuildError {
         /// `name/variant`.
         subject: String,
         /// Which command, how it ended, and its last words.
-        error: RunnerError,
+        error: Box<RunnerError>,
         /// What it wrote last, to whichever stream.
         last_words: String,
     },
@@ -78,7 +78,7 @@ impl BuildError {
                 packages.dedup();
                 format!("`apt install {}` as root", packages.join(" "))
             }
-            BuildError::Failed { error: RunnerError::TimedOut { .. }, .. } => {
+            BuildError::Failed { error, .. } if matches!(**error, RunnerError::TimedOut { .. }) => {
                 "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()
             }
             BuildError::Failed { .. } => "mend what its last words name".to_owned(),
@@ -97,7 +97,7 @@ impl BuildError {
     }
 
     /// The absence that this is for every test of the subject.
-    pub fn absence(&self) -> Outcome {
+    pub fn absence(&self) -> Absence {
         let reason = match self {
             // The last words have a place of their own.
             BuildError::Failed { subject, error, .. } => {
@@ -107,7 +107,7 @@ impl BuildError {
             }
             other => other.to_string(),
         };
-        Outcome::Absent {
+        Absence {
             reason,
             mend: self.mend(),
             last_words: self.last_words().to_owned(),
@@ -164,6 +164,28 @@ impl Cache {
     }
 }
 
+/// The first line that a subject's compiler says of its version.
+///
+/// # Errors
+/// The compiler is missing or fails.
+pub fn compiler(subject: &Subject) -> Result<String, BuildError> {
+    let variant = &subject.variants[0]; // a subject has at least one
+    let order = Order {
+        subject,
+        variant,
+        policy: "other",
+    };
+    Ok(first_line(&order.version()?))
+}
+
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    lines
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
+}
+
 /// What is to be built.
 struct Order<'s> {
     subject: &'s Subject,
@@ -185,11 +207,10 @@ impl Order<'_> {
     }
 
     fn record(&self, version: &str, content: &str) -> SubjectRecord {
-        let first = version.lines().map(str::trim).find(|line| !line.is_empty());
         SubjectRecord {
             id: self.id(),
             language: self.subject.language.clone(),
-            compiler: first.unwrap_or_default().to_owned(),
+            compiler: first_line(version),
             flags: self.variant.flags.join(" "),
             content: content[..16].to_owned(),
         }
@@ -252,7 +273,7 @@ impl Order<'_> {
             .expect("a command has at least a program");
         let failed = |error: RunnerError, last_words| BuildError::Failed {
             subject: self.id(),
-            error,
+            error: Box::new(error),
             last_words,
         };
         let program = Program::new(program)

@@ -10,7 +10,7 @@ use crate::session::Launch;
 use probe::Probe;
 
 /// One rule, and whether the subject keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Check {
     /// The rule's name, stable, such as `batch.order`.
     pub name: &'static str,
@@ -49,6 +49,16 @@ const RULES: &[Rule] = &[
         name: "list.self",
         mend: "every kit has the frames self.same, self.dearer and self.handoff",
         check: answers::own_tests,
+    },
+    Rule {
+        name: "list.clock",
+        mend: "list the clock that `hello` names too, with unit=ns, so that its readings can be asked for",
+        check: answers::own_clock,
+    },
+    Rule {
+        name: "list.most",
+        mend: "answer more iterations than a test's `most` with `@@ error bad-argument …`",
+        check: refusals::beyond_most,
     },
     Rule {
         name: "error.unknown-request",

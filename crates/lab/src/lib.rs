@@ -7,6 +7,7 @@ mod document;
 pub mod instructions;
 mod live;
 pub mod machine;
+mod patterns;
 pub mod protocol;
 mod record;
 pub mod run;
@@ -17,8 +18,9 @@ pub mod suite;
 
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
-pub use live::{Contender, LiveError, LiveOptions, LiveRow};
-pub use record::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
+pub use patterns::{PatternError, Patterns};
+pub use record::{Absence, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 pub use session::{
     ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
     SessionError,

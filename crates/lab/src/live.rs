@@ -1,16 +1,14 @@
 //! Two subjects, variants or builds against each other in one run, slice by slice: what a gate should rest on.
 
-use crate::build::{BuildError, Built};
+use crate::build::{BuildError, Built, Cache};
+use crate::patterns::{PatternError, Patterns};
 use crate::protocol::TestKind;
-use crate::record::Outcome;
-use crate::run::{Event, Laboratory, Processors, clock_facts, launch};
+use crate::record::Absence;
+use crate::run::{Event, Observer, Processors, clock_facts, launch};
 use crate::session::{Listing, Session, SessionError};
 use crate::subject::{Subject, Variant};
-use antiphon_measure::{
-    ClockFacts, FrameError, PairEstimate, PairPlan, PairSettings, PairStep, Side,
-};
-use globset::{Glob, GlobSet, GlobSetBuilder};
-use std::sync::atomic::Ordering;
+use antiphon_measure::{ClockFacts, PairEstimate, PairPlan, PairSettings, PairStep, Side};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What is compared, and how.
@@ -50,8 +48,8 @@ pub struct LiveRow {
     pub test: String,
     /// Its argument.
     pub arg: Option<u64>,
-    /// The ratio B / A; or an [`Outcome::Absent`] that says why there is none.
-    pub outcome: Result<PairEstimate, Outcome>,
+    /// The ratio B / A; or why there is none.
+    pub outcome: Result<PairEstimate, Absence>,
 }
 
 /// Why nothing could be compared.
@@ -72,13 +70,8 @@ pub enum LiveError {
         error: SessionError,
     },
     /// A pattern cannot be read.
-    #[error("`{pattern}` is no pattern: {why}; write a test's name with `*` and `?`")]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-        /// Why.
-        why: String,
-    },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// No test is left.
     #[error(
         "no frame that both subjects list fits {patterns}; see what they list with `antiphon doctor --subject DIR`"
@@ -92,12 +85,23 @@ pub enum LiveError {
 /// One side of a pair.
 pub type Contender<'s> = (&'s Subject, &'s Variant);
 
-impl Laboratory<'_> {
-    /// Compares A and B on every frame that both list; both may be the same, which is the A/A check. Nothing is stored.
+/// What a live comparison needs beside its options.
+pub struct Live<'l> {
+    /// Where builds are kept.
+    pub cache: &'l Cache,
+    /// Who is told of progress.
+    pub observer: &'l mut dyn Observer,
+    /// Set from outside to end the comparison early; the tests that are done are kept.
+    pub stop: &'l AtomicBool,
+}
+
+impl Live<'_> {
+    /// Compares A and B on every frame that both list; both may be the same, which is the A/A check. The
+    /// confidence asked for is that of all intervals together (Šidák's correction for the number of tests).
     ///
     /// # Errors
     /// [`LiveError`], if a side cannot be had at all. A test that fails on a side is a row that says so.
-    pub fn compare_live(
+    pub fn compare(
         &mut self,
         a: Contender<'_>,
         b: Contender<'_>,
@@ -106,12 +110,16 @@ impl Laboratory<'_> {
         let builds = [self.contender(a, options)?, self.contender(b, options)?];
         let mut pair = Pair::new(builds, options)?;
         let tests = pair.tests(options)?;
+        let mut settings = options.settings.clone();
+        settings.frame.confidence = settings.frame.confidence.powf(1.0 / tests.len() as f64);
         let mut rows = Vec::new();
         for (test, arg) in tests {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let outcome = pair.measure(&test, arg, options, || self.stop.load(Ordering::Relaxed));
+            let outcome = pair.measure(&test, arg, options, &settings, || {
+                self.stop.load(Ordering::Relaxed)
+            });
             rows.push(LiveRow { test, arg, outcome });
         }
         Ok(rows)
@@ -139,7 +147,7 @@ impl Laboratory<'_> {
 }
 
 /// A running side.
-struct Live {
+struct Running {
     session: Session,
     clock: ClockFacts,
 }
@@ -148,7 +156,7 @@ struct Live {
 struct Pair {
     builds: [Built; 2],
     /// `None` after a failure, until it is needed again.
-    live: [Option<Live>; 2],
+    running: [Option<Running>; 2],
     listings: [Listing; 2],
 }
 
@@ -159,7 +167,7 @@ fn index(side: Side) -> usize {
     }
 }
 
-fn start(built: &Built, options: &LiveOptions) -> Result<Live, SessionError> {
+fn start(built: &Built, options: &LiveOptions) -> Result<Running, SessionError> {
     let placement = Processors::choose().placement(&options.placement);
     let mut launch = launch(built, &options.policy, placement);
     launch.start_limit = launch.start_limit.min(options.hang_limit);
@@ -171,7 +179,7 @@ fn start(built: &Built, options: &LiveOptions) -> Result<Live, SessionError> {
         Err(error) => return Err(error),
     };
     let clock = clock_facts(&readings);
-    Ok(Live { session, clock })
+    Ok(Running { session, clock })
 }
 
 impl Pair {
@@ -181,14 +189,14 @@ impl Pair {
         let listings = [a.session.list()?, b.session.list()?];
         Ok(Pair {
             builds,
-            live: [Some(a), Some(b)],
+            running: [Some(a), Some(b)],
             listings,
         })
     }
 
     /// The frames that both list and that were asked for, with their arguments.
     fn tests(&self, options: &LiveOptions) -> Result<Vec<(String, Option<u64>)>, LiveError> {
-        let patterns = patterns(&options.only)?;
+        let patterns = Patterns::new(&options.only)?;
         let [a, b] = &self.listings;
         let mut tests = Vec::new();
         for test in &a.tests {
@@ -197,9 +205,8 @@ impl Pair {
                 test.kind == TestKind::Frame && test.absent.is_none()
             };
             let both = runs(test) && other.is_some_and(runs);
-            let wanted = options.only.is_empty() || patterns.is_match(&test.name);
             let takes = test.arg.is_some();
-            if both && wanted && (!takes || options.arg.is_some()) {
+            if both && patterns.fit(&test.name) && (!takes || options.arg.is_some()) {
                 tests.push((test.name.clone(), options.arg.filter(|_| takes)));
             }
         }
@@ -216,13 +223,14 @@ impl Pair {
         test: &str,
         arg: Option<u64>,
         options: &LiveOptions,
+        settings: &PairSettings,
         stop: impl Fn() -> bool,
-    ) -> Result<PairEstimate, Outcome> {
+    ) -> Result<PairEstimate, Absence> {
         let clocks = [
             self.side(Side::A, options)?.clock,
             self.side(Side::B, options)?.clock,
         ];
-        let mut plan = PairPlan::new(clocks[0], clocks[1], options.settings.clone());
+        let mut plan = PairPlan::new(clocks[0], clocks[1], settings.clone());
         while let PairStep::Slice {
             side,
             role,
@@ -239,50 +247,26 @@ impl Pair {
                 live.session
                     .slice(test, role, iterations, warmup, arg, options.hang_limit);
             let slice = answer.map_err(|error| self.failed(side, &error))?;
-            plan.take(side, &slice).map_err(|error| unusable(&error))?;
+            plan.take(side, &slice).map_err(Absence::of_message)?;
         }
-        plan.estimate().map_err(|error| unusable(&error))
+        plan.estimate().map_err(Absence::of_message)
     }
 
     /// A side's process, started again if the last test cost it its life.
-    fn side(&mut self, side: Side, options: &LiveOptions) -> Result<&mut Live, Outcome> {
+    fn side(&mut self, side: Side, options: &LiveOptions) -> Result<&mut Running, Absence> {
         let index = index(side);
-        if self.live[index].is_none() {
+        if self.running[index].is_none() {
             let live =
                 start(&self.builds[index], options).map_err(|error| self.failed(side, &error))?;
-            self.live[index] = Some(live);
+            self.running[index] = Some(live);
         }
-        Ok(self.live[index].as_mut().expect("it was started above"))
+        Ok(self.running[index].as_mut().expect("it was started above"))
     }
 
-    fn failed(&mut self, side: Side, error: &SessionError) -> Outcome {
+    fn failed(&mut self, side: Side, error: &SessionError) -> Absence {
         if !error.lives_on() {
-            self.live[index(side)] = None;
+            self.running[index(side)] = None;
         }
-        Outcome::Absent {
-            reason: error.reason(),
-            mend: error.mend(),
-            last_words: error.last_words().to_owned(),
-        }
+        Absence::of_session(error)
     }
-}
-
-fn unusable(error: &FrameError) -> Outcome {
-    Outcome::Absent {
-        reason: error.to_string(),
-        mend: String::new(),
-        last_words: String::new(),
-    }
-}
-
-fn patterns(only: &[String]) -> Result<GlobSet, LiveError> {
-    let wrong = |pattern: &str, why: globset::Error| LiveError::Pattern {
-        pattern: pattern.to_owned(),
-        why: why.kind().to_string(),
-    };
-    let mut patterns = GlobSetBuilder::new();
-    for pattern in only {
-        patterns.add(Glob::new(pattern).map_err(|why| wrong(pattern, why))?);
-    }
-    patterns.build().map_err(|why| wrong(&only.join(","), why))
 }

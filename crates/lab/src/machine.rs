@@ -1,9 +1,11 @@
 //! The machine that a run is on, as it tells of itself in /proc and /sys, and what would make its figures steadier.
 
 mod advice;
+mod clocks;
 mod counters;
 
 pub use advice::Advice;
+pub use clocks::{ClockReport, clock_reports, interference};
 
 use crate::record::Machine;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,12 @@ impl System {
 
     pub(crate) fn number(&self, path: &str) -> Option<i64> {
         self.text(path)?.parse().ok()
+    }
+
+    /// How long this thread was ready but not running so far; `None` where the kernel does not tell.
+    pub(crate) fn waited_ns(&self) -> Option<u64> {
+        let text = self.text("proc/thread-self/schedstat")?;
+        text.split_whitespace().nth(1)?.parse().ok()
     }
 
     /// The value of `key` in lines such as `key : value` or `key=value`.

@@ -3,13 +3,15 @@
 mod answer;
 mod escape;
 mod request;
+mod words;
 
 pub use answer::{
-    ClockInfo, ClockUnit, Data, Hello, Line, Outcome, Refusal, SyntaxError, TestInfo, TestKind,
-    Usage, parse_line,
+    ClockInfo, ClockUnit, Data, Hello, Line, Outcome, Refusal, TestInfo, TestKind, Usage,
+    parse_line,
 };
 pub use escape::{decode, encode};
 pub use request::Request;
+pub use words::SyntaxError;
 
 /// The version that this laboratory speaks.
 pub const VERSION: u64 = 1;

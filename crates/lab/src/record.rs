@@ -131,6 +131,49 @@ pub enum Outcome {
     },
 }
 
+/// Why there is no figure: what [`Outcome::Absent`] holds, on its way there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absence {
+    /// What happened, by name.
+    pub reason: String,
+    /// What the user can do.
+    pub mend: String,
+    /// The subject's last words, if it spoke.
+    pub last_words: String,
+}
+
+impl Absence {
+    /// The absence that a message is whose part after the last semicolon says what mends it.
+    pub(crate) fn of_message(error: impl std::fmt::Display) -> Absence {
+        let text = error.to_string();
+        let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
+        Absence {
+            reason: reason.to_owned(),
+            mend: mend.to_owned(),
+            last_words: String::new(),
+        }
+    }
+
+    /// A subject's failure.
+    pub(crate) fn of_session(error: &crate::session::SessionError) -> Absence {
+        Absence {
+            reason: error.reason(),
+            mend: error.mend(),
+            last_words: error.last_words().to_owned(),
+        }
+    }
+}
+
+impl From<Absence> for Outcome {
+    fn from(absence: Absence) -> Self {
+        Outcome::Absent {
+            reason: absence.reason,
+            mend: absence.mend,
+            last_words: absence.last_words,
+        }
+    }
+}
+
 impl Outcome {
     /// Whether there is no figure.
     pub fn is_absent(&self) -> bool {

@@ -9,6 +9,7 @@ mod delays;
 mod engine;
 mod event;
 mod frames;
+mod opinion;
 mod plan;
 mod prepare;
 mod readings;
@@ -23,6 +24,7 @@ pub(crate) use analysis::clock_facts;
 pub(crate) use seats::{Processors, launch};
 
 use crate::build::Cache;
+use crate::patterns::PatternError;
 use crate::store::{Store, StoreError};
 use crate::subject::{Subject, SubjectError};
 use crate::suite::Suite;
@@ -46,6 +48,8 @@ pub struct Options {
     pub starts: Option<u64>,
     /// Time after which a subject that does not answer counts as hanging, beyond what its answer should take, s.
     pub hang_limit_s: f64,
+    /// Count instructions, by callgrind, of costs that cannot be told from their control's.
+    pub count_instructions: bool,
 }
 
 impl Default for Options {
@@ -58,6 +62,7 @@ impl Default for Options {
             seed: 1,
             starts: None,
             hang_limit_s: 20.0,
+            count_instructions: true,
         }
     }
 }
@@ -94,15 +99,8 @@ pub enum RunError {
         faults: crate::Faults,
     },
     /// A pattern cannot be read.
-    #[error(
-        "`{pattern}` is no pattern: {why}; write a test's name with `*` and `?`, or a group's name"
-    )]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-        /// Why.
-        why: String,
-    },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// Nothing is left to measure.
     #[error("there is nothing to measure: {why}; {mend}")]
     Nothing {

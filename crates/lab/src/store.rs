@@ -13,6 +13,7 @@ pub use raw::Raw;
 
 use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
 use rusqlite::{Connection, params};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// A store, open.
@@ -38,7 +39,7 @@ pub struct NewRun<'r> {
 }
 
 /// A run as a list shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
     /// Its number.
     pub id: i64,

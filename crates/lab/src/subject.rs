@@ -152,18 +152,19 @@ impl Subject {
         variant.flags.iter().chain(further).cloned().collect()
     }
 
-    /// A command with its placeholders filled.
+    /// A command with its placeholders filled. `{flags}` as a whole word becomes several words; inside a word the flags are joined
+    /// by spaces, as `make` takes them.
     pub fn fill(&self, command: &[String], build: &Path, flags: &[String]) -> Vec<String> {
-        let paths = |word: &String| {
+        let paths = |word: &str| {
             word.replace("{source}", &self.folder.to_string_lossy())
                 .replace("{build}", &build.to_string_lossy())
         };
         let mut words = Vec::new();
         for word in command {
             if word == "{flags}" {
-                words.extend(flags.iter().map(paths));
+                words.extend(flags.iter().map(|flag| paths(flag)));
             } else {
-                words.push(paths(word));
+                words.push(paths(&word.replace("{flags}", &flags.join(" "))));
             }
         }
         words

@@ -67,6 +67,10 @@ faults! {
     TwiceListed = "twice-listed",
     /// The hand-off is not listed.
     NoHandoff = "no-handoff",
+    /// Hello names a clock that is not listed.
+    OtherClock = "other-clock",
+    /// A test takes more iterations than it says.
+    NoMost = "no-most",
     /// A sample is missing.
     MissingSample = "missing-sample",
     /// The storage loop does not say how it ended.
@@ -203,6 +207,16 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
             lines.extend(again);
         }
         (Fault::NoHandoff, None, None) => lines.retain(|line| !line.contains("self.handoff")),
+        (Fault::OtherClock, None, None) => {
+            for line in &mut lines {
+                *line = line.replace(" clock=steady", " clock=sundial");
+            }
+        }
+        (Fault::NoMost, None, None) => {
+            for line in &mut lines {
+                *line = line.replace(" most=100000", " most=1000");
+            }
+        }
         (Fault::MissingSample, None, None) if first("sample").is_some() => {
             lines.pop();
         }

@@ -68,7 +68,7 @@ impl Request {
             ["clock", name, _] => Err(Refusal("unknown-clock", (*name).into())),
             ["batch", test] => Ok(Self::Batch {
                 test: known(test, FRAMES)?,
-                iterations: fields.positive("iterations")?,
+                iterations: fields.iterations(test)?,
                 blocks: fields.positive("blocks")?,
                 reference: fields.number("reference")?,
                 warmup: fields.number("warmup")?,
@@ -79,7 +79,7 @@ impl Request {
                     "control" | "test" | "reference" => (*role).into(),
                     _ => return Err(bad(role)),
                 },
-                iterations: fields.positive("iterations")?,
+                iterations: fields.iterations(test)?,
                 warmup: fields.number("warmup")?,
             }),
             ["latency", test] => known(test, &["probe.latency"]).and(Ok(Self::Latency {
@@ -117,6 +117,14 @@ struct Fields<'a>(HashMap<&'a str, &'a str>);
 impl Fields<'_> {
     fn number(&self, key: &str) -> Result<u64, Refusal> {
         number(self.0.get(key).ok_or_else(|| bad(key))?)
+    }
+
+    /// No more than the list says.
+    fn iterations(&self, test: &str) -> Result<u64, Refusal> {
+        match self.positive("iterations")? {
+            100_001.. if test == "self.handoff" => Err(bad("iterations")),
+            iterations => Ok(iterations),
+        }
     }
 
     fn positive(&self, key: &str) -> Result<u64, Refusal> {

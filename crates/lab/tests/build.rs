@@ -1,6 +1,6 @@
 //! Builds: kept by content and flags, whole or not there, and every failure told by name.
 
-use antiphon_lab::Outcome;
+use antiphon_lab::Absence;
 use antiphon_lab::build::{BuildError, Built, Cache};
 use antiphon_lab::subject::Subject;
 use std::path::Path;
@@ -94,12 +94,9 @@ fn a_build_that_fails_says_the_compilers_last_words_and_leaves_nothing() {
     let place = tempfile::tempdir().unwrap();
     let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
     assert!(error.to_string().contains("toy/plain"), "{error}");
-    let Outcome::Absent {
+    let Absence {
         reason, last_words, ..
-    } = error.absence()
-    else {
-        panic!()
-    };
+    } = error.absence();
     assert!(reason.contains("exit code 1"), "{reason}");
     assert_eq!(last_words, "main.toy:3: unknown word");
     let left: Vec<_> = std::fs::read_dir(place.path().join("builds/toy"))

@@ -29,6 +29,8 @@ fn each_fault_breaks_its_rule() {
         ("version", "hello"),
         ("twice-listed", "list"),
         ("no-handoff", "list.self"),
+        ("other-clock", "list.clock"),
+        ("no-most", "list.most"),
         ("takes-anything", "error.unknown-request"),
         ("wrong-order", "batch.order"),
         ("missing-slice", "batch.order"),

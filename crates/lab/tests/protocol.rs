@@ -147,6 +147,7 @@ fn errors_say_what_is_wrong() {
             "@@ test name=a kind=frame switches=inf",
             "switches is `inf`",
         ),
+        ("@@ test name=a kind=frame most=0", "most is `0`"),
         ("@@ clock name=c unit=us", "`us`"),
         ("@@ outcome completed=1 end=full", "`full`"),
         ("@@ readings 9223372036854775807 1", "64 bits"),

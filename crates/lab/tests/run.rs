@@ -351,3 +351,28 @@ fn a_run_compared_with_itself_shows_no_change() {
     let missing = rows.iter().find(|row| row.b.is_none()).unwrap();
     assert_eq!(missing.why_not, "the second run has no figure");
 }
+
+#[test]
+fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
+    if antiphon_lab::subject::find_command("valgrind").is_none() {
+        eprintln!("not tried: valgrind is not installed");
+        return;
+    }
+    let place = Place::with(&["plain"]);
+    let options = Options {
+        only: vec!["self.same".into()],
+        count_instructions: true,
+        ..quick(&[])
+    };
+    let record = place.measure(&mut Seen::default(), &options);
+    let Outcome::Frame(estimate) = &record.results[0].outcome else {
+        panic!("{:?}", record.results)
+    };
+    let indistinguishable = |kind| kind == FindingKind::IndistinguishableFromControl;
+    let asked = estimate
+        .findings
+        .iter()
+        .any(|finding| indistinguishable(finding.kind));
+    // On a busy machine the two copies may differ; then there is nothing to ask.
+    assert_eq!(estimate.resources.instructions.is_some(), asked);
+}

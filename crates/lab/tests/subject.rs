@@ -80,11 +80,6 @@ fn each_fault_names_its_place_and_mend() {
             "`build[1][3]`: `{biuld}` is no placeholder here; did you mean `build`?",
         ),
         (
-            "\"{flags}\"",
-            "\"x{flags}\"",
-            "`{flags}` stands for several words; make it a word of its own",
-        ),
-        (
             "\"kit\", ",
             "\"kti\", ",
             "`sources[1]`: there is no `kti` in",

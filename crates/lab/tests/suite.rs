@@ -30,6 +30,17 @@ fn the_features_suite_reads() {
 }
 
 #[test]
+fn the_documented_example_reads() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/suites.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let text = rest.split_once("```").unwrap().0;
+    let suite = Suite::parse("docs/suites.md", text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(suite.groups[0].rows[0].instances(true).len(), 3);
+    assert_eq!(suite.quick.seconds, Some(70.0));
+}
+
+#[test]
 fn a_row_may_run_under_its_own_policies() {
     let suite = features();
     let clocks = suite

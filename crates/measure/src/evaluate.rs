@@ -29,6 +29,31 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
+    /// Adds reports, equal ones together.
+    pub(crate) fn add_threads(&mut self, threads: &[ThreadReport]) {
+        for report in threads {
+            let same = |known: &&mut ThreadReport| {
+                (
+                    &known.role,
+                    &known.policy,
+                    known.priority,
+                    known.processor,
+                    &known.allowed,
+                ) == (
+                    &report.role,
+                    &report.policy,
+                    report.priority,
+                    report.processor,
+                    &report.allowed,
+                )
+            };
+            match self.threads.iter_mut().find(same) {
+                Some(known) => known.count = known.count.saturating_add(report.count),
+                None => self.threads.push(report.clone()),
+            }
+        }
+    }
+
     /// Total iterations over all test slices: the N of equation 4.
     pub(crate) fn test_iterations(&self) -> u64 {
         let slices: u64 = self.blocks.iter().map(|b| b.test_slices).sum();
@@ -40,11 +65,22 @@ impl Evidence {
         clock.resolution_ns / self.test_iterations().max(1) as f64
     }
 
+    /// What neither more blocks nor more iterations in all make smaller: the edges of slices; or τ / N if that is more.
+    fn floor_ns(&self, clock: ClockFacts) -> f64 {
+        let edge = clock.edge_ns() / self.iterations.max(1) as f64;
+        edge.max(self.clock_accuracy_ns(clock))
+    }
+
+    /// The same floor for logarithms of frames of which the shorter takes `shorter_ns` a slice.
+    fn log_floor(clock: ClockFacts, shorter_ns: f64) -> f64 {
+        (clock.edge_ns() / shorter_ns.max(clock.floor_ns())).ln_1p()
+    }
+
     /// Median of paired differences with its bootstrap interval, which is never narrower than the clock allows.
     pub(crate) fn cost(&self, level: f64, clock: ClockFacts) -> Interval {
         self.differences()
             .bootstrap(level)
-            .widened(self.clock_accuracy_ns(clock))
+            .widened(self.floor_ns(clock))
     }
 
     fn differences(&self) -> Ranked {
@@ -89,17 +125,24 @@ pub(crate) fn estimate(question: &Question) -> Estimate {
     let sign_cost_ns = evidence
         .differences()
         .sign(level)
-        .widened(evidence.clock_accuracy_ns(clock));
+        .widened(evidence.floor_ns(clock));
+    let frames = frame_times(blocks);
     let logs: Vec<f64> = blocks.iter().map(|b| b.log_ratio).collect();
     let to_reference: Vec<f64> = blocks.iter().filter_map(|b| b.log_to_reference).collect();
+    let slice_ns = |each_ns: f64| each_ns * evidence.iterations as f64;
+    let log_floor = Evidence::log_floor(clock, slice_ns(frames.control_ns.min(frames.test_ns)));
+    let reference_floor = Evidence::log_floor(clock, slice_ns(frames.test_ns));
     let mut estimate = Estimate {
         cost_ns,
         sign_cost_ns,
-        log_ratio: Ranked::new(&logs).sign(level),
-        log_ratio_to_reference: (!to_reference.is_empty())
-            .then(|| Ranked::new(&to_reference).sign(level)),
+        log_ratio: Ranked::new(&logs).sign(level).widened(log_floor),
+        log_ratio_to_reference: (!to_reference.is_empty()).then(|| {
+            Ranked::new(&to_reference)
+                .sign(level)
+                .widened(reference_floor)
+        }),
         paper: paper_figures(question),
-        frames: frame_times(blocks),
+        frames,
         resources: resources(evidence),
         iterations: evidence.iterations,
         blocks: blocks.len(),

@@ -182,13 +182,15 @@ fn drift(question: &Question, estimate: &Estimate) -> Option<Finding> {
         .map(|b| b.difference_ns())
         .collect();
     let trend = trend(&costs)?;
-    let cost = estimate.cost_ns;
-    let matters = trend.change.abs() > (cost.high - cost.low).max(0.005 * cost.value.abs());
-    (trend.significant && matters).then(|| {
+    let (cost, frame) = (estimate.cost_ns, estimate.frames.test_ns);
+    let least = (cost.high - cost.low)
+        .max(0.005 * cost.value.abs())
+        .max(0.001 * frame);
+    (trend.significant && trend.change.abs() > least).then(|| {
         let text = format!(
-            "the cost drifted by {:+.3} ns ({:+.1} %) from the first block to the last",
+            "the cost drifted by {:+.3} ns ({:+.1} % of the test frame) from the first block to the last",
             trend.change,
-            100.0 * trend.change / nonzero(cost.value)
+            100.0 * trend.change / nonzero(frame)
         );
         finding(FindingKind::Drift, text)
     })

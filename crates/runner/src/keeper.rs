@@ -14,6 +14,7 @@
 //! when nothing else on the machine does.
 
 mod after_fork;
+mod descendants;
 mod wire;
 
 pub(crate) use after_fork::{Conditions, become_keeper, now_ns, set_fifo};

@@ -2,7 +2,16 @@
 
 with Features_Allocation;
 with Features_Calls;
+with Features_Clocks;
+with Features_Delays;
 with Features_Exceptions;
+with Features_Handoff;
+with Features_Interrupts;
+with Features_Protected;
+with Features_Rendezvous;
+with Features_Storage;
+with Features_Tasks;
+with Features_Time;
 with Kit.Protocol;
 
 procedure Features
@@ -14,5 +23,14 @@ begin
    Features_Calls.Register;
    Features_Allocation.Register;
    Features_Exceptions.Register;
+   Features_Tasks.Register;
+   Features_Rendezvous.Register;
+   Features_Handoff.Register;
+   Features_Protected.Register;
+   Features_Clocks.Register;
+   Features_Time.Register;
+   Features_Delays.Register;
+   Features_Storage.Register;
+   Features_Interrupts.Register;
    Kit.Protocol.Serve;
 end Features;

@@ -71,7 +71,7 @@ package body Kit.Batches is
    procedure Run (Batch : Batch_Request; Results : out Slices_Access) is
       Order : constant Role_Order := (if Batch.Reference_Count > 0 then With_Reference else Without_Reference);
    begin
-      Results := new Slices'(1 .. Batch.Blocks * Order'Length => <>);   --  the defaults touch every page
+      Results := new Slices (1 .. Batch.Blocks * Order'Length);   --  the components' defaults touch every page
       Threads.Forget_Reports;
       Prepared.Prepare (Batch.Test, Batch.Arg);
       Run_Untimed (Batch.Test, Batch.Warm_Up);

@@ -7,6 +7,15 @@ with Kit.Ticks;
 
 package body Kit.Clocks is
 
+   function New_Series (Length : Positive) return Series_Access is
+   begin
+      return Result : constant Series_Access := new Series (1 .. Length) do
+         for Reading of Result.all loop
+            Reading := 0;
+         end loop;
+      end return;
+   end New_Series;
+
    --  One loop for all clocks ---------------------------------------------------------------------------------------
 
    generic
@@ -19,8 +28,11 @@ package body Kit.Clocks is
       type Readings is array (Into'Range) of Reading;
       type Readings_Access is access Readings;
       procedure Free is new Ada.Unchecked_Deallocation (Readings, Readings_Access);
-      Times : Readings_Access := new Readings'(others => Read_Once);
+      Times : Readings_Access := new Readings;
    begin
+      for Time of Times.all loop   --  touches every page
+         Time := Read_Once;
+      end loop;
       for Time of Times.all loop
          Time := Read_Once;
       end loop;

@@ -9,6 +9,9 @@ package Kit.Clocks is
 
    type Series_Access is access Series;
 
+   function New_Series (Length : Positive) return Series_Access;
+   --  Every page has been touched. (An initialized allocator would build its aggregate on the stack)
+
    type Unit is (Ns, Ticks);
 
    subtype Clock_Count is Natural;

@@ -35,7 +35,7 @@ package body Kit.Latencies is
    procedure Run
      (Test : Positive; Arg : Argument; Count : Positive; Interval : Nanoseconds; Results : out Operations_Access) is
    begin
-      Results := new Operations'(1 .. Count => <>);   --  the defaults touch every page
+      Results := new Operations (1 .. Count);   --  the components' defaults touch every page
       Prepared.Prepare (Test, Arg);
       Operate_All (Registry.Tests (Test).Action.Operate, Interval, Results.all);
       Prepared.Finish;

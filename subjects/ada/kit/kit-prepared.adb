@@ -42,8 +42,12 @@ package body Kit.Prepared is
    end Finish;
 
    procedure Give_Up is
+      use type Registry.Test_Kind;
    begin
       Untimed := False;
+      if Present > 0 and then Registry.Tests (Present).Kind = Registry.Frame_Test then
+         Reset;
+      end if;
       Finish;
    exception
       when others =>

@@ -14,6 +14,7 @@ private package Kit.Prepared is
    --  The prepared test's last hook; nothing if none is prepared
 
    procedure Give_Up;
-   --  Finish after a failure: what the hook itself raises is dropped, because the first failure is the one to tell of
+   --  Reset and Finish after a failure: what the hooks themselves raise is dropped, because the first failure is the
+   --  one to tell of
 
 end Kit.Prepared;

@@ -84,7 +84,7 @@ package body Kit.Protocol is
          if Which = 0 then
             raise Unknown_Clock with "there is no clock " & Word (Asked, 1) & " here; `list` tells which there are";
          end if;
-         Readings := new Clocks.Series'(1 .. Positive (Length) => 0);
+         Readings := Clocks.New_Series (Positive (Length));
          Clocks.Read (Which, Readings.all);
          Answers.Put_Readings (Readings.all);
          Series_Loops.Free (Readings);

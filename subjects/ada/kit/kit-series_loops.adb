@@ -27,7 +27,7 @@ package body Kit.Series_Loops is
       Exhausted : out Boolean) is
    begin
       Completed := 0;
-      Readings := new Clocks.Series'(1 .. Count + 1 => 0);   --  the zeros touch every page
+      Readings := Clocks.New_Series (Count + 1);
       Prepared.Prepare (Test, Arg);
       Turn_All (Registry.Tests (Test).Action.One_Turn, Readings.all, Completed, Exhausted);
       Prepared.Finish;

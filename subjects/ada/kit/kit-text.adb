@@ -149,6 +149,8 @@ package body Kit.Text is
          for Char of Result loop
             if Char < ' ' then
                Char := ' ';
+            elsif Char > '~' then
+               Char := '?';
             end if;
          end loop;
       end return;

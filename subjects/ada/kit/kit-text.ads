@@ -38,6 +38,7 @@ private package Kit.Text is
    --  For a field's value: space, %, = and control characters as %XX
 
    function On_One_Line (Value : String) return String;
-   --  For the text of an error: control characters as spaces
+   --  For the text of an error, which may quote a request: control characters as spaces, and a question mark for each
+   --  byte beyond ASCII, because a quotation that was cut short need not be UTF-8
 
 end Kit.Text;

@@ -42,7 +42,7 @@ package Kit is
       Prepare  : Hook     := null;       --  before the warm-up of a batch: start partner tasks
       Reset    : Hook     := null;       --  after each slice: give storage back
       Finish   : Hook     := null;       --  after the last slice of a batch: end partner tasks
-      Expected : Switches := Undeclared; --  voluntary context switches per operation when all share one processor
+      Expected : Switches := Undeclared; --  context switches per operation when all share one processor, see `switches`
       Threads  : Positive := 1;
       Work     : String   := "";         --  key of equal work across subjects
       Arg_Unit : String   := "");        --  "ns", "bytes", "count"

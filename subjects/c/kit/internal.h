@@ -92,6 +92,9 @@ const char *attempt(void (*work)(void *), void *context);
  * runs; NULL, and `failed` answered, where there is none. */
 void *touched_storage(size_t count, size_t bytes);
 
+/* unlearn.c: makes branch prediction forget what it learnt in the slices before; untimed, some microseconds. */
+void unlearn_branches(void);
+
 /* enter.c: calls a frame in such a way that the processor cannot have learnt where the call leads. */
 uint64_t enter_frame(kit_frame *frame, uint64_t iterations);
 

@@ -2,7 +2,7 @@
 
 use super::frames;
 use super::probe::{Probe, arg, shown};
-use crate::protocol::{Data, TestInfo, TestKind, VERSION, encode};
+use crate::protocol::{ClockUnit, Data, TestInfo, TestKind, VERSION, encode};
 use antiphon_measure::LatencySample;
 use std::collections::HashSet;
 
@@ -53,6 +53,18 @@ pub(super) fn own_tests(probe: &mut Probe<'_>) -> Seen {
         }
     }
     Ok("self.same, self.dearer and self.handoff are listed".into())
+}
+
+pub(super) fn own_clock(probe: &mut Probe<'_>) -> Seen {
+    let name = probe.hello()?.clock;
+    let clocks = probe.list()?.clocks;
+    match clocks.iter().find(|clock| clock.name == name) {
+        Some(clock) if clock.unit == ClockUnit::Nanoseconds => Ok(format!("`{name}` is listed")),
+        Some(_) => Err(format!("`{name}` is listed with another unit than ns")),
+        None => Err(format!(
+            "`hello` names the clock `{name}`, which is not listed"
+        )),
+    }
 }
 
 fn readings(probe: &mut Probe<'_>, name: &str, count: usize) -> Result<Vec<i64>, String> {

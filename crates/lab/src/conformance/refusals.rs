@@ -1,6 +1,6 @@
 //! What a subject must refuse, and that it goes on afterwards.
 
-use super::probe::Probe;
+use super::probe::{Probe, arg};
 
 type Seen = Result<String, String>;
 
@@ -77,4 +77,23 @@ pub(super) fn bad_argument(probe: &mut Probe<'_>) -> Seen {
         );
     }
     refuses(probe, &requests, "bad-argument")
+}
+
+pub(super) fn beyond_most(probe: &mut Probe<'_>) -> Seen {
+    let tests = probe.list()?.tests;
+    let limited = tests.iter().filter(|test| test.absent.is_none());
+    let requests: Vec<String> = limited
+        .filter_map(|test| {
+            let beyond = test.most?.checked_add(1)?;
+            let (name, arg) = (&test.name, arg(test));
+            Some(format!(
+                "slice {name} test iterations={beyond} warmup=0{arg}"
+            ))
+        })
+        .collect();
+    if requests.is_empty() {
+        return Ok("no test has a largest number of iterations".into());
+    }
+    refuses(probe, &requests, "bad-argument")
+        .map(|_| format!("kept by all {} tests that have one", requests.len()))
 }

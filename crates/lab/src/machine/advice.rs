@@ -1,9 +1,11 @@
 //! What to know of a machine, and to change, before trusting its figures.
 
+use serde::Serialize;
+
 use super::{System, allowed_processors, counters, fifo, processors};
 
 /// One property of the machine that decides how steady figures are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Advice {
     /// What it is about.
     pub topic: &'static str,

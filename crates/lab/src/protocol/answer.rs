@@ -1,24 +1,9 @@
 //! Answers: what a subject's lines mean. Any bytes may come in; nothing here panics.
 
-use super::{MARK, decode, request::role_word};
+use super::words::{Fields, SyntaxError, known, number, words};
+use super::{MARK, request::role_word};
 use antiphon_measure::{LatencySample, Role, Slice, ThreadReport};
-use std::collections::HashMap;
-use std::str::FromStr;
-
-/// A line that does not follow the protocol, and what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
-pub struct SyntaxError {
-    /// What is wrong, with what was expected instead.
-    pub why: String,
-}
-
-impl SyntaxError {
-    /// An error that says `why`.
-    pub fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into() }
-    }
-}
+use std::num::NonZero;
 
 /// One line of a subject's standard output.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +98,8 @@ pub struct TestInfo {
     pub work: Option<String>,
     /// Why it cannot run here, and what would mend that; `None` when it can.
     pub absent: Option<String>,
+    /// The most iterations that a slice may have, as the test keeps what it takes until the slice ends; `None` when any.
+    pub most: Option<u64>,
 }
 
 /// What kind of request runs a test.
@@ -183,47 +170,6 @@ pub fn parse_line(line: &str) -> Result<Line, SyntaxError> {
             )));
         }
     }))
-}
-
-/// `key=value` words, decoded.
-struct Fields<'a>(HashMap<&'a str, String>);
-
-impl<'a> Fields<'a> {
-    fn parse(text: &'a str) -> Result<Self, SyntaxError> {
-        let mut fields = HashMap::new();
-        for word in text.split(' ').filter(|word| !word.is_empty()) {
-            let Some((key, value)) = word.split_once('=') else {
-                return Err(SyntaxError::new(format!(
-                    "`{word}` is not `key=value` (a space inside a value is written `%20`)"
-                )));
-            };
-            if fields.insert(key, decode(value)?).is_some() {
-                return Err(SyntaxError::new(format!("the field `{key}` comes twice")));
-            }
-        }
-        Ok(Self(fields))
-    }
-
-    fn optional(&self, key: &str) -> Option<String> {
-        self.0.get(key).cloned()
-    }
-
-    fn text(&self, key: &str) -> Result<String, SyntaxError> {
-        self.optional(key)
-            .ok_or_else(|| SyntaxError::new(format!("the field `{key}` is missing")))
-    }
-
-    fn number<N: FromStr>(&self, key: &str) -> Result<N, SyntaxError> {
-        number(key, &self.text(key)?)
-    }
-}
-
-fn number<N: FromStr>(what: &str, word: &str) -> Result<N, SyntaxError> {
-    // `+5` parses in Rust; in the protocol it is no number.
-    (!word.starts_with('+'))
-        .then(|| word.parse().ok())
-        .flatten()
-        .ok_or_else(|| SyntaxError::new(format!("{what} is `{word}`: no number in its range")))
 }
 
 fn refusal(rest: &str) -> Result<Refusal, SyntaxError> {
@@ -303,6 +249,10 @@ fn test(fields: &Fields<'_>) -> Result<TestInfo, SyntaxError> {
         },
         work: fields.optional("work"),
         absent: fields.optional("absent"),
+        most: match fields.optional("most") {
+            None => None,
+            Some(word) => Some(number::<NonZero<u64>>("most", &word)?.get()),
+        },
     })
 }
 
@@ -410,23 +360,5 @@ fn sample(rest: &str) -> Result<LatencySample, SyntaxError> {
         intended_ns: number("the intended start", intended)?,
         actual_ns: number("the actual start", actual)?,
         end_ns: number("the end", end)?,
-    })
-}
-
-/// A number, or `-` where the system does not tell.
-fn known<N: FromStr>(what: &str, word: &str) -> Result<Option<N>, SyntaxError> {
-    match word {
-        "-" => Ok(None),
-        _ => number(what, word).map(Some),
-    }
-}
-
-fn words<const COUNT: usize>(rest: &str) -> Result<[&str; COUNT], SyntaxError> {
-    let words: Vec<&str> = rest.split(' ').collect();
-    let found = words.len();
-    words.try_into().map_err(|_| {
-        SyntaxError::new(format!(
-            "{found} words after the first, where {COUNT} are expected"
-        ))
     })
 }

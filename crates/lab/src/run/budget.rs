@@ -30,8 +30,9 @@ impl Budget {
 
     /// The share of its nominal time that an item may take now: 1, or less where the budget does not reach for all that is left.
     pub(super) fn share(&self) -> f64 {
-        let Some(total) = self.total else { return 1.0 };
-        let remaining = (total - self.begun.elapsed().as_secs_f64()).max(0.0);
+        let Some(remaining) = self.remaining() else {
+            return 1.0;
+        };
         (remaining / (self.left * self.pace).max(1e-9)).clamp(LEAST_SHARE, 1.0)
     }
 
@@ -42,6 +43,12 @@ impl Budget {
             let ratio = (took / (nominal * share)).clamp(0.05, 4.0);
             self.pace = 0.97 * self.pace + 0.03 * ratio;
         }
+    }
+
+    /// What is left of the whole run's time, s; `None` without a budget.
+    pub(super) fn remaining(&self) -> Option<f64> {
+        let total = self.total?;
+        Some((total - self.begun.elapsed().as_secs_f64()).max(0.0))
     }
 
     /// Estimate of the time left, s.
@@ -61,7 +68,7 @@ pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
             // What a turn and its printing cost is not known before: 2 µs is about what it is.
             Task::Series { count, .. } | Task::Clock { count, .. } => *count as f64 * 2e-6,
             Task::Interference { seconds } | Task::DelayCurve { seconds, .. } => *seconds,
-            Task::Absent { .. } => 0.0,
+            Task::Absent(_) => 0.0,
         }
 }
 

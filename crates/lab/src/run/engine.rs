@@ -2,11 +2,11 @@
 
 use super::budget::{Budget, nominal};
 use super::prepare::Prepared;
-use super::seats::{Seats, absence};
+use super::seats::Seats;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
 use crate::protocol::TestInfo;
-use crate::record::{Outcome, ResultRecord};
+use crate::record::{Absence, Outcome, ResultRecord};
 use crate::session::SessionError;
 use crate::store::{Raw, Saved, StoreError};
 use crate::suite::{Sizes, Suite};
@@ -32,7 +32,7 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
     starts: u32,
-    budget: Budget,
+    pub(super) budget: Budget,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -42,16 +42,16 @@ pub(super) struct Engine<'e, 'l> {
 /// Why an item has no figure.
 pub(super) enum Failure {
     /// There is none to be had, and this is its absence.
-    Absent(Outcome),
+    Absent(Absence),
     /// The user ended the run before there was one.
     Interrupted,
     /// The run cannot go on.
-    Fatal(RunError),
+    Fatal(Box<RunError>),
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Failure::Fatal(error.into())
+        Failure::Fatal(Box::new(error.into()))
     }
 }
 
@@ -73,6 +73,9 @@ pub(super) fn execute(
         engine.seats.end(start);
     }
     super::work::check(&mut engine)?;
+    if options.count_instructions {
+        super::opinion::ask(&mut engine, options)?;
+    }
     let interrupted = engine.interrupted();
     if !interrupted {
         lab.store.finish(run)?;
@@ -199,11 +202,11 @@ impl<'e, 'l> Engine<'e, 'l> {
         if !failed_before {
             match self.measure(position, start, share) {
                 Ok(measured) => self.keep(position, start, measured)?,
-                Err(Failure::Absent(outcome)) => {
-                    self.keep(position, start, Measured::Other(outcome))?
+                Err(Failure::Absent(absence)) => {
+                    self.keep(position, start, Measured::Other(absence.into()))?
                 }
                 Err(Failure::Interrupted) => {}
-                Err(Failure::Fatal(error)) => return Err(error),
+                Err(Failure::Fatal(error)) => return Err(*error),
             }
         }
         let nominal = nominal(&item.task, self.sizes.seconds_per_row);
@@ -247,15 +250,7 @@ impl<'e, 'l> Engine<'e, 'l> {
                 count,
                 memory_limit_mib,
             )),
-            Task::Absent {
-                reason,
-                mend,
-                last_words,
-            } => Ok(Measured::Other(Outcome::Absent {
-                reason,
-                mend,
-                last_words,
-            })),
+            Task::Absent(absence) => Ok(Measured::Other(absence.into())),
         }
     }
 
@@ -337,7 +332,7 @@ impl<'e, 'l> Engine<'e, 'l> {
 
     /// An item's absence by the error of a process of its own.
     pub(super) fn own_failed(error: &SessionError) -> Failure {
-        Failure::Absent(absence(error))
+        Failure::Absent(Absence::of_session(error))
     }
 
     pub(super) fn interrupted(&self) -> bool {

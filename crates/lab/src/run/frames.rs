@@ -2,7 +2,7 @@
 
 use super::Item;
 use super::engine::{Engine, Failure};
-use crate::record::Outcome;
+use crate::record::Absence;
 use crate::store::Raw;
 use antiphon_measure::{
     Batch, BatchRequest, ClockFacts, Estimate, Expected, FrameError, FramePlan, FrameSettings, Step,
@@ -61,13 +61,14 @@ pub(super) fn measure(
         let batch = engine.took(position, start, answer)?;
         engine.append(position, start, &raw(&item, &request, &batch))?;
         engine.claims.note(test.as_ref(), &item, position, &batch);
-        plan.take(&request, &batch).map_err(absent)?;
+        plan.take(&request, &batch)
+            .map_err(|error| Failure::Absent(Absence::of_message(error)))?;
     }
     let whose = (item.identity.subject.clone(), item.identity.policy.clone());
     match plan.estimate(engine.betas.get(&whose).copied()) {
         Ok(estimate) => Ok(estimate),
         Err(FrameError::NothingMeasured) if engine.interrupted() => Err(Failure::Interrupted),
-        Err(error) => Err(absent(error)),
+        Err(error) => Err(Failure::Absent(Absence::of_message(error))),
     }
 }
 
@@ -159,15 +160,4 @@ pub(super) fn raw(item: &Item, request: &BatchRequest, batch: &Batch) -> Raw {
         arg: item.identity.arg,
         batch: batch.clone(),
     }
-}
-
-/// The absence that an error of the plan is. Its messages end with what mends it.
-fn absent(error: FrameError) -> Failure {
-    let text = error.to_string();
-    let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
-    Failure::Absent(Outcome::Absent {
-        reason: reason.to_owned(),
-        mend: mend.to_owned(),
-        last_words: String::new(),
-    })
 }

@@ -1,11 +1,11 @@
 //! The plan: which items a run has, in the order in which they are measured.
 
 use super::{Options, RunError};
+use crate::patterns::Patterns;
 use crate::protocol::{TestInfo, TestKind};
-use crate::record::{Identity, Outcome};
+use crate::record::{Absence, Identity};
 use crate::session::Listing;
 use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 /// One thing to measure.
@@ -61,23 +61,16 @@ pub enum Task {
         seconds: f64,
     },
     /// Nothing can be done, and this is why.
-    Absent {
-        /// What is missing.
-        reason: String,
-        /// What the user can do.
-        mend: String,
-        /// Last words of the subject or its compiler.
-        last_words: String,
-    },
+    Absent(Absence),
 }
 
 impl Task {
     fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
-        Task::Absent {
+        Task::Absent(Absence {
             reason: reason.into(),
             mend: mend.into(),
             last_words: String::new(),
-        }
+        })
     }
 
     /// Clocks come first, because their facts decide the frames, then the system's interference, then all else in the suite's order.
@@ -99,8 +92,8 @@ impl Task {
 pub(super) struct Known {
     /// `name/variant`.
     pub(super) id: String,
-    /// Its listing; an [`Outcome::Absent`] where it could not be built or started.
-    pub(super) listing: Result<Listing, Outcome>,
+    /// Its listing, or why there is none: it could not be built or started.
+    pub(super) listing: Result<Listing, Absence>,
 }
 
 /// What the machine permits.
@@ -127,7 +120,7 @@ pub(super) fn make(
         options,
         known,
         permitted,
-        filter: Filter::new(&options.only)?,
+        filter: Patterns::new(&options.only)?,
         plan: Plan {
             items: Vec::new(),
             warnings: Vec::new(),
@@ -171,41 +164,11 @@ fn nothing(suite: &Suite, options: &Options) -> RunError {
     }
 }
 
-/// Which tests were asked for.
-struct Filter {
-    names: Vec<String>,
-    patterns: GlobSet,
-}
-
-impl Filter {
-    fn new(only: &[String]) -> Result<Filter, RunError> {
-        let wrong = |pattern: &str, why: globset::Error| RunError::Pattern {
-            pattern: pattern.to_owned(),
-            why: why.kind().to_string(),
-        };
-        let mut patterns = GlobSetBuilder::new();
-        for pattern in only {
-            patterns.add(Glob::new(pattern).map_err(|why| wrong(pattern, why))?);
-        }
-        let patterns = patterns
-            .build()
-            .map_err(|why| wrong(&only.join(","), why))?;
-        Ok(Filter {
-            names: only.to_vec(),
-            patterns,
-        })
-    }
-
-    fn wants(&self, group: &Group, test: &str) -> bool {
-        self.names.is_empty() || self.names.contains(&group.id) || self.patterns.is_match(test)
-    }
-}
-
 struct Planner<'p> {
     options: &'p Options,
     known: &'p [Known],
     permitted: &'p Permitted,
-    filter: Filter,
+    filter: Patterns,
     plan: Plan,
 }
 
@@ -214,7 +177,8 @@ impl Planner<'_> {
         let mut listed = false;
         let mut wanted = false;
         for instance in self.instances(row) {
-            if !self.filter.wants(group, &instance.test) {
+            let named = self.filter.name(&group.id);
+            if !named && !self.filter.fit(&instance.test) {
                 continue;
             }
             wanted = true;
@@ -268,16 +232,7 @@ impl Planner<'_> {
         let known = &self.known[index];
         let task = match &known.listing {
             Ok(listing) => self.task(row, instance, placed, listing),
-            Err(Outcome::Absent {
-                reason,
-                mend,
-                last_words,
-            }) => Some(Task::Absent {
-                reason: reason.clone(),
-                mend: mend.clone(),
-                last_words: last_words.clone(),
-            }),
-            Err(_) => None,
+            Err(absence) => Some(Task::Absent(absence.clone())),
         };
         let Some(task) = task else { return false };
         let tests = known.listing.iter().flat_map(|listing| &listing.tests);

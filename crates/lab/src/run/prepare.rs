@@ -1,12 +1,12 @@
 //! Before the first item: subjects are chosen, built, and asked what they can do; the plan is made and stored.
 
 use super::plan::{self, Item, Known, Permitted, Plan};
-use super::seats::{Processors, absence, launch};
+use super::seats::{Processors, launch};
 use super::{Event, Laboratory, Options, RunError};
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::protocol::TestInfo;
-use crate::record::{Machine, Outcome};
+use crate::record::{Absence, Machine};
 use crate::session::{Listing, Session};
 use crate::store::{NewRun, Saved};
 use crate::subject::{Subject, Variant, select};
@@ -156,7 +156,7 @@ fn builds(
             (subject, variant),
             &mut builds,
         );
-        if let Err(Outcome::Absent {
+        if let Err(Absence {
             reason,
             mend,
             last_words,
@@ -213,7 +213,7 @@ fn build(
     permitted: &Permitted,
     (subject, variant): Choice<'_>,
     builds: &mut Builds,
-) -> Result<Listing, Outcome> {
+) -> Result<Listing, Absence> {
     let id = format!("{}/{}", subject.name, variant.name);
     for policy in policies(suite, options, permitted) {
         lab.observer.event(Event::Building {
@@ -236,7 +236,7 @@ fn build(
     let Some(built) = any else {
         return Ok(Listing::default());
     };
-    list(built, options).map_err(|error| absence(&error))
+    list(built, options).map_err(|error| Absence::of_session(&error))
 }
 
 /// The policies of all rows, `other` first.

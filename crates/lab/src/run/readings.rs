@@ -3,11 +3,11 @@
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
 use crate::protocol::{ClockUnit, READINGS_MAX};
-use crate::record::Outcome;
+use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
 use crate::store::Raw;
 use antiphon_measure::{
-    ClockEstimate, Interference, LatencyEstimate, StorageEstimate, StorageOutcome,
+    ClockError, ClockEstimate, Interference, LatencyEstimate, StorageEstimate, StorageOutcome,
 };
 use antiphon_runner::Limits;
 use std::fmt::Display;
@@ -16,8 +16,10 @@ use std::time::{Duration, Instant};
 /// All series are measured in the first process start.
 const START: u32 = 0;
 
-/// Readings of one item of interference that are kept for replay; some MB.
-const READINGS_STORED: usize = 8_000_000;
+/// Readings of one item of interference for each second of its time, and at most: each takes a byte in the store and eight in memory, and
+/// all are kept.
+const READINGS_PER_SECOND: f64 = 4e6;
+const MOST_READINGS: f64 = 2e7;
 
 /// The unit's word in the protocol.
 pub(super) fn unit_word(unit: ClockUnit) -> &'static str {
@@ -27,15 +29,9 @@ pub(super) fn unit_word(unit: ClockUnit) -> &'static str {
     }
 }
 
-/// The absence that an estimate's error is. Its messages end with what mends it.
+/// The absence that an estimate's error is.
 fn absent(error: impl Display) -> Failure {
-    let text = error.to_string();
-    let (reason, mend) = text.rsplit_once("; ").unwrap_or((&text, ""));
-    Failure::Absent(Outcome::Absent {
-        reason: reason.to_owned(),
-        mend: mend.to_owned(),
-        last_words: String::new(),
-    })
+    Failure::Absent(Absence::of_message(error))
 }
 
 /// Readings of a clock of the subject, stored.
@@ -44,7 +40,6 @@ fn read(
     position: usize,
     clock: &str,
     count: u64,
-    store: bool,
 ) -> Result<Vec<i64>, Failure> {
     let identity = engine.items[position].identity.clone();
     let limit = engine.seats.hang_limit + Duration::from_micros(20 * count);
@@ -54,13 +49,11 @@ fn read(
         .map_err(Failure::Absent)?;
     let answer = live.session.clock(clock, count, limit);
     let readings = engine.took(position, START, answer)?;
-    if store {
-        let raw = Raw::Readings {
-            clock: clock.to_owned(),
-            readings: readings.clone(),
-        };
-        engine.append(position, START, &raw)?;
-    }
+    let raw = Raw::Readings {
+        clock: clock.to_owned(),
+        readings: readings.clone(),
+    };
+    engine.append(position, START, &raw)?;
     Ok(readings)
 }
 
@@ -71,8 +64,17 @@ pub(super) fn clock(
     unit: &str,
 ) -> Result<Outcome, Failure> {
     let name = engine.items[position].identity.test.clone();
-    let readings = read(engine, position, &name, count.min(READINGS_MAX), true)?;
-    let estimate = ClockEstimate::from_readings(&readings).map_err(absent)?;
+    let count = count.min(READINGS_MAX);
+    let readings = read(engine, position, &name, count)?;
+    let estimate = match ClockEstimate::from_readings(&readings) {
+        // A coarse clock may tick once in several ms: the longest series has a better chance.
+        Err(ClockError::StoodStill { .. }) if count < READINGS_MAX => {
+            let longest = read(engine, position, &name, READINGS_MAX)?;
+            ClockEstimate::from_readings(&longest)
+        }
+        told => told,
+    };
+    let estimate = estimate.map_err(absent)?;
     Ok(Outcome::Clock {
         unit: unit.to_owned(),
         estimate,
@@ -94,12 +96,12 @@ pub(super) fn interference(
     let begun = Instant::now();
     let mut joined: Vec<i64> = Vec::new();
     // Printing and reading a series takes longer than taking it: the time is that of the whole.
-    while joined.is_empty() || begun.elapsed().as_secs_f64() < seconds {
+    let enough = (seconds * READINGS_PER_SECOND).min(MOST_READINGS) as usize;
+    while joined.len() < enough && (joined.is_empty() || begun.elapsed().as_secs_f64() < seconds) {
         if engine.interrupted() {
             break;
         }
-        let store = joined.len() < READINGS_STORED;
-        let series = read(engine, position, &clock, READINGS_MAX, store)?;
+        let series = read(engine, position, &clock, READINGS_MAX)?;
         join(&mut joined, &series);
     }
     if joined.is_empty() {

@@ -4,7 +4,7 @@
 use super::analysis;
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
-use crate::record::{Identity, Outcome};
+use crate::record::{Absence, Identity};
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
@@ -120,7 +120,7 @@ impl Seats {
     }
 
     /// The process for an item, started if it is not there.
-    pub(super) fn live(&mut self, identity: &Identity, start: u32) -> Result<&mut Live, Outcome> {
+    pub(super) fn live(&mut self, identity: &Identity, start: u32) -> Result<&mut Live, Absence> {
         let key = key(identity, start);
         let seat = self.seats.entry(key.clone()).or_default();
         if let Some(why) = &seat.given_up {
@@ -181,8 +181,8 @@ impl Seats {
         identity: &Identity,
         start: u32,
         error: &SessionError,
-    ) -> Outcome {
-        let absent = absence(error);
+    ) -> Absence {
+        let absent = Absence::of_session(error);
         if error.lives_on() {
             return absent;
         }
@@ -226,22 +226,13 @@ fn key(identity: &Identity, start: u32) -> Key {
     }
 }
 
-fn given_up(identity: &Identity, why: &str) -> Outcome {
-    Outcome::Absent {
+fn given_up(identity: &Identity, why: &str) -> Absence {
+    Absence {
         reason: format!(
             "{} under {}.{} was given up after {FAILURES} failures in a row; the last: {why}",
             identity.subject, identity.policy, identity.placement
         ),
         mend: "mend the tests that failed before this one, and measure again".to_owned(),
         last_words: String::new(),
-    }
-}
-
-/// A session's error as the absence of a figure.
-pub(super) fn absence(error: &SessionError) -> Outcome {
-    Outcome::Absent {
-        reason: error.reason(),
-        mend: error.mend(),
-        last_words: error.last_words().to_owned(),
     }
 }

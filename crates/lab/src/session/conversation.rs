@@ -34,7 +34,7 @@ pub struct Answer {
     places: Vec<usize>,
     /// All lines, also the subject's own.
     pub lines: Vec<RawLine>,
-    /// When the request had been written.
+    /// Just before the request was written: the subject cannot have begun before.
     pub asked: Instant,
 }
 
@@ -146,6 +146,7 @@ impl Conversation {
     }
 
     fn exchange(&mut self, request: &str) -> Result<Answer, SessionError> {
+        let asked = Instant::now();
         self.process
             .write_line(request)
             .map_err(|error| self.failed(request, error))?;
@@ -154,7 +155,7 @@ impl Conversation {
             data: Vec::new(),
             places: Vec::new(),
             lines: Vec::new(),
-            asked: Instant::now(),
+            asked,
         })
     }
 

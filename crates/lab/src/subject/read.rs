@@ -76,7 +76,7 @@ fn words(list: &[Item<'_>], placeholders: &[&str]) -> Vec<String> {
     words
 }
 
-/// Braces that look like a placeholder must be a known one; `{flags}` must stand alone.
+/// Braces that look like a placeholder must be a known one.
 fn check_placeholders(item: &Item<'_>, word: &str, known: &[&str]) {
     for (at, _) in word.match_indices('{') {
         let Some(length) = word[at..].find('}') else {
@@ -88,11 +88,6 @@ fn check_placeholders(item: &Item<'_>, word: &str, known: &[&str]) {
             item.fault(
                 format!("`{{{name}}}` is no placeholder here"),
                 did_you_mean(name, known.iter().copied()),
-            );
-        } else if name == "flags" && word != "{flags}" {
-            item.fault(
-                "`{flags}` stands for several words",
-                "make it a word of its own",
             );
         }
     }

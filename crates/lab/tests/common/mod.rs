@@ -153,6 +153,7 @@ pub fn quick(subjects: &[&str]) -> Options {
         quick: true,
         subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
         hang_limit_s: 10.0,
+        count_instructions: false,
         ..Options::default()
     }
 }

@@ -36,14 +36,17 @@ pub(crate) fn is_empty(iterations: u64, elapsed_ns: f64, target_ns: f64) -> bool
     iterations as f64 * SHORTEST_ITERATION_NS >= target_ns && elapsed_ns < target_ns / 2.0
 }
 
-/// The error that an empty frame is, where both frames were too short.
-pub(crate) fn dead(iterations: u64, elapsed_ns: f64) -> FrameError {
+/// What one trial of calibration took: iterations, and the shortest test slice, ns.
+pub(crate) type Trial = (u64, f64);
+
+/// The error that an empty frame is, from the last trial and the one before.
+pub(crate) fn dead(before: Trial, last: Trial) -> FrameError {
     FrameError::DeadCode {
         role: Role::Test,
-        iterations: iterations / 2,
-        elapsed_ns,
-        doubled_iterations: iterations,
-        doubled_ns: elapsed_ns,
+        iterations: before.0,
+        elapsed_ns: before.1,
+        doubled_iterations: last.0,
+        doubled_ns: last.1,
     }
 }
 

@@ -16,13 +16,13 @@ pub enum FrameError {
     DeadCode {
         /// Which frame.
         role: Role,
-        /// N.
+        /// Fewer iterations, such as N.
         iterations: u64,
-        /// Shortest slice of N, ns.
+        /// Shortest slice of them, ns.
         elapsed_ns: f64,
-        /// 2 N.
+        /// More iterations, such as 2 N.
         doubled_iterations: u64,
-        /// Shortest slice of 2 N, ns.
+        /// Shortest slice of those, ns.
         doubled_ns: f64,
     },
     /// A batch came back without one whole block.

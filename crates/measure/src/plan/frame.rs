@@ -1,12 +1,12 @@
 //! The plan of one frame: calibrate, check that it grows, then sample until the interval is narrow enough or the time is spent.
 
-use super::calibration::{self, Fit};
+use super::calibration::{self, Fit, Trial};
 use super::growth::{self, Growth};
 use super::looks::Looks;
 use super::{BatchRequest, ClockFacts, FrameError, FrameSettings, Purpose, Step};
 use crate::block::{Block, whole_blocks};
 use crate::evaluate::{self, Evidence};
-use crate::{Batch, Estimate, Expected, Role, Slice, Stopped, ThreadReport};
+use crate::{Batch, Estimate, Expected, Role, Slice, Stopped};
 
 /// A request lasts about so long, so that a crash loses little.
 const REQUEST_NS: f64 = 20e6;
@@ -31,6 +31,8 @@ pub struct FramePlan {
     /// Iterations of a slice: the trial while calibrating, then N.
     iterations: u64,
     reference_iterations: u64,
+    /// The last trial of calibration.
+    trial: Trial,
     looks: Looks,
     spent_ns: u64,
     evidence: Evidence,
@@ -65,6 +67,7 @@ impl FramePlan {
             phase: Phase::Calibrating,
             iterations: 1,
             reference_iterations,
+            trial: (0, 0.0),
             looks: Looks::within(0),
             spent_ns: 0,
             evidence: Evidence::default(),
@@ -202,8 +205,9 @@ impl FramePlan {
                 calibration::reference_iterations(&batch.slices, &self.settings, self.clock);
         }
         if calibration::is_empty(request.iterations, test, target) {
-            return Err(calibration::dead(request.iterations, test));
+            return Err(calibration::dead(self.trial, (request.iterations, test)));
         }
+        self.trial = (request.iterations, test);
         match self.fit_of(&batch.slices, f64::min) {
             Fit::Longer(iterations) => {
                 self.iterations = iterations;
@@ -404,30 +408,4 @@ fn wall_ns(batch: &Batch) -> u64 {
         .iter()
         .fold(0_u64, |sum, s| sum.saturating_add(s.elapsed_ns));
     batch.wall_ns.max(timed)
-}
-
-impl Evidence {
-    fn add_threads(&mut self, threads: &[ThreadReport]) {
-        for report in threads {
-            let same = |known: &&mut ThreadReport| {
-                (
-                    &known.role,
-                    &known.policy,
-                    known.priority,
-                    known.processor,
-                    &known.allowed,
-                ) == (
-                    &report.role,
-                    &report.policy,
-                    report.priority,
-                    report.processor,
-                    &report.allowed,
-                )
-            };
-            match self.threads.iter_mut().find(same) {
-                Some(known) => known.count = known.count.saturating_add(report.count),
-                None => self.threads.push(report.clone()),
-            }
-        }
-    }
 }

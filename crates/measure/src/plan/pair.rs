@@ -1,6 +1,6 @@
 //! Two subjects against each other in one run, slice by slice: A B B A. A noisy machine hits both alike.
 
-use super::calibration::{self, Fit};
+use super::calibration::{self, Fit, Trial};
 use super::looks::Looks;
 use super::pair_estimate::{self, PairEstimate};
 use super::{ClockFacts, FrameError, FrameSettings};
@@ -113,6 +113,8 @@ pub struct PairPlan {
     settings: PairSettings,
     phase: Phase,
     iterations: [u64; 2],
+    /// The last trial of each side's calibration.
+    trials: [Trial; 2],
     looks: Looks,
     /// Slices of the block that is under way.
     under_way: Vec<Slice>,
@@ -137,6 +139,7 @@ impl PairPlan {
             settings,
             phase: Phase::Calibrating(Side::A, Vec::new()),
             iterations: [1, 1],
+            trials: [(0, 0.0); 2],
             looks: Looks::within(0),
             under_way: Vec::new(),
             blocks: Vec::new(),
@@ -219,8 +222,12 @@ impl PairPlan {
         if self.blocks.is_empty() {
             return Err(FrameError::NothingMeasured);
         }
-        let mut estimate =
-            pair_estimate::estimate(&self.blocks, self.level(), self.settings.controls);
+        let mut estimate = pair_estimate::estimate(
+            &self.blocks,
+            self.level(),
+            self.edge(),
+            self.settings.controls,
+        );
         estimate.stopped = stopped;
         estimate.iterations = (self.iterations[0], self.iterations[1]);
         Ok(estimate)
@@ -228,6 +235,21 @@ impl PairPlan {
 
     fn level(&self) -> f64 {
         self.looks.level(self.settings.frame.confidence)
+    }
+
+    /// What the edges of slices may move the logarithm by.
+    fn edge(&self) -> f64 {
+        let of = |i: usize| {
+            let each = self
+                .blocks
+                .iter()
+                .map(|b| b.test_ns[i])
+                .reduce(f64::min)
+                .unwrap_or(0.0);
+            let slice = (each * self.iterations[i] as f64).max(self.clocks[i].floor_ns());
+            self.clocks[i].edge_ns() / slice
+        };
+        of(0).max(of(1)).ln_1p()
     }
 
     fn places(&self) -> &'static [Place] {
@@ -248,7 +270,7 @@ impl PairPlan {
         let target = self.settings.frame.target_slice_ns(clock);
         let elapsed = times.iter().copied().fold(f64::INFINITY, f64::min);
         if calibration::is_empty(iterations, elapsed, target) {
-            let error = calibration::dead(iterations, elapsed);
+            let error = calibration::dead(self.trials[side.index()], (iterations, elapsed));
             self.phase = Phase::Failed(error.clone());
             return Err(error);
         }
@@ -259,6 +281,7 @@ impl PairPlan {
             self.settings.frame.longest_slice_ns(clock),
         ) {
             Fit::Longer(more) => {
+                self.trials[side.index()] = (iterations, elapsed);
                 self.iterations[side.index()] = more;
                 self.phase = Phase::Calibrating(side, Vec::new());
             }

@@ -28,10 +28,16 @@ pub struct PairEstimate {
     pub findings: Vec<Finding>,
 }
 
-pub(crate) fn estimate(blocks: &[PairBlock], level: f64, controls: bool) -> PairEstimate {
+/// The estimate of at least one block; `edge` is what the edges of slices may move the logarithm by.
+pub(crate) fn estimate(
+    blocks: &[PairBlock],
+    level: f64,
+    edge: f64,
+    controls: bool,
+) -> PairEstimate {
     let of = |f: &dyn Fn(&PairBlock) -> f64| blocks.iter().map(f).collect::<Vec<f64>>();
     let logs = of(&|b| b.log_ratio);
-    let log_ratio = Ranked::new(&logs).sign(level);
+    let log_ratio = Ranked::new(&logs).sign(level).widened(edge);
     let costs = of(&|b| (b.test_ns[1] - b.control_ns[1]) - (b.test_ns[0] - b.control_ns[0]));
     let middle = |f: &dyn Fn(&PairBlock) -> f64| median_of(&of(f));
     PairEstimate {

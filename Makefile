@@ -1,0 +1,50 @@
+# `make run` measures the quick suite and writes the report; `make test` runs all tests. Both set a fresh Debian or Ubuntu up themselves.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+REPORT ?= antiphon-report.html
+ANTIPHON = target/release/antiphon
+
+RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
+TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
+
+.PHONY: run test lint bench install uninstall clean setup-run setup-test build
+
+run: setup-run build
+	$(ANTIPHON) measure features --quick
+	$(ANTIPHON) report --html $(REPORT)
+
+test: setup-test
+	cargo test --workspace --release
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --release -- -D warnings
+
+bench: setup-run
+	cargo bench --workspace
+
+build:
+	cargo build --workspace --release
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/antiphon $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(ANTIPHON) $(DESTDIR)$(PREFIX)/bin/antiphon
+	cp -R suites subjects $(DESTDIR)$(PREFIX)/share/antiphon/
+	$(ANTIPHON) generate man $(DESTDIR)$(PREFIX)/share/man/man1
+	$(ANTIPHON) generate completions $(DESTDIR)$(PREFIX)/share
+
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/antiphon $(DESTDIR)$(PREFIX)/share/antiphon
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/antiphon*.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/antiphon $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_antiphon $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/antiphon.fish
+
+clean:
+	cargo clean
+	rm -f $(REPORT)
+
+setup-run:
+	@scripts/setup.sh $(RUN_NEEDS)
+
+setup-test:
+	@scripts/setup.sh $(TEST_NEEDS)

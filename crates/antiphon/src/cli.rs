@@ -1,0 +1,236 @@
+//! The command line: every verb, option, default and help text stands here; the man page and the completions are generated from it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A laboratory for concurrent programs.
+///
+/// Measures what concurrency costs on this machine, by control and test loops in one interleaved run, and says how far
+/// each figure can be trusted.
+#[derive(Debug, Parser)]
+#[command(name = "antiphon", version, propagate_version = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// Folder that holds `suites/` and `subjects/` [default: the current folder, else the installed one]
+    #[arg(long, global = true, env = "ANTIPHON_HOME", value_name = "DIR")]
+    pub home: Option<PathBuf>,
+
+    /// The store of results [default: antiphon/results.db in the user's data folder]
+    #[arg(long, global = true, env = "ANTIPHON_STORE", value_name = "FILE")]
+    pub store: Option<PathBuf>,
+
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 the answer is no (a check failed, a regression); 2 misuse; 3 something needed is missing.";
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Say what this machine can do: toolchains, clocks, interference, and what to change for steadier numbers
+    Doctor(Doctor),
+    /// Build the subjects, measure, store a run and print the tables
+    Measure(Measure),
+    /// Show a run as a page, a workbook or text
+    Report(Report),
+    /// Compare two runs, or two builds interleaved in one run
+    Compare(Compare),
+    /// List the runs in the store
+    Runs(Runs),
+    /// Write the man pages or the shell completions
+    #[command(hide = true)]
+    Generate(Generate),
+}
+
+/// `antiphon doctor`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon doctor
+  antiphon doctor --subject subjects/c      check a subject against the subject protocol")]
+pub struct Doctor {
+    /// Build this subject and check it against the subject protocol
+    #[arg(long, value_name = "DIR")]
+    pub subject: Option<PathBuf>,
+
+    /// Variant of the subject to check [default: its first]
+    #[arg(long, requires = "subject")]
+    pub variant: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `antiphon measure`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon measure features --quick
+  antiphon measure features --subjects ada/O0,ada/O2 --only 'call.*'
+  antiphon measure features --time-budget 600
+  antiphon measure --resume                 go on with the run that was interrupted last
+  antiphon measure my-suite.toml --check    validate a suite and stop")]
+pub struct Measure {
+    /// Suites by name or file
+    #[arg(default_value = "features", value_name = "SUITE")]
+    pub suites: Vec<String>,
+
+    /// Small sizes: a figure for every row in about a minute and a half
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Stop after this many seconds of measuring; what was measured is kept
+    #[arg(long, value_name = "SECONDS")]
+    pub time_budget: Option<f64>,
+
+    /// Only tests that match one of these patterns (`*` stands for anything)
+    #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
+    pub only: Vec<String>,
+
+    /// Subjects as NAME or NAME/VARIANT [default: the suite's]
+    #[arg(long, value_delimiter = ',', value_name = "SUBJECT")]
+    pub subjects: Vec<String>,
+
+    /// How many times each subject is started anew, for the variance between process starts
+    #[arg(long, value_name = "N")]
+    pub repetitions: Option<u32>,
+
+    /// Go on with an unfinished run [default: the last]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["quick", "only", "subjects", "repetitions", "check"])]
+    pub resume: Option<String>,
+
+    /// Validate the suites and subjects and stop
+    #[arg(long)]
+    pub check: bool,
+
+    /// Print the finished run as JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `antiphon report`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon report                           the last run as antiphon-report.html
+  antiphon report 12 --xlsx run12.xlsx --csv run12.csv
+  antiphon report --markdown -              to standard output")]
+pub struct Report {
+    /// Number of the run [default: the last]
+    pub run: Option<i64>,
+
+    /// Write one self-contained page (the default, as antiphon-report.html)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write an Excel workbook
+    #[arg(long, value_name = "FILE")]
+    pub xlsx: Option<PathBuf>,
+
+    /// Write comma-separated values (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Write JSON (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write Markdown (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+}
+
+/// `antiphon compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon compare 11 12                    two runs, by ratios to the reference measured in each
+  antiphon compare --live c/O0 c/O2 --only 'call.*'
+  antiphon compare --live old/c new/c       two builds of a subject from two folders
+  antiphon compare --live c c --only self.same   the A/A check
+
+Exit code 1 when a significant regression exceeds the threshold. Gate continuous integration on --live.")]
+pub struct Compare {
+    /// Run, or with --live a subject (NAME, NAME/VARIANT or DIR)
+    pub a: String,
+
+    /// Run or subject that is compared with A
+    pub b: String,
+
+    /// Interleave two subjects in one run instead of comparing stored runs
+    #[arg(long)]
+    pub live: bool,
+
+    /// Only tests that match one of these patterns
+    #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
+    pub only: Vec<String>,
+
+    /// Smallest slow-down that counts as a regression, in per cent
+    #[arg(long, default_value_t = 2.0, value_name = "PER CENT")]
+    pub threshold: f64,
+
+    /// With --live: seconds for each test
+    #[arg(long, default_value_t = 0.5, requires = "live", value_name = "SECONDS")]
+    pub seconds: f64,
+
+    /// With --live: scheduling policy
+    #[arg(long, value_enum, default_value_t = Policy::Other, requires = "live")]
+    pub policy: Policy,
+
+    /// With --live: where threads run
+    #[arg(long, value_enum, default_value_t = Placement::Same, requires = "live")]
+    pub placement: Placement,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Scheduling policy.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Policy {
+    /// SCHED_OTHER
+    Other,
+    /// SCHED_FIFO
+    Fifo,
+}
+
+/// Placement of threads.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Placement {
+    /// All on one processor
+    Same,
+    /// Partners on another processor than the main thread
+    Across,
+    /// Wherever the system puts them
+    Free,
+}
+
+/// `antiphon runs`
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `antiphon generate`
+#[derive(Debug, Args)]
+pub struct Generate {
+    /// What to write
+    pub what: Generated,
+    /// Folder to write into: a man1 folder for `man`, a share folder for `completions`
+    pub directory: PathBuf,
+}
+
+/// What can be generated from the command line's definition.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Generated {
+    /// One page a verb
+    Man,
+    /// For bash, zsh and fish, in the folders where they look
+    Completions,
+}

@@ -1,0 +1,126 @@
+//! From two stored runs, as the laboratory compares them.
+
+use super::{Comparison, ComparisonRow, Side, Verdict};
+use crate::compose::view::{RunColumn, View};
+use crate::layout::Layout;
+use antiphon_lab::{ComparisonRow as LabRow, Identity, Outcome, RunRecord};
+use antiphon_measure::{Basis, ComparisonSettings, Interval};
+
+impl Comparison {
+    /// The comparison of two runs whose `rows` the laboratory has judged by `settings`
+    /// ([`antiphon_lab::compare_runs`]). Groups and labels are those of A's suite.
+    pub fn of_runs(
+        a: &RunRecord,
+        b: &RunRecord,
+        rows: &[LabRow],
+        settings: &ComparisonSettings,
+    ) -> Self {
+        let layout = Layout::from_suite_text(&a.suite_toml).unwrap_or_default();
+        let view = View::new(a, &layout);
+        Comparison {
+            before: side(a),
+            after: side(b),
+            basis: "Costs are set against the reference operation of their own run, so that a change of the processor's speed \
+                    between the runs cancels; what each row rests on stands in its note."
+                .into(),
+            threshold: settings.threshold,
+            confidence: settings.confidence,
+            rows: rows.iter().map(|found| row(&view, b, found)).collect(),
+        }
+    }
+}
+
+fn side(run: &RunRecord) -> Side {
+    let machine = &run.machine;
+    let mut lines = vec![
+        format!("suite {}, {}", run.suite, run.started),
+        format!(
+            "{}: {}, kernel {}",
+            machine.host, machine.processor, machine.kernel
+        ),
+    ];
+    let compilers = run.subjects.iter();
+    lines.extend(compilers.map(|s| format!("{}: {} ({})", s.id, s.compiler, s.flags)));
+    Side {
+        name: format!("run {}", run.id),
+        lines,
+    }
+}
+
+fn row(view: &View, b: &RunRecord, found: &LabRow) -> ComparisonRow {
+    let identity = found.a.as_ref().or(found.b.as_ref());
+    let compared = found.comparison.as_ref();
+    ComparisonRow {
+        group: identity.map_or(String::new(), |identity| group(view, identity)),
+        label: identity.map_or(String::new(), |identity| label(view, identity, found)),
+        before_ns: found
+            .a
+            .as_ref()
+            .and_then(|identity| cost(view.run, identity)),
+        after_ns: found.b.as_ref().and_then(|identity| cost(b, identity)),
+        log_ratio: compared.map(|c| c.log_ratio),
+        verdict: compared.map_or(Verdict::Missing, verdict),
+        note: compared.map_or_else(|| found.why_not.clone(), note),
+    }
+}
+
+fn group(view: &View, identity: &Identity) -> String {
+    let groups = &view.layout.groups;
+    let found = groups
+        .iter()
+        .find(|group| group.rows.iter().any(|row| row.test == identity.test));
+    found.map_or_else(|| "Other results".into(), |group| group.title.clone())
+}
+
+fn label(view: &View, identity: &Identity, found: &LabRow) -> String {
+    let mut label = format!(
+        "{} · {}",
+        view.label(identity),
+        RunColumn::of(identity).name()
+    );
+    if let (Some(a), Some(b)) = (&found.a, &found.b)
+        && a.subject != b.subject
+    {
+        label.push_str(&format!(" against {}", b.subject));
+    }
+    label
+}
+
+fn cost(run: &RunRecord, identity: &Identity) -> Option<Interval> {
+    let result = run
+        .results
+        .iter()
+        .find(|result| result.identity == *identity)?;
+    match &result.outcome {
+        Outcome::Frame(estimate) => Some(estimate.cost_ns),
+        _ => None,
+    }
+}
+
+fn verdict(compared: &antiphon_measure::Comparison) -> Verdict {
+    match compared.verdict {
+        antiphon_measure::Verdict::Regression => Verdict::Dearer,
+        antiphon_measure::Verdict::Improvement => Verdict::Cheaper,
+        antiphon_measure::Verdict::Indistinguishable if compared.equivalent => Verdict::Same,
+        antiphon_measure::Verdict::Indistinguishable => Verdict::Undecided,
+    }
+}
+
+/// What the row rests on where that is not the ordinary, and its findings.
+fn note(compared: &antiphon_measure::Comparison) -> String {
+    let basis = match compared.basis {
+        Basis::CostToReference => None,
+        Basis::Cost => Some("in ns, a side has no reference"),
+        Basis::FrameToReference => Some("whole frames, a cost is like its control"),
+        Basis::Frame => Some("whole frames in ns"),
+    };
+    let findings = compared
+        .findings
+        .iter()
+        .map(|finding| finding.text.as_str());
+    basis
+        .into_iter()
+        .chain(findings)
+        .collect::<Vec<_>>()
+        .join("; ")
+}

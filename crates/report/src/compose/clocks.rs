@@ -1,0 +1,86 @@
+//! The table of clocks.
+
+use super::view::View;
+use super::{Kind, of_kind};
+use crate::document::{Block, Cell, Column, Row, RowKind, Table, Unit};
+use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_measure::{ClockEstimate, ResolutionBy};
+
+const COLUMNS: [&str; 6] = [
+    "Resolution τ",
+    "Found by",
+    "Cost of a reading",
+    "Readings",
+    "Steps back",
+    "Gaps",
+];
+
+/// The clocks of a group; nothing where there is none.
+pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
+    let results = of_kind(results, Kind::Clock);
+    if results.is_empty() {
+        return Vec::new();
+    }
+    let mut rows: Vec<Row> = results
+        .iter()
+        .filter_map(|result| row(view, result))
+        .collect();
+    rows.sort_by_key(|row| row.subject);
+    vec![Block::Table(Table {
+        title: "Clocks".into(),
+        caption: "Resolution by first or second differences of a series of readings (equations 5–12). A step back is a reading lower \
+                  than the one before; a gap is interference, not the clock's doing."
+            .into(),
+        corner: "Clock".into(),
+        columns: COLUMNS.map(|title| Column { title: title.into(), ..Column::default() }).to_vec(),
+        rows,
+        folded: false,
+    })]
+}
+
+fn row(view: &View, result: &ResultRecord) -> Option<Row> {
+    let cells = match &result.outcome {
+        Outcome::Clock { unit, estimate } => cells(unit, estimate),
+        Outcome::Absent { reason, .. } => {
+            let mut cells = vec![Cell::Missing {
+                reason: reason.clone(),
+            }];
+            cells.resize(COLUMNS.len(), Cell::Empty);
+            cells
+        }
+        _ => return None,
+    };
+    Some(Row {
+        label: format!("{} ({})", result.identity.test, result.identity.subject),
+        place: String::new(),
+        kind: RowKind::Measured,
+        subject: view.colour(&result.identity.subject),
+        cells,
+    })
+}
+
+fn cells(unit: &str, estimate: &ClockEstimate) -> Vec<Cell> {
+    let unit = if unit == "ticks" {
+        Unit::Ticks
+    } else {
+        Unit::Nanoseconds
+    };
+    let by = match estimate.by {
+        ResolutionBy::FirstDifferences => "first differences",
+        ResolutionBy::SecondDifferences => "second differences",
+    };
+    vec![
+        Cell::Number {
+            value: estimate.resolution,
+            unit,
+        },
+        Cell::text(by),
+        Cell::Number {
+            value: estimate.cost,
+            unit,
+        },
+        Cell::count(estimate.readings as f64),
+        Cell::count(estimate.steps_back as f64),
+        Cell::count(estimate.gaps as f64),
+    ]
+}

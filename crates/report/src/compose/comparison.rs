@@ -1,0 +1,249 @@
+//! From a comparison to a document.
+
+use super::slug;
+use crate::comparison::{Comparison, ComparisonRow, Side, Verdict};
+use crate::document::{
+    Axis, AxisUnit, Block, Cell, Column, Document, Drawn, Fact, Figure, Guide, Mark, Note, Plot,
+    Point, Row, RowKind, Section, Series, Standing, Table, Unit, Weight,
+};
+use crate::number;
+use antiphon_measure::Interval;
+
+/// The document of a comparison.
+pub fn compose_comparison(comparison: &Comparison) -> Document {
+    let (before, after) = (&comparison.before, &comparison.after);
+    let mut facts = Vec::new();
+    for side in [before, after] {
+        facts.extend(
+            side.lines
+                .iter()
+                .map(|line| Fact::new(side.name.clone(), line.clone())),
+        );
+    }
+    facts.push(Fact::new(
+        "Threshold",
+        format!(
+            "changes within {} count as none; verdicts at {} confidence",
+            number::quantity(Unit::Share, comparison.threshold),
+            number::quantity(Unit::Share, comparison.confidence)
+        ),
+    ));
+    Document {
+        title: format!("{} against {}", after.name, before.name),
+        subtitle: comparison.basis.clone(),
+        summary: summary(comparison),
+        facts,
+        subjects: vec![before.name.clone(), after.name.clone()],
+        sections: sections(comparison),
+    }
+}
+
+fn summary(comparison: &Comparison) -> Vec<Note> {
+    let count = |verdict| comparison.count(verdict);
+    let (dearer, cheaper) = (count(Verdict::Dearer), count(Verdict::Cheaper));
+    let text = format!(
+        "{} rows compared: {dearer} dearer, {cheaper} cheaper, {} the same, {} undecided, {} without a figure on one side.",
+        comparison.rows.len(),
+        count(Verdict::Same),
+        count(Verdict::Undecided),
+        count(Verdict::Missing)
+    );
+    let mut notes = vec![Note::new(Weight::Info, "", text)];
+    let worst = comparison
+        .rows
+        .iter()
+        .filter(|row| row.verdict == Verdict::Dearer);
+    let worst = worst.filter_map(|row| Some((row, row.log_ratio?.value)));
+    if let Some((row, log)) = worst.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        let text = format!("{} ({})", row.label, change(log));
+        notes.push(Note::new(Weight::Error, "Dearest change", text));
+    }
+    notes
+}
+
+fn sections(comparison: &Comparison) -> Vec<Section> {
+    let mut titles: Vec<&str> = Vec::new();
+    for row in &comparison.rows {
+        if !titles.contains(&row.group.as_str()) {
+            titles.push(&row.group);
+        }
+    }
+    titles
+        .iter()
+        .enumerate()
+        .map(|(index, title)| {
+            let rows: Vec<&ComparisonRow> = comparison
+                .rows
+                .iter()
+                .filter(|row| row.group == *title)
+                .collect();
+            section(comparison, index, title, &rows)
+        })
+        .collect()
+}
+
+fn section(comparison: &Comparison, index: usize, title: &str, rows: &[&ComparisonRow]) -> Section {
+    let mut blocks = vec![Block::Table(table(comparison, title, rows))];
+    blocks.extend(plot(comparison, title, rows).map(Block::Plot));
+    Section {
+        id: format!("group-{index}-{}", slug(title)),
+        title: title.into(),
+        blocks,
+    }
+}
+
+fn table(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Table {
+    let side = |side: &Side, subject| Column {
+        title: side.name.clone(),
+        subtitle: String::new(),
+        subject: Some(subject),
+    };
+    let plain = |title: &str| Column {
+        title: title.into(),
+        ..Column::default()
+    };
+    Table {
+        title: format!("{title}: side by side"),
+        corner: "Operation".into(),
+        columns: vec![
+            side(&comparison.before, 0),
+            side(&comparison.after, 1),
+            plain("After ÷ before"),
+            plain("Change"),
+            plain("Verdict"),
+        ],
+        rows: rows.iter().map(|row| table_row(row)).collect(),
+        ..Table::default()
+    }
+}
+
+fn table_row(row: &ComparisonRow) -> Row {
+    let verdict = match row.note.is_empty() {
+        true => Cell::text(row.verdict.word()),
+        false => Cell::text(format!("{}: {}", row.verdict.word(), row.note)),
+    };
+    let log = row.log_ratio;
+    Row {
+        label: row.label.clone(),
+        place: String::new(),
+        kind: RowKind::Measured,
+        subject: None,
+        cells: vec![
+            cost(row.before_ns),
+            cost(row.after_ns),
+            log.map_or(Cell::Empty, |log| ratio(log, row.verdict)),
+            log.map_or(Cell::Empty, |log| Cell::text(change(log.value))),
+            verdict,
+        ],
+    }
+}
+
+fn cost(interval: Option<Interval>) -> Cell {
+    match interval {
+        Some(cost) => plain_figure(cost, Unit::Nanoseconds, Vec::new()),
+        None => Cell::Missing {
+            reason: "this side has no figure for the row".into(),
+        },
+    }
+}
+
+fn ratio(log: Interval, verdict: Verdict) -> Cell {
+    let ratio = Interval {
+        value: log.value.exp(),
+        low: log.low.exp(),
+        high: log.high.exp(),
+    };
+    let mark = |weight| {
+        vec![Mark {
+            weight,
+            word: verdict.word().into(),
+        }]
+    };
+    let marks = match verdict {
+        Verdict::Dearer => mark(Weight::Error),
+        Verdict::Undecided | Verdict::Cheaper | Verdict::Same | Verdict::Missing => Vec::new(),
+    };
+    plain_figure(ratio, Unit::Ratio, marks)
+}
+
+fn plain_figure(interval: Interval, unit: Unit, marks: Vec<Mark>) -> Cell {
+    let like_control = unit == Unit::Nanoseconds && interval.low <= 0.0 && interval.high >= 0.0;
+    Cell::Figure(Box::new(Figure {
+        value: interval.value,
+        low: interval.low,
+        high: interval.high,
+        unit,
+        standing: if like_control {
+            Standing::LikeControl
+        } else {
+            Standing::Resolved
+        },
+        switches: None,
+        instructions: None,
+        marks,
+        detail: vec![Fact::new(
+            "Interval",
+            number::limits(unit, interval.low, interval.high),
+        )],
+    }))
+}
+
+/// A log ratio as a change in per cent.
+fn change(log: f64) -> String {
+    let share = log.exp_m1();
+    let sign = if share > 0.0 { "+" } else { "" };
+    format!("{sign}{}", number::quantity(Unit::Share, share))
+}
+
+fn plot(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Option<Plot> {
+    let points: Vec<Point> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(index, row)| Some((index, row, row.log_ratio?)))
+        .map(|(index, row, log)| Point {
+            x: log.value.exp(),
+            y: index as f64,
+            interval: Some((log.low.exp(), log.high.exp())),
+            text: format!("{}, {}", change(log.value), row.verdict.word()),
+        })
+        .collect();
+    let guide = |factor: f64, text: &str| Guide::Vertical {
+        at: factor,
+        text: text.into(),
+    };
+    (!points.is_empty()).then(|| Plot {
+        title: format!(
+            "{title}: {} ÷ {}",
+            comparison.after.name, comparison.before.name
+        ),
+        description: format!(
+            "Intervals of {}. The table above holds the same figures.",
+            number::counted(points.len(), "ratio")
+        ),
+        caption: "Right of the threshold is dearer. Whiskers are the intervals of each row alone."
+            .into(),
+        categories: rows.iter().map(|row| row.label.clone()).collect(),
+        x: Axis {
+            title: "After ÷ before".into(),
+            unit: AxisUnit::Ratio,
+            log: true,
+        },
+        y: Axis {
+            title: String::new(),
+            unit: AxisUnit::Count,
+            log: false,
+        },
+        series: vec![Series {
+            name: "ratio".into(),
+            subject: Some(1),
+            shape: 0,
+            drawn: Drawn::Points,
+            points,
+        }],
+        guides: vec![
+            guide(1.0, "equal"),
+            guide(1.0 + comparison.threshold, "threshold"),
+            guide(1.0 / (1.0 + comparison.threshold), ""),
+        ],
+    })
+}

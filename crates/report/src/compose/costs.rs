@@ -1,0 +1,189 @@
+//! Tables and plots of costs per operation.
+
+use super::figure::figure;
+use super::view::{RunColumn, View};
+use super::{Kind, of_kind};
+use crate::document::{
+    Axis, AxisUnit, Block, Cell, Column, Drawn, Figure, Plot, Point, Row, RowKind, Series,
+    Standing, Table,
+};
+use crate::layout::Group;
+use crate::number;
+use antiphon_lab::{Outcome, ResultRecord};
+
+/// A row of the table: a test and its argument.
+type Key<'a> = (&'a str, Option<u64>);
+
+/// The group's table of costs and its plot; nothing where no test of the group is a frame.
+pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
+    let results = of_kind(results, Kind::Frame);
+    if results.is_empty() {
+        return Vec::new();
+    }
+    let columns = view.columns(results.iter().copied());
+    let keys = keys(group, &results);
+    let table = table(view, group, &results, &columns, &keys);
+    let plot = plot(view, group, &columns, &table);
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(plot.map(Block::Plot));
+    blocks
+}
+
+/// Rows in the order of the suite, then whatever it does not name.
+fn keys<'a>(group: &Group, results: &[&'a ResultRecord]) -> Vec<Key<'a>> {
+    let place = |key: &Key| group.rows.iter().position(|row| row.test == key.0);
+    let mut keys: Vec<Key> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for result in results {
+        let key = (result.identity.test.as_str(), result.identity.arg);
+        if seen.insert(key) {
+            keys.push(key);
+        }
+    }
+    keys.sort_by_cached_key(|key| place(key).unwrap_or(usize::MAX));
+    keys
+}
+
+fn table(
+    view: &View,
+    group: &Group,
+    results: &[&ResultRecord],
+    columns: &[RunColumn],
+    keys: &[Key],
+) -> Table {
+    let by_place: std::collections::HashMap<_, _> = results
+        .iter()
+        .map(|r| {
+            (
+                (
+                    r.identity.test.as_str(),
+                    r.identity.arg,
+                    RunColumn::of(&r.identity).name(),
+                ),
+                *r,
+            )
+        })
+        .collect();
+    let names: Vec<String> = columns.iter().map(RunColumn::name).collect();
+    let rows = keys.iter().map(|&(test, arg)| {
+        let found = names
+            .iter()
+            .map(|name| by_place.get(&(test, arg, name.clone())).copied());
+        let found: Vec<_> = found.collect();
+        let any = found.iter().flatten().next();
+        Row {
+            label: any.map_or_else(|| test.to_string(), |r| view.label(&r.identity)),
+            place: String::new(),
+            kind: RowKind::Measured,
+            subject: None,
+            cells: found.into_iter().map(cell).collect(),
+        }
+    });
+    Table {
+        title: format!("{}: cost per operation", group.title),
+        corner: "Operation".into(),
+        columns: columns.iter().map(|column| heading(view, column)).collect(),
+        rows: rows.collect(),
+        ..Table::default()
+    }
+}
+
+/// The heading of a column of results.
+pub fn heading(view: &View, column: &RunColumn) -> Column {
+    Column {
+        title: column.subject.clone(),
+        subtitle: column.conditions(),
+        subject: view.colour(&column.subject),
+    }
+}
+
+fn cell(result: Option<&ResultRecord>) -> Cell {
+    let Some(result) = result else {
+        return Cell::Empty;
+    };
+    match &result.outcome {
+        Outcome::Frame(estimate) => Cell::Figure(Box::new(figure(result, estimate))),
+        Outcome::Absent { reason, .. } => Cell::Missing {
+            reason: reason.clone(),
+        },
+        _ => Cell::text("see below"),
+    }
+}
+
+fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Option<Plot> {
+    let series: Vec<Series> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| Series {
+            name: column.name(),
+            subject: view.colour(&column.subject),
+            shape: view.shape(columns, index),
+            drawn: Drawn::Points,
+            points: points(table, index),
+        })
+        .filter(|series| !series.points.is_empty())
+        .collect();
+    let costs: Vec<f64> = series
+        .iter()
+        .flat_map(|s| s.points.iter().map(|p| p.x))
+        .collect();
+    let (low, high) = extent(&costs)?;
+    Some(Plot {
+        title: format!("{}: costs with their intervals", group.title),
+        description: format!(
+            "{} of {} in {}, from {} to {}. The table above holds the same figures.",
+            number::counted(costs.len(), "cost"),
+            number::counted(table.rows.len(), "operation"),
+            number::counted(series.len(), "column"),
+            number::quantity(crate::document::Unit::Nanoseconds, low),
+            number::quantity(crate::document::Unit::Nanoseconds, high),
+        ),
+        caption: "Points are medians of paired differences; whiskers their intervals, where they are wider than the point. \
+                  Operations that cannot be told from their control are left out."
+            .into(),
+        categories: table.rows.iter().map(|row| row.label.clone()).collect(),
+        x: Axis { title: "Cost per operation".into(), unit: AxisUnit::Nanoseconds, log: true },
+        y: Axis { title: String::new(), unit: AxisUnit::Count, log: false },
+        series,
+        guides: Vec::new(),
+    })
+}
+
+fn points(table: &Table, column: usize) -> Vec<Point> {
+    let figures =
+        table
+            .rows
+            .iter()
+            .enumerate()
+            .filter_map(|(index, row)| match &row.cells[column] {
+                Cell::Figure(figure)
+                    if figure.standing == Standing::Resolved && figure.value > 0.0 =>
+                {
+                    Some((index, figure))
+                }
+                _ => None,
+            });
+    figures
+        .map(|(index, figure)| point(index, figure))
+        .collect()
+}
+
+fn point(index: usize, figure: &Figure) -> Point {
+    Point {
+        x: figure.value,
+        y: index as f64,
+        interval: Some((figure.low, figure.high)),
+        text: number::interval(figure.unit, figure.value, figure.low, figure.high).line(),
+    }
+}
+
+/// Smallest and largest; `None` of nothing.
+pub fn extent(values: &[f64]) -> Option<(f64, f64)> {
+    values
+        .iter()
+        .filter(|v| v.is_finite())
+        .fold(None, |extent, &v| {
+            let (low, high) = extent.unwrap_or((v, v));
+            Some((low.min(v), high.max(v)))
+        })
+}

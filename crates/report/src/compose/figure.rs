@@ -1,0 +1,265 @@
+//! From an estimate to a figure: value, standing, marks, and the evidence behind it.
+
+use super::view::{RunColumn, fatal};
+use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
+use crate::number;
+use antiphon_lab::{Identity, ResultRecord};
+use antiphon_measure::{Estimate, FindingKind, Interval, Stopped};
+
+/// The figure of a frame: its estimate, with the estimates of the process starts behind it.
+pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
+    Figure {
+        value: estimate.cost_ns.value,
+        low: estimate.cost_ns.low,
+        high: estimate.cost_ns.high,
+        unit: Unit::Nanoseconds,
+        standing: standing(estimate),
+        switches: Some(estimate.resources.voluntary),
+        instructions: estimate.resources.instructions,
+        marks: marks(estimate),
+        detail: detail(result, estimate),
+    }
+}
+
+fn standing(estimate: &Estimate) -> Standing {
+    if let Some(reason) = fatal(estimate) {
+        return Standing::Withheld {
+            reason: reason.into(),
+        };
+    }
+    let said = estimate
+        .findings
+        .iter()
+        .any(|f| f.kind == FindingKind::IndistinguishableFromControl);
+    if said || (estimate.cost_ns.low <= 0.0 && estimate.cost_ns.high >= 0.0) {
+        Standing::LikeControl
+    } else {
+        Standing::Resolved
+    }
+}
+
+/// The largest size that an indistinguishable cost may still have, ns.
+pub fn bound(low: f64, high: f64) -> f64 {
+    low.abs().max(high.abs())
+}
+
+fn marks(estimate: &Estimate) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for finding in &estimate.findings {
+        if let Some(word) = word(finding.kind) {
+            let mark = Mark {
+                weight: weight(finding.kind),
+                word: word.into(),
+            };
+            if !marks.contains(&mark) {
+                marks.push(mark);
+            }
+        }
+    }
+    marks
+}
+
+/// The word for a finding in a table; `None` where the cell's own form says it.
+pub fn word(kind: FindingKind) -> Option<&'static str> {
+    match kind {
+        FindingKind::IndistinguishableFromControl => None,
+        FindingKind::DeadCode => Some("dead code"),
+        FindingKind::UnequalWork => Some("unequal work"),
+        FindingKind::Drift => Some("drift"),
+        FindingKind::Outliers => Some("outliers"),
+        FindingKind::UnexpectedSwitches => Some("switches"),
+        FindingKind::WrongPlacement => Some("placement"),
+        FindingKind::SeveralModes => Some("modes"),
+        FindingKind::ShortSlice => Some("short slice"),
+        FindingKind::Note => Some("note"),
+    }
+}
+
+/// What a kind of finding is called in a heading.
+pub fn name(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::IndistinguishableFromControl => "Not distinguishable from the control",
+        FindingKind::DeadCode => "Work was removed by the compiler",
+        FindingKind::UnequalWork => "Unequal work",
+        FindingKind::Drift => "Drift during the run",
+        FindingKind::Outliers => "Outlying slices",
+        FindingKind::UnexpectedSwitches => "Unexpected context switches",
+        FindingKind::WrongPlacement => "Wrong policy or processor",
+        FindingKind::SeveralModes => "Several modes",
+        FindingKind::ShortSlice => "Slices shorter than 100 clock readings",
+        FindingKind::Note => "Notes",
+    }
+}
+
+/// How much a kind of finding matters.
+pub fn weight(kind: FindingKind) -> Weight {
+    match kind {
+        FindingKind::DeadCode | FindingKind::UnequalWork | FindingKind::WrongPlacement => {
+            Weight::Error
+        }
+        FindingKind::Drift
+        | FindingKind::UnexpectedSwitches
+        | FindingKind::SeveralModes
+        | FindingKind::ShortSlice => Weight::Warning,
+        FindingKind::IndistinguishableFromControl | FindingKind::Outliers | FindingKind::Note => {
+            Weight::Info
+        }
+    }
+}
+
+fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
+    let identity = &result.identity;
+    let mut facts = vec![
+        Fact::new("Test", identity.test.clone()),
+        Fact::new("Subject", identity.subject.clone()),
+        Fact::new("Policy, placement", verified(identity, estimate)),
+    ];
+    facts.extend(cost_facts(estimate));
+    facts.extend(starts(&result.starts));
+    facts.extend(paper_facts(estimate));
+    facts.extend(effort_facts(estimate));
+    facts.extend(resource_facts(estimate));
+    for finding in &estimate.findings {
+        facts.push(Fact::new(name(finding.kind), finding.text.clone()));
+    }
+    facts
+}
+
+fn verified(identity: &Identity, estimate: &Estimate) -> String {
+    let conditions = RunColumn::of(identity).conditions();
+    let wrong = estimate
+        .findings
+        .iter()
+        .any(|f| f.kind == FindingKind::WrongPlacement);
+    match wrong {
+        true => format!("asked: {conditions}; the threads reported otherwise"),
+        false => format!("{conditions}; as the threads reported"),
+    }
+}
+
+fn with_limits(interval: &Interval) -> String {
+    let line = number::interval(
+        Unit::Nanoseconds,
+        interval.value,
+        interval.low,
+        interval.high,
+    );
+    let limits = number::limits(Unit::Nanoseconds, interval.low, interval.high);
+    format!("{}, {limits}", line.line())
+}
+
+fn as_ratio(log: &Interval) -> String {
+    let ratio = |v: f64| number::significant(v.exp(), 5);
+    format!(
+        "{} [{}, {}]",
+        ratio(log.value),
+        ratio(log.low),
+        ratio(log.high)
+    )
+}
+
+fn cost_facts(estimate: &Estimate) -> Vec<Fact> {
+    let mut facts = vec![
+        Fact::new("Cost, bootstrap", with_limits(&estimate.cost_ns)),
+        Fact::new("Cost, sign test", with_limits(&estimate.sign_cost_ns)),
+        Fact::new("Test ÷ control", as_ratio(&estimate.log_ratio)),
+    ];
+    if let Some(ratio) = &estimate.log_ratio_to_reference {
+        facts.push(Fact::new("Test ÷ reference", as_ratio(ratio)));
+    }
+    facts
+}
+
+/// The cost that each start of the subject's process gave; nothing where there was one.
+fn starts(starts: &[Estimate]) -> Option<Fact> {
+    let cost = |e: &Estimate| {
+        let cost = &e.cost_ns;
+        number::interval(Unit::Nanoseconds, cost.value, cost.low, cost.high).line()
+    };
+    let costs: Vec<String> = starts.iter().map(cost).collect();
+    (costs.len() > 1)
+        .then(|| Fact::new(format!("{} process starts", costs.len()), costs.join("; ")))
+}
+
+fn paper_facts(estimate: &Estimate) -> Vec<Fact> {
+    let (paper, ns) = (&estimate.paper, |v| number::quantity(Unit::Nanoseconds, v));
+    let minima = format!(
+        "{} ({} − {})",
+        ns(paper.minima_difference_ns),
+        ns(paper.minimum_test_ns),
+        ns(paper.minimum_control_ns)
+    );
+    let corrected = paper.mean_corrected_ns.map_or("β unknown".into(), ns);
+    vec![
+        Fact::new("Paper: minima", minima),
+        Fact::new(
+            "Paper: mean",
+            format!("{} raw; {corrected} × (1 − β)", ns(paper.mean_raw_ns)),
+        ),
+        Fact::new("Clock accuracy τ/N", ns(paper.clock_accuracy_ns)),
+    ]
+}
+
+fn effort_facts(estimate: &Estimate) -> Vec<Fact> {
+    let n = format!(
+        "{} a slice × {} blocks; {} in all",
+        number::count(estimate.iterations),
+        number::count(estimate.blocks as u64),
+        number::count(estimate.total_iterations)
+    );
+    let frames = format!(
+        "test {}, control {}",
+        number::quantity(Unit::Nanoseconds, estimate.frames.test_ns),
+        number::quantity(Unit::Nanoseconds, estimate.frames.control_ns)
+    );
+    vec![
+        Fact::new("N", n),
+        Fact::new("Stopped because", stopped(estimate)),
+        Fact::new("Frames", frames),
+    ]
+}
+
+fn stopped(estimate: &Estimate) -> String {
+    let width = number::quantity(Unit::Share, estimate.relative_half_width);
+    match estimate.stopped {
+        Stopped::IntervalReached => format!("the interval was narrow enough (±\u{202f}{width})"),
+        Stopped::BudgetSpent if estimate.relative_half_width.is_finite() => {
+            format!("the time was spent (±\u{202f}{width})")
+        }
+        Stopped::BudgetSpent => "the time was spent".into(),
+        Stopped::Interrupted => "the run was interrupted".into(),
+    }
+}
+
+fn resource_facts(estimate: &Estimate) -> Vec<Fact> {
+    let used = &estimate.resources;
+    let per_op = |v: f64| number::significant(v, 3);
+    let mut facts = vec![
+        Fact::new(
+            "Switches per operation",
+            format!(
+                "{} voluntary, {} involuntary",
+                per_op(used.voluntary),
+                per_op(used.involuntary)
+            ),
+        ),
+        Fact::new(
+            "Faults per operation",
+            format!(
+                "{} minor, {} major",
+                per_op(used.minor_faults),
+                per_op(used.major_faults)
+            ),
+        ),
+    ];
+    if let Some(wait) = used.wait_ns {
+        facts.push(Fact::new(
+            "Ready but waiting",
+            number::quantity(Unit::Nanoseconds, wait),
+        ));
+    }
+    if let Some(instructions) = used.instructions {
+        facts.push(Fact::new("Instructions", per_op(instructions)));
+    }
+    facts
+}

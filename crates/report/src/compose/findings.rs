@@ -1,0 +1,128 @@
+//! What a reader must be told: rows without a figure and why, and every finding.
+
+use super::figure::{name, weight};
+use super::view::{RunColumn, View};
+use crate::document::{Block, Cell, Column, Note, Row, RowKind, Section, Table, Weight};
+use crate::number;
+use antiphon_lab::{Identity, Outcome};
+use antiphon_measure::{Finding, FindingKind};
+use std::cmp::Reverse;
+
+const PROSE: &str = "Findings, the gravest first. An error withholds its figure; the others are marked beside theirs.";
+
+/// The section of findings; `None` where there is nothing to say.
+pub fn section(view: &View) -> Option<Section> {
+    let mut blocks = Vec::new();
+    let missing = missing(view);
+    if !missing.is_empty() {
+        blocks.push(Block::Prose {
+            text: "Without a figure:".into(),
+        });
+        blocks.push(Block::Notes { notes: missing });
+    }
+    let found = found(view);
+    if !found.is_empty() {
+        blocks.push(Block::Prose { text: PROSE.into() });
+    }
+    blocks.extend(found.into_iter().map(|(kind, noted)| match weight(kind) {
+        Weight::Error => Block::Notes {
+            notes: noted.iter().map(|n| note(view, n)).collect(),
+        },
+        Weight::Warning | Weight::Info => Block::Table(table(view, kind, &noted)),
+    }));
+    (!blocks.is_empty()).then(|| Section {
+        id: "findings".into(),
+        title: "Findings".into(),
+        blocks,
+    })
+}
+
+fn place(view: &View, identity: &Identity) -> String {
+    format!(
+        "{} · {}",
+        view.label(identity),
+        RunColumn::of(identity).name()
+    )
+}
+
+/// One note a reason: tests that miss for the same reason are named together.
+fn missing(view: &View) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for result in &view.run.results {
+        let Outcome::Absent {
+            reason,
+            mend,
+            last_words,
+        } = &result.outcome
+        else {
+            continue;
+        };
+        let place = place(view, &result.identity);
+        let same = |n: &&mut Note| {
+            n.text == *reason && n.mend == *mend && n.quote == last_words.trim_end()
+        };
+        match notes.iter_mut().find(same) {
+            Some(note) => {
+                note.about.push_str("; ");
+                note.about.push_str(&place);
+            }
+            None => notes.push(Note {
+                weight: Weight::Warning,
+                about: place,
+                text: reason.clone(),
+                mend: mend.clone(),
+                quote: last_words.trim_end().into(),
+            }),
+        }
+    }
+    notes
+}
+
+/// A finding and whose it is.
+type Noted<'a> = (&'a Identity, &'a Finding);
+
+/// The findings by kind, the gravest kinds first.
+fn found<'a>(view: &View<'a>) -> Vec<(FindingKind, Vec<Noted<'a>>)> {
+    let mut by_kind: Vec<(FindingKind, Vec<Noted>)> = Vec::new();
+    for result in &view.run.results {
+        let Outcome::Frame(estimate) = &result.outcome else {
+            continue;
+        };
+        for finding in &estimate.findings {
+            let noted = (&result.identity, finding);
+            match by_kind.iter_mut().find(|(kind, _)| *kind == finding.kind) {
+                Some((_, all)) => all.push(noted),
+                None => by_kind.push((finding.kind, vec![noted])),
+            }
+        }
+    }
+    by_kind.sort_by_key(|(kind, _)| (Reverse(weight(*kind)), name(*kind)));
+    by_kind
+}
+
+fn note(view: &View, (identity, finding): &Noted) -> Note {
+    let text = format!("{}: {}", name(finding.kind), finding.text);
+    Note::new(weight(finding.kind), place(view, identity), text)
+}
+
+/// The findings of one kind; there may be hundreds on a busy machine.
+fn table(view: &View, kind: FindingKind, noted: &[Noted]) -> Table {
+    let rows = noted.iter().map(|(identity, finding)| Row {
+        label: view.label(identity),
+        place: RunColumn::of(identity).name(),
+        kind: RowKind::Measured,
+        subject: view.colour(&identity.subject),
+        cells: vec![Cell::text(finding.text.clone())],
+    });
+    Table {
+        title: format!("{}: {}", name(kind), number::counted(noted.len(), "row")),
+        corner: "Operation".into(),
+        columns: vec![Column {
+            title: "What was seen".into(),
+            ..Column::default()
+        }],
+        rows: rows.collect(),
+        folded: true,
+        ..Table::default()
+    }
+}

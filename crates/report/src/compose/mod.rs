@@ -1,0 +1,149 @@
+//! From a run and its suite to a document.
+
+mod clocks;
+mod comparison;
+mod costs;
+mod delay;
+pub(crate) mod figure;
+mod findings;
+mod header;
+mod interference;
+mod latency;
+mod method;
+mod published;
+mod slope;
+mod storage;
+mod trends;
+pub(crate) mod view;
+
+use crate::document::{Block, Document, Note, Section, Weight};
+use crate::layout::{Group, Layout};
+use antiphon_lab::{Outcome, ResultRecord, RunRecord};
+pub use comparison::compose_comparison;
+pub(crate) use header::summary;
+use view::View;
+
+/// The document of a run. A run whose suite cannot be read is shown without its arrangement, and says so.
+pub fn compose(run: &RunRecord) -> Document {
+    match Layout::from_suite_text(&run.suite_toml) {
+        Ok(layout) => compose_with(run, &layout),
+        Err(error) => {
+            let mut document = compose_with(run, &Layout::default());
+            let note = Note::new(Weight::Warning, "Suite", error.to_string());
+            document.summary.push(note);
+            document
+        }
+    }
+}
+
+/// The document of a run, arranged as `layout` says.
+pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
+    let view = View::new(run, layout);
+    let mut document = header::document(&view);
+    for (index, group) in layout.groups.iter().enumerate() {
+        let results = results_of(&view, Some(index));
+        if !results.is_empty() {
+            document.sections.push(section(&view, group, &results));
+        }
+    }
+    let others = results_of(&view, None);
+    if !others.is_empty() {
+        let group = Group {
+            id: "others".into(),
+            title: "Other results".into(),
+            text: "Results that the suite kept with this run does not name.".into(),
+            ..Group::default()
+        };
+        document.sections.push(section(&view, &group, &others));
+    }
+    document.sections.extend(published::section(&view));
+    document.sections.extend(findings::section(&view));
+    document.sections.push(method::section());
+    document
+}
+
+fn results_of<'a>(view: &View<'a>, group: Option<usize>) -> Vec<&'a ResultRecord> {
+    let of_group = |r: &&ResultRecord| view.group_of(r) == group;
+    view.run.results.iter().filter(of_group).collect()
+}
+
+fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
+    let mut blocks = Vec::new();
+    if !group.text.is_empty() {
+        blocks.push(Block::Prose {
+            text: group.text.clone(),
+        });
+    }
+    blocks.extend(costs::blocks(view, group, results));
+    blocks.extend(trends::blocks(view, group, results));
+    blocks.extend(clocks::blocks(view, results));
+    blocks.extend(interference::blocks(view, results));
+    blocks.extend(delay::blocks(view, results));
+    blocks.extend(latency::blocks(view, results));
+    blocks.extend(storage::blocks(view, results));
+    Section {
+        id: format!("group-{}", slug(&group.id)),
+        title: group.title.clone(),
+        blocks,
+    }
+}
+
+/// Lower-case letters, digits and hyphens only.
+fn slug(id: &str) -> String {
+    id.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect()
+}
+
+/// The kind of figure that a result's test gives, also where this result is absent: what another subject gave for it.
+fn kind_of(result: &ResultRecord, results: &[&ResultRecord]) -> Kind {
+    let own = Kind::of(&result.outcome);
+    let other = || {
+        let same = |r: &&&ResultRecord| r.identity.test == result.identity.test;
+        results
+            .iter()
+            .filter(same)
+            .find_map(|r| Kind::of(&r.outcome))
+    };
+    own.or_else(other).unwrap_or(Kind::Frame)
+}
+
+/// The kinds of outcomes that are shown in a way of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Frame,
+    Latency,
+    Delay,
+    Storage,
+    Clock,
+    Interference,
+}
+
+impl Kind {
+    fn of(outcome: &Outcome) -> Option<Kind> {
+        match outcome {
+            Outcome::Frame(_) => Some(Kind::Frame),
+            Outcome::Latency(_) => Some(Kind::Latency),
+            Outcome::DelayCurve(_) => Some(Kind::Delay),
+            Outcome::Storage(_) => Some(Kind::Storage),
+            Outcome::Clock { .. } => Some(Kind::Clock),
+            Outcome::Interference(_) => Some(Kind::Interference),
+            Outcome::Absent { .. } => None,
+        }
+    }
+}
+
+/// The results of one kind, absent ones with the rest.
+fn of_kind<'a>(results: &[&'a ResultRecord], kind: Kind) -> Vec<&'a ResultRecord> {
+    results
+        .iter()
+        .filter(|result| kind_of(result, results) == kind)
+        .copied()
+        .collect()
+}

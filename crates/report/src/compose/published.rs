@@ -1,0 +1,320 @@
+//! Tables in the shape of the published ones, with today's rows beneath.
+
+use super::figure::{bound, figure};
+use super::slope::{number_of, slope};
+use super::view::{RunColumn, View};
+use super::{costs::extent, delay};
+use crate::document::{
+    Block, Cell, Column, Fact, Figure, Row, RowKind, Section, Standing, Table, Unit,
+};
+use crate::number;
+use antiphon_lab::suite::{
+    Column as PublishedColumn, Figures, Published, PublishedRow, PublishedValue,
+};
+use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_measure::{DelayCurve, Interval};
+
+/// The section of published tables; `None` where the suite has none.
+pub fn section(view: &View) -> Option<Section> {
+    if view.layout.published.is_empty() {
+        return None;
+    }
+    let prose = "Published figures stand as they were printed; today's rows stand beneath, each cell the range over the tests that \
+                 belong in its column. “Best published ÷ today” compares the cheapest published figure with the middle of today's range: \
+                 it spans decades of hardware as well as compilers.";
+    let mut blocks = vec![Block::Prose { text: prose.into() }];
+    blocks.extend(
+        view.layout
+            .published
+            .iter()
+            .map(|published| Block::Table(table(view, published))),
+    );
+    Some(Section {
+        id: "published".into(),
+        title: "Beside the published tables".into(),
+        blocks,
+    })
+}
+
+fn table(view: &View, published: &Published) -> Table {
+    let mut rows: Vec<Row> = published
+        .rows
+        .iter()
+        .map(|row| published_row(row, published))
+        .collect();
+    let columns = todays_columns(view, published);
+    for column in &columns {
+        let cells: Vec<Cell> = published
+            .columns
+            .iter()
+            .map(|c| today(view, c, column))
+            .collect();
+        if cells.iter().all(|cell| matches!(cell, Cell::Empty)) {
+            continue;
+        }
+        let ratios = ratios(published, &cells);
+        rows.push(Row {
+            label: format!("Today: {}", column.name()),
+            place: String::new(),
+            kind: RowKind::Measured,
+            subject: view.colour(&column.subject),
+            cells,
+        });
+        rows.extend(ratios);
+    }
+    let none = rows.iter().all(|row| row.kind == RowKind::Published);
+    let missing = if none {
+        " No row of this run belongs in this table."
+    } else {
+        ""
+    };
+    Table {
+        title: published.title.clone(),
+        caption: format!("Published figures: {}.{missing}", published.source),
+        corner: "Compiler".into(),
+        columns: published.columns.iter().map(heading).collect(),
+        rows,
+        folded: false,
+    }
+}
+
+fn heading(column: &PublishedColumn) -> Column {
+    Column {
+        title: column.title.clone(),
+        ..Column::default()
+    }
+}
+
+fn todays_columns(view: &View, published: &Published) -> Vec<RunColumn> {
+    let named: Vec<&String> = published
+        .columns
+        .iter()
+        .flat_map(|c| c.figures.names())
+        .collect();
+    let belongs = |result: &&ResultRecord| named.contains(&&result.identity.test);
+    view.columns(view.run.results.iter().filter(belongs))
+}
+
+fn published_row(row: &PublishedRow, published: &Published) -> Row {
+    let cell = |(index, column): (usize, &PublishedColumn)| match row.values.get(index) {
+        Some(value) => published_cell(value, &column.unit),
+        None => Cell::Empty,
+    };
+    Row {
+        label: row.label.clone(),
+        place: String::new(),
+        kind: RowKind::Published,
+        subject: None,
+        cells: published.columns.iter().enumerate().map(cell).collect(),
+    }
+}
+
+fn published_cell(value: &PublishedValue, unit: &str) -> Cell {
+    let (low, high, text) = match value {
+        PublishedValue::Words(text) => return Cell::text(text.clone()),
+        PublishedValue::Number(value) => (*value, *value, number::printed(*value)),
+        PublishedValue::Range(low, high) => (
+            *low,
+            *high,
+            format!("{} – {}", number::printed(*low), number::printed(*high)),
+        ),
+    };
+    let unit = if unit == "us" { "µs" } else { unit };
+    match factor(unit) {
+        Some(factor) => Cell::Printed {
+            text: format!("{text}\u{202f}{unit}"),
+            low: low * factor,
+            high: high * factor,
+            unit: Unit::Nanoseconds,
+        },
+        None => Cell::Printed {
+            text,
+            low,
+            high,
+            unit: Unit::Count,
+        },
+    }
+}
+
+/// Nanoseconds in a unit of time; `None` for columns without one.
+fn factor(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "us" | "µs" => Some(1e3),
+        "ms" => Some(1e6),
+        "s" => Some(1e9),
+        _ => None,
+    }
+}
+
+fn today(view: &View, published: &PublishedColumn, column: &RunColumn) -> Cell {
+    let method = |curve: &DelayCurve| Cell::text(delay::method(curve.method));
+    let resolution = |curve: &DelayCurve| Cell::ns(curve.resolution_ns);
+    match &published.figures {
+        Figures::Tests(tests) => range_cell(view, tests, column),
+        Figures::Slope(tests) => slope_cell(view, tests, column),
+        Figures::ClockResolution(clocks) => clock_cell(view, clocks, column),
+        Figures::DelayMethod(tests) => delay_cell(view, tests, column, method),
+        Figures::DelayResolution(tests) => delay_cell(view, tests, column, resolution),
+    }
+}
+
+/// One test's figure as it stands, or the range of several.
+fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
+    let measured: Vec<&String> = tests
+        .iter()
+        .filter(|test| view.estimate(test, column).is_some())
+        .collect();
+    if let [test] = measured[..]
+        && let Some(result) = view.find(test, column)
+        && let Outcome::Frame(estimate) = &result.outcome
+    {
+        return Cell::Figure(Box::new(figure(result, estimate)));
+    }
+    let costs: Vec<Interval> = measured
+        .iter()
+        .filter_map(|t| view.estimate(t, column))
+        .map(|e| e.cost_ns)
+        .collect();
+    let values: Vec<f64> = costs.iter().map(|cost| cost.value).collect();
+    let Some((low, high)) = extent(&values) else {
+        return why_missing(view, tests, column);
+    };
+    if costs.iter().all(|cost| cost.low <= 0.0) {
+        let most = costs
+            .iter()
+            .map(|cost| bound(cost.low, cost.high))
+            .fold(0.0, f64::max);
+        let most = number::rough(Unit::Nanoseconds, most);
+        return Cell::text(format!("≈ control, below {most}"));
+    }
+    Cell::Range {
+        low: low.max(0.0),
+        high,
+        unit: Unit::Nanoseconds,
+    }
+}
+
+fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
+    let point = |test: &String| Some((number_of(test)?, view.estimate(test, column)?.cost_ns));
+    let points: Vec<(f64, Interval)> = tests.iter().filter_map(point).collect();
+    match slope(&points) {
+        Some(slope) => Cell::Figure(Box::new(slope_figure(slope, &points))),
+        None if points.len() == 1 => Cell::Missing {
+            reason: "one size was measured: no slope".into(),
+        },
+        None => why_missing(view, tests, column),
+    }
+}
+
+fn slope_figure(slope: Interval, points: &[(f64, Interval)]) -> Figure {
+    let cost = |(number, cost): &(f64, Interval)| {
+        let line = number::interval(Unit::Nanoseconds, cost.value, cost.low, cost.high).line();
+        Fact::new(number::printed(*number), line)
+    };
+    Figure {
+        value: slope.value,
+        low: slope.low,
+        high: slope.high,
+        unit: Unit::Nanoseconds,
+        standing: if slope.low <= 0.0 && slope.high >= 0.0 {
+            Standing::LikeControl
+        } else {
+            Standing::Resolved
+        },
+        switches: None,
+        instructions: None,
+        marks: Vec::new(),
+        detail: std::iter::once(Fact::new("Slope", "least squares through the costs below"))
+            .chain(points.iter().map(cost))
+            .collect(),
+    }
+}
+
+fn clock_cell(view: &View, clocks: &[String], column: &RunColumn) -> Cell {
+    let resolution = clocks
+        .iter()
+        .find_map(|clock| match &view.find(clock, column)?.outcome {
+            Outcome::Clock { unit, estimate } if unit != "ticks" => Some(estimate.resolution),
+            _ => None,
+        });
+    resolution.map_or_else(|| why_missing(view, clocks, column), Cell::ns)
+}
+
+fn delay_cell(
+    view: &View,
+    tests: &[String],
+    column: &RunColumn,
+    show: impl Fn(&DelayCurve) -> Cell,
+) -> Cell {
+    let curve = tests
+        .iter()
+        .find_map(|test| match &view.find(test, column)?.outcome {
+            Outcome::DelayCurve(curve) => Some(curve),
+            _ => None,
+        });
+    curve.map_or_else(|| why_missing(view, tests, column), show)
+}
+
+/// Why no test of the column gave a figure; nothing where none was run.
+fn why_missing(view: &View, tests: &[String], column: &RunColumn) -> Cell {
+    let reason = tests
+        .iter()
+        .filter_map(|test| view.find(test, column))
+        .map(|r| match &r.outcome {
+            Outcome::Absent { reason, .. } => reason.clone(),
+            _ => "the figure is withheld; see the findings".into(),
+        });
+    reason
+        .map(|reason| Cell::Missing { reason })
+        .next()
+        .unwrap_or(Cell::Empty)
+}
+
+/// The cheapest published figure over the middle of today's range, where both are times above zero.
+fn ratios(published: &Published, today: &[Cell]) -> Option<Row> {
+    let cells: Vec<Cell> = published
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| ratio(published, index, column, &today[index]))
+        .collect();
+    cells
+        .iter()
+        .any(|cell| !matches!(cell, Cell::Empty))
+        .then(|| Row {
+            label: "best published ÷ today".into(),
+            place: String::new(),
+            kind: RowKind::Derived,
+            subject: None,
+            cells,
+        })
+}
+
+fn ratio(published: &Published, index: usize, column: &PublishedColumn, today: &Cell) -> Cell {
+    let best = published
+        .rows
+        .iter()
+        .filter_map(|row| row.values.get(index))
+        .filter_map(|value| middle(&published_cell(value, &column.unit)))
+        .filter(|value| *value > 0.0)
+        .reduce(f64::min);
+    match (best, middle(today)) {
+        (Some(best), Some(today)) if today > 0.0 && factor(&column.unit).is_some() => {
+            Cell::Number {
+                value: best / today,
+                unit: Unit::Ratio,
+            }
+        }
+        _ => Cell::Empty,
+    }
+}
+
+fn middle(cell: &Cell) -> Option<f64> {
+    match cell {
+        Cell::Number { value, .. } => Some(*value),
+        Cell::Range { low, high, .. } | Cell::Printed { low, high, .. } => Some((low + high) / 2.0),
+        Cell::Figure(figure) if figure.standing == Standing::Resolved => Some(figure.value),
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! The run arranged for composing: results by test, columns by subject and run, colours by subject.
+
+use crate::layout::Layout;
+use antiphon_lab::{Identity, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::{Estimate, FindingKind};
+
+/// A run with the arrangement of its suite.
+pub struct View<'a> {
+    /// The run.
+    pub run: &'a RunRecord,
+    /// How its suite arranges results.
+    pub layout: &'a Layout,
+    /// Subjects in order of colour.
+    pub subjects: Vec<String>,
+}
+
+/// A column of a table of results: a subject under one policy and placement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunColumn {
+    /// The subject.
+    pub subject: String,
+    /// Scheduling policy.
+    pub policy: String,
+    /// Placement.
+    pub placement: String,
+}
+
+impl RunColumn {
+    /// The column that a result belongs in.
+    pub fn of(identity: &Identity) -> Self {
+        RunColumn {
+            subject: identity.subject.clone(),
+            policy: identity.policy.clone(),
+            placement: identity.placement.clone(),
+        }
+    }
+
+    /// Policy and placement in words.
+    pub fn conditions(&self) -> String {
+        format!("{}, {}", self.policy, self.placement)
+    }
+
+    /// Subject, policy and placement in words.
+    pub fn name(&self) -> String {
+        format!("{} · {}", self.subject, self.conditions())
+    }
+}
+
+impl<'a> View<'a> {
+    /// Arranges a run.
+    pub fn new(run: &'a RunRecord, layout: &'a Layout) -> Self {
+        let mut subjects: Vec<String> = run.subjects.iter().map(|s| s.id.clone()).collect();
+        for result in &run.results {
+            if !subjects.contains(&result.identity.subject) {
+                subjects.push(result.identity.subject.clone());
+            }
+        }
+        View {
+            run,
+            layout,
+            subjects,
+        }
+    }
+
+    /// The colour of a subject.
+    pub fn colour(&self, subject: &str) -> Option<usize> {
+        self.subjects.iter().position(|known| known == subject)
+    }
+
+    /// The result of a test in a column, whatever its argument.
+    pub fn find(&self, test: &str, column: &RunColumn) -> Option<&'a ResultRecord> {
+        self.run
+            .results
+            .iter()
+            .find(|r| r.identity.test == test && RunColumn::of(&r.identity) == *column)
+    }
+
+    /// The usable estimate of a test in a column.
+    pub fn estimate(&self, test: &str, column: &RunColumn) -> Option<&'a Estimate> {
+        match &self.find(test, column)?.outcome {
+            Outcome::Frame(estimate) if fatal(estimate).is_none() => Some(estimate),
+            _ => None,
+        }
+    }
+
+    /// The columns that these results need: subjects in order of colour, runs in order of appearance.
+    pub fn columns<'r>(
+        &self,
+        results: impl IntoIterator<Item = &'r ResultRecord>,
+    ) -> Vec<RunColumn> {
+        let mut columns: Vec<RunColumn> = Vec::new();
+        for result in results {
+            let column = RunColumn::of(&result.identity);
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        columns.sort_by_key(|column| self.colour(&column.subject));
+        columns
+    }
+
+    /// Among the columns of one subject, which this is: the shape of its points.
+    pub fn shape(&self, columns: &[RunColumn], index: usize) -> usize {
+        columns[..index]
+            .iter()
+            .filter(|other| other.subject == columns[index].subject)
+            .count()
+    }
+
+    /// The label of a test with its argument.
+    pub fn label(&self, identity: &Identity) -> String {
+        let named = self.layout.groups.iter().flat_map(|g| &g.rows);
+        let label = named
+            .filter(|row| row.test == identity.test)
+            .map(|row| row.label.clone())
+            .next()
+            .unwrap_or_else(|| identity.test.clone());
+        match identity.arg {
+            Some(arg) => format!("{label} ({})", crate::number::count(arg)),
+            None => label,
+        }
+    }
+
+    /// The group that a result is shown in; `None` for results that the suite does not name.
+    pub fn group_of(&self, result: &ResultRecord) -> Option<usize> {
+        let clock = matches!(result.outcome, Outcome::Clock { .. });
+        self.layout.groups.iter().position(|group| {
+            (clock && group.clocks)
+                || group
+                    .rows
+                    .iter()
+                    .any(|row| row.test == result.identity.test)
+        })
+    }
+}
+
+/// The finding that makes a figure worthless, in a few words.
+pub fn fatal(estimate: &Estimate) -> Option<&'static str> {
+    estimate
+        .findings
+        .iter()
+        .find_map(|finding| match finding.kind {
+            FindingKind::DeadCode => Some("work was removed"),
+            FindingKind::UnequalWork => Some("unequal work"),
+            FindingKind::WrongPlacement => Some("wrong policy or processor"),
+            _ => None,
+        })
+}

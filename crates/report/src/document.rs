@@ -1,0 +1,309 @@
+//! The neutral document: what every exporter reads. It knows nothing of HTML, sheets or terminals.
+
+mod plot;
+
+pub use plot::{Axis, AxisUnit, Drawn, Guide, Plot, Point, Series};
+
+use serde::Serialize;
+
+/// A report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Document {
+    /// What was measured, in a few words.
+    pub title: String,
+    /// One line below the title.
+    pub subtitle: String,
+    /// The summary: one sentence each.
+    pub summary: Vec<Note>,
+    /// Conditions of the run: machine, compilers, date, load.
+    pub facts: Vec<Fact>,
+    /// Who is compared: names of colours.
+    pub subjects: Vec<String>,
+    /// The body.
+    pub sections: Vec<Section>,
+}
+
+/// A label and what it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Label.
+    pub label: String,
+    /// Text.
+    pub text: String,
+}
+
+impl Fact {
+    /// A fact from its label and text.
+    pub fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Fact {
+            label: label.into(),
+            text: text.into(),
+        }
+    }
+}
+
+/// A part of the body with a title of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Section {
+    /// Unique within the document; `[a-z0-9-]+`.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// What is in it.
+    pub blocks: Vec<Block>,
+}
+
+/// One piece of a section.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "block", rename_all = "snake_case")]
+pub enum Block {
+    /// A paragraph.
+    Prose {
+        /// Plain text.
+        text: String,
+    },
+    /// A table.
+    Table(Table),
+    /// A plot.
+    Plot(Plot),
+    /// Notes, one line each.
+    Notes {
+        /// The notes.
+        notes: Vec<Note>,
+    },
+    /// Terms and their explanations.
+    Facts {
+        /// The facts.
+        facts: Vec<Fact>,
+    },
+}
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Worth knowing.
+    Info,
+    /// Weakens a figure.
+    Warning,
+    /// Makes a figure worthless, or is the reason why there is none.
+    Error,
+}
+
+/// One sentence about a figure or the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it is about; may be empty.
+    pub about: String,
+    /// The sentence.
+    pub text: String,
+    /// What the reader can do; may be empty.
+    pub mend: String,
+    /// Verbatim output of the subject; may be empty.
+    pub quote: String,
+}
+
+impl Note {
+    /// A note without advice or quotation.
+    pub fn new(weight: Weight, about: impl Into<String>, text: impl Into<String>) -> Self {
+        Note {
+            weight,
+            about: about.into(),
+            text: text.into(),
+            mend: String::new(),
+            quote: String::new(),
+        }
+    }
+}
+
+/// What a number counts, in base units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Time in ns.
+    Nanoseconds,
+    /// Ticks of a counter of unknown rate.
+    Ticks,
+    /// Bytes.
+    Bytes,
+    /// A bare number.
+    Count,
+    /// A quotient.
+    Ratio,
+    /// A part of one; written in per cent.
+    Share,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// Title.
+    pub title: String,
+    /// Small print below it; may be empty.
+    pub caption: String,
+    /// What stands above the row labels.
+    pub corner: String,
+    /// Columns after the row label.
+    pub columns: Vec<Column>,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Whether it is supporting detail that a page may fold away.
+    pub folded: bool,
+}
+
+/// A column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Title.
+    pub title: String,
+    /// Second line of the title: unit, policy and placement; may be empty.
+    pub subtitle: String,
+    /// Index into the document's subjects, for its colour.
+    pub subject: Option<usize>,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Label.
+    pub label: String,
+    /// Second line of the label: subject, policy and placement; may be empty.
+    pub place: String,
+    /// What kind of row it is.
+    pub kind: RowKind,
+    /// Index into the document's subjects, for its colour.
+    pub subject: Option<usize>,
+    /// One cell a column.
+    pub cells: Vec<Cell>,
+}
+
+/// What kind of row it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowKind {
+    /// Measured in this run.
+    Measured,
+    /// From a publication.
+    Published,
+    /// Computed from other rows.
+    Derived,
+}
+
+/// A cell. Numbers are in base units; how they are written is the exporter's affair (see [`crate::number`]).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "cell", rename_all = "snake_case")]
+pub enum Cell {
+    /// Nothing belongs here.
+    Empty,
+    /// Words.
+    Text {
+        /// Plain text.
+        text: String,
+    },
+    /// A number without interval.
+    Number {
+        /// The number.
+        value: f64,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// A figure with interval and evidence.
+    Figure(Box<Figure>),
+    /// Smallest and largest of several.
+    Range {
+        /// Smallest.
+        low: f64,
+        /// Largest.
+        high: f64,
+        /// Their unit.
+        unit: Unit,
+    },
+    /// A figure as a publication prints it.
+    Printed {
+        /// As printed, with its unit.
+        text: String,
+        /// The figure, or the smallest of its range, in the base unit.
+        low: f64,
+        /// The figure, or the largest of its range.
+        high: f64,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// A figure should be here, and is not.
+    Missing {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Cell {
+    /// A text cell.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell::Text { text: text.into() }
+    }
+
+    /// A plain number in ns.
+    pub fn ns(value: f64) -> Self {
+        Cell::Number {
+            value,
+            unit: Unit::Nanoseconds,
+        }
+    }
+
+    /// A plain count.
+    pub fn count(value: f64) -> Self {
+        Cell::Number {
+            value,
+            unit: Unit::Count,
+        }
+    }
+}
+
+/// How far a figure may be believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "standing", rename_all = "snake_case")]
+pub enum Standing {
+    /// The interval excludes zero.
+    Resolved,
+    /// The interval contains zero: not distinguishable from the control.
+    LikeControl,
+    /// An error was found; the number must not be used.
+    Withheld {
+        /// The error in a few words.
+        reason: String,
+    },
+}
+
+/// A figure with interval and evidence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Estimate.
+    pub value: f64,
+    /// Lower limit of its interval.
+    pub low: f64,
+    /// Upper limit of its interval.
+    pub high: f64,
+    /// Unit of the three.
+    pub unit: Unit,
+    /// How far it may be believed.
+    pub standing: Standing,
+    /// Context switches per operation; `None` where they are not known.
+    pub switches: Option<f64>,
+    /// Instructions per operation; `None` where they were not counted.
+    pub instructions: Option<f64>,
+    /// Findings as short words.
+    pub marks: Vec<Mark>,
+    /// The evidence, for an expander.
+    pub detail: Vec<Fact>,
+}
+
+/// A finding in a word, for a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    /// How much it matters.
+    pub weight: Weight,
+    /// One or two words.
+    pub word: String,
+}

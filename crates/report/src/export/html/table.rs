@@ -1,0 +1,129 @@
+//! Tables.
+
+use super::colour;
+use super::evidence::Evidence;
+use crate::document::{Cell, Column, Figure, Row, RowKind, Standing, Table, Weight};
+use crate::export::cells::{figure_value, like_control, number_text, scales, side_notes};
+use crate::number::{self, Scale};
+use maud::{Markup, html};
+
+/// A table in a box of its own, in which it scrolls.
+pub fn table(table: &Table, evidence: &mut Evidence) -> Markup {
+    let scaled = table.rows.iter().zip(scales(table));
+    let rows: Vec<Markup> = scaled
+        .map(|(r, scale)| row(r, scale, table, evidence))
+        .collect();
+    let grid = html! {
+        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+            table {
+                thead { tr {
+                    th scope="col" { (table.corner) }
+                    @for column in &table.columns { (heading(column)) }
+                } }
+                tbody { @for row in &rows { (row) } }
+            }
+        }
+        @if !table.caption.is_empty() { p.caption { (table.caption) } }
+    };
+    html! {
+        @if table.folded {
+            details.folded { summary { (table.title) } (grid) }
+        } @else {
+            div.table { h3 { (table.title) } (grid) }
+        }
+    }
+}
+
+fn heading(column: &Column) -> Markup {
+    html! {
+        th scope="col" class=(colour(column.subject)) {
+            span.name { (column.title) }
+            @if !column.subtitle.is_empty() { span.conditions { (column.subtitle) } }
+        }
+    }
+}
+
+fn row(row: &Row, scale: Option<Scale>, table: &Table, evidence: &mut Evidence) -> Markup {
+    let cells: Vec<Markup> = row
+        .cells
+        .iter()
+        .zip(&table.columns)
+        .map(|(found, column)| cell(found, column, scale, evidence))
+        .collect();
+    html! {
+        tr class={ (kind(row.kind)) " " (colour(row.subject)) } {
+            th scope="row" {
+                (row.label)
+                @if !row.place.is_empty() { span.place { (row.place) } }
+            }
+            @for cell in &cells { (cell) }
+        }
+    }
+}
+
+fn kind(kind: RowKind) -> &'static str {
+    match kind {
+        RowKind::Measured => "measured",
+        RowKind::Published => "published",
+        RowKind::Derived => "derived",
+    }
+}
+
+fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evidence) -> Markup {
+    match cell {
+        Cell::Empty => html! { td.empty { span aria-label="nothing belongs here" { "·" } } },
+        Cell::Text { text } => html! { td.words { (text) } },
+        Cell::Printed { text, .. } => html! { td.number { (text) } },
+        Cell::Number { value, unit } => html! { td.number { (number_text(*value, *unit)) } },
+        Cell::Range { low, high, unit } => {
+            html! { td.number { (number::range(*unit, *low, *high)) } }
+        }
+        Cell::Missing { reason } => html! { td.missing { (reason) } },
+        Cell::Figure(found) => html! {
+            td class={ "number " (colour(column.subject)) } { (figure(found, scale, evidence)) }
+        },
+    }
+}
+
+fn figure(figure: &Figure, scale: Option<Scale>, evidence: &mut Evidence) -> Markup {
+    let number = evidence.keep(&figure.detail);
+    let notes = side_notes(figure);
+    html! {
+        @for note in &notes { span.beside { (note) } " " }
+        button.figure type="button" data-evidence=(number) aria-expanded="false" aria-controls="evidence" {
+            (value(figure, scale))
+        }
+        @if !figure.marks.is_empty() {
+            div.marks {
+                @for mark in &figure.marks { span class={ "mark " (mark_class(mark.weight)) } { (mark.word) } " " }
+            }
+        }
+    }
+}
+
+fn value(figure: &Figure, scale: Option<Scale>) -> Markup {
+    match &figure.standing {
+        Standing::Resolved => {
+            let written = figure_value(figure, scale);
+            let half = match written.half_width.is_empty() {
+                true => String::new(),
+                false => format!("± {}", written.half_width),
+            };
+            html! {
+                span.value { (written.value) } " "
+                span.half { (half) } " "
+                span.unit { (written.unit) }
+            }
+        }
+        Standing::LikeControl => html! { span.like { (like_control(figure)) } },
+        Standing::Withheld { reason } => html! { span.withheld { "withheld: " (reason) } },
+    }
+}
+
+fn mark_class(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Info => "",
+        Weight::Warning => "warning",
+        Weight::Error => "error",
+    }
+}

@@ -1,0 +1,161 @@
+//! What a suite says of how its results are shown: groups, row labels, trends and published tables.
+//!
+//! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
+
+use antiphon_lab::Faults;
+use antiphon_lab::suite::{self, Instance, Published, RowKind, Suite};
+
+/// How the results of one suite are arranged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// The suite's title.
+    pub title: String,
+    /// What it measures.
+    pub text: String,
+    /// Groups in order.
+    pub groups: Vec<Group>,
+    /// Published tables in order.
+    pub published: Vec<Published>,
+}
+
+/// A group of rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Identifier.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// What it measures.
+    pub text: String,
+    /// Tests with their labels, in order.
+    pub rows: Vec<LabelledTest>,
+    /// Whether the group shows every clock.
+    pub clocks: bool,
+    /// Tests whose cost is read against a number in their names.
+    pub trends: Vec<Trend>,
+}
+
+/// A test and what to call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelledTest {
+    /// Name in the protocol.
+    pub test: String,
+    /// Label.
+    pub label: String,
+}
+
+/// Tests that differ by one number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    /// What is asked of it.
+    pub asks: Asks,
+    /// Label with `n` for the number.
+    pub label: String,
+    /// (number, test), in order of the suite.
+    pub points: Vec<(f64, String)>,
+}
+
+/// What a trend is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Whether a parameter is passed by copy or by reference.
+    Passing,
+    /// Where an allocator changes level.
+    Steps,
+}
+
+impl Layout {
+    /// The arrangement in a suite's text, as a run keeps it.
+    ///
+    /// # Errors
+    /// The text is not a suite.
+    pub fn from_suite_text(text: &str) -> Result<Self, Faults> {
+        Ok(Self::of(&Suite::parse(
+            "the suite kept with the run",
+            text,
+        )?))
+    }
+
+    /// The arrangement of a suite.
+    pub fn of(suite: &Suite) -> Self {
+        Layout {
+            title: suite.title.clone(),
+            text: one_line(&suite.text),
+            groups: suite.groups.iter().map(group).collect(),
+            published: suite.published.clone(),
+        }
+    }
+}
+
+fn group(from: &suite::Group) -> Group {
+    let mut group = Group {
+        id: from.id.clone(),
+        title: from.title.clone(),
+        text: one_line(&from.text),
+        ..Group::default()
+    };
+    for row in &from.rows {
+        group.clocks |= matches!(row.kind, RowKind::Clock { .. });
+        let instances = row.instances(false);
+        group
+            .rows
+            .extend(instances.iter().map(|instance| LabelledTest {
+                test: instance.test.clone(),
+                label: label(&row.label, &instance.values),
+            }));
+        for (asks, by) in [(Asks::Passing, &row.passing), (Asks::Steps, &row.steps)] {
+            if let Some(by) = by {
+                group.trends.extend(trends(row, &instances, asks, by));
+            }
+        }
+    }
+    group
+}
+
+/// The row's tests that differ in the placeholder `by` alone, together.
+fn trends(row: &suite::Row, instances: &[Instance], asks: Asks, by: &str) -> Vec<Trend> {
+    let mut trends: Vec<Trend> = Vec::new();
+    for instance in instances {
+        let Some(number) = instance.value(by).and_then(|word| word.parse().ok()) else {
+            continue;
+        };
+        let general: Vec<(String, String)> = instance
+            .values
+            .iter()
+            .map(|(name, value)| {
+                (
+                    name.clone(),
+                    if name == by {
+                        "n".into()
+                    } else {
+                        value.clone()
+                    },
+                )
+            })
+            .collect();
+        let label = label(&row.label, &general);
+        let point = (number, instance.test.clone());
+        match trends.iter_mut().find(|trend| trend.label == label) {
+            Some(trend) => trend.points.push(point),
+            None => trends.push(Trend {
+                asks,
+                label,
+                points: vec![point],
+            }),
+        }
+    }
+    trends
+}
+
+/// The label with its values, whose words are joined by underscores or dots in names of tests and by spaces here.
+fn label(template: &str, values: &[(String, String)]) -> String {
+    let spaced: Vec<(String, String)> = values
+        .iter()
+        .map(|(name, value)| (name.clone(), value.replace(['_', '.'], " ")))
+        .collect();
+    suite::fill(template, &spaced)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

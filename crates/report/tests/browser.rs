@@ -1,0 +1,241 @@
+//! The page in a browser: no errors, every plot drawn, nothing wider than a telephone, evidence and keys that work.
+//! Needs Chromium; without it each test says so and passes.
+
+mod sample;
+
+use antiphon_report::{compose, export::html};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const NAMES: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
+
+/// The browser's path; `None`, with the reason printed, where there is none.
+fn browser() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let candidates = std::env::split_paths(&path).flat_map(|dir| NAMES.map(|name| dir.join(name)));
+    let found = candidates.into_iter().find(|candidate| candidate.is_file());
+    if found.is_none() {
+        eprintln!(
+            "skipped: no Chromium in PATH (tried {}); apt install chromium",
+            NAMES.join(", ")
+        );
+    }
+    found
+}
+
+/// The document of a page after its scripts ran, and the browser's messages.
+fn open(browser: &Path, page: &Path, width: u32) -> (String, String) {
+    let profile = tempfile::tempdir().expect("a profile directory");
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+        ])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+        ])
+        .args([
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+            "--v=0",
+        ])
+        .args(["--virtual-time-budget=5000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={width},900"))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The value of an attribute that a page's script has set.
+fn attribute(dom: &str, name: &str) -> String {
+    let start = dom
+        .find(&format!("{name}=\""))
+        .unwrap_or_else(|| panic!("no {name} in the page: {:.300}", dom));
+    dom[start + name.len() + 2..]
+        .chars()
+        .take_while(|c| *c != '"')
+        .collect()
+}
+
+fn assert_sound(dom: &str, messages: &str, plots: usize) {
+    let console: Vec<&str> = messages
+        .lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect();
+    assert!(console.is_empty(), "the console says: {console:#?}");
+    assert_eq!(attribute(dom, "data-errors"), "0");
+    assert_eq!(attribute(dom, "data-plots"), plots.to_string());
+}
+
+/// A copy of the page with a probe at its end: a script that tries something and leaves what it found in `data-probe`.
+fn with_probe(page: &str, probe: &str) -> String {
+    let script = format!(
+        "<script>addEventListener('load', () => setTimeout(() => {{ const probe = () => {{ {probe} }};\
+         document.documentElement.dataset.probe = JSON.stringify(probe()); }}, 500));</script></body>"
+    );
+    page.replacen("</body>", &script, 1)
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> PathBuf {
+    let path = directory.join(name);
+    std::fs::write(&path, text).expect("the page is written");
+    path
+}
+
+fn pages() -> [(&'static str, String, usize); 2] {
+    [("quick", true), ("full", false)].map(|(name, quick)| {
+        let page = html::render(&compose(&sample::run(quick)));
+        let plots = page.matches("<figure class=\"plot\"").count();
+        assert!(plots > 15, "{name} has {plots} plots");
+        (name, page, plots)
+    })
+}
+
+#[test]
+fn the_page_draws_every_plot_without_errors() {
+    let Some(browser) = browser() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    for (name, page, plots) in pages() {
+        let probe = "return [...document.querySelectorAll('figure.plot')].filter((f) => \
+            !f.querySelector('.canvas svg:not(.head) path.points, .canvas path.line, .canvas path.sticks')).length";
+        let path = write(
+            directory.path(),
+            &format!("{name}.html"),
+            &with_probe(&page, probe),
+        );
+        let (dom, messages) = open(&browser, &path, 1280);
+        assert_sound(&dom, &messages, plots);
+        assert_eq!(
+            attribute(&dom, "data-probe"),
+            "0",
+            "plots without data in {name}"
+        );
+        assert!(
+            !dom.contains("NaN"),
+            "a coordinate of {name} is not a number"
+        );
+    }
+}
+
+/// Headless windows are at least 500 pixels wide, so the page is put in a frame of 390.
+#[test]
+fn a_telephone_shows_it_without_scrolling_sideways() {
+    let Some(browser) = browser() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    for (name, page, _) in pages() {
+        let probe = "const wide = [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, .canvas') \
+            && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.tagName + '.' + e.className); \
+            const seen = [innerWidth, document.documentElement.scrollWidth, document.documentElement.dataset.plots, \
+            document.documentElement.dataset.errors, wide.slice(0, 5).join(' ')]; parent.postMessage(seen, '*'); return seen";
+        write(
+            directory.path(),
+            &format!("{name}.html"),
+            &with_probe(&page, probe),
+        );
+        let frame = format!(
+            "<!DOCTYPE html><html><body><iframe width=390 height=844 style='border:0' src='{name}.html'></iframe>\
+             <script>addEventListener('message', (e) => {{ document.documentElement.dataset.seen = e.data.join('|'); }});</script></body></html>"
+        );
+        let outer = write(directory.path(), &format!("{name}-frame.html"), &frame);
+        let (dom, messages) = open(&browser, &outer, 1000);
+        let seen = attribute(&dom, "data-seen");
+        let parts: Vec<&str> = seen.split('|').collect();
+        assert_eq!(parts[0], "390", "{seen}\n{messages}");
+        let width: u32 = parts[1].parse().expect("a width");
+        assert!(width <= 390, "{name} is wider than its window: {seen}");
+        assert_ne!(parts[2], "0", "plots are drawn");
+        assert_eq!(parts[3], "0", "no errors");
+        assert_eq!(parts[4], "", "elements reach beyond the window");
+        assert!(!messages.contains("CONSOLE"), "{messages}");
+    }
+}
+
+#[test]
+fn figures_show_their_evidence_and_plots_answer_keys() {
+    let Some(browser) = browser() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_, page, plots) = pages().into_iter().next().expect("a page");
+    let probe = "
+        const found = {}, panel = document.getElementById('evidence');
+        const button = document.querySelector('button.figure');
+        button.click();
+        found.evidence = panel.textContent; found.open = button.getAttribute('aria-expanded');
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+        found.closed = panel.hidden;
+        const figure = document.querySelector('figure.plot');
+        const svg = () => figure.querySelector('svg:not(.head)[tabindex]');
+        const press = (key) => svg().dispatchEvent(new KeyboardEvent('keydown', { key }));
+        press('ArrowRight');
+        found.tip = figure.querySelector('.tip').textContent;
+        press('+');
+        const reset = [...figure.querySelectorAll('.controls button')].find((b) => b.textContent === 'show all');
+        found.zoomed = !reset.hidden;
+        press('Escape');
+        found.whole = reset.hidden;
+        const markers = () => figure.querySelectorAll('path.points').length;
+        const before = markers();
+        figure.querySelector('.legend button').click();
+        found.hidden = [before, markers() - figure.querySelectorAll('.legend path.points').length];
+        const scale = figure.querySelector('.controls button');
+        scale.click();
+        found.linear = scale.getAttribute('aria-pressed');
+        const filter = document.querySelector('input.filter');
+        filter.value = 'inline no'; filter.dispatchEvent(new Event('input'));
+        const rows = [...document.querySelector('.filter + .scroll').querySelectorAll('tbody tr')];
+        found.rows = rows.filter((r) => !r.hidden).map((r) => r.querySelector('th').textContent);
+        return found";
+    let path = write(directory.path(), "page.html", &with_probe(&page, probe));
+    let (dom, messages) = open(&browser, &path, 1280);
+    assert_sound(&dom, &messages, plots);
+    let found = attribute(&dom, "data-probe")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&");
+    let found: serde_json::Value = serde_json::from_str(&found).expect(&found);
+    let evidence = found["evidence"].as_str().expect("text");
+    let facts = [
+        "Cost, bootstrap",
+        "Cost, sign test",
+        "Paper: minima",
+        "Paper: mean",
+        "Stopped because",
+        "N",
+        "Switches",
+        "as the threads reported",
+    ];
+    for fact in facts {
+        assert!(evidence.contains(fact), "no {fact} in {evidence}");
+    }
+    assert_eq!(
+        (&found["open"], &found["closed"]),
+        (&"true".into(), &true.into())
+    );
+    let tip = found["tip"].as_str().expect("text");
+    assert!(
+        tip.contains("inter, no parameters") && tip.contains("ns"),
+        "{tip}"
+    );
+    assert_eq!(
+        (&found["zoomed"], &found["whole"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(
+        found["hidden"],
+        serde_json::json!([4, 1]),
+        "two in the legend, two drawn; then one"
+    );
+    assert_eq!(found["linear"], "false");
+    assert_eq!(found["rows"], serde_json::json!(["inline, no parameters"]));
+}

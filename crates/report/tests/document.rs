@@ -1,0 +1,390 @@
+//! What a run's document says: structure, counts, escaping, and runs at the edges.
+
+mod sample;
+
+use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_measure::FindingKind;
+use antiphon_report::document::{
+    Block, Cell, Document, Plot, RowKind, Section, Standing, Table, Unit,
+};
+use antiphon_report::export::html;
+use antiphon_report::{compose, number};
+use sample::{empty_run, estimate, finding, identity, result, run};
+
+fn section<'d>(document: &'d Document, id: &str) -> &'d Section {
+    let found = document.sections.iter().find(|section| section.id == id);
+    found.unwrap_or_else(|| panic!("no section {id}"))
+}
+
+fn tables(section: &Section) -> Vec<&Table> {
+    let blocks = section.blocks.iter();
+    blocks
+        .filter_map(|block| {
+            if let Block::Table(table) = block {
+                Some(table)
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+fn plots(section: &Section) -> Vec<&Plot> {
+    let blocks = section.blocks.iter();
+    blocks
+        .filter_map(|block| {
+            if let Block::Plot(plot) = block {
+                Some(plot)
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+fn row<'t>(table: &'t Table, label: &str) -> &'t antiphon_report::document::Row {
+    table
+        .rows
+        .iter()
+        .find(|row| row.label == label)
+        .unwrap_or_else(|| panic!("no row {label}"))
+}
+
+#[test]
+fn every_group_has_a_section_with_a_figure_and_every_row_is_shown() {
+    let run = run(false);
+    let document = compose(&run);
+    for id in [
+        "calls",
+        "allocation",
+        "exceptions",
+        "tasks",
+        "rendezvous",
+        "protected",
+        "clock",
+        "time",
+        "delay",
+        "storage",
+        "interrupts",
+    ] {
+        let section = section(&document, &format!("group-{id}"));
+        assert!(!tables(section).is_empty(), "{id} has no table");
+        assert!(!plots(section).is_empty(), "{id} has no plot");
+    }
+    let groups = document
+        .sections
+        .iter()
+        .filter(|s| s.id.starts_with("group-"));
+    let figures = groups
+        .flat_map(tables)
+        .flat_map(|t| &t.rows)
+        .flat_map(|r| &r.cells);
+    let figures = figures
+        .filter(|cell| matches!(cell, Cell::Figure(_)))
+        .count();
+    let frames = run
+        .results
+        .iter()
+        .filter(|r| matches!(r.outcome, Outcome::Frame(_)))
+        .count();
+    assert_eq!(
+        figures, frames,
+        "each frame's figure stands in exactly one cell"
+    );
+}
+
+#[test]
+fn rows_follow_the_suite_and_columns_the_subjects() {
+    let mut run = run(true);
+    run.results.reverse();
+    let document = compose(&run);
+    let table = tables(section(&document, "group-calls"))[0];
+    assert_eq!(table.rows[0].label, "inter, no parameters");
+    assert_eq!(table.columns[0].title, "ada/O2");
+    assert_eq!(table.columns[0].subtitle, "other, same");
+    assert_eq!(table.columns[1].title, "c/O2");
+}
+
+#[test]
+fn the_summary_counts_what_has_no_figure_and_says_why() {
+    let run = run(true);
+    let absent = run
+        .results
+        .iter()
+        .filter(|r| matches!(r.outcome, Outcome::Absent { .. }))
+        .count();
+    let fatal = |r: &&ResultRecord| match &r.outcome {
+        Outcome::Frame(e) => e
+            .findings
+            .iter()
+            .any(|f| matches!(f.kind, FindingKind::DeadCode | FindingKind::WrongPlacement)),
+        _ => false,
+    };
+    let withheld = run.results.iter().filter(fatal).count();
+    assert!(absent > 0 && withheld > 0);
+    let document = compose(&run);
+    let measured = run.results.len() - absent - withheld;
+    let sentence = &document.summary[0].text;
+    assert!(
+        sentence.starts_with(&format!("{measured} figures measured")),
+        "{sentence}"
+    );
+    assert!(
+        sentence.contains(&format!("{} rows without a figure", absent + withheld)),
+        "{sentence}"
+    );
+    assert!(document.summary[1].text.contains("the subject hung"));
+}
+
+#[test]
+fn a_cost_like_the_control_shows_its_bound_and_instructions() {
+    let document = compose(&run(true));
+    let table = tables(section(&document, "group-calls"))[0];
+    let Cell::Figure(figure) = &row(table, "inline, no parameters").cells[0] else {
+        panic!("no figure")
+    };
+    assert_eq!(figure.standing, Standing::LikeControl);
+    assert_eq!(figure.instructions, Some(0.0));
+    let page = html::render(&document);
+    assert!(page.contains("≈ control (&lt; 0.06\u{202f}ns)"));
+    assert!(page.contains("0 instr"));
+}
+
+#[test]
+fn an_error_withholds_its_figure_from_tables_plots_and_ranges() {
+    let mut run = empty_run();
+    let mut bad = estimate(5.0, 0.1);
+    bad.findings
+        .push(finding(FindingKind::DeadCode, "2 N took as long as N"));
+    let add = |run: &mut antiphon_lab::RunRecord, test: &str, e| {
+        run.results.push(result(
+            identity(test, "ada/O2", "other", "same"),
+            Outcome::Frame(Box::new(e)),
+        ));
+    };
+    add(&mut run, "call.inter.none", bad);
+    let document = compose(&run);
+    let calls = section(&document, "group-calls");
+    let Cell::Figure(figure) = &tables(calls)[0].rows[0].cells[0] else {
+        panic!("no figure")
+    };
+    assert!(matches!(figure.standing, Standing::Withheld { .. }));
+    assert!(plots(calls).is_empty());
+    let published = tables(section(&document, "published"))[0];
+    let today = published
+        .rows
+        .iter()
+        .find(|row| row.kind == RowKind::Measured)
+        .expect("a row of today");
+    assert!(matches!(today.cells[0], Cell::Missing { .. }));
+}
+
+#[test]
+fn published_tables_hold_todays_range_slope_method_and_resolution() {
+    let document = compose(&run(false));
+    let published = tables(section(&document, "published"));
+    let named = |title: &str| {
+        *published
+            .iter()
+            .find(|t| t.title.starts_with(title))
+            .expect(title)
+    };
+    let today = |table: &Table| {
+        let today = table
+            .rows
+            .iter()
+            .find(|row| row.label == "Today: ada/O2 · other, same")
+            .cloned();
+        today.unwrap_or_else(|| panic!("no row of today in {}", table.title))
+    };
+    assert!(matches!(
+        today(named("Table III. Dynamically bounded arrays in a")).cells[0],
+        Cell::Range { .. }
+    ));
+    let Cell::Figure(slope) = &today(named("Table II. Additional")).cells[0] else {
+        panic!("no slope")
+    };
+    assert!((0.2..0.4).contains(&slope.value), "{}", slope.value);
+    let timing = today(named("Table VI."));
+    assert_eq!(
+        timing.cells[1],
+        Cell::Number {
+            value: 1000.0,
+            unit: Unit::Nanoseconds
+        }
+    );
+    assert_eq!(timing.cells[2], Cell::text("pre-emptive"));
+    assert_eq!(timing.cells[3], Cell::ns(180.0));
+}
+
+#[test]
+fn published_figures_are_the_printed_ones_and_the_ratio_is_to_the_best() {
+    let mut run = empty_run();
+    let e = Box::new(estimate(2.0, 0.01));
+    run.results.push(result(
+        identity("call.inter.none", "ada/O2", "other", "same"),
+        Outcome::Frame(e),
+    ));
+    let document = compose(&run);
+    let table = tables(section(&document, "published"))[0];
+    let text = "14\u{202f}µs".to_string();
+    let printed = Cell::Printed {
+        text,
+        low: 14_000.0,
+        high: 14_000.0,
+        unit: Unit::Nanoseconds,
+    };
+    assert_eq!(row(table, "Alsys 1.0, Apollo DN660").cells[0], printed);
+    let ratio = &row(table, "best published ÷ today").cells;
+    assert_eq!(
+        ratio[0],
+        Cell::Number {
+            value: 7000.0,
+            unit: Unit::Ratio
+        }
+    );
+    assert_eq!(ratio[1], Cell::Empty);
+}
+
+#[test]
+fn composite_parameters_and_allocators_get_their_verdicts() {
+    let document = compose(&run(false));
+    let passing = tables(section(&document, "group-calls"))[1];
+    let said = |label: &str| match &row(passing, label).cells[0] {
+        Cell::Text { text } => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(said("inter, unconstrained of n bytes, in out").starts_with("by copy"));
+    let steps = tables(section(&document, "group-allocation"))[1];
+    let Cell::Text { text } = &row(steps, "new record of n bytes").cells[0] else {
+        panic!("no verdict")
+    };
+    assert!(
+        text.contains(&format!("at {}", number::exact(Unit::Bytes, 4096.0))),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_subject_says_cannot_become_markup() {
+    let evil = "<script>alert(1)</script>\"'&</textarea>";
+    let mut run = empty_run();
+    let mut bad = estimate(5.0, 0.1);
+    bad.findings.push(finding(FindingKind::Note, evil));
+    run.machine.host = evil.into();
+    run.results.push(result(
+        identity("call.inter.none", evil, "other", "same"),
+        Outcome::Frame(Box::new(bad)),
+    ));
+    run.results.push(result(
+        identity(evil, evil, evil, evil),
+        Outcome::Absent {
+            reason: evil.into(),
+            mend: evil.into(),
+            last_words: evil.into(),
+        },
+    ));
+    let page = html::render(&compose(&run));
+    assert!(
+        page.contains("&lt;script&gt;alert(1)"),
+        "the words are shown"
+    );
+    assert!(!page.contains("<script>alert"));
+    assert_eq!(
+        page.matches("</script>").count(),
+        2,
+        "only the page's own scripts end"
+    );
+    let attribute_escaped = !page.contains("aria-label=\"<") && !page.contains("\"'&</textarea>");
+    assert!(attribute_escaped);
+}
+
+#[test]
+fn an_empty_run_is_a_page_that_says_so() {
+    let document = compose(&empty_run());
+    assert_eq!(document.summary[0].text, "0 figures measured.");
+    assert!(
+        document
+            .sections
+            .iter()
+            .all(|s| !s.id.starts_with("group-"))
+    );
+    assert!(html::render(&document).contains("No row of this run belongs in this table"));
+}
+
+#[test]
+fn a_run_without_any_figure_names_the_reason_once() {
+    let mut run = empty_run();
+    for test in ["call.inter.none", "call.intra.none", "alloc.new.integer"] {
+        run.results.push(result(
+            identity(test, "ada/O2", "other", "same"),
+            Outcome::Absent {
+                reason: "gnatmake was not found".into(),
+                mend: "apt install gnat".into(),
+                last_words: String::new(),
+            },
+        ));
+    }
+    let document = compose(&run);
+    assert_eq!(document.summary[1].text, "gnatmake was not found (3)");
+    let Block::Notes { notes } = &section(&document, "findings").blocks[1] else {
+        panic!("no notes")
+    };
+    assert_eq!(notes.len(), 1);
+    assert_eq!(notes[0].mend, "apt install gnat");
+    assert!(notes[0].about.contains("new integer"));
+}
+
+#[test]
+fn a_run_whose_suite_cannot_be_read_is_still_shown() {
+    let mut run = run(true);
+    run.suite_toml = "this is not a suite".into();
+    let document = compose(&run);
+    assert!(document.summary.iter().any(|note| note.about == "Suite"));
+    assert!(
+        !tables(section(&document, "group-others"))[0]
+            .rows
+            .is_empty()
+    );
+}
+
+#[test]
+fn numbers_that_are_no_numbers_do_not_stop_the_page() {
+    let mut run = empty_run();
+    let mut odd = estimate(f64::NAN, f64::INFINITY);
+    odd.relative_half_width = f64::NAN;
+    run.results.push(result(
+        identity("call.inter.none", "ada/O2", "other", "same"),
+        Outcome::Frame(Box::new(odd)),
+    ));
+    let page = html::render(&compose(&run));
+    assert!(page.contains("–"));
+}
+
+#[test]
+fn a_full_run_stays_well_below_five_megabytes() {
+    let page = html::render(&compose(&run(false)));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(
+        !page.contains("http://") || page.matches("http://").count() == 1,
+        "only the name of the SVG namespace"
+    );
+    assert!(!page.contains("https://"));
+}
+
+#[test]
+fn a_huge_run_is_shown_whole() {
+    let mut run = empty_run();
+    for index in 0..20_000 {
+        let e = Box::new(estimate(1.0 + f64::from(index), 0.1));
+        run.results.push(result(
+            identity(&format!("many.{index}"), "ada/O2", "other", "same"),
+            Outcome::Frame(e),
+        ));
+    }
+    let document = compose(&run);
+    assert_eq!(
+        tables(section(&document, "group-others"))[0].rows.len(),
+        20_000
+    );
+}

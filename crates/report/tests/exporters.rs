@@ -1,0 +1,361 @@
+//! The other formats: what is in them, and that a subject's words do no harm in any.
+
+mod sample;
+
+use antiphon_lab::{LiveRow, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::{ComparisonSettings, FindingKind, PairEstimate, Stopped};
+use antiphon_report::comparison::{Comparison, Side, Verdict};
+use antiphon_report::export::live::{LiveTable, one_line};
+use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
+use antiphon_report::export::{csv, html, json, markdown, xlsx};
+use antiphon_report::{compose, compose_comparison};
+use sample::{compared::comparison, empty_run, estimate, finding, identity, result, run};
+use std::collections::HashMap;
+
+const PLAIN: TextOptions = TextOptions {
+    width: 120,
+    colour: false,
+};
+
+fn frame(test: &str, subject: &str, cost: f64) -> ResultRecord {
+    result(
+        identity(test, subject, "other", "same"),
+        Outcome::Frame(Box::new(estimate(cost, 0.05))),
+    )
+}
+
+fn absent(test: &str, reason: &str) -> ResultRecord {
+    let outcome = Outcome::Absent {
+        reason: reason.into(),
+        mend: "apt install gnat".into(),
+        last_words: "bash: gnatmake: command not found\n".into(),
+    };
+    result(identity(test, "ada/O2", "other", "same"), outcome)
+}
+
+fn with(results: Vec<ResultRecord>) -> RunRecord {
+    RunRecord {
+        results,
+        ..empty_run()
+    }
+}
+
+/// CSV lines as maps from heading to field.
+fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    reader
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .expect("sound CSV")
+}
+
+#[test]
+fn csv_has_every_figure_with_its_limits() {
+    let rows =
+        csv_rows(&csv::run(&with(vec![frame("call.inter.none", "ada/O2", 1.75)])).expect("CSV"));
+    assert_eq!(rows.len(), 1);
+    let field = |name: &str| rows[0][name].as_str();
+    assert_eq!(
+        (field("group"), field("label")),
+        ("calls", "inter, no parameters")
+    );
+    assert_eq!(
+        (field("figure"), field("unit"), field("value")),
+        ("cost", "ns", "1.75")
+    );
+    assert_eq!((field("low"), field("high")), ("1.7", "1.8"));
+    assert_eq!(
+        (field("stopped"), field("total_iterations")),
+        ("interval_reached", "9888000")
+    );
+}
+
+#[test]
+fn csv_gives_every_kind_of_result_a_line() {
+    let run = run(true);
+    let rows = csv_rows(&csv::run(&run).expect("CSV"));
+    let of = |figure: &str| rows.iter().filter(|row| row["figure"] == figure).count();
+    let absent = run.results.iter().filter(|r| r.outcome.is_absent()).count();
+    assert_eq!(of("absent"), absent);
+    for figure in [
+        "cost",
+        "clock_resolution",
+        "delay_actual",
+        "latency_from_intended",
+        "storage_typical",
+        "interference_share",
+    ] {
+        assert!(of(figure) > 0, "no {figure}");
+    }
+    let delay = rows
+        .iter()
+        .find(|row| row["figure"] == "delay_actual")
+        .expect("a point");
+    assert_eq!(
+        delay["arg"], "1000",
+        "the request stands beside the actual delay"
+    );
+}
+
+#[test]
+fn csv_defuses_what_a_spreadsheet_would_compute() {
+    let mut evil = frame("call.inter.none", "=cmd|'/c calc'!A1", 1.0);
+    if let Outcome::Frame(estimate) = &mut evil.outcome {
+        estimate
+            .findings
+            .push(finding(FindingKind::Note, "@SUM(1,2)\nand \"more\""));
+    }
+    let rows = csv_rows(&csv::run(&with(vec![evil])).expect("CSV"));
+    assert_eq!(rows[0]["subject"], "'=cmd|'/c calc'!A1");
+    assert_eq!(rows[0]["findings"], "'@SUM(1,2)\nand \"more\"");
+}
+
+#[test]
+fn json_names_its_schema_and_gives_the_run_back() {
+    let run = run(true);
+    let text = json::run(&run).expect("JSON");
+    let value: serde_json::Value = serde_json::from_str(&text).expect("sound JSON");
+    assert_eq!(
+        (&value["schema"], &value["version"]),
+        (&"antiphon.run".into(), &1.into())
+    );
+    let back: RunRecord = serde_json::from_value(value["run"].clone()).expect("a run");
+    assert_eq!(back.results.len(), run.results.len());
+    assert_eq!(back.results[0].identity, run.results[0].identity);
+}
+
+#[test]
+fn json_survives_numbers_that_are_no_numbers() {
+    let text = json::run(&with(vec![frame("call.inter.none", "ada/O2", f64::NAN)])).expect("JSON");
+    let value: serde_json::Value = serde_json::from_str(&text).expect("sound JSON");
+    assert!(value["run"]["results"][0]["outcome"]["cost_ns"]["value"].is_null());
+}
+
+/// The text of the workbook's parts, by name.
+fn parts(workbook: &[u8]) -> HashMap<String, String> {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(workbook)).expect("a zip archive");
+    (0..archive.len())
+        .map(|index| {
+            let mut file = archive.by_index(index).expect("a part");
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut file, &mut text).expect("text");
+            (file.name().expect("a name").to_string(), text)
+        })
+        .collect()
+}
+
+#[test]
+fn the_workbook_has_a_sheet_a_section_and_numbers_as_numbers() {
+    let document = compose(&with(vec![frame("call.inter.none", "ada/O2", 1.75)]));
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    let sheets = parts
+        .keys()
+        .filter(|name| name.starts_with("xl/worksheets/sheet"))
+        .count();
+    assert_eq!(sheets, document.sections.len() + 1);
+    assert!(parts["xl/workbook.xml"].contains("Subprogram calls"));
+    let calls = &parts["xl/worksheets/sheet2.xml"];
+    for number in ["<v>1.75</v>", "<v>1.7</v>", "<v>1.8</v>"] {
+        assert!(calls.contains(number), "no {number} in {calls}");
+    }
+}
+
+#[test]
+fn sheets_with_unusual_titles_can_be_named() {
+    let mut document = compose(&run(true));
+    for section in &mut document.sections {
+        section.title =
+            "History: [a/b] 'with * everything ? that a sheet's name may not have".into();
+    }
+    document.sections[0].title.clear();
+    document.sections[1].title = "run".into();
+    assert!(!xlsx::render(&document).expect("a workbook").is_empty());
+}
+
+#[test]
+fn markdown_has_tables_and_no_markup_of_subjects() {
+    let text = markdown::render(&compose(&with(vec![
+        frame("call.inter.none", "a|b<script>", 1.75),
+        absent("call.intra.none", "gnatmake *was* not found"),
+    ])));
+    assert!(text.contains("| inter, no parameters |"), "{text}");
+    assert!(text.contains("1.75 ± 0.05"));
+    assert!(text.contains("a\\|b&lt;script&gt;"));
+    assert!(text.contains("gnatmake \\*was\\* not found"));
+    let widths: Vec<usize> = text
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .take(3)
+        .map(|line| line.replace("\\|", "").matches('|').count())
+        .collect();
+    assert!(
+        widths.windows(2).all(|pair| pair[0] == pair[1]),
+        "{widths:?}"
+    );
+}
+
+#[test]
+fn text_stays_within_the_terminal_and_steers_nothing() {
+    let run = with(vec![
+        frame("call.inter.none", "ada/O2", 1.75),
+        absent("call.intra.none", "it said \u{1b}[2J and beeped \u{7}"),
+    ]);
+    for text in [render(&compose(&run), PLAIN), render_tables(&run, PLAIN)] {
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'));
+        assert!(text.contains("inter, no parameters"));
+        assert!(text.contains("apt install gnat"));
+        let table_lines = text.lines().filter(|line| line.starts_with('─'));
+        assert!(
+            table_lines
+                .map(|line| line.chars().count())
+                .all(|width| width <= 120)
+        );
+    }
+}
+
+#[test]
+fn a_run_has_a_line() {
+    let line = summary(&with(vec![
+        frame("call.inter.none", "ada/O2", 1.75),
+        absent("x", "gone"),
+    ]));
+    assert!(line.contains("run 7 · features"), "{line}");
+    assert!(
+        line.contains("1 figure measured, 1 row without a figure"),
+        "{line}"
+    );
+    assert_eq!(line.lines().count(), 1);
+}
+
+#[test]
+fn a_live_row_fits_its_terminal_whatever_it_says() {
+    for width in [40, 80, 132] {
+        let table = LiveTable::new(width);
+        for result in &run(true).results {
+            let row = table.row(&"a rather long label ".repeat(8), result);
+            let widest = width.max(16 + 18 + 24 + 6); // the narrowest that columns get
+            assert!(row.chars().count() <= widest, "{width}: {row}");
+            assert_eq!(row.lines().count(), 1);
+        }
+    }
+    let line = one_line(
+        "inter, no parameters",
+        &frame("call.inter.none", "ada/O2", 1.75),
+    );
+    assert_eq!(
+        line,
+        "inter, no parameters ada/O2 other.same 1.75 ± 0.05 ns"
+    );
+}
+
+/// Two runs of one test, the second dearer by this factor.
+fn compared(factor: f64) -> Comparison {
+    let starts = |mut record: ResultRecord, factor: f64| {
+        let Outcome::Frame(e) = &record.outcome else {
+            panic!("a frame")
+        };
+        let start = |n: i32| {
+            let mut e = (**e).clone();
+            e.log_ratio_to_reference =
+                Some(sample::interval(factor.ln() + f64::from(n) * 1e-3, 1e-4));
+            e.cost_ns = sample::interval(20.0 * factor * (1.0 + f64::from(n) * 1e-3), 0.01);
+            e
+        };
+        record.starts = (0..4).map(start).collect();
+        record
+    };
+    let a = with(vec![
+        starts(frame("call.inter.none", "ada/O2", 20.0), 1.0),
+        frame("call.intra.none", "ada/O2", 2.0),
+    ]);
+    let b = with(vec![starts(
+        frame("call.inter.none", "ada/O2", 20.0 * factor),
+        factor,
+    )]);
+    let settings = ComparisonSettings::default();
+    let rows = antiphon_lab::compare_runs(&a, &b, &[], &settings);
+    Comparison::of_runs(&a, &b, &rows, &settings)
+}
+
+#[test]
+fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
+    let dearer = compared(1.5);
+    assert_eq!(dearer.rows[0].verdict, Verdict::Dearer);
+    assert_eq!(dearer.rows[0].group, "Subprogram calls");
+    assert_eq!(
+        dearer.rows[0].label,
+        "inter, no parameters · ada/O2 · other, same"
+    );
+    assert_eq!(compared(1.0).rows[0].verdict, Verdict::Same);
+    assert_eq!(dearer.rows[1].verdict, Verdict::Missing);
+    assert!(dearer.rows[1].note.contains("the second run has no figure"));
+}
+
+#[test]
+fn interleaved_builds_are_judged_by_their_own_interval() {
+    let pair = |log: f64| PairEstimate {
+        log_ratio: sample::interval(log, 0.002),
+        ratio: sample::interval(log.exp(), 0.002),
+        cost_difference_ns: None,
+        test_ns: (20.0, 20.0 * log.exp()),
+        control_ns: None,
+        iterations: (1000, 1000),
+        blocks: 400,
+        stopped: Stopped::IntervalReached,
+        findings: Vec::new(),
+    };
+    let row = |outcome| LiveRow {
+        test: "self.dearer".into(),
+        arg: None,
+        outcome,
+    };
+    let hung = antiphon_lab::Absence {
+        reason: "it hung".into(),
+        mend: String::new(),
+        last_words: String::new(),
+    };
+    let rows = [
+        row(Ok(pair(0.049))),
+        row(Ok(pair(0.0))),
+        row(Ok(pair(0.0105))),
+        row(Err(hung)),
+    ];
+    let side = |name: &str| Side {
+        name: name.into(),
+        lines: Vec::new(),
+    };
+    let found = Comparison::of_live(side("old"), side("new"), &rows, 0.01, 0.95);
+    let verdicts: Vec<Verdict> = found.rows.iter().map(|row| row.verdict).collect();
+    assert_eq!(
+        verdicts,
+        [
+            Verdict::Dearer,
+            Verdict::Same,
+            Verdict::Undecided,
+            Verdict::Missing
+        ]
+    );
+    assert_eq!(found.rows[3].note, "it hung");
+}
+
+#[test]
+fn a_comparison_shows_verdicts_ratios_and_the_worst() {
+    let comparison = comparison();
+    let document = compose_comparison(&comparison);
+    assert_eq!(document.title, "run 8 against run 7");
+    let counts = "5 rows compared: 1 dearer, 1 cheaper, 1 the same, 1 undecided, 1 without a figure on one side.";
+    assert_eq!(document.summary[0].text, counts);
+    assert_eq!(
+        document.summary[1].text.replace('\u{202f}', " "),
+        "simple (+19.0 %)"
+    );
+    let page = html::render(&document);
+    assert!(page.contains("1.19") && page.contains("no figure: the subject hung"));
+    let rows = csv_rows(&csv::comparison(&comparison).expect("CSV"));
+    assert_eq!(
+        (rows[3]["verdict"].as_str(), rows[4]["after_ns"].as_str()),
+        ("dearer", "")
+    );
+    let json = json::comparison(&comparison).expect("JSON");
+    assert!(json.contains("\"schema\": \"antiphon.comparison\""));
+}

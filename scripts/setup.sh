@@ -1,0 +1,37 @@
+#!/bin/sh
+# Installs what the laboratory needs on Debian and Ubuntu: for each COMMAND=PACKAGE argument, PACKAGE if COMMAND is missing.
+# Without root or sudo it says what to install, and goes on with what is there: subjects that lack something are reported as such.
+set -u
+
+missing=
+for pair in "$@"; do
+    command -v "${pair%%=*}" >/dev/null 2>&1 || missing="$missing ${pair#*=}"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    as_root=sudo
+else
+    as_root=none
+fi
+
+if [ "$as_root" = none ] || ! command -v apt-get >/dev/null 2>&1; then
+    echo "Missing packages:$missing" >&2
+    echo "Install them with: sudo apt-get install$missing   (or your system's equivalent)" >&2
+    echo "Going on with what is there." >&2
+    exit 0
+fi
+
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+# A failed update may still leave lists that serve; the install decides.
+$as_root apt-get update >"$log" 2>&1
+# shellcheck disable=SC2086 # the list is meant to be split
+if ! $as_root apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
+    tail -n 15 "$log" >&2
+    echo "apt-get could not install:$missing. Going on with what is there." >&2
+fi
+rm -f "$log"
