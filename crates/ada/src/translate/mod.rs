@@ -94,3 +94,20 @@ pub fn translate(analysis: &Analysis) -> Translation {
         replaced,
     }
 }
+
+impl Translation {
+    /// The translated program.
+    ///
+    /// # Errors
+    /// Syntax errors, if a translation made something that is no Ada; that is a fault of ours.
+    pub fn program(&self, original: &Program) -> Result<Program, crate::Error> {
+        Program::parse(original.sources.iter().enumerate().map(|(file, source)| {
+            let text = self
+                .files
+                .iter()
+                .find(|e| e.file == file)
+                .map_or(&source.text, |e| &e.text);
+            (source.path.clone(), source.encode(text))
+        }))
+    }
+}
