@@ -12,6 +12,7 @@ mod progress;
 mod report;
 mod runs;
 mod subjects;
+mod translate;
 
 use clap::Parser;
 use cli::{Cli, Verb};
@@ -25,6 +26,7 @@ fn main() -> Exit {
         Verb::Report(options) => report::run(&cli, options),
         Verb::Compare(options) => compare::run(&cli, options),
         Verb::Runs(options) => runs::run(&cli, options),
+        Verb::Translate(options) => translate::run(options),
         Verb::Generate(options) => generate::run(options),
     };
     done.unwrap_or_else(|error| {
