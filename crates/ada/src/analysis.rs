@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
 use crate::translate::context::Context;
-use crate::translate::{Options, obstacles};
+use crate::translate::{Options, calling, obstacles};
 use crate::verdict::{Class, Reason, Rule, Verdict};
 
 /// A task and its verdict.
@@ -68,6 +68,9 @@ impl<'p> Analysis<'p> {
             suspects,
             options: &self.options,
         };
+        if calling::looks_like_one(&cx) {
+            return judge_caller(cx);
+        }
         let mut found = obstacles::find(&cx);
         if found.reasons.is_empty()
             && let Err(more) = accepting::replace(cx, &HashSet::new())
@@ -91,7 +94,7 @@ impl<'p> Analysis<'p> {
         report: &TaskReport,
         taken: &HashSet<String>,
     ) -> Option<Result<Replacement, Vec<Reason>>> {
-        if report.verdict.class != Class::Accepting {
+        if !matches!(report.verdict.class, Class::Accepting | Class::Calling) {
             return None;
         }
         let oracle = Oracle::new(self.program, &self.names);
@@ -105,7 +108,45 @@ impl<'p> Analysis<'p> {
             flow: &flow,
             options: &self.options,
         };
-        Some(accepting::replace(cx, taken))
+        Some(match report.verdict.class {
+            Class::Calling => calling::replace(cx, taken),
+            _ => accepting::replace(cx, taken),
+        })
+    }
+}
+
+/// A task that calls its clients in turn.
+fn judge_caller(cx: Context) -> TaskReport {
+    let used: Vec<Reason> = cx
+        .task
+        .uses_as_task(cx.program, cx.names, cx.suspects)
+        .into_iter()
+        .map(|u| Reason {
+            rule: Rule::UsedAsTask,
+            at: u.at,
+            text: format!("{} needs a task", u.what),
+            mend: "do without it".into(),
+        })
+        .collect();
+    let reasons = if used.is_empty() {
+        calling::replace(cx, &HashSet::new())
+            .err()
+            .unwrap_or_default()
+    } else {
+        used
+    };
+    let class = if reasons.is_empty() {
+        Class::Calling
+    } else {
+        Class::Kept
+    };
+    TaskReport {
+        task: cx.task.clone(),
+        verdict: Verdict {
+            class,
+            reasons,
+            notes: vec![],
+        },
     }
 }
 

@@ -672,7 +672,8 @@ pub fn is_left_from_inside(flow: &Flow, node: NodeId) -> bool {
         })
 }
 
-fn step(counter: &Counter) -> String {
+/// The statement that steps a counter.
+pub fn step(counter: &Counter) -> String {
     let name = &counter.name;
     match (&counter.discrete, counter.is_reverse) {
         (None, false) => format!("{name} := {name} + 1;"),

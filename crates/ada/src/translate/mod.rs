@@ -1,6 +1,7 @@
 //! Translation: rendezvous to protected objects, as edits that keep layout and comments.
 
 pub mod accepting;
+pub mod calling;
 pub mod code;
 pub mod context;
 mod counter;
