@@ -140,16 +140,29 @@ fn plan(cx: &Context) -> Result<Plan, Vec<Reason>> {
         ));
     }
     let declaration = cx.task.declaration;
-    let scheme = tree.child(node, "iteration_scheme").map_or(vec![], |s| cx.meanings(cx.at(s)));
+    let scheme = tree
+        .child(node, "iteration_scheme")
+        .map_or(vec![], |s| cx.meanings(cx.at(s)));
     let is_late = scheme.iter().any(|&(_, e)| {
         let ident = cx.names.entity(e).ident;
-        let is_after = cx.program.sources[ident.file].tree.start(ident.node) > cx.program.sources[declaration.file].tree.start(declaration.node);
+        let is_after = cx.program.sources[ident.file].tree.start(ident.node)
+            > cx.program.sources[declaration.file]
+                .tree
+                .start(declaration.node);
         ident.file == declaration.file && is_after && !cx.is_local(e)
     });
     if is_late {
-        return Err(refuse(cx, Rule::Declaration, node, "the range of the loop is declared after the server", "declare the server after its clients"));
+        return Err(refuse(
+            cx,
+            Rule::Declaration,
+            node,
+            "the range of the loop is declared after the server",
+            "declare the server after its clients",
+        ));
     }
-    let inner = tree.role(node, "statements").map_or(vec![], |s| cx.flow.statements(s));
+    let inner = tree
+        .role(node, "statements")
+        .map_or(vec![], |s| cx.flow.statements(s));
     let at = inner.iter().position(|&n| n == call).unwrap_or(0);
     let (before, after) = (inner[..at].to_vec(), inner[at + 1..].to_vec());
     quiet(cx, &before, &after)?;

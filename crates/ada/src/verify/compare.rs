@@ -113,11 +113,13 @@ fn without_places(line: &str) -> String {
         .join(" ")
 }
 
-/// Compares the runs of an original with those of its translation.
-pub(super) fn compare(original: &[Output], translation: &[Output]) -> Comparison {
-    let before: Vec<Seen> = original.iter().map(Seen::of).collect();
+/// Compares the runs of a translation under one schedule with those of the original under all of them, `own` of them under that one.
+pub(super) fn compare(original: &[&Output], own: usize, translation: &[Output]) -> Comparison {
+    let before: Vec<Seen> = original.iter().map(|o| Seen::of(o)).collect();
     let after: Vec<Seen> = translation.iter().map(Seen::of).collect();
-    judge(&before, &after)
+    let mut result = judge(&before, &after);
+    result.runs.0 = own;
+    result
 }
 
 fn judge(before: &[Seen], after: &[Seen]) -> Comparison {
@@ -193,15 +195,31 @@ fn lines_differ(agreement: Agreement, before: &[Seen], seen: &Seen) -> Option<St
             ))
         }
         Agreement::Lines => bag_difference(&first.bag(), &seen.bag(), true),
+        Agreement::Unstable | Agreement::Endless if !has_settled(before) => None,
         Agreement::Unstable => bag_difference(&common(before), &seen.bag(), false),
         Agreement::Endless if first.lines.is_empty() => None,
         Agreement::Endless => bag_difference(&common(before), &seen.bag(), false),
     }
 }
 
+/// Whether what is common to all runs is more than luck: each run must have what the others have in common, or the original itself
+/// would be found to differ from itself.
+fn has_settled(before: &[Seen]) -> bool {
+    (0..before.len()).all(|left_out| {
+        let others: Vec<&Seen> = before
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| i != left_out)
+            .map(|(_, s)| s)
+            .collect();
+        others.is_empty()
+            || bag_difference(&common(others), &before[left_out].bag(), false).is_none()
+    })
+}
+
 /// What all runs have.
-fn common(before: &[Seen]) -> BTreeMap<&str, usize> {
-    let mut bags = before.iter().map(Seen::bag);
+fn common<'s>(before: impl IntoIterator<Item = &'s Seen>) -> BTreeMap<&'s str, usize> {
+    let mut bags = before.into_iter().map(Seen::bag);
     let mut common = bags.next().unwrap_or_default();
     for bag in bags {
         common.retain(|line, count| {
@@ -272,6 +290,29 @@ mod tests {
                 .len(),
             1
         );
+    }
+
+    #[test]
+    fn what_varies_too_much_is_not_compared() {
+        let steady = [
+            seen(OK, &["a", "1"]),
+            seen(OK, &["a", "2"]),
+            seen(OK, &["a", "3"]),
+        ];
+        assert_eq!(
+            judge(&steady, &[seen(OK, &["a", "9"])]).differences,
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            judge(&steady, &[seen(OK, &["b", "9"])]).differences.len(),
+            1
+        );
+        let luck = [
+            seen(OK, &["a", "1"]),
+            seen(OK, &["a", "1"]),
+            seen(OK, &["a", "3"]),
+        ];
+        assert!(judge(&luck, &[seen(OK, &["b"])]).differences.is_empty());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The check of a translation: original and translation are built with GNAT, run many times under several schedules, and what they
 //! print is compared. This is a test and not a proof: it shows differences where it finds them, and their absence nowhere.
 //!
-//! Output order of concurrent programs is often luck. So the original's own runs say how to compare: if they all print the same text,
+//! Output order of concurrent programs is often luck. So the original's own runs, under all schedules together, say how to compare: if they all print the same text,
 //! the translation's must too; if they print the same lines in different orders, the lines are compared as a multiset; if even the
 //! lines differ from run to run, only those that all runs of the original have in common must be there. An original that does not end
 //! is compared up to a stated time, and its translation may end (RM 9.3: the task waited for calls that nobody makes any more).
@@ -9,6 +9,7 @@
 mod build;
 mod compare;
 mod noise;
+mod perturb;
 mod schedule;
 
 use std::path::{Path, PathBuf};
@@ -273,7 +274,7 @@ pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result
             });
         }
     };
-    let new_warnings = build::new_warnings(&original.said, &translation.said);
+    let new_warnings = build::new_warnings(program, &original.said, &translation);
     let watched = if options.schedules.contains(&Schedule::DetectBlocking) {
         tools
             .build(
@@ -288,38 +289,72 @@ pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result
     } else {
         None
     };
-    let mut findings = Vec::new();
+    let shaken = if options.schedules.contains(&Schedule::Perturbed) {
+        let build = |edited: &[Edited], name: &str| -> Result<Option<build::Built>, Error> {
+            let Some((program, edits)) = perturb::perturb(program, edited) else {
+                return Ok(None);
+            };
+            Ok(tools
+                .build(
+                    &program,
+                    &edits,
+                    &main,
+                    &scratch.path().join(name),
+                    false,
+                    &options.switches,
+                )?
+                .ok())
+        };
+        build(&[], "perturbed-original")?.zip(build(edited, "perturbed-translation")?)
+    } else {
+        None
+    };
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut runs: Vec<(Vec<Output>, Vec<Output>)> = Vec::new();
     for &schedule in &options.schedules {
         let mut finding = Finding {
             schedule,
-            skipped: None,
+            skipped: schedule.unavailable(),
             comparison: Comparison::default(),
             original: Cost::default(),
             translation: Cost::default(),
         };
         // Detect_Blocking is about the translation's protected actions; the original has none of them to check.
-        let other: Option<&Path> = match schedule {
-            Schedule::DetectBlocking => watched.as_ref().map(|b| b.executable.as_path()),
-            _ => Some(&translation.executable),
+        let pair = match schedule {
+            Schedule::DetectBlocking => watched.as_ref().map(|w| (&original, w)),
+            Schedule::Perturbed => Some(
+                shaken
+                    .as_ref()
+                    .map_or((&original, &translation), |(o, t)| (o, t)),
+            ),
+            _ => Some((&original, &translation)),
         };
-        match (schedule.unavailable(), other) {
-            (Some(why), _) => finding.skipped = Some(why),
-            (None, None) => {
+        let mut outputs = (vec![], vec![]);
+        match pair {
+            None => {
                 finding.skipped =
                     Some("the program does not compile under pragma Detect_Blocking".into())
             }
-            (None, Some(other)) => {
-                let before = run(
-                    &original.executable,
+            Some((before, after)) if finding.skipped.is_none() => {
+                outputs.0 = run(&before.executable, schedule, options, &mut finding.original)?;
+                outputs.1 = run(
+                    &after.executable,
                     schedule,
                     options,
-                    &mut finding.original,
+                    &mut finding.translation,
                 )?;
-                let after = run(other, schedule, options, &mut finding.translation)?;
-                finding.comparison = compare::compare(&before, &after);
             }
+            Some(_) => {}
         }
         findings.push(finding);
+        runs.push(outputs);
+    }
+    // What the original does under any schedule, its translation may do under every one.
+    let all: Vec<&Output> = runs.iter().flat_map(|r| &r.0).collect();
+    for (finding, (before, after)) in findings.iter_mut().zip(&runs) {
+        if finding.skipped.is_none() {
+            finding.comparison = compare::compare(&all, before.len(), after);
+        }
     }
     Ok(Report {
         new_warnings,
