@@ -82,7 +82,7 @@ fn translations_compile_and_behave_the_same() {
         let translation = translate::translate(&analysis);
         let options = verify::Options {
             runs: 2,
-            time_limit: Duration::from_secs(3),
+            time_limit: Duration::from_secs(1),
             ..verify::Options::default()
         };
         let report = verify::verify(&program, &translation.files, &options)

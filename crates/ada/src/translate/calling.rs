@@ -331,10 +331,9 @@ fn only_served_so(
                 .tree
                 .parent(at.node)
                 .is_some_and(|p| matches!(source.tree.kind(p), "task_body" | "task_definition"));
-        if !is_own
-            && !(at.file == declaration.file && source.tree.is_within(at.node, declaration.node))
-            && !is_array_type(cx, at, array)
-        {
+        let is_array =
+            at.file == declaration.file && source.tree.is_within(at.node, declaration.node);
+        if !(is_own || is_array || is_array_type(cx, at, array)) {
             return at_fault(at, "there are other tasks of the clients' type".into());
         }
     }

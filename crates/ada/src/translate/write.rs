@@ -135,7 +135,7 @@ impl<'s> Writer<'s> {
         let tree = &source.tree;
         let step = layout::indent_step(source);
         let indent = source.indent(tree.start(at.node)).to_string();
-        let mut lines = vec![self.origin(at)];
+        let mut lines = vec![self.origin()];
         let discriminants = tree
             .child(at.node, "known_discriminant_part")
             .map_or(String::new(), |n| format!(" {}", source.text(n)));
@@ -167,11 +167,9 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn origin(&self, at: At) -> String {
+    fn origin(&self) -> String {
         let cx = self.cx();
-        let source = &cx.program.sources[at.file];
         let kind = if cx.task.is_type { "task type" } else { "task" };
-        let _ = source;
         format!(
             "--  Was {kind} {}, which did nothing but serve these calls (antiphon translate)",
             cx.task.name
@@ -458,9 +456,7 @@ impl<'s> Writer<'s> {
         let cx = self.cx();
         let name = &cx.task.entries[entry].name;
         let sites = self.sites(entry);
-        let index = cx.task.entries[entry]
-            .index
-            .map(|_| self.index_name(&sites));
+        let index = cx.task.entries[entry].index.map(|_| self.index_name());
         let mut lines: Vec<String> = sites.iter().flat_map(|s| self.comments_of(s)).collect();
         let mut arms: Vec<(String, Vec<Code>)> = Vec::new();
         for site in &sites {
@@ -689,9 +685,8 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn index_name(&self, sites: &[&Site]) -> String {
+    fn index_name(&self) -> String {
         let cx = self.cx();
-        let _ = sites;
         cx.free_name(
             &[
                 "Index".to_string(),
