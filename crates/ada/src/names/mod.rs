@@ -2,7 +2,7 @@
 //!
 //! Scopes and entities of all given files (RM 8.1–8.3), use clauses (8.4), renamings (8.5) and overloading by profile (8.6, by number,
 //! names and known types of the actual parameters). Units that were not given, such as the predefined library, are *external*:
-//! their names stay unresolved here and are known by their full name through [`Names::external_name`].
+//! their names stay unresolved here and are known by their full name through [`Names::external_names`].
 
 mod declare;
 mod external;
