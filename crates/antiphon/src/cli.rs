@@ -47,6 +47,8 @@ pub enum Verb {
     Compare(Compare),
     /// List the runs in the store
     Runs(Runs),
+    /// Turn Ada tasks that only serve rendezvous into protected objects, and check that the program behaves the same
+    Translate(crate::translate::Translate),
     /// Write the man pages or the shell completions
     #[command(hide = true)]
     Generate(Generate),

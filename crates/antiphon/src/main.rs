@@ -14,6 +14,7 @@ mod report;
 mod runs;
 mod store;
 mod subjects;
+mod translate;
 
 use clap::Parser;
 use cli::{Cli, Verb};
@@ -27,6 +28,7 @@ fn main() -> Exit {
         Verb::Report(options) => report::run(&cli, options),
         Verb::Compare(options) => compare::run(&cli, options),
         Verb::Runs(options) => runs::run(&cli, options),
+        Verb::Translate(options) => translate::run(options),
         Verb::Generate(options) => generate::run(options),
     };
     done.unwrap_or_else(|error| {

@@ -1,0 +1,179 @@
+//! All that is known about a program: its names, its tasks, and a verdict for each.
+
+use std::collections::HashSet;
+
+use crate::effects::Oracle;
+use crate::flow::Flow;
+use crate::model::{self, Suspect, Task};
+use crate::names::Names;
+use crate::source::Program;
+use crate::translate::accepting::{self, Replacement};
+use crate::translate::context::Context;
+use crate::translate::{Options, calling, obstacles};
+use crate::verdict::{Class, Reason, Rule, Verdict};
+
+/// A task and its verdict.
+#[derive(Debug, Clone)]
+pub struct TaskReport {
+    /// The task.
+    pub task: Task,
+    /// What can be done with it, and why.
+    pub verdict: Verdict,
+}
+
+/// What is known about a program.
+#[derive(Debug)]
+pub struct Analysis<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// Its names.
+    pub names: Names,
+    /// Its tasks, in order of their bodies.
+    pub tasks: Vec<TaskReport>,
+    /// What the verdicts were asked under.
+    pub options: Options,
+}
+
+impl<'p> Analysis<'p> {
+    /// Resolves names and gives verdicts.
+    pub fn of(program: &'p Program, options: Options) -> Analysis<'p> {
+        let names = Names::of(program);
+        let tasks = model::tasks(program, &names);
+        let mut analysis = Analysis {
+            program,
+            names,
+            tasks: vec![],
+            options,
+        };
+        let (oracle, suspects) = (
+            Oracle::new(program, &analysis.names),
+            model::suspects(program),
+        );
+        let judged: Vec<TaskReport> = tasks
+            .into_iter()
+            .map(|task| analysis.judge(task, &oracle, &suspects))
+            .collect();
+        analysis.tasks = judged;
+        analysis
+    }
+
+    fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
+        let flow = Flow::of(self.program, &self.names, &task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task: &task,
+            flow: &flow,
+            suspects,
+            options: &self.options,
+        };
+        if calling::looks_like_one(&cx) {
+            return judge_caller(cx);
+        }
+        let mut found = obstacles::find(&cx);
+        if found.reasons.is_empty()
+            && let Err(more) = accepting::replace(cx, &HashSet::new())
+        {
+            found.reasons = more;
+        }
+        let class = classify(&found.reasons);
+        TaskReport {
+            task,
+            verdict: Verdict {
+                class,
+                reasons: found.reasons,
+                notes: found.notes,
+            },
+        }
+    }
+
+    /// The edits that replace a task, if its verdict allows it.
+    pub(crate) fn replacement(
+        &self,
+        report: &TaskReport,
+        taken: &HashSet<String>,
+    ) -> Option<Result<Replacement, Vec<Reason>>> {
+        if !matches!(report.verdict.class, Class::Accepting | Class::Calling) {
+            return None;
+        }
+        let oracle = Oracle::new(self.program, &self.names);
+        let flow = Flow::of(self.program, &self.names, &report.task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle: &oracle,
+            suspects: &[],
+            task: &report.task,
+            flow: &flow,
+            options: &self.options,
+        };
+        Some(match report.verdict.class {
+            Class::Calling => calling::replace(cx, taken),
+            _ => accepting::replace(cx, taken),
+        })
+    }
+}
+
+/// A task that calls its clients in turn.
+fn judge_caller(cx: Context) -> TaskReport {
+    let used: Vec<Reason> = cx
+        .task
+        .uses_as_task(cx.program, cx.names, cx.suspects)
+        .into_iter()
+        .map(|u| Reason {
+            rule: Rule::UsedAsTask,
+            at: u.at,
+            text: format!("{} needs a task", u.what),
+            mend: "do without it".into(),
+        })
+        .collect();
+    let reasons = if used.is_empty() {
+        calling::replace(cx, &HashSet::new())
+            .err()
+            .unwrap_or_default()
+    } else {
+        used
+    };
+    let class = if reasons.is_empty() {
+        Class::Calling
+    } else {
+        Class::Kept
+    };
+    TaskReport {
+        task: cx.task.clone(),
+        verdict: Verdict {
+            class,
+            reasons,
+            notes: vec![],
+        },
+    }
+}
+
+fn classify(reasons: &[Reason]) -> Class {
+    let has = |rules: &[Rule]| reasons.iter().any(|r| rules.contains(&r.rule));
+    if reasons.is_empty() {
+        Class::Accepting
+    } else if has(&[
+        Rule::NoAccept,
+        Rule::UsedAsTask,
+        Rule::Representation,
+        Rule::Unresolved,
+        Rule::Interface,
+    ]) {
+        Class::Kept
+    } else if has(&[Rule::Handshake]) {
+        Class::Handshake
+    } else if has(&[
+        Rule::BlocksBetween,
+        Rule::BlocksInAccept,
+        Rule::WorksBeside,
+        Rule::ElsePart,
+        Rule::DelayAlternative,
+        Rule::NestedAccept,
+    ]) {
+        Class::General
+    } else {
+        Class::Kept
+    }
+}
