@@ -17,6 +17,17 @@ pub(crate) struct Idle {
     waiting: AtomicUsize,
 }
 
+/// What an idle server sees when it looks around once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Nothing is ready.
+    None,
+    /// Something that it may do, or an alarm that it did not know.
+    Mine,
+    /// Something that only another server may do.
+    Others,
+}
+
 #[derive(Default)]
 struct State {
     waiting: usize,
@@ -33,20 +44,24 @@ impl Idle {
         }
     }
 
-    /// Wakes a waiting server, if there is one: there is work, or an earlier alarm.
+    /// Wakes a waiting server, if there is one: there is work, or an earlier alarm. Work that only one server may do wakes all.
     #[inline]
-    pub fn announce(&self) {
+    pub fn announce(&self, is_for_one: bool) {
         // Pairs with the fence in `wait`: either we see the waiting server, or it sees the work.
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed) > 0 {
-            self.wake_one();
+            self.wake(is_for_one);
         }
     }
 
     #[cold]
-    fn wake_one(&self) {
+    fn wake(&self, is_for_one: bool) {
         drop(self.state.lock());
-        self.changed.notify_one();
+        if is_for_one {
+            self.changed.notify_all();
+        } else {
+            self.changed.notify_one();
+        }
     }
 
     /// The run is over, whatever others wait for.
@@ -55,23 +70,36 @@ impl Idle {
         self.changed.notify_all();
     }
 
-    /// Waits for work or for an alarm's time; whether the run is over, which is when all servers wait and there is no alarm.
-    pub fn wait(&self, alarm: Option<Instant>, has_work: impl Fn() -> bool) -> bool {
+    /// Waits for work or for an alarm's time; whether the run is over, which is when all servers wait, nobody is ready, and there is no alarm.
+    pub fn wait(&self, alarm: Option<Instant>, work: impl Fn() -> Work) -> bool {
         let mut state = self.state.lock();
         state.waiting += 1;
         self.waiting.store(state.waiting, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        if !state.is_over && !has_work() {
-            if state.waiting < self.servers {
-                let nap = Instant::now() + NAP;
-                self.changed
-                    .wait_until(&mut state, alarm.map_or(nap, |at| at.min(nap)));
-            } else if let Some(at) = alarm {
-                self.changed.wait_until(&mut state, at);
-            } else {
-                state.is_over = true;
+        let nap = || {
+            let nap = Instant::now() + NAP;
+            alarm.map_or(nap, |at| at.min(nap))
+        };
+        match work() {
+            _ if state.is_over => {}
+            Work::Mine => {}
+            Work::Others => {
+                // Whoever may do it is perhaps asleep: a wake-up goes to any server.
                 self.changed.notify_all();
+                self.changed.wait_until(&mut state, nap());
             }
+            Work::None if state.waiting < self.servers => {
+                self.changed.wait_until(&mut state, nap());
+            }
+            Work::None => match alarm {
+                Some(at) => {
+                    self.changed.wait_until(&mut state, at);
+                }
+                None => {
+                    state.is_over = true;
+                    self.changed.notify_all();
+                }
+            },
         }
         state.waiting -= 1;
         self.waiting.store(state.waiting, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::fiber::Fiber;
 use crate::histograms::Histograms;
-use crate::idle::Idle;
+use crate::idle::{Idle, Work};
 use crate::overflow::OnOverflow;
 use crate::policy::Policy;
 use crate::ready::Ready;
@@ -130,7 +130,7 @@ impl<S: Servers> Shared<S> {
         // One ready fiber of a server that is at work is most often about to run there: waking another processor for it costs more than
         // it gains. A nap of idle servers bounds how long it may wait otherwise.
         if S::SEVERAL && (queue != here || length > 1) {
-            self.idle.announce();
+            self.idle.announce(queue != here);
         }
     }
 
@@ -150,7 +150,7 @@ impl<S: Servers> Shared<S> {
         self.first_alarm_ns.set(first);
         drop(timers);
         if S::SEVERAL && first == at_ns {
-            self.idle.announce();
+            self.idle.announce(false);
         }
     }
 
@@ -186,21 +186,26 @@ impl<S: Servers> Shared<S> {
         } else {
             Some(first_ns)
         };
-        let has_work = || {
-            self.first_alarm_ns.get() != first_ns
-                || (0..self.queues.len()).any(|n| {
-                    let ready = self.queues[n].lock();
-                    if n == here {
-                        ready.length() > 0
-                    } else {
-                        ready.has_movable()
-                    }
-                })
+        let work = || {
+            if self.first_alarm_ns.get() != first_ns {
+                return Work::Mine;
+            }
+            let mut found = Work::None;
+            for (number, queue) in self.queues.iter().enumerate() {
+                let ready = queue.lock();
+                if ready.length() > 0 && (number == here || ready.has_movable()) {
+                    return Work::Mine;
+                }
+                if ready.length() > 0 {
+                    found = Work::Others;
+                }
+            }
+            found
         };
         let is_over = match alarm {
-            None => self.idle.wait(None, has_work),
+            None => self.idle.wait(None, work),
             Some(at_ns) => match self.clock.reach(at_ns) {
-                Some(at) => self.idle.wait(Some(at), has_work),
+                Some(at) => self.idle.wait(Some(at), work),
                 None => false,
             },
         };
