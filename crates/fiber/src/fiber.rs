@@ -125,7 +125,7 @@ impl<S: Servers> Fiber<S> {
     ///
     /// # Safety
     /// Only one server runs it, and it is not in any line that another could take it from.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn resume(&self) -> Option<Stack> {
         // SAFETY: only the server that runs the fiber touches its context.
         let context = unsafe { &mut *self.context.get() };
@@ -146,7 +146,7 @@ impl<S: Servers> Fiber<S> {
     ///
     /// # Safety
     /// Called by the fiber itself.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn suspend(&self) {
         let yielder = self.yielder.get().expect("a running fiber has begun");
         // SAFETY: the yielder lives at the top of the fiber's stack as long as the fiber.

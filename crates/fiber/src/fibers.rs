@@ -41,7 +41,7 @@ pub(crate) fn server<'a, S: Servers>() -> &'a Server<S> {
 pub struct Entered<S: Servers>(PhantomData<(S, *const ())>);
 
 impl<S: Servers> Entered<S> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new() -> Self {
         server::<S>().is_busy.set(true);
         Entered(PhantomData)
@@ -49,7 +49,7 @@ impl<S: Servers> Entered<S> {
 }
 
 impl<S: Servers> Drop for Entered<S> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         let server = server::<S>();
         // SAFETY: the running fiber's descriptor lives.
@@ -60,6 +60,7 @@ impl<S: Servers> Drop for Entered<S> {
 }
 
 /// Goes back to code that may be switched anywhere; a tick that waited comes first.
+#[cold]
 fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
     if server.tick.get() {
         one_more(&server.tally.deferred_ticks);
@@ -121,7 +122,7 @@ impl<S: Servers> Threads for Fibers<S> {
             .wake(sleeper.fiber, sleeper.parking, server.number);
     }
 
-    #[inline]
+    #[inline(always)]
     fn park<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>) {
         let kept = <S::Lock<V> as Lock<V>>::keep(guard);
         // SAFETY: on a fiber; the lock is part of what it waits on, which its caller keeps.
@@ -134,7 +135,7 @@ impl<S: Servers> Threads for Fibers<S> {
         unsafe { server::<S>().park(kept, Some(nanoseconds(until))) };
     }
 
-    #[inline]
+    #[inline(always)]
     fn yield_now() {
         let _entered = Self::enter();
         // SAFETY: on a fiber; the server is not used afterwards.

@@ -57,7 +57,15 @@ impl<S: Servers, const SORT: usize> Line<S, SORT> {
     #[inline]
     pub(crate) fn take_first(&mut self) -> Option<NonNull<Fiber<S>>> {
         let first = self.first?;
-        self.remove(first);
+        let links = unsafe { &first.as_ref().links[SORT] };
+        let next = links.next.get();
+        links.is_in.set(false);
+        match next {
+            Some(n) => unsafe { n.as_ref() }.links[SORT].previous.set(None),
+            None => self.last = None,
+        }
+        self.first = next;
+        self.length -= 1;
         Some(first)
     }
 

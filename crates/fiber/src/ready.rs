@@ -63,7 +63,13 @@ impl<S: Servers> Ready<S> {
         if self.length == 0 {
             return None;
         }
-        let (_, line) = self.levels.iter_mut().find(|(_, l)| l.length() > 0)?;
+        let line = match &mut self.levels[..] {
+            [(_, only)] => only,
+            several => several
+                .iter_mut()
+                .map(|(_, l)| l)
+                .find(|l| l.length() > 0)?,
+        };
         let fiber = line.take_first()?;
         self.left(fiber);
         Some(fiber)

@@ -28,29 +28,32 @@ pub struct Server<S: Servers> {
     pub(crate) tick: Cell<bool>,
     /// Polls until the next switch.
     pub(crate) budget: Cell<i64>,
+    /// What a switch by count, or a yield, sets it to.
+    full_budget: i64,
+    /// Whether a director chooses.
+    is_directed: bool,
     pub(crate) tally: Tally,
-    /// What the fiber that left wants.
-    leaving: Cell<Leaving>,
+    /// Whether the fiber that left is ready; otherwise it waits, and `wait` says how.
+    leaves_ready: Cell<bool>,
+    wait: Cell<Parking>,
     /// The fiber to run next, by a named yield.
     named: Cell<Option<NonNull<Fiber<S>>>>,
     spare: std::cell::RefCell<Vec<(NonNull<Fiber<S>>, Stack)>>,
-    dispatches: Cell<u32>,
     /// The budget that the present turn began with, in a directed run.
     turn_budget: Cell<i64>,
 }
 
-/// What becomes of a fiber that has left its stack.
+/// How a fiber that has left its stack waits: an alarm is set if it has a time, then the lock on what it waits for is let go of.
 #[derive(Clone, Copy)]
-enum Leaving {
-    /// It goes to the end of its line.
-    Ready,
-    /// It waits: an alarm is set if it has a time, then the lock on what it waits for is let go of.
-    Parked { kept: Kept, until_ns: Option<u64> },
+struct Parking {
+    kept: Kept,
+    until_ns: Option<u64>,
 }
 
 impl<S: Servers> Server<S> {
     pub(crate) fn new(shared: S::Ref<Shared<S>>, number: usize) -> Server<S> {
         let budget = shared.policy.budget();
+        let is_directed = shared.director.is_some();
         Server {
             shared,
             number,
@@ -58,20 +61,27 @@ impl<S: Servers> Server<S> {
             is_busy: Cell::new(true),
             tick: Cell::new(false),
             budget: Cell::new(budget),
+            full_budget: budget,
+            is_directed,
             tally: Tally::default(),
-            leaving: Cell::new(Leaving::Ready),
+            leaves_ready: Cell::new(true),
+            wait: Cell::new(Parking {
+                kept: Kept::NONE,
+                until_ns: None,
+            }),
             named: Cell::new(None),
             spare: std::cell::RefCell::default(),
-            dispatches: Cell::new(0),
             turn_budget: Cell::new(i64::MAX),
         }
     }
 
     /// Runs fibers until none will ever be ready again.
     pub(crate) fn serve(&self) {
+        let mut to_look = DISPATCHES_A_LOOK;
         loop {
-            self.dispatches.set(self.dispatches.get().wrapping_add(1));
-            if self.dispatches.get().is_multiple_of(DISPATCHES_A_LOOK) {
+            to_look -= 1;
+            if to_look == 0 {
+                to_look = DISPATCHES_A_LOOK;
                 self.shared.fire_due(self.number);
             }
             match self.next() {
@@ -87,7 +97,7 @@ impl<S: Servers> Server<S> {
         if let Some(fiber) = self.named.take() {
             return Some(fiber);
         }
-        if self.shared.director.is_some() {
+        if self.is_directed {
             return self.directed();
         }
         let own = self.shared.queues[self.number].lock().take();
@@ -138,17 +148,16 @@ impl<S: Servers> Server<S> {
         if let Some(stack) = ended {
             return self.recycle(fiber, stack);
         }
-        match self.leaving.get() {
-            Leaving::Ready => self.make_ready(fiber),
-            Leaving::Parked { kept, until_ns } => {
-                if let Some(at_ns) = until_ns {
-                    let parking = it.parking.get();
-                    self.shared.set_alarm(at_ns, Alarm { fiber, parking });
-                }
-                // SAFETY: what the fiber waits on lives while it waits, and this thread took the lock in `park`.
-                unsafe { kept.let_go() };
-            }
+        if self.leaves_ready.get() {
+            return self.make_ready(fiber);
         }
+        let Parking { kept, until_ns } = self.wait.get();
+        if let Some(at_ns) = until_ns {
+            let parking = it.parking.get();
+            self.shared.set_alarm(at_ns, Alarm { fiber, parking });
+        }
+        // SAFETY: what the fiber waits on lives while it waits, and this thread took the lock in `park`.
+        unsafe { kept.let_go() };
     }
 
     fn recycle(&self, fiber: NonNull<Fiber<S>>, stack: Stack) {
@@ -180,7 +189,7 @@ impl<S: Servers> Server<S> {
     ///
     /// # Safety
     /// Called on a fiber of this server; the caller must not use `self` afterwards, since the fiber may go on elsewhere.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn reschedule(&self, cause: Cause) {
         let count = match cause {
             Cause::Yield => &self.tally.yields,
@@ -188,14 +197,12 @@ impl<S: Servers> Server<S> {
             Cause::Tick => &self.tally.ticks,
         };
         one_more(count);
-        // As in SR: a yield is the same routine as a switch by count, and begins the count anew (notes: rem_loops).
-        if self.shared.director.is_none() || self.shared.policy.quantum().is_none() {
-            self.budget.set(self.shared.policy.budget());
-        } else if cause == Cause::Tick {
+        if cause == Cause::Tick && self.is_directed {
             self.note_tick();
         }
-        self.tick.set(false);
-        self.leaving.set(Leaving::Ready);
+        // As in SR: a yield is the same routine as a switch by count, and begins the count anew.
+        self.budget.set(self.full_budget);
+        self.leaves_ready.set(true);
         unsafe { self.leave() };
     }
 
@@ -213,14 +220,16 @@ impl<S: Servers> Server<S> {
     ///
     /// # Safety
     /// As for [`Server::reschedule`]; the lock that is kept lives until the fiber goes on.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn park(&self, kept: Kept, until_ns: Option<u64>) {
         one_more(&self.tally.blocks);
-        self.leaving.set(Leaving::Parked { kept, until_ns });
+        self.leaves_ready.set(false);
+        self.wait.set(Parking { kept, until_ns });
         unsafe { self.leave() };
     }
 
-    #[inline]
+    // Inlined with all that leads here: a processor predicts returns by the calls it saw, which a switch in a called function spoils.
+    #[inline(always)]
     unsafe fn leave(&self) {
         let fiber = self
             .current

@@ -24,8 +24,9 @@ impl<K: Threads> Semaphore<K> {
     }
 
     /// P: takes one, and waits for it if there is none.
+    // Always inlined, so that a P that blocks switches in its caller: see `Server::leave`.
     #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn p(&self) {
         let _entered = K::enter();
         K::note(Event::P);
