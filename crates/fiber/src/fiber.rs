@@ -3,10 +3,12 @@
 use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::servers::{Servers, Word};
+use crate::outside::Bell;
+use crate::servers::{Lock, Servers, Word};
 use crate::stack::Stack;
 
 type Context = Coroutine<(), (), (), Stack>;
@@ -72,6 +74,8 @@ pub(crate) struct Fiber<S: Servers> {
     /// When it was made ready, in nanoseconds of the run-time's clock, if that is recorded.
     pub ready_ns: Cell<u64>,
     pub is_alive: Cell<bool>,
+    /// What rings when it may go on, if it waits for something outside.
+    pub waits_for: S::Lock<Option<Arc<Bell>>>,
     /// The addresses of the guard below its stack.
     pub guard: Cell<(usize, usize)>,
     context: UnsafeCell<Option<Context>>,
@@ -92,6 +96,7 @@ impl<S: Servers> Fiber<S> {
             is_sliceable: Cell::new(false),
             ready_ns: Cell::new(0),
             is_alive: Cell::new(false),
+            waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
             context: UnsafeCell::new(None),
             yielder: Cell::new(None),

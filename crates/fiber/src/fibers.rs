@@ -178,7 +178,7 @@ impl<S: Servers> Threads for Fibers<S> {
 
 /// Makes the running fiber's state one of parking.
 #[inline]
-fn begin_to_wait<S: Servers>(fiber: NonNull<Fiber<S>>, wait: Wait) {
+pub(crate) fn begin_to_wait<S: Servers>(fiber: NonNull<Fiber<S>>, wait: Wait) {
     // SAFETY: the caller's own descriptor.
     let it = unsafe { fiber.as_ref() };
     it.wait.set(Some(wait));

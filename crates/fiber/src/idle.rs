@@ -26,6 +26,8 @@ pub(crate) enum Work {
     Mine,
     /// Something that only another server may do.
     Others,
+    /// Nothing is ready, but somebody waits for something outside.
+    Outside,
 }
 
 #[derive(Default)]
@@ -88,18 +90,18 @@ impl Idle {
                 self.changed.notify_all();
                 self.changed.wait_until(&mut state, nap());
             }
-            Work::None if state.waiting < self.servers => {
+            Work::None | Work::Outside if state.waiting < self.servers => {
                 self.changed.wait_until(&mut state, nap());
             }
-            Work::None => match alarm {
-                Some(at) => {
-                    self.changed.wait_until(&mut state, at);
-                }
-                None => {
-                    state.is_over = true;
-                    self.changed.notify_all();
-                }
-            },
+            Work::None | Work::Outside if alarm.is_some() => {
+                self.changed
+                    .wait_until(&mut state, alarm.unwrap_or_else(nap));
+            }
+            Work::Outside => self.changed.wait(&mut state),
+            Work::None => {
+                state.is_over = true;
+                self.changed.notify_all();
+            }
         }
         state.waiting -= 1;
         self.waiting.store(state.waiting, Ordering::Relaxed);

@@ -31,6 +31,7 @@ mod histograms;
 mod idle;
 mod line;
 mod os;
+mod outside;
 mod overflow;
 mod policy;
 mod ready;

@@ -82,7 +82,7 @@ impl<S: Servers> Server<S> {
             to_look -= 1;
             if to_look == 0 {
                 to_look = DISPATCHES_A_LOOK;
-                self.shared.fire_due(self.number);
+                self.shared.look_around(self.number);
             }
             match self.next() {
                 Some(fiber) => self.run(fiber),

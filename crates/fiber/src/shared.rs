@@ -1,12 +1,14 @@
 //! What the job servers of a run-time share.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::fiber::Fiber;
 use crate::histograms::Histograms;
-use crate::idle::{Idle, Work};
+use crate::idle::Work;
+use crate::outside::Inbox;
 use crate::overflow::OnOverflow;
 use crate::policy::Policy;
 use crate::ready::Ready;
@@ -32,7 +34,7 @@ pub struct Shared<S: Servers> {
     timers: S::Lock<Timers<S>>,
     /// The time of the first alarm, so that nobody takes the lock for nothing; `u64::MAX` if there is none.
     first_alarm_ns: S::Word,
-    idle: Idle,
+    pub(crate) inbox: Arc<Inbox>,
 }
 
 /// Descriptors and stacks.
@@ -96,7 +98,7 @@ impl<S: Servers> Shared<S> {
                 .then(|| S::Lock::new(Histograms::new())),
             timers: S::Lock::new(Timers::default()),
             first_alarm_ns,
-            idle: Idle::new(settings.servers),
+            inbox: Inbox::new(settings.servers),
         }
     }
 
@@ -107,7 +109,7 @@ impl<S: Servers> Shared<S> {
 
     /// Ends the run: a server could not begin.
     pub(crate) fn stop(&self) {
-        self.idle.stop();
+        self.inbox.idle.stop();
     }
 
     /// Appends a fiber to a ready list: its home's, or that of the server `here`.
@@ -130,7 +132,7 @@ impl<S: Servers> Shared<S> {
         // One ready fiber of a server that is at work is most often about to run there: waking another processor for it costs more than
         // it gains. A nap of idle servers bounds how long it may wait otherwise.
         if S::SEVERAL && (queue != here || length > 1) {
-            self.idle.announce(queue != here);
+            self.inbox.idle.announce(queue != here);
         }
     }
 
@@ -150,12 +152,17 @@ impl<S: Servers> Shared<S> {
         self.first_alarm_ns.set(first);
         drop(timers);
         if S::SEVERAL && first == at_ns {
-            self.idle.announce(false);
+            self.inbox.idle.announce(false);
         }
     }
 
-    /// Wakes the fibers whose time has come.
-    pub(crate) fn fire_due(&self, here: usize) {
+    /// Wakes the fibers whose time has come, and those that something outside has come for.
+    pub(crate) fn look_around(&self, here: usize) {
+        self.inbox.deliver(|fiber: NonNull<Fiber<S>>| {
+            // SAFETY: descriptors live as long as the run-time.
+            let parking = unsafe { fiber.as_ref() }.parking.get();
+            self.wake(fiber, parking, here);
+        });
         if self.first_alarm_ns.get() == u64::MAX {
             return;
         }
@@ -187,10 +194,14 @@ impl<S: Servers> Shared<S> {
             Some(first_ns)
         };
         let work = || {
-            if self.first_alarm_ns.get() != first_ns {
+            if self.first_alarm_ns.get() != first_ns || self.inbox.has_letters() {
                 return Work::Mine;
             }
-            let mut found = Work::None;
+            let mut found = if self.inbox.has_waiting() {
+                Work::Outside
+            } else {
+                Work::None
+            };
             for (number, queue) in self.queues.iter().enumerate() {
                 let ready = queue.lock();
                 if ready.length() > 0 && (number == here || ready.has_movable()) {
@@ -203,13 +214,14 @@ impl<S: Servers> Shared<S> {
             found
         };
         let is_over = match alarm {
-            None => self.idle.wait(None, work),
+            None => self.inbox.idle.wait(None, work),
             Some(at_ns) => match self.clock.reach(at_ns) {
-                Some(at) => self.idle.wait(Some(at), work),
+                Some(at) => self.inbox.idle.wait(Some(at), work),
+                // Virtual time does not wait; what is outside has its own.
                 None => false,
             },
         };
-        self.fire_due(here);
+        self.look_around(here);
         is_over
     }
 

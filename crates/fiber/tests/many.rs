@@ -315,3 +315,25 @@ fn the_systems_threads_time_out_and_are_signalled() {
     drop(guard);
     other.join().unwrap();
 }
+
+#[test]
+fn calls_that_block_come_back_to_any_server() {
+    let outcome = run(3, || {
+        let handles: Vec<_> = (0..200_u64)
+            .map(|n| {
+                spawn(move || {
+                    let doubled = ManyServers::blocking(move || {
+                        if n.is_multiple_of(7) {
+                            std::thread::sleep(Duration::from_micros(n));
+                        }
+                        n * 2
+                    });
+                    ManyServers::yield_now();
+                    doubled
+                })
+            })
+            .collect();
+        handles.into_iter().map(|h| h.join().unwrap()).sum::<u64>()
+    });
+    assert_eq!(outcome.value.unwrap().unwrap(), 39_800);
+}

@@ -451,3 +451,49 @@ fn distributions_are_kept_when_asked_for() {
     assert_eq!(histograms.ready_to_run_ns.len(), 11);
     assert_eq!(histograms.turn_ns.len(), 11);
 }
+
+#[test]
+fn a_read_that_blocks_parks_its_fiber_alone() {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let outcome = run(move || {
+        let reads = spawn(move || {
+            OneServer::blocking(move || {
+                let mut word = [0; 5];
+                std::io::Read::read_exact(&mut reader, &mut word).map(|()| word)
+            })
+        });
+        // The reader goes first and blocks; if it held the server, nobody would ever write.
+        OneServer::yield_now();
+        std::io::Write::write_all(&mut writer, b"hello").unwrap();
+        reads.join().unwrap().unwrap()
+    });
+    assert_eq!(&outcome.value.unwrap().unwrap(), b"hello");
+}
+
+#[test]
+fn a_future_is_waited_for_while_others_run() {
+    struct Third(u32);
+    impl Future for Third {
+        type Output = u32;
+        fn poll(
+            mut self: std::pin::Pin<&mut Self>,
+            context: &mut std::task::Context,
+        ) -> std::task::Poll<u32> {
+            self.0 += 1;
+            // Woken before it is parked: the wake-up must not be lost.
+            context.waker().wake_by_ref();
+            if self.0 == 3 {
+                std::task::Poll::Ready(7)
+            } else {
+                std::task::Poll::Pending
+            }
+        }
+    }
+    let outcome = run(|| {
+        let others = spawn(|| (0..200).for_each(|_| OneServer::yield_now()));
+        let value = OneServer::wait_for(Third(0));
+        others.join().unwrap();
+        value
+    });
+    assert_eq!(outcome.value.unwrap().unwrap(), 7);
+}
