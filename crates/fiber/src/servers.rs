@@ -63,8 +63,8 @@ pub trait Lock<V> {
 pub struct Kept(Option<(*const (), unsafe fn(*const ()))>);
 
 impl Kept {
-    /// No lock.
-    pub(crate) const NONE: Kept = Kept(None);
+    /// No lock: threads that block by themselves let go before they do.
+    pub const NONE: Kept = Kept(None);
 
     /// Lets go.
     ///
