@@ -60,7 +60,10 @@ pub trait Lock<V> {
 /// A lock that outlives its guard.
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a lock that is not let go of is held for ever"]
-pub struct Kept(Option<(*const (), unsafe fn(*const ()))>);
+pub struct Kept(Option<(*const (), LetGo)>);
+
+/// Lets go of the lock at an address.
+type LetGo = unsafe fn(*const ());
 
 impl Kept {
     /// No lock: threads that block by themselves let go before they do.
