@@ -41,13 +41,12 @@ package body Kit.Batches is
 
       Ignored : Checksum;
    begin
-      Untimed := True;
-      Threads.Report ("main");
+      Threads.Start_Reporting;
       for Role in Control .. Batches.Test loop
          Frame_Of (Test, Role).all (Count, Ignored);
          Prepared.Reset;
       end loop;
-      Untimed := False;
+      Threads.Stop_Reporting;
    end Run_Untimed;
 
    type Role_Order is array (Positive range <>) of Slice_Role;

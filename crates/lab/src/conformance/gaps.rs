@@ -10,7 +10,10 @@ type Seen = Result<String, String>;
 fn ask(probe: &mut Probe<'_>, clock: &str, time_ns: u64, over: u64) -> Result<GapLoop, String> {
     let request = format!("gaps {} over={over} time={time_ns}", encode(clock));
     let answer = probe.ask(&request)?;
-    gap_loop(&answer, over).map_err(|why| format!("`{request}`: {why}"))
+    match gap_loop(&answer, over) {
+        Ok(seen) => Ok(seen.answer),
+        Err(why) => Err(format!("`{request}`: {why}")),
+    }
 }
 
 /// With `over=0` nearly every difference is a gap, so that also what is not kept can be seen to be counted.
