@@ -164,8 +164,9 @@ pub(super) fn latency(probe: &mut Probe<'_>) -> Seen {
         }
     }
     Ok(format!(
-        "`{}`: {COUNT} samples back to back and {INTERVAL_NS} ns apart",
-        test.name
+        "`{}`: {COUNT} samples back to back, and as many {} µs apart",
+        test.name,
+        INTERVAL_NS / 1000
     ))
 }
 
@@ -262,8 +263,9 @@ pub(super) fn usage(probe: &mut Probe<'_>) -> Seen {
     let answer = probe.ask("usage")?;
     match answer.data.as_slice() {
         [Data::Usage(usage)] if usage.threads > 0 && usage.peak_rss_bytes > 0 => Ok(format!(
-            "{} bytes at most, {} threads",
-            usage.peak_rss_bytes, usage.threads
+            "{:.1} MiB of memory at most, threads now: {}",
+            usage.peak_rss_bytes as f64 / f64::from(1 << 20),
+            usage.threads
         )),
         _ => Err(format!("it is answered with {}", shown(&answer))),
     }

@@ -78,7 +78,9 @@ pub(super) fn time(probe: &mut Probe<'_>) -> Seen {
         return Err(format!("time={TIME_NS} ended after {} ns", seen.elapsed_ns));
     }
     Ok(format!(
-        "{} readings in {} ns",
-        seen.readings, seen.elapsed_ns
+        "{} readings in {:.3} ms, where {} ms were asked for",
+        seen.readings,
+        seen.elapsed_ns as f64 / 1e6,
+        TIME_NS / 1_000_000
     ))
 }
