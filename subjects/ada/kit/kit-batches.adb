@@ -17,7 +17,7 @@ package body Kit.Batches is
       Branches.Unlearn;
       Resources.Take (Before);
       Start := Now;
-      Frame_To_Run.all (Result.Count, Result.Sum);
+      Branches.Enter (Frame_To_Run, Result.Count, Result.Sum);
       Ended := Now;
       Resources.Take (After);
       Result.Processor := Integer (System_Calls.Sched_Getcpu);
