@@ -12,6 +12,7 @@ mod frames;
 mod opinion;
 mod plan;
 mod prepare;
+mod promise;
 mod readings;
 mod seats;
 mod starts;
