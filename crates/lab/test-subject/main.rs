@@ -19,7 +19,13 @@ struct Subject {
     fault: Option<Fault>,
     epoch: Instant,
     place: place::Place,
+    /// Clock readings asked for so far.
+    read: u64,
 }
+
+/// A coarse clock's tick, and how many readings it lasts.
+const TICK_NS: u64 = 4_000_000;
+const READINGS_PER_TICK: u64 = 1500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fault = match std::env::args().nth(1) {
@@ -30,6 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fault,
         epoch: Instant::now(),
         place: place::Place::Free,
+        read: 0,
     };
     for line in io::stdin().lock().lines() {
         let line = line?;
@@ -106,7 +113,15 @@ impl Subject {
         self.epoch.elapsed().as_nanos() as u64 + 1
     }
 
-    fn clock(&self, count: u64) -> Vec<u64> {
+    fn clock(&mut self, count: u64) -> Vec<u64> {
+        if self.fault == Some(Fault::CoarseClock) {
+            let first = self.read;
+            self.read += count;
+            let ticks = |reading| reading / READINGS_PER_TICK;
+            return (first..first + count)
+                .map(|reading| (1 + ticks(reading)) * TICK_NS)
+                .collect();
+        }
         (0..count).map(|_| self.now_ns()).collect()
     }
 
@@ -206,7 +221,7 @@ impl Subject {
         lines
     }
 
-    fn series(&self, count: u64) -> Vec<String> {
+    fn series(&mut self, count: u64) -> Vec<String> {
         /// What this subject's imaginary storage holds.
         const STORAGE: u64 = 1000;
         let completed = count.min(STORAGE);

@@ -1,15 +1,12 @@
-//! Whole runs: every kind of item, subjects that fail, and what the user is told.
+//! Whole runs: every kind of item, what is stored of it, and what the user is told.
 
 mod common;
 
+use antiphon_lab::Outcome;
 use antiphon_lab::run::{Options, RunError};
 use antiphon_lab::store::Raw;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{Live, LiveOptions, Outcome, compare_runs};
-use antiphon_measure::{
-    ComparisonSettings, FindingKind, Interference, InterferenceCase, PairSettings, Verdict,
-    gap_threshold_ns,
-};
+use antiphon_measure::{FindingKind, Interference, InterferenceCase, gap_threshold_ns};
 use common::{Place, SUITE, Seen, outcome, quick};
 
 #[test]
@@ -119,106 +116,6 @@ fn every_batch_is_stored_with_what_replays_it() {
 }
 
 #[test]
-fn a_subject_that_fails_is_told_by_name_and_the_others_go_on() {
-    for (fault, expected, words) in [
-        ("crashes", "crashed at `batch", Some("")),
-        ("exits-early", "ended before it answered `batch", None),
-        ("rubbish", "answered `batch", None),
-        ("missing-slice", "slices, where", None),
-    ] {
-        let place = Place::with(&["plain", fault]);
-        let id = format!("{fault}/v");
-        let options = Options {
-            only: vec!["self.same".into(), "probe.series".into()],
-            ..quick(&["plain", fault])
-        };
-        let record = place.measure(&mut Seen::default(), &options);
-        let Outcome::Absent {
-            reason,
-            mend,
-            last_words,
-            ..
-        } = outcome(&record, &id, "self.same")
-        else {
-            panic!("{fault}: {:?}", outcome(&record, &id, "self.same"))
-        };
-        assert!(
-            reason.contains(expected) && reason.contains(&id),
-            "{fault}: {reason}"
-        );
-        assert!(!mend.is_empty(), "{fault}");
-        assert!(words.is_none() || !last_words.is_empty(), "{fault}");
-        assert!(matches!(
-            outcome(&record, "plain/v", "self.same"),
-            Outcome::Frame(_)
-        ));
-        assert!(
-            matches!(outcome(&record, &id, "probe.series"), Outcome::Storage(_)),
-            "{fault}"
-        );
-        assert!(record.ended.is_some());
-    }
-}
-
-#[test]
-fn after_three_failures_in_a_row_a_process_is_given_up() {
-    let place = Place::with(&["crashes"]);
-    let record = place.measure(&mut Seen::default(), &quick(&["crashes"]));
-    // The three frames come before the latency series in the plan.
-    let Outcome::Absent { reason, listed, .. } = outcome(&record, "crashes/v", "probe.latency")
-    else {
-        panic!()
-    };
-    assert!(!listed, "a failure is none");
-    assert!(
-        reason.contains("given up after 3 failures in a row"),
-        "{reason}"
-    );
-    assert!(reason.contains("crashes/v under other.same"), "{reason}");
-}
-
-#[test]
-fn a_subject_that_hangs_costs_its_items_the_limit_and_no_more() {
-    let place = Place::with(&["plain", "hangs"]);
-    let options = Options {
-        hang_limit_s: 0.5,
-        only: vec!["self.same".into()],
-        ..quick(&["hangs", "plain"])
-    };
-    let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Absent { reason, .. } = outcome(&record, "hangs/v", "self.same") else {
-        panic!()
-    };
-    assert!(reason.contains("did not answer `batch"), "{reason}");
-    assert!(matches!(
-        outcome(&record, "plain/v", "self.same"),
-        Outcome::Frame(_)
-    ));
-}
-
-#[test]
-fn a_subject_that_cannot_start_or_lacks_its_compiler_is_absent_everywhere() {
-    let place = Place::with(&["plain", "fails-at-once", "needy"]);
-    let mut seen = Seen::default();
-    let record = place.measure(&mut seen, &quick(&["plain", "fails-at-once", "needy"]));
-    assert_eq!(seen.absent_subjects, ["fails-at-once/v", "needy/v"]);
-    let Outcome::Absent { reason, mend, .. } = outcome(&record, "needy/v", "self.same") else {
-        panic!()
-    };
-    assert!(reason.contains("no-such-compiler"), "{reason}");
-    assert_eq!(mend, "`apt install gnat` as root");
-    let Outcome::Absent { reason, .. } = outcome(&record, "fails-at-once/v", "self.same") else {
-        panic!()
-    };
-    assert!(reason.contains("exit code 3"), "{reason}");
-    assert!(matches!(
-        outcome(&record, "plain/v", "self.same"),
-        Outcome::Frame(_)
-    ));
-    assert_eq!(record.subjects.len(), 1);
-}
-
-#[test]
 fn a_subjects_own_output_is_passed_on() {
     let place = Place::with(&["talks"]);
     let mut seen = Seen::default();
@@ -228,49 +125,6 @@ fn a_subjects_own_output_is_passed_on() {
     };
     place.measure(&mut seen, &options);
     assert!(!seen.own_output.is_empty());
-}
-
-#[test]
-fn unequal_work_is_found_across_tests() {
-    let place = Place::with(&["plain", "unsteady-checksum"]);
-    let options = Options {
-        only: vec!["self.same".into()],
-        ..quick(&["plain", "unsteady-checksum"])
-    };
-    let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Frame(estimate) = outcome(&record, "plain/v", "self.same") else {
-        panic!()
-    };
-    let finding = estimate
-        .findings
-        .iter()
-        .find(|finding| finding.kind == FindingKind::UnequalWork);
-    assert!(
-        finding.is_some_and(|finding| finding.text.contains("unsteady-checksum/v")),
-        "{:?}",
-        estimate.findings
-    );
-}
-
-#[test]
-fn a_frame_that_gives_no_figure_says_why_and_what_mends_it() {
-    let place = Place::with(&["never-grows"]);
-    let options = Options {
-        only: vec!["self.same".into()],
-        ..quick(&["never-grows"])
-    };
-    let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Absent { reason, mend, .. } = outcome(&record, "never-grows/v", "self.same")
-    else {
-        panic!()
-    };
-    // Slices of equal length are either seen not to grow, or never long enough within so small a budget.
-    let expected = ["does not grow", "no block was measured"];
-    assert!(
-        expected.iter().any(|text| reason.contains(text)),
-        "{reason}"
-    );
-    assert!(!mend.is_empty());
 }
 
 #[test]
@@ -331,62 +185,6 @@ fn nothing_to_measure_and_bad_requests_are_told() {
 }
 
 #[test]
-fn a_subject_against_itself_is_a_pair_without_a_difference_in_kind() {
-    let place = Place::with(&["plain", "crashes"]);
-    let options = LiveOptions {
-        only: vec!["self.*".into()],
-        settings: PairSettings {
-            frame: antiphon_measure::FrameSettings {
-                budget_ns: 20_000_000,
-                reference: false,
-                ..Default::default()
-            },
-            controls: false,
-        },
-        ..LiveOptions::default()
-    };
-    let plain = &place
-        .subjects
-        .iter()
-        .find(|subject| subject.name == "plain")
-        .unwrap();
-    let rows = place
-        .laboratory(&mut Seen::default(), |lab| {
-            let side = (*plain, &plain.variants[0]);
-            let mut live = Live {
-                cache: lab.cache,
-                observer: &mut *lab.observer,
-                stop: lab.stop,
-            };
-            live.compare(side, side, &options)
-        })
-        .unwrap();
-    assert_eq!(rows.len(), 3);
-    let estimate = rows[0].outcome.as_ref().unwrap();
-    assert!(estimate.blocks > 0 && estimate.ratio.value > 0.0);
-}
-
-#[test]
-fn a_run_compared_with_itself_shows_no_change() {
-    let place = Place::with(&["plain"]);
-    let record = place.measure(&mut Seen::default(), &quick(&[]));
-    let rows = compare_runs(&record, &record, &[], &ComparisonSettings::default());
-    assert_eq!(rows.len(), 3, "{rows:?}");
-    for row in &rows {
-        let comparison = row.comparison.as_ref().unwrap();
-        assert_eq!(comparison.log_ratio.value, 0.0);
-        assert_eq!(comparison.verdict, Verdict::Indistinguishable);
-    }
-    let mut other = record.clone();
-    other
-        .results
-        .retain(|result| result.identity.test != "self.same");
-    let rows = compare_runs(&record, &other, &[], &ComparisonSettings::default());
-    let missing = rows.iter().find(|row| row.b.is_none()).unwrap();
-    assert_eq!(missing.why_not, "the second run has no figure");
-}
-
-#[test]
 fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
     if antiphon_lab::subject::find_command("valgrind").is_none() {
         eprintln!("not tried: valgrind is not installed");
@@ -409,4 +207,46 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
         .any(|finding| indistinguishable(finding.kind));
     // On a busy machine the two copies may differ; then there is nothing to ask.
     assert_eq!(estimate.resources.instructions.is_some(), asked);
+}
+
+/// A suite of nothing but the subject's clocks.
+const CLOCKS: &str = r#"
+name = "clocks"
+title = "Clocks"
+subjects = ["coarse-clock/v"]
+[quick]
+seconds_per_row = 0.1
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.1
+relative_half_width = 0.5
+[[group]]
+id = "clocks"
+title = "Clocks"
+runs = ["other.same"]
+[[group.row]]
+test = "*"
+label = "{clock}"
+kind = "clock"
+count = 2000
+"#;
+
+#[test]
+fn the_cost_of_reading_a_coarse_clock_is_seen_in_the_longest_series() {
+    let place = Place::with(&["coarse-clock"]);
+    let suite = Suite::parse("clocks.toml", CLOCKS).unwrap();
+    let run = place.laboratory(&mut Seen::default(), |lab| {
+        lab.measure(&suite, CLOCKS, &quick(&[])).unwrap()
+    });
+    let record = place.store().load(run).unwrap();
+    let Outcome::Clock { estimate, .. } = outcome(&record, "coarse-clock/v", "steady") else {
+        panic!("{:?}", record.results)
+    };
+    // 2000 readings hold one tick or two, by which 4 ms might be a thousand readings as well as two thousand.
+    assert_eq!(estimate.resolution, 4e6);
+    assert!(
+        (estimate.cost / (4e6 / 1500.0) - 1.0).abs() < 0.01,
+        "{estimate:?}"
+    );
+    assert!(!estimate.is_upper_bound(), "{estimate:?}");
 }

@@ -84,13 +84,8 @@ pub(super) fn clock(
     let name = engine.items[position].identity.test.clone();
     let mut readings = read(engine, position, &name, count.min(READINGS_MAX))?;
     let mut estimate = ClockEstimate::from_readings(&readings);
-    // The longest series has the best chance of a tick, which the cost of a reading is seen by.
-    if estimate
-        == Err(ClockError::StoodStill {
-            readings: readings.len(),
-        })
-        && count < READINGS_MAX
-    {
+    // The cost of a reading is seen by the ticks within one series, of which the longest has most.
+    if ticks_seldom(&estimate) && count < READINGS_MAX {
         readings = read(engine, position, &name, READINGS_MAX)?;
         estimate = ClockEstimate::from_readings(&readings);
     }
