@@ -14,6 +14,7 @@ mod plan;
 mod prepare;
 mod readings;
 mod seats;
+mod selection;
 mod starts;
 mod work;
 
@@ -101,6 +102,9 @@ pub enum RunError {
     /// A pattern cannot be read.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// The user stopped it before anything was measured.
+    #[error("interrupted before measuring began; builds that were whole are kept")]
+    Interrupted,
     /// Nothing is left to measure.
     #[error("there is nothing to measure: {why}; {mend}")]
     Nothing {

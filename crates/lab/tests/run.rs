@@ -165,10 +165,27 @@ fn nothing_to_measure_and_bad_requests_are_told() {
         ..quick(&[])
     });
     assert!(matches!(nothing, RunError::Nothing { .. }));
+    // A quick run has fewer values of a row.
+    let left_out = SUITE.replace(
+        "each = { what = [\"same\", \"dearer\", \"handoff\"] }",
+        "each = { what = [\"same\", \"dearer\", \"handoff\"] }\nquick = { what = [\"same\"] }",
+    );
+    let quick_suite = Suite::parse("small.toml", &left_out).unwrap();
+    let left_out = place.laboratory(&mut Seen::default(), |lab| {
+        let options = Options {
+            only: vec!["self.dearer".into()],
+            ..quick(&[])
+        };
+        lab.measure(&quick_suite, &left_out, &options).unwrap_err()
+    });
+    assert!(
+        left_out.to_string().contains("without --quick"),
+        "{left_out}"
+    );
     assert!(
         nothing
             .to_string()
-            .contains("its groups are frames, series"),
+            .contains("groups are frames, series"),
         "{nothing}"
     );
     let pattern = ask(Options {
@@ -249,4 +266,59 @@ fn the_cost_of_reading_a_coarse_clock_is_seen_in_the_longest_series() {
         "{estimate:?}"
     );
     assert!(!estimate.is_upper_bound(), "{estimate:?}");
+}
+
+/// A suite with rows under both policies, of which no subject lists one.
+const POLICIES: &str = r#"
+name = "policies"
+title = "Policies"
+subjects = ["plain/v"]
+[quick]
+seconds_per_row = 0.02
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.02
+relative_half_width = 0.5
+[[group]]
+id = "ordinary"
+title = "Ordinary"
+runs = ["other.same"]
+[[group.row]]
+test = "self.same"
+label = "same"
+[[group]]
+id = "urgent"
+title = "Urgent"
+runs = ["fifo.same"]
+[[group.row]]
+test = "{who}"
+label = "{who}"
+each = { who = ["self.dearer", "nobody.has.this"] }
+"#;
+
+#[test]
+fn subjects_are_built_for_the_policies_that_the_chosen_rows_need() {
+    let fifo = antiphon_runner::Policy::Fifo { priority: 50 };
+    let both: &[&str] = match fifo.permitted() {
+        Ok(()) => &["other", "fifo"],
+        Err(_) => &["other"],
+    };
+    for (only, policies) in [
+        (&[][..], both),
+        (&["ordinary"], &["other"]),
+        (&["self.dearer"], &both[both.len() - 1..]),
+        (&["self.same", "nobody.*"], &["other"]),
+    ] {
+        let place = Place::with(&["plain"]);
+        let suite = Suite::parse("policies.toml", POLICIES).unwrap();
+        let mut seen = Seen::default();
+        let options = Options {
+            only: only.iter().map(|only| (*only).to_owned()).collect(),
+            ..quick(&[])
+        };
+        place.laboratory(&mut seen, |lab| {
+            lab.measure(&suite, POLICIES, &options).unwrap()
+        });
+        assert_eq!(seen.built_for, policies, "{only:?}");
+    }
 }
