@@ -205,7 +205,9 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), code, "{name}");
         let runs = place.run(&["runs"]);
-        assert!(runs.done().contains("not finished"), "{}", runs.out);
+        let expected = "of 3, not finished: ";
+        assert!(runs.done().contains(expected), "{}", runs.out);
+        assert!(runs.out.contains("of 1500 measurements"), "{}", runs.out);
         assert!(
             place
                 .run(&["report", "--csv", "-"])
@@ -221,9 +223,13 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
         let mut lines = BufReader::new(again.stderr.take().unwrap()).lines();
         let planned = lines.find_map(|line| {
             line.ok()
-                .filter(|line| line.starts_with("run 1: 3 figures"))
+                .filter(|line| line.starts_with("run 1: 3 figures (1500 measurements: "))
         });
         assert!(planned.is_some(), "{name}");
+        let id = again.id();
+        let held = format!("being measured by process {id} since");
+        place.run(&["measure", "--resume"]).fails(3, &[&held]);
+        assert!(place.run(&["runs"]).done().contains(&held));
         signal(&again, "-INT");
         assert_eq!(again.wait().unwrap().code(), Some(130));
     }

@@ -134,8 +134,14 @@ impl Laboratory<'_> {
         suite_toml: &str,
         options: &Options,
     ) -> Result<i64, RunError> {
+        let options = &Options {
+            // A resumed run has as many as it began with.
+            starts: Some(options.starts.unwrap_or(suite.sizes(options.quick).runs)),
+            ..options.clone()
+        };
         let prepared = prepare::prepare(self, suite, options)?;
         let run = prepare::begin(self, &prepared, suite, suite_toml, options)?;
+        let _lease = self.store.hold(run)?;
         engine::execute(self, run, suite, options, prepared, None)?;
         Ok(run)
     }
@@ -143,8 +149,10 @@ impl Laboratory<'_> {
     /// Goes on with an interrupted run, and gives its number. Items with a figure are kept; what was read of an item in progress is used.
     ///
     /// # Errors
-    /// As [`measure`](Self::measure); also if the subjects have changed since.
+    /// As [`measure`](Self::measure); also if the subjects have changed since, or if another process measures it now.
     pub fn resume(&mut self, run: i64) -> Result<i64, RunError> {
+        self.store.exists(run)?;
+        let _lease = self.store.hold(run)?;
         let saved = self.store.resume(run)?;
         let faults = |faults| RunError::Suite { run, faults };
         let suite = Suite::parse(&saved.record.suite, &saved.record.suite_toml).map_err(faults)?;

@@ -183,9 +183,7 @@ fn nothing_to_measure_and_bad_requests_are_told() {
         "{left_out}"
     );
     assert!(
-        nothing
-            .to_string()
-            .contains("groups are frames, series"),
+        nothing.to_string().contains("groups are frames, series"),
         "{nothing}"
     );
     let pattern = ask(Options {

@@ -159,13 +159,14 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     fn announce(&mut self) {
-        let done = (0..self.items.len())
-            .filter(|position| !self.is_due(*position, 0))
-            .count();
+        let repeated = self.items.iter().filter(|item| item.task.is_repeated());
+        let measurements = self.items.len() + (self.starts as usize - 1) * repeated.count();
         self.tell(Event::Planned {
             run: self.run,
             items: self.items.len(),
-            done,
+            starts: self.starts,
+            measurements,
+            measured: measurements - self.all,
             seconds: self.budget.seconds_left(),
         });
         for result in self.results.iter().flatten() {

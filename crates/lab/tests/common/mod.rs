@@ -168,6 +168,8 @@ pub struct Seen {
     /// For which policies builds were made or found.
     pub built_for: Vec<String>,
     pub interrupted: Option<bool>,
+    /// Items, process starts, measurements, and those made before.
+    pub planned: Vec<(usize, u32, usize, usize)>,
     /// Set this after so many items are finished.
     pub stop_after: Option<(usize, Arc<AtomicBool>)>,
 }
@@ -179,6 +181,13 @@ impl Observer for Seen {
             Event::OwnOutput { line, .. } => self.own_output.push(line.to_owned()),
             Event::SubjectAbsent { subject, .. } => self.absent_subjects.push(subject.to_owned()),
             Event::Built { policy, .. } => self.built_for.push(policy.to_owned()),
+            Event::Planned {
+                items,
+                starts,
+                measurements,
+                measured,
+                ..
+            } => self.planned.push((items, starts, measurements, measured)),
             Event::Ended { interrupted, .. } => self.interrupted = Some(interrupted),
             Event::Finished {
                 item, seconds_left, ..
