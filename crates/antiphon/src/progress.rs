@@ -137,6 +137,13 @@ impl Observer for Progress {
                     identity.subject, identity.test
                 ));
             }
+            Event::Counting { done, of } => {
+                self.bar.set_message(format!(
+                    "counting instructions of costs like their control's: {done} of {of}"
+                ));
+                // Nothing is timed any more.
+                self.bar.enable_steady_tick(Duration::from_millis(200));
+            }
             Event::Comparing {
                 test,
                 position,

@@ -5,6 +5,7 @@
 
 mod analysis;
 mod budget;
+mod counted;
 mod delays;
 mod engine;
 mod event;
@@ -49,7 +50,8 @@ pub struct Options {
     pub starts: Option<u64>,
     /// Time after which a subject that does not answer counts as hanging, beyond what its answer should take, s.
     pub hang_limit_s: f64,
-    /// Count instructions, by callgrind, of costs that cannot be told from their control's.
+    /// Count instructions: of every frame where the processor's counters can be read, else by callgrind of costs that cannot be told from
+    /// their control's.
     pub count_instructions: bool,
 }
 

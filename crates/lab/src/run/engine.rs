@@ -5,6 +5,7 @@ use super::prepare::Prepared;
 use super::seats::Seats;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
+use crate::machine::counters_can_be_read;
 use crate::protocol::TestInfo;
 use crate::record::{Absence, Outcome, ResultRecord};
 use crate::session::SessionError;
@@ -33,6 +34,8 @@ pub(super) struct Engine<'e, 'l> {
     results: Vec<Option<ResultRecord>>,
     starts: u32,
     pub(super) budget: Budget,
+    /// Whether instructions are counted by the processor, beside every frame.
+    pub(super) counts_by_processor: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -122,6 +125,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             results,
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
+            counts_by_processor: options.count_instructions && counters_can_be_read(),
             begun: 0,
             all: 0,
             items: prepared.items,

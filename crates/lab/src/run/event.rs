@@ -69,6 +69,13 @@ pub enum Event<'e> {
         /// Estimate of the time left, s.
         seconds_left: f64,
     },
+    /// Instructions are counted by callgrind, of costs that cannot be told from their control's.
+    Counting {
+        /// How many counts are done.
+        done: usize,
+        /// Of how many.
+        of: usize,
+    },
     /// A live comparison turns to its next test.
     Comparing {
         /// The test's name.
