@@ -111,6 +111,35 @@ fn the_kernel_counts_all_threads_of_a_running_subject_and_only_while_it_is_asked
 }
 
 #[test]
+fn counts_of_a_running_subject_are_those_of_an_iteration() {
+    let mut session = Session::start(&launch(None)).unwrap();
+    let open = || ProcessCounter::open(session.process(), Countable::Switches);
+    let (first, second) = match (open(), open()) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(error), _) | (_, Err(error)) => {
+            eprintln!("skipped: perf_event_open: {error}");
+            return;
+        }
+    };
+    let mut counters = ProcessorCounters::of(first, second);
+    let mut count = |test, iterations| {
+        let request = CountRequest {
+            iterations,
+            ..request(test)
+        };
+        counters.count(&mut session, &request).unwrap()
+    };
+    // Main thread and partner wait for each other in both frames; other load may add switches, and two processors save some.
+    let handoff = count("self.handoff", 4000);
+    assert!(handoff.control >= 0.9 && handoff.test >= 0.9, "{handoff:?}");
+    assert!(handoff.cycles.is_some());
+    // A frame that does not block has none but those that other load makes.
+    let same = count("self.same", 20_000);
+    assert!(same.control < 0.5 && same.test < 0.5, "{same:?}");
+    assert_eq!(same.per_operation(), 0.0);
+}
+
+#[test]
 fn the_processor_counts_what_callgrind_counts_or_says_why_not() {
     let mut session = Session::start(&launch(None)).unwrap();
     let counted = ProcessorCounters::open(session.process()).and_then(|mut counters| {

@@ -8,6 +8,7 @@ use crate::session::Session;
 use antiphon_measure::{CountedBy, InstructionCount};
 use perf_event::events::{Hardware, Software};
 use perf_event::{Builder, Counter};
+use rustix::io::Errno;
 use std::io;
 
 /// Passes over the four requests: what an interruption adds to one of them is seen beside the others.
@@ -48,7 +49,12 @@ impl ProcessCounter {
             // A switch is the kernel's own doing.
             builder.exclude_kernel(what != Countable::Switches);
             builder.observe_pid(number).any_cpu().inherit(true);
-            threads.push(builder.build()?);
+            match builder.build() {
+                Ok(counter) => threads.push(counter),
+                // It ended since it was listed.
+                Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(ProcessCounter { threads })
     }
@@ -100,10 +106,17 @@ impl ProcessorCounters {
     /// # Errors
     /// [`NoCount::Processor`], with why not.
     pub fn open(process: u32) -> Result<ProcessorCounters, NoCount> {
-        Ok(ProcessorCounters {
-            instructions: ProcessCounter::open(process, Countable::Instructions)?,
-            cycles: ProcessCounter::open(process, Countable::Cycles)?,
-        })
+        let [instructions, cycles] = [Countable::Instructions, Countable::Cycles]
+            .map(|what| ProcessCounter::open(process, what));
+        Ok(Self::of(instructions?, cycles?))
+    }
+
+    /// Any two counters in the places of instructions and cycles: what the kernel counts itself can be counted on any machine.
+    pub fn of(instructions: ProcessCounter, cycles: ProcessCounter) -> ProcessorCounters {
+        ProcessorCounters {
+            instructions,
+            cycles,
+        }
     }
 
     /// Counts the instructions of a frame, in the session that these counters were opened for.
