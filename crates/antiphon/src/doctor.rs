@@ -13,6 +13,8 @@ use antiphon_lab::run::{Event, Observer};
 use antiphon_lab::subject::Subject;
 use antiphon_lab::{Launch, Machine};
 use antiphon_measure::Interference;
+use antiphon_report::document::Unit;
+use antiphon_report::number;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::path::Path;
@@ -149,11 +151,15 @@ fn machine_text(found: &Findings) -> String {
             lines(&found.subjects, "no subjects to look at", toolchain_line)
         ),
         format!(
-            "\nClocks                       resolution   cost of a reading\n{}",
+            "\n{:28} {:>12}   {:>12}\n{}",
+            "Clocks",
+            "resolution",
+            "a reading",
             lines(&found.clocks, "none can be read", clock_line)
         ),
         format!(
-            "\nInterference of the operating system, over {LOOK:?}\n{}",
+            "\nInterference of the operating system, over {} s\n{}",
+            LOOK.as_secs(),
             match &found.interference {
                 Some(interference) => interference_text(interference),
                 None => "  the readings do not tell\n".to_owned(),
@@ -190,11 +196,17 @@ fn toolchain_line(toolchain: &Toolchain) -> String {
 fn clock_line(clock: &ClockReport) -> String {
     match &clock.estimate {
         Some(estimate) => format!(
-            "{:26} {:>9.0} ns   {:>9.1} ns",
-            clock.name, estimate.resolution, estimate.cost
+            "{:26} {:>12}   {:>12}",
+            clock.name,
+            nanoseconds(estimate.resolution),
+            nanoseconds(estimate.cost)
         ),
         None => format!("{:26} its readings do not tell", clock.name),
     }
+}
+
+fn nanoseconds(value: f64) -> String {
+    number::quantity(Unit::Nanoseconds, value)
 }
 
 fn advice_line(advice: &Advice) -> String {
@@ -212,16 +224,16 @@ fn interference_text(interference: &Interference) -> String {
     );
     for function in &interference.periodic {
         text += &format!(
-            "  every {:.3} ms for {:.2} µs, seen {} times\n",
-            function.period_ns / 1e6,
-            function.duration_ns / 1e3,
+            "  every {} for {}, seen {} times\n",
+            nanoseconds(function.period_ns),
+            nanoseconds(function.duration_ns),
             function.occurrences
         );
     }
     let gaps = interference.gaps.iter().map(|gap| gap.1);
     let longest = gaps.fold(0.0, f64::max);
     if longest > 0.0 {
-        text += &format!("  longest interruption {:.1} µs\n", longest / 1e3);
+        text += &format!("  longest interruption {}\n", nanoseconds(longest));
     }
     text
 }

@@ -13,6 +13,7 @@ mod frames;
 mod opinion;
 mod plan;
 mod prepare;
+mod promise;
 mod readings;
 mod seats;
 mod selection;

@@ -65,6 +65,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// With the main thread's report before what was timed and after it: the same, as nothing moves.
+fn reported(mut lines: Vec<String>) -> Vec<String> {
+    lines.push(place::report("main", 2));
+    lines
+}
+
 impl Subject {
     /// The data lines of the answer.
     fn serve(&mut self, request: &Request) -> Result<Vec<String>, Refusal> {
@@ -76,8 +82,8 @@ impl Subject {
                 place.put("main");
                 Ok(Vec::new())
             }
-            Request::Clock { count } => Ok(answer::readings(&self.clock(*count))),
-            Request::Gaps { time_ns, over } => Ok(self.gaps(*time_ns, *over)),
+            Request::Clock { count } => Ok(reported(answer::readings(&self.clock(*count)))),
+            Request::Gaps { time_ns, over } => Ok(reported(self.gaps(*time_ns, *over))),
             Request::Batch {
                 test,
                 iterations,
@@ -103,7 +109,7 @@ impl Subject {
                 Ok(vec![slice])
             }
             Request::Latency { count, interval_ns } => Ok(self.latency(*count, *interval_ns)),
-            Request::Series { count } => Ok(self.series(*count)),
+            Request::Series { count } => Ok(reported(self.series(*count))),
             Request::Usage => Ok(vec![answer::usage()]),
             Request::Quit => Ok(Vec::new()),
         }
@@ -178,8 +184,7 @@ impl Subject {
                 lines.push(self.timed(frames, block, role, iterations, &mut partner));
             }
         }
-        // Before the blocks and after them: the same, as nothing moves.
-        lines.push(place::report("main", 2));
+        let mut lines = reported(lines);
         if let Some(partner) = &mut partner {
             lines.push(partner.report());
         }
@@ -202,7 +207,9 @@ impl Subject {
         answer::slice(block, role, iterations, start, elapsed, &used, checksum)
     }
 
+    /// Operations that a partner takes part in.
     fn latency(&self, count: u64, interval_ns: u64) -> Vec<String> {
+        let partner = partner::Partner::start(self.place);
         let mut intended = self.now_ns();
         let mut lines = Vec::new();
         for _ in 0..count {
@@ -210,7 +217,7 @@ impl Subject {
                 std::hint::spin_loop();
             }
             let actual = self.now_ns();
-            std::hint::black_box(frames::chain(20));
+            partner.pass(actual);
             let end = self.now_ns();
             lines.push(format!("@@ sample {intended} {actual} {end}"));
             intended = match interval_ns {
@@ -218,6 +225,8 @@ impl Subject {
                 interval_ns => intended + interval_ns,
             };
         }
+        let mut lines = reported(lines);
+        lines.push(partner.report());
         lines
     }
 

@@ -83,6 +83,7 @@ fn the_gaps_of_interference_are_stored_and_give_its_figures_again() {
     let record = place.measure(&mut Seen::default(), &options);
     let saved = place.store().resume(record.id).unwrap();
     let [
+        (_, Raw::Note { .. }),
         (_, Raw::Readings { readings, .. }),
         (_, Raw::Gaps { over_ns, seen, .. }),
     ] = saved.raw[0].as_slice()

@@ -39,6 +39,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
             listed: false,
         },
         starts: Vec::new(),
+        findings: Vec::new(),
     }
 }
 

@@ -82,9 +82,7 @@ fn wrong_placement(question: &Question, _: &Estimate) -> Option<Finding> {
 }
 
 fn unverified(question: &Question, _: &Estimate) -> Option<Finding> {
-    let who = question.expected.unreported(&question.evidence.threads)?;
-    let text = format!("{who}: policy and placement are not verified");
-    Some(finding(FindingKind::Note, text))
+    question.expected.unverified(&question.evidence.threads)
 }
 
 fn unequal_work(question: &Question, _: &Estimate) -> Option<Finding> {

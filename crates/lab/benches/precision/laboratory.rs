@@ -66,7 +66,8 @@ impl Laboratory {
         let clock = session
             .clock("CLOCK_MONOTONIC", 20_000, Duration::from_secs(5))
             .map_err(|error| error.to_string())?;
-        let clock = ClockEstimate::from_readings(&clock).map_err(|error| error.to_string())?;
+        let clock =
+            ClockEstimate::from_readings(&clock.answer).map_err(|error| error.to_string())?;
         let clock = ClockFacts {
             resolution_ns: clock.resolution,
             cost_ns: clock.cost,

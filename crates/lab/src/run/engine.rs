@@ -2,6 +2,7 @@
 
 use super::budget::{Budget, nominal};
 use super::prepare::Prepared;
+use super::promise::Told;
 use super::seats::Seats;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
@@ -29,6 +30,8 @@ pub(super) struct Engine<'e, 'l> {
     /// Share of the time that the system took, by subject and policy.
     pub(super) betas: HashMap<(String, String), f64>,
     pub(super) claims: Claims,
+    /// What the threads of the item in hand said of themselves.
+    pub(super) told: Told,
     /// What was read of each item before the run was interrupted.
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
@@ -121,6 +124,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             seats: Seats::new(prepared.builds, hang_limit),
             betas: HashMap::new(),
             claims: Claims::default(),
+            told: Told::default(),
             stored,
             results,
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
@@ -237,6 +241,7 @@ impl<'e, 'l> Engine<'e, 'l> {
 
     fn measure(&mut self, position: usize, start: u32, share: f64) -> Result<Measured, Failure> {
         let task = self.items[position].task.clone();
+        self.told = Told::default();
         let other = |outcome: Result<Outcome, Failure>| outcome.map(Measured::Other);
         match task {
             Task::Frame => {
@@ -296,6 +301,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             identity: item.identity.clone(),
             outcome,
             starts: estimates,
+            findings: std::mem::take(&mut self.told.findings),
         };
         self.replace(position, result)
     }

@@ -2,6 +2,7 @@
 
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
+use super::promise;
 use crate::protocol::{ClockUnit, GAPS_TIME_NS, READINGS_MAX};
 use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
@@ -52,7 +53,8 @@ fn read(
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.clock(clock, count, limit);
-    let readings = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let readings = promise::kept(engine, position, START, reported)?;
     let raw = Raw::Readings {
         clock: clock.to_owned(),
         readings: readings.clone(),
@@ -169,7 +171,8 @@ fn gaps(
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.gaps(clock, time, over_ns, limit);
-    let seen = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let seen = promise::kept(engine, position, START, reported)?;
     let estimate = Interference::from_gaps(&seen).map_err(absent);
     let raw = Raw::Gaps {
         clock: clock.to_owned(),
@@ -235,7 +238,8 @@ pub(super) fn latency(
     let answer = live
         .session
         .latency(&identity.test, identity.arg, count, interval_ns, limit);
-    let samples = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let samples = promise::kept(engine, position, START, reported)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
     let estimate =
         LatencyEstimate::from_samples(&samples, interval_ns, overhead_ns).map_err(absent)?;
@@ -267,7 +271,7 @@ pub(super) fn series(
         readings,
         completed,
         exhausted,
-    } = answer;
+    } = promise::kept(engine, position, START, answer)?;
     let raw = Raw::Series {
         readings: readings.clone(),
         completed,

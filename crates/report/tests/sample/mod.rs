@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub mod compared;
-mod kinds;
+pub mod kinds;
 
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
@@ -105,6 +105,7 @@ pub fn result(identity: Identity, outcome: Outcome) -> ResultRecord {
         identity,
         outcome,
         starts: Vec::new(),
+        findings: Vec::new(),
     }
 }
 
