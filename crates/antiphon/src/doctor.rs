@@ -18,6 +18,7 @@ use antiphon_report::number;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How long the machine's interference is looked at.
@@ -41,7 +42,9 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
         subject: &id,
         policy: "other",
     });
-    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other");
+    // Ctrl-C ends this verb at once, as nothing is kept of it.
+    let never = AtomicBool::new(false);
+    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other", &never);
     let built = built.map_err(|error| {
         let context = format!("cannot check {id}; {}", error.mend());
         anyhow::Error::from(error).context(context)

@@ -144,7 +144,7 @@ impl Live<'_> {
             subject: &id,
             policy,
         });
-        let built = self.cache.build(subject, variant, policy)?;
+        let built = self.cache.build(subject, variant, policy, self.stop)?;
         self.observer.event(Event::Built {
             subject: &id,
             policy,

@@ -87,6 +87,11 @@ impl Session {
         &self.hello
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.conversation.process()
+    }
+
     /// What the subject can do.
     ///
     /// # Errors

@@ -73,6 +73,8 @@ faults! {
     ShortLoop = "short-loop",
     /// The clock goes back.
     ClockGoesBack = "clock-goes-back",
+    /// The clock ticks once in 1500 readings, each time by 4 ms: allowed.
+    CoarseClock = "coarse-clock",
     /// A test is listed twice.
     TwiceListed = "twice-listed",
     /// The hand-off is not listed.

@@ -19,7 +19,13 @@ struct Subject {
     fault: Option<Fault>,
     epoch: Instant,
     place: place::Place,
+    /// Clock readings asked for so far.
+    read: u64,
 }
+
+/// A coarse clock's tick, and how many readings it lasts.
+const TICK_NS: u64 = 4_000_000;
+const READINGS_PER_TICK: u64 = 1500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fault = match std::env::args().nth(1) {
@@ -30,6 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fault,
         epoch: Instant::now(),
         place: place::Place::Free,
+        read: 0,
     };
     for line in io::stdin().lock().lines() {
         let line = line?;
@@ -62,6 +69,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn reported(mut lines: Vec<String>) -> Vec<String> {
     lines.push(place::report("main", 2));
     lines
+}
+
+/// A hundred ticks of the coarse clock, each a gap.
+fn coarse_gaps() -> Vec<String> {
+    const TICKS: u64 = 100;
+    let kept: Vec<_> = (0..TICKS).map(|tick| (tick * TICK_NS, TICK_NS)).collect();
+    let (readings, elapsed) = (TICKS * READINGS_PER_TICK, TICKS * TICK_NS);
+    answer::gaps(&kept, readings, elapsed, None, kept.len(), elapsed)
 }
 
 impl Subject {
@@ -112,13 +127,24 @@ impl Subject {
         self.epoch.elapsed().as_nanos() as u64 + 1
     }
 
-    fn clock(&self, count: u64) -> Vec<u64> {
+    fn clock(&mut self, count: u64) -> Vec<u64> {
+        if self.fault == Some(Fault::CoarseClock) {
+            let first = self.read;
+            self.read += count;
+            let ticks = |reading| reading / READINGS_PER_TICK;
+            return (first..first + count)
+                .map(|reading| (1 + ticks(reading)) * TICK_NS)
+                .collect();
+        }
         (0..count).map(|_| self.now_ns()).collect()
     }
 
     fn gaps(&self, time_ns: u64, over: u64) -> Vec<String> {
         /// Gaps that are kept, in memory that is written to before.
         const KEPT: usize = 200_000;
+        if self.fault == Some(Fault::CoarseClock) {
+            return coarse_gaps();
+        }
         let mut kept = vec![(1, 1); KEPT];
         let (mut readings, mut gaps, mut lost) = (1_u64, 0, 0);
         let used = place::Resources::read();
@@ -215,7 +241,7 @@ impl Subject {
         lines
     }
 
-    fn series(&self, count: u64) -> Vec<String> {
+    fn series(&mut self, count: u64) -> Vec<String> {
         /// What this subject's imaginary storage holds.
         const STORAGE: u64 = 1000;
         let completed = count.min(STORAGE);

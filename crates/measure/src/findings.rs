@@ -127,7 +127,7 @@ fn below_the_floor(_: &Question, estimate: &Estimate) -> Option<Finding> {
             "{:.3} ns is within the ±{PLACEMENT_FLOOR_NS} ns by which the placement of loops alone moves such figures",
             cost.value
         );
-        finding(FindingKind::Note, text)
+        finding(FindingKind::WithinFloor, text)
     })
 }
 

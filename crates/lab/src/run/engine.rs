@@ -6,6 +6,7 @@ use super::promise::Told;
 use super::seats::Seats;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
+use crate::machine::counters_can_be_read;
 use crate::protocol::TestInfo;
 use crate::record::{Absence, Outcome, ResultRecord};
 use crate::session::SessionError;
@@ -36,6 +37,8 @@ pub(super) struct Engine<'e, 'l> {
     results: Vec<Option<ResultRecord>>,
     starts: u32,
     pub(super) budget: Budget,
+    /// Whether instructions are counted by the processor, beside every frame.
+    pub(super) counts_by_processor: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -126,6 +129,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             results,
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
+            counts_by_processor: options.count_instructions && counters_can_be_read(),
             begun: 0,
             all: 0,
             items: prepared.items,
@@ -163,13 +167,14 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     fn announce(&mut self) {
-        let done = (0..self.items.len())
-            .filter(|position| !self.is_due(*position, 0))
-            .count();
+        let repeated = self.items.iter().filter(|item| item.task.is_repeated());
+        let measurements = self.items.len() + (self.starts as usize - 1) * repeated.count();
         self.tell(Event::Planned {
             run: self.run,
             items: self.items.len(),
-            done,
+            starts: self.starts,
+            measurements,
+            measured: measurements - self.all,
             seconds: self.budget.seconds_left(),
         });
         for result in self.results.iter().flatten() {

@@ -249,7 +249,10 @@ fn frame(record: Record, e: &Estimate) -> Record {
         .with("involuntary", e.resources.involuntary)
         .with("minor_faults", e.resources.minor_faults)
         .with("major_faults", e.resources.major_faults)
-        .with("instructions", optional(e.resources.instructions))
+        .with(
+            "instructions",
+            optional(e.resources.instructions.map(|count| count.per_operation())),
+        )
         .with("iterations", e.iterations)
         .with("blocks", e.blocks)
         .with("total_iterations", e.total_iterations)
