@@ -20,11 +20,15 @@ impl<'p> Oracle<'p> {
         {
             return;
         }
-        if is_not_called(tree, at.node) {
+        if is_not_called(tree, at.node) || matches!(role, "entry_direct_name" | "entry_identifier")
+        {
             return;
         }
         if let Some(id) = self.names.meaning(self.program, at) {
-            if role != "selector_name" || tree.kind(at.node) == "selected_component" {
+            // `Entry.Parameter` inside the accept statement names the parameter.
+            let is_outer = role == "prefix" && self.names.entity(id).kind == Kind::Entry;
+            let is_whole = role != "selector_name" || tree.kind(at.node) == "selected_component";
+            if is_whole && !is_outer {
                 self.known_call(id, at, outer, effects);
             }
             return;
