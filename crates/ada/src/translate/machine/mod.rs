@@ -233,7 +233,7 @@ impl<'a> Machine<'a> {
                 self.stages.component
             )));
         }
-        out.extend(self.stages.timers.get(&wait).map(|call| Code::line(call)));
+        out.extend(self.stages.timers.get(&wait).map(Code::line));
         if let Some(entry) = self.finishing(self.flow.waits[wait].node) {
             out.push(Code::Requeue(format!("requeue {entry};")));
         } else {

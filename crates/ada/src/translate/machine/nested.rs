@@ -59,7 +59,7 @@ impl Machine<'_> {
         {
             let literal = self.stages.waits.get(&wait).into_iter();
             let stage = literal.map(|l| Code::line(format!("{} := {l};", self.stages.component)));
-            let timer = self.stages.timers.get(&wait).map(|call| Code::line(call));
+            let timer = self.stages.timers.get(&wait).map(Code::line);
             return stage.chain(timer).collect();
         }
         let literal = self.stages.resumed.get(&point).into_iter();

@@ -91,7 +91,7 @@ impl Found {
                 Err(reason) => self.reasons.push(reason),
             }
         }
-        let ends = wait.has_terminate || cx.flow.can_end();
+        let ends = wait.has_terminate || cx.flow.can_end() || cx.flow.owner(wait.node).is_some();
         if !ends && self.notes.iter().all(|n| n.rule != Rule::NeverEnds) {
             let text = "the original task waits here for ever, so its program never ends; the translation ends when its clients do";
             self.note(cx, Rule::NeverEnds, wait.node, text, "nothing");
