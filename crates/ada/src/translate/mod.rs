@@ -11,6 +11,7 @@ pub mod layout;
 pub mod machine;
 pub mod obstacles;
 mod place;
+mod visibility;
 mod write;
 
 use std::collections::HashSet;

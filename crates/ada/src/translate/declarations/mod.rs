@@ -246,9 +246,20 @@ pub(super) fn is_own_discriminant(cx: &Context, id: EntityId) -> bool {
         && cx.names.is_declared_in(cx.program, id, cx.task.declaration)
 }
 
+/// Words that a declaration may have before the name that it declares.
+const KEYWORDS: [&str; 7] = [
+    "type",
+    "subtype",
+    "function",
+    "procedure",
+    "package",
+    "for",
+    "use",
+];
+
 fn first_word<'a>(cx: &Context<'a>, node: NodeId) -> &'a str {
     let text = cx.text(node);
     text.split([':', ' ', '(', '\n', ';'])
-        .find(|w| !w.is_empty() && !matches!(*w, "type" | "subtype" | "function" | "procedure"))
+        .find(|w| !w.is_empty() && !KEYWORDS.contains(&Names::key(w).as_str()))
         .unwrap_or(text)
 }
