@@ -72,7 +72,7 @@ pub(super) const IO_NAMES: [&str; 28] = [
 ];
 
 /// Language-defined packages whose subprograms neither block nor do input and output (RM 9.5.1 (18), A).
-pub(super) const HARMLESS_PACKAGES: [&str; 23] = [
+pub(super) const HARMLESS_PACKAGES: [&str; 24] = [
     "ada.strings",
     "ada.numerics",
     "ada.calendar",
@@ -88,6 +88,7 @@ pub(super) const HARMLESS_PACKAGES: [&str; 23] = [
     "unchecked_conversion",
     "calendar",
     "ada.execution_time",
+    "ada.dispatching",
     "ada.task_identification",
     "system",
     "interfaces",
@@ -115,7 +116,8 @@ pub(super) fn is_in(name: &str, packages: &[&str]) -> bool {
 
 /// Operations of library packages that wait for something, in packages that are harmless or unknown otherwise.
 fn may_block(name: &str) -> bool {
-    const NAMES: [&str; 6] = [
+    const NAMES: [&str; 7] = [
+        "ada.dispatching.edf.delay_until_and_set_deadline",
         "ada.synchronous_barriers.wait_for_release",
         "ada.task_identification.abort_task",
         "gnat.os_lib.spawn",
