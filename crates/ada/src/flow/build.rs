@@ -24,7 +24,9 @@ impl<'p> Flow<'p> {
             nesting: HashSet::new(),
         };
         let tree = flow.tree();
-        let nodes: Vec<NodeId> = tree.walk(body).collect();
+        // A task inside the task has waits of its own.
+        let is_own = |&n: &NodeId| n == body || tree.ancestor(n, &["task_body"]) == Some(body);
+        let nodes: Vec<NodeId> = tree.walk(body).filter(is_own).collect();
         for node in nodes {
             match tree.kind(node) {
                 "selective_accept" => flow.add_select(names, task, node),

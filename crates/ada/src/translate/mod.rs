@@ -13,6 +13,7 @@ mod nested;
 pub mod obstacles;
 mod place;
 mod timing;
+mod visibility;
 mod write;
 
 use std::collections::HashSet;

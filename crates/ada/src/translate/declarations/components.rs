@@ -56,6 +56,18 @@ impl Moved {
             );
             return self.refuse(cx, item, text, "finalize it explicitly, in an accept");
         }
+        let value = tree.child(item, "expression");
+        let bounds = tree.children(item).filter(|&n| Some(n) != value);
+        if bounds
+            .into_iter()
+            .any(|n| uses_component(cx, n) && tree.field(n) != "name")
+        {
+            let text = format!(
+                "the subtype of `{}` depends on a variable of the task, and a component must not depend on another",
+                first_word(cx, item)
+            );
+            return self.refuse(cx, item, text, "make that variable a constant");
+        }
         let ids = entities(cx, item);
         for &id in &ids {
             self.taken.insert(Names::key(&cx.names.entity(id).name));

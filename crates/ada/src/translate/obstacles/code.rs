@@ -147,7 +147,7 @@ impl Found {
                 effect,
                 Rule::Identity,
                 text,
-                "use the attribute 'Caller, or pass the identity as a parameter",
+                "name the task that is meant, by the attribute 'Caller or a parameter; what is the server's own only a task has",
             );
         }
         for effect in &effects.io {

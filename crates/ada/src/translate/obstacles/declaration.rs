@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Found;
-use crate::names::{At, Kind, Names};
+use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
@@ -107,9 +107,11 @@ impl Found {
                 let inside = other.ancestor(at.node, &["task_body"]);
                 inside.is_some_and(|node| At { node, ..*at } != body)
             });
-        if declaration.file != body.file || !is_called_by_task {
+        if declaration.file != body.file || !(is_called_by_task || cx.task.is_type) {
             return;
         }
+        // If no task calls it, what matters is only whether the activation is its own: it raises Program_Error, an object would not.
+        let only = (!is_called_by_task).then_some(cx.task.id);
         let span = tree.end(declaration.node)..tree.end(body.node);
         let in_span = |n: NodeId| {
             tree.start(n) >= span.start && tree.start(n) < span.end && !tree.is_within(n, body.node)
@@ -122,12 +124,15 @@ impl Found {
                 continue;
             }
             let activates = match tree.kind(node) {
-                "allocator" => !cx.oracle.of(cx.at(node)).blocks.is_empty(),
+                "allocator" => {
+                    !cx.oracle.of(cx.at(node)).blocks.is_empty()
+                        && (only.is_none() || self.has_tasks(cx, node, only))
+                }
                 "single_task_declaration" | "object_declaration" => {
                     let in_package = tree
                         .ancestor(node, &["package_body", "package_declaration"])
                         .is_some_and(in_span);
-                    in_package && self.has_tasks(cx, node)
+                    in_package && self.has_tasks(cx, node, only)
                 }
                 _ => false,
             };
@@ -146,15 +151,15 @@ impl Found {
         }
     }
 
-    /// Whether a declaration makes a task, perhaps as a component of a record or array.
-    pub(super) fn has_tasks(&self, cx: &Context, declaration: NodeId) -> bool {
+    /// Whether a declaration or allocator makes a task (of the type `only`), perhaps as a component of a record or array.
+    fn has_tasks(&self, cx: &Context, declaration: NodeId, only: Option<EntityId>) -> bool {
         let mut open = vec![cx.at(declaration)];
         let mut seen = HashSet::new();
         while let Some(at) = open.pop() {
             let tree = &cx.program.sources[at.file].tree;
-            if tree.kind(at.node) == "single_task_declaration"
-                || tree.child(at.node, "single_task_declaration").is_some()
-            {
+            let is_single = tree.kind(at.node) == "single_task_declaration"
+                || tree.child(at.node, "single_task_declaration").is_some();
+            if is_single && only.is_none() {
                 return true;
             }
             for node in tree
@@ -165,7 +170,7 @@ impl Found {
                     continue;
                 };
                 match cx.names.entity(id).kind {
-                    Kind::TaskType => return true,
+                    Kind::TaskType if only.is_none_or(|own| own == id) => return true,
                     Kind::Type | Kind::Subtype if seen.insert(id) => {
                         open.push(cx.names.entity(id).at)
                     }

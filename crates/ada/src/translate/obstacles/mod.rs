@@ -13,6 +13,7 @@ use crate::syntax::NodeId;
 use crate::translate::context::Context;
 use crate::translate::nested;
 use crate::verdict::{Reason, Rule};
+use code::is_nested_wait;
 
 /// Reasons against, and notes for a reader of the translation.
 #[derive(Debug, Default)]
@@ -118,7 +119,10 @@ impl Found {
                         "use a loop or an exit",
                     );
                 }
-                "accept_statement" if !cx.flow.sites.iter().any(|s| s.accept == node) => {
+                "accept_statement"
+                    if tree.ancestor(node, &["task_body"]) == Some(cx.task.body.node)
+                        && !cx.flow.sites.iter().any(|s| s.accept == node) =>
+                {
                     self.refuse(
                         cx,
                         Rule::Unresolved,
@@ -174,7 +178,8 @@ impl Found {
                         "handle the exception inside the accept",
                     );
                 }
-                let effects = cx.oracle.of(cx.at(handler));
+                let mut effects = cx.oracle.of(cx.at(handler));
+                effects.blocks.retain(|e| !is_nested_wait(cx, e));
                 self.report_between(cx, &effects, false);
             }
             let owner = tree.parent(handled).unwrap_or(handled);
