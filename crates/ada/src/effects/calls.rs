@@ -25,7 +25,10 @@ impl<'p> Oracle<'p> {
             return;
         }
         if let Some(id) = self.names.meaning(self.program, at) {
-            if role != "selector_name" || tree.kind(at.node) == "selected_component" {
+            // `Entry.Parameter` inside the accept statement names the parameter.
+            let is_outer = role == "prefix" && self.names.entity(id).kind == Kind::Entry;
+            let is_whole = role != "selector_name" || tree.kind(at.node) == "selected_component";
+            if is_whole && !is_outer {
                 self.known_call(id, at, outer, effects);
             }
             return;

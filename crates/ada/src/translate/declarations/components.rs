@@ -147,7 +147,7 @@ impl Moved {
     }
 
     /// Whether the subtype needs no constraint from an initial value.
-    pub(super) fn is_definite(&self, cx: &Context, item: NodeId) -> bool {
+    pub(in crate::translate) fn is_definite(&self, cx: &Context, item: NodeId) -> bool {
         let tree = cx.tree();
         let Some(mark) = tree.role(item, "subtype_mark") else {
             return true;

@@ -18,6 +18,10 @@ impl Found {
         for root in cx.flow.roots() {
             all.extend(cx.flow.reach(root));
         }
+        let sites = cx.flow.sites.iter();
+        let after: BTreeSet<Point> = sites
+            .flat_map(|s| cx.flow.reach(cx.flow.resume(s)))
+            .collect();
         let mut runs_in_caller = None;
         for point in all {
             let nodes = self.code_at(cx, point);
@@ -25,10 +29,14 @@ impl Found {
                 continue;
             }
             let effects = cx.oracle.of_all(cx.task.body.file, &nodes);
+            // What an accept does that waits inside is looked at with the accepts.
+            if cx.flow.owner_at(point).is_some() {
+                continue;
+            }
             let is_before = start.contains(&point);
             self.report_between(cx, &effects, is_before);
             let is_statement = matches!(point, Point::Before(n) if cx.flow.is_plain(n) && cx.tree().kind(n) != "null_statement");
-            if !is_before && is_statement && runs_in_caller.is_none() {
+            if after.contains(&point) && is_statement && runs_in_caller.is_none() {
                 runs_in_caller = nodes.first().copied();
             }
         }
@@ -205,7 +213,9 @@ impl Found {
                 .reach(cx.flow.resume(site))
                 .into_iter()
                 .find_map(|p| match p {
-                    Point::Before(node) if cx.flow.is_plain(node) => {
+                    Point::Before(node)
+                        if cx.flow.is_plain(node) && cx.flow.owner(node).is_none() =>
+                    {
                         let e = cx.oracle.of(cx.at(node));
                         (!e.blocks.is_empty()
                             || !e.long.is_empty()
@@ -236,8 +246,11 @@ impl Found {
 
 pub(super) fn is_nested_wait(cx: &Context, effect: &Effect) -> bool {
     effect.at.file == cx.task.body.file
-        && matches!(
+        && (matches!(
             cx.tree().kind(effect.at.node),
             "accept_statement" | "selective_accept"
-        )
+        ) || cx
+            .tree()
+            .parent(effect.at.node)
+            .is_some_and(|p| cx.tree().kind(p) == "delay_alternative"))
 }

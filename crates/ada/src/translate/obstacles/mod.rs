@@ -5,11 +5,14 @@ mod declaration;
 mod interfaces;
 mod waits;
 
+pub use waits::polling;
+
 use std::collections::HashSet;
 
 use crate::flow::Point;
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
+use crate::translate::nested;
 use crate::verdict::{Reason, Rule};
 use code::is_nested_wait;
 
@@ -141,15 +144,7 @@ impl Found {
                 _ => {}
             }
         }
-        for wait in cx.flow.waits.iter().filter(|w| w.is_nested) {
-            self.refuse(
-                cx,
-                Rule::NestedAccept,
-                wait.node,
-                "an accept inside an accept keeps the outer caller waiting for an inner one",
-                "split the outer entry in two",
-            );
-        }
+        self.reasons.extend(nested::obstacles(cx));
         if tree
             .walk(cx.task.body.node)
             .any(|n| tree.kind(n) == "asynchronous_select")

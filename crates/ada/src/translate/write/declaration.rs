@@ -119,7 +119,9 @@ impl<'s> Writer<'s> {
     pub(super) fn private_part(&self, entries: Vec<String>) -> Vec<String> {
         let server = self.server;
         let mut lines = entries;
+        lines.extend(self.finishing_declarations());
         lines.extend(server.moved.operations.iter().flatten().cloned());
+        lines.extend(self.timer_declarations());
         lines.extend(
             self.machine
                 .procedures
@@ -162,6 +164,7 @@ impl<'s> Writer<'s> {
                 .starting
                 .iter()
                 .chain(stages.waits.values())
+                .chain(stages.resumed.values())
                 .chain(&stages.closed)
                 .map(String::as_str)
                 .collect();
