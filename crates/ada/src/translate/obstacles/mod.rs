@@ -2,6 +2,7 @@
 
 mod code;
 mod declaration;
+mod interfaces;
 mod waits;
 
 pub use waits::polling;

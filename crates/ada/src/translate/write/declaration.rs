@@ -3,6 +3,8 @@
 use super::{WIDTH, Writer, insertion_above, nested, stub_of};
 use crate::edit::Edit;
 use crate::names::At;
+use crate::source::Source;
+use crate::syntax::NodeId;
 use crate::translate::layout;
 
 impl<'s> Writer<'s> {
@@ -23,7 +25,11 @@ impl<'s> Writer<'s> {
             "protected"
         };
         lines.extend(layout::dedent(
-            &format!("{word} {}{discriminants} is", cx.task.name),
+            &format!(
+                "{word} {}{discriminants} is{}",
+                cx.task.name,
+                interfaces(source, at.node)
+            ),
             &indent,
         ));
         let (public, private) = self.items(at);
@@ -194,4 +200,18 @@ impl<'s> Writer<'s> {
         let place = stub_of(cx).unwrap_or(cx.task.body);
         insertion_above(cx, place, lines)
     }
+}
+
+/// ` new Interface and Interface with`, if the task implements any.
+fn interfaces(source: &Source, declaration: NodeId) -> String {
+    let tree = &source.tree;
+    let (new, with) = (
+        tree.child(declaration, "new"),
+        tree.child(declaration, "with"),
+    );
+    let (Some(new), Some(with)) = (new, with) else {
+        return String::new();
+    };
+    let text = &source.text[tree.start(new)..tree.end(with)];
+    format!(" {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
