@@ -7,6 +7,7 @@ pub mod context;
 mod counter;
 mod declarations;
 mod exceptions;
+mod first_use;
 pub mod layout;
 pub mod machine;
 mod nested;
