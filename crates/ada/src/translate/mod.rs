@@ -13,6 +13,7 @@ pub mod machine;
 mod nested;
 pub mod obstacles;
 mod place;
+mod style;
 mod timing;
 mod visibility;
 mod write;
@@ -98,6 +99,7 @@ pub fn translate(analysis: &Analysis) -> Translation {
         edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
         edits,
