@@ -70,6 +70,12 @@ fn verdicts_and_translations_read_as_they_should() {
     }
 }
 
+/// The delays of some programs are long, since timing events are coarse; programs that never end are cut short.
+fn time_limit(path: &Path) -> Duration {
+    let is_slow = path.ends_with("timeouts.adb") || path.ends_with("alarms");
+    Duration::from_secs(if is_slow { 20 } else { 1 })
+}
+
 #[test]
 fn translations_compile_and_behave_the_same() {
     if Toolchain::find().is_none() {
@@ -84,12 +90,7 @@ fn translations_compile_and_behave_the_same() {
         let translation = translate::translate(&analysis);
         let options = verify::Options {
             runs: 2,
-            // The delays of one program are long, since timing events are coarse; those that never end are cut short.
-            time_limit: Duration::from_secs(if path.ends_with("timeouts.adb") {
-                20
-            } else {
-                1
-            }),
+            time_limit: time_limit(&path),
             ..verify::Options::default()
         };
         let report = verify::verify(&program, &translation.files, &options)
