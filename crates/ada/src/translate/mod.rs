@@ -2,15 +2,21 @@
 
 pub mod accepting;
 pub mod calling;
+mod ceiling;
 pub mod code;
 pub mod context;
 mod counter;
 mod declarations;
 mod exceptions;
+mod first_use;
 pub mod layout;
 pub mod machine;
+mod nested;
 pub mod obstacles;
 mod place;
+mod style;
+mod timing;
+mod visibility;
 mod write;
 
 use std::collections::HashSet;
@@ -85,9 +91,16 @@ pub fn translate(analysis: &Analysis) -> Translation {
             continue;
         }
         taken.extend(found.declared);
-        edits.extend(found.edits);
+        // Two tasks may need the same with clause.
+        let new = found
+            .edits
+            .into_iter()
+            .filter(|e| !(e.range.is_empty() && e.text.starts_with("with ") && edits.contains(e)));
+        let new: Vec<Edit> = new.collect();
+        edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
         edits,
