@@ -21,8 +21,10 @@ procedure Role_Play is
 
    end Roles;
 
+   use Roles;
+
    --  Translated.
-   task type Shelf (Sign : Character) is new Roles.Stock with
+   task type Shelf (Sign : Character) is new Stock with
       overriding entry Tell (Name : out Character);
       overriding entry Put (Amount : Natural);
       overriding entry Get (Amount : out Natural);
