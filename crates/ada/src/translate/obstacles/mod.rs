@@ -5,7 +5,8 @@ mod declaration;
 mod interfaces;
 mod waits;
 
-pub use waits::polling;
+pub use code::code_at;
+pub use waits::{polling, variables_read};
 
 use std::collections::HashSet;
 

@@ -34,7 +34,7 @@ impl<'s> Writer<'s> {
         ));
         let (public, private) = self.items(at);
         lines.extend(public.iter().map(|l| nested(l, &step)));
-        if let Some(start) = &self.server.start {
+        if let Some(start) = self.server.start.as_ref().filter(|s| s.place.is_some()) {
             lines.push(format!("{step}procedure {};", start.name));
         }
         let private = self.private_part(private);
@@ -120,6 +120,8 @@ impl<'s> Writer<'s> {
         let server = self.server;
         let mut lines = entries;
         lines.extend(self.finishing_declarations());
+        let started = server.start.iter().filter(|s| s.place.is_none());
+        lines.extend(started.map(|s| format!("procedure {};", s.name)));
         lines.extend(server.moved.operations.iter().flatten().cloned());
         lines.extend(self.timer_declarations());
         lines.extend(
