@@ -1,4 +1,4 @@
---  Servers that implement interfaces, as a protected type can too, and one that cannot.
+--  Servers that implement interfaces, as a protected type can too, and some that cannot.
 
 with Ada.Text_IO; use Ada.Text_IO;
 
@@ -19,6 +19,9 @@ procedure Role_Play is
       type Worker is task interface;
       procedure Work (For_Whom : in out Worker) is abstract;
 
+      type Guard is task interface;
+      procedure Bark (By : in out Guard) is abstract;
+
    end Roles;
 
    use Roles;
@@ -35,10 +38,15 @@ procedure Role_Play is
       entry Rule (What : Character);
    end King;
 
-   --  Kept: only tasks can be workers.
+   --  Translated: that workers are tasks matters to nobody.
    task Smith is new Roles.Worker with
       entry Work;
    end Smith;
+
+   --  Kept: whoever guards may be aborted.
+   task type Dog is new Roles.Guard with
+      entry Bark;
+   end Dog;
 
    task body Shelf is
       Content : Natural := 0;
@@ -82,6 +90,18 @@ procedure Role_Play is
       accept Work;
    end Smith;
 
+   task body Dog is
+   begin
+      accept Bark;
+      accept Bark;
+   end Dog;
+
+   procedure Send_Home (Whom : in out Roles.Guard'Class) is
+   begin
+      Whom.Bark;
+      abort Whom;
+   end Send_Home;
+
    procedure Use_It (It : in out Roles.Stock'Class) is
       Name   : Character;
       Amount : Natural;
@@ -102,9 +122,11 @@ procedure Role_Play is
 
    A : Shelf ('a');
    B : Shelf ('b');
+   D : Dog;
 begin
    Use_It (A);
    Use_It (B);
    King.Rule ('x');
    Smith.Work;
+   Send_Home (D);
 end Role_Play;

@@ -2,7 +2,7 @@
 
 mod code;
 mod declaration;
-mod interfaces;
+pub(super) mod interfaces;
 mod waits;
 
 pub use code::code_at;

@@ -16,6 +16,7 @@ use crate::translate::context::Context;
 use crate::translate::exceptions;
 use crate::translate::layout;
 use crate::translate::machine::{self, Machine};
+use crate::translate::obstacles::interfaces;
 use crate::translate::timing;
 use crate::verdict::{Reason, Rule};
 
@@ -62,6 +63,7 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         )
     }));
     edits.extend(stub(cx));
+    edits.extend(interfaces::loosened(cx));
     if server.timing.is_some() {
         edits.extend(timing::with_clause(cx));
     }
