@@ -15,6 +15,7 @@ pub mod obstacles;
 mod place;
 mod style;
 mod timing;
+mod unsynchronized;
 mod visibility;
 mod write;
 

@@ -18,6 +18,7 @@ use crate::translate::layout;
 use crate::translate::machine::{self, Machine};
 use crate::translate::obstacles::interfaces;
 use crate::translate::timing;
+use crate::translate::unsynchronized;
 use crate::verdict::{Reason, Rule};
 
 /// Lines longer than this are broken where the language lets us.
@@ -64,6 +65,7 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     }));
     edits.extend(stub(cx));
     edits.extend(interfaces::loosened(cx));
+    edits.extend(unsynchronized::constants(cx));
     if server.timing.is_some() {
         edits.extend(timing::with_clause(cx));
     }
