@@ -2,6 +2,7 @@
 
 pub mod accepting;
 pub mod calling;
+mod ceiling;
 pub mod code;
 pub mod context;
 mod counter;
