@@ -1,0 +1,230 @@
+//! The tasking model of a program: its tasks, their entries, and how other code uses them.
+
+use crate::names::{At, EntityId, Kind, Names, Ty};
+use crate::source::Program;
+use crate::syntax::NodeId;
+
+/// An entry of a task.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its declaration.
+    pub id: EntityId,
+    /// The name as declared.
+    pub name: String,
+    /// The index subtype of a family.
+    pub index: Option<NodeId>,
+    /// The formal part of the declaration.
+    pub formals: Option<NodeId>,
+}
+
+/// A task with a body that was given.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The task type or single task.
+    pub id: EntityId,
+    /// The name as declared.
+    pub name: String,
+    /// Whether it is a type.
+    pub is_type: bool,
+    /// The declaration (`single_task_declaration` or `task_type_declaration`).
+    pub declaration: At,
+    /// The body (`task_body`).
+    pub body: At,
+    /// The entries, in order of declaration.
+    pub entries: Vec<Entry>,
+}
+
+/// A use of a task that only a task can serve.
+#[derive(Debug, Clone)]
+pub struct TaskUse {
+    /// Where.
+    pub at: At,
+    /// What is used: `abort`, `'Terminated` and the like.
+    pub what: String,
+}
+
+/// The tasks of a program whose declaration and body were both given, in order of their bodies.
+pub fn tasks(program: &Program, names: &Names) -> Vec<Task> {
+    let mut found = Vec::new();
+    for (id, entity) in names.all() {
+        let is_type = match entity.kind {
+            Kind::TaskType => true,
+            Kind::SingleTask => false,
+            _ => continue,
+        };
+        let (Some(body), Some(inner)) = (entity.body, entity.inner) else {
+            continue;
+        };
+        let entries = names
+            .scope(inner)
+            .entities
+            .iter()
+            .filter(|&&e| names.entity(e).kind == Kind::Entry);
+        let entries = entries.map(|&e| entry(program, names, e)).collect();
+        found.push(Task {
+            id,
+            name: entity.name.clone(),
+            is_type,
+            declaration: entity.at,
+            body,
+            entries,
+        });
+    }
+    found.sort_by_key(|t| t.body);
+    found
+}
+
+fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
+    let entity = names.entity(id);
+    let tree = &program.sources[entity.at.file].tree;
+    let formals = tree.child(entity.at.node, "formal_part");
+    let ident = tree.role(entity.at.node, "entry_name");
+    // The family's index stands between the first parentheses and is no formal part.
+    let index = tree.children(entity.at.node).find(|&n| {
+        Some(n) != ident && (tree.field(n) == "subtype_mark" || tree.kind(n) == "range_g")
+    });
+    Entry {
+        id,
+        name: entity.name.clone(),
+        index,
+        formals,
+    }
+}
+
+impl Task {
+    /// The entry that an accept statement of this task accepts.
+    pub fn accepted(&self, program: &Program, names: &Names, accept: NodeId) -> Option<usize> {
+        let tree = &program.sources[self.body.file].tree;
+        let name = tree.role(accept, "entry_direct_name")?;
+        let id = names.meaning(
+            program,
+            At {
+                file: self.body.file,
+                node: name,
+            },
+        )?;
+        self.entries.iter().position(|e| e.id == id)
+    }
+
+    /// Uses of the task as a task: abort, attributes of tasks, and a single task passed as a value.
+    ///
+    /// For a task type, an attribute or abort whose prefix has an unknown type counts too: it might be one of its objects.
+    pub fn uses_as_task(&self, program: &Program, names: &Names) -> Vec<TaskUse> {
+        let mut found = Vec::new();
+        for (file, source) in program.sources.iter().enumerate() {
+            let tree = &source.tree;
+            for node in tree.walk(tree.root()) {
+                match tree.kind(node) {
+                    "attribute_designator" => {
+                        let word = Names::key(source.text(node));
+                        let concerns = [
+                            "terminated",
+                            "callable",
+                            "identity",
+                            "storage_size",
+                            "unchecked_access",
+                            "access",
+                            "address",
+                        ];
+                        if !concerns.contains(&word.as_str()) {
+                            continue;
+                        }
+                        let prefix = tree.previous(node).and_then(|tick| tree.previous(tick));
+                        let is_task_only =
+                            matches!(word.as_str(), "terminated" | "callable" | "identity");
+                        let is_single = !self.is_type;
+                        let applies = prefix.is_some_and(|p| {
+                            self.may_be(program, names, At { file, node: p }, is_task_only)
+                        });
+                        let is_in_declaration = tree
+                            .ancestor(node, &["attribute_definition_clause"])
+                            .is_some();
+                        if applies
+                            && (is_task_only || (is_single && word != "storage_size"))
+                            && !is_in_declaration
+                        {
+                            found.push(TaskUse {
+                                at: At { file, node },
+                                what: format!("'{}", source.text(node)),
+                            });
+                        }
+                    }
+                    "abort_statement" => {
+                        let named: Vec<NodeId> = tree
+                            .children(node)
+                            .filter(|&n| !matches!(tree.kind(n), "abort" | "," | ";"))
+                            .collect();
+                        if named
+                            .iter()
+                            .any(|&n| self.may_be(program, names, At { file, node: n }, true))
+                        {
+                            found.push(TaskUse {
+                                at: At { file, node },
+                                what: "abort".into(),
+                            });
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !self.is_type {
+            found.extend(self.uses_as_value(program, names));
+        }
+        found
+    }
+
+    /// Uses of a single task that are neither a prefix nor the name of its own body.
+    fn uses_as_value(&self, program: &Program, names: &Names) -> Vec<TaskUse> {
+        let mut found = Vec::new();
+        for &at in names.uses_of(self.id) {
+            let tree = &program.sources[at.file].tree;
+            let Some(parent) = tree.parent(at.node) else {
+                continue;
+            };
+            let is_prefix =
+                tree.kind(parent) == "selected_component" && tree.field(at.node) == "prefix";
+            let is_named = matches!(
+                tree.kind(parent),
+                "task_body"
+                    | "task_body_stub"
+                    | "task_definition"
+                    | "attribute_definition_clause"
+                    | "abort_statement"
+            );
+            let mut outer = at.node;
+            let mut above = parent;
+            if tree.kind(parent) == "selected_component" && tree.field(at.node) == "selector_name" {
+                outer = parent;
+                above = tree.parent(parent).unwrap_or(parent);
+            }
+            let is_prefix = is_prefix
+                || (tree.kind(above) == "selected_component" && tree.field(outer) == "prefix");
+            let is_attribute = tree.next(outer).is_some_and(|n| tree.kind(n) == "tick");
+            if !is_prefix && !is_named && !is_attribute && tree.kind(above) != "abort_statement" {
+                found.push(TaskUse {
+                    at,
+                    what: "the task as a value".into(),
+                });
+            }
+        }
+        found
+    }
+
+    fn may_be(&self, program: &Program, names: &Names, prefix: At, counts_unknown: bool) -> bool {
+        let ty = names.expression_type(program, prefix);
+        let direct = names.meaning(program, prefix);
+        if direct == Some(self.id) {
+            return true;
+        }
+        let known = direct.map_or(ty, |e| names.type_of(program, e));
+        match known {
+            Ty::Unknown => counts_unknown && self.is_type && direct.is_none(),
+            ty => {
+                let designated = names.designated(program, ty);
+                names.concurrent(program, ty) == Some(self.id)
+                    || names.concurrent(program, designated) == Some(self.id)
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Accepting servers become protected objects (section 6.1 of the paper, figure 5).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::code::{self, Code};
+use super::context::Context;
+use super::declarations::{self, Moved};
+use super::exceptions;
+use super::layout::{self, Substitutions};
+use super::machine::{self, Machine, Stages};
+use super::{place, write};
+use crate::edit::Edit;
+use crate::flow::Point;
+use crate::names::{EntityId, Kind, Names};
+use crate::syntax::NodeId;
+use crate::verdict::{Reason, Rule};
+
+/// The edits that replace a task by a protected object.
+#[derive(Debug)]
+pub struct Replacement {
+    /// The edits.
+    pub edits: Vec<Edit>,
+    /// Names that the edits declare outside the protected object, in lower case.
+    pub declared: HashSet<String>,
+}
+
+/// A server on its way to be a protected object.
+#[derive(Debug)]
+pub(super) struct Server<'a> {
+    pub cx: Context<'a>,
+    pub moved: Moved,
+    pub stages: Stages,
+    /// The name of the enumeration of stages, if there is one.
+    pub stage_type: Option<String>,
+    /// The procedure that runs what stood before the first accept.
+    pub start: Option<Start>,
+    pub initial: Option<usize>,
+    pub waits: BTreeSet<usize>,
+}
+
+/// The procedure that runs what stood before the first accept.
+#[derive(Debug, Clone)]
+pub(super) struct Start {
+    pub name: String,
+    pub point: Point,
+    pub place: place::Place,
+}
+
+/// Plans and writes the replacement.
+///
+/// # Errors
+/// The reasons that stand in the way and could be seen only while it was planned.
+pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
+    let server = plan(cx, taken)?;
+    let text = write::write(&server)?;
+    Ok(text)
+}
+
+fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<Reason>> {
+    let (folded, point) = fold(&cx);
+    let mut moved = declarations::plan(&cx, folded, taken);
+    if !moved.reasons.is_empty() {
+        return Err(std::mem::take(&mut moved.reasons));
+    }
+    let waits = cx.flow.reachable_waits();
+    let initial = initial_wait(&cx, &mut moved, point);
+    let needs_start = initial.is_none() || !moved.start.is_empty();
+    let closes = cx.flow.can_end() || exceptions::can_close(&cx);
+    let mut server = Server {
+        cx,
+        moved,
+        stages: Stages::default(),
+        stage_type: None,
+        start: None,
+        initial,
+        waits,
+    };
+    if needs_start {
+        server.start = Some(start(&server, point)?);
+    }
+    server.choose_stages(closes);
+    Ok(server)
+}
+
+fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
+    let cx = &server.cx;
+    let first = match point {
+        Point::Before(node) => node,
+        _ => cx.task.body.node,
+    };
+    let refuse = |text: &str, mend: &str| vec![cx.reason(Rule::Prologue, first, text, mend)];
+    if cx.task.is_type {
+        return Err(refuse(
+            "each object of the task type runs these statements when it is activated, and a protected object has no such moment",
+            "give the variables initial values in their declarations",
+        ));
+    }
+    let wanted = ["Start".to_string(), format!("Start_{}", cx.task.name)];
+    let name = cx.free_name(&wanted, false, &server.moved.taken);
+    let Some(place) = place::activation(cx) else {
+        return Err(refuse(
+            "the unit in which the task is activated was not given",
+            "give the body of that unit too",
+        ));
+    };
+    Ok(Start { name, point, place })
+}
+
+/// Assignments of constant values to variables of the task at the very start become their initial values.
+fn fold(cx: &Context) -> (HashMap<EntityId, String>, Point) {
+    let tree = cx.tree();
+    let mut folded = HashMap::new();
+    let mut point = cx.flow.start();
+    while let Point::Before(node) = point {
+        match tree.kind(node) {
+            "null_statement" | "pragma_g" if cx.flow.is_plain(node) => {}
+            "assignment_statement" => match constant_assignment(cx, node) {
+                Some((variable, value)) if !folded.contains_key(&variable) => {
+                    folded.insert(variable, value);
+                }
+                _ => break,
+            },
+            _ => break,
+        }
+        point = cx.flow.after(node);
+    }
+    (folded, point)
+}
+
+fn constant_assignment(cx: &Context, node: NodeId) -> Option<(EntityId, String)> {
+    let tree = cx.tree();
+    let target = tree
+        .role(node, "variable_name")
+        .filter(|&n| tree.kind(n) == "identifier")?;
+    let value = tree.child(node, "expression")?;
+    let variable = cx.names.meaning(cx.program, cx.at(target))?;
+    let entity = cx.names.entity(variable);
+    let is_own = entity.kind == Kind::Variable && entity.scope == cx.names.region(cx.task.body)?;
+    // An initial value may name constants that move out, but no variable of the task.
+    let uses_local = cx
+        .meanings(cx.at(value))
+        .iter()
+        .any(|&(_, e)| cx.is_local(e) && cx.names.entity(e).kind != Kind::Literal);
+    let old = tree.child(entity.at.node, "expression");
+    let had_effects = old.is_some_and(|e| !cx.is_constant(e));
+    let is_read_before = cx.declarations().iter().any(|&item| {
+        tree.start(item) > tree.start(entity.at.node)
+            && cx.meanings(cx.at(item)).iter().any(|&(_, e)| e == variable)
+            && tree.kind(item) == "object_declaration"
+    });
+    let comments = layout::comments_above(cx.source(), tree.start(node));
+    (is_own
+        && !uses_local
+        && !had_effects
+        && !is_read_before
+        && comments.is_empty()
+        && cx.is_constant(value))
+    .then(|| {
+        (
+            variable,
+            cx.text(value)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
+    })
+}
+
+/// The first wait, if nothing has to be done on the way there.
+fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
+    let tree = cx.tree();
+    let mut point = from;
+    let mut counters: Vec<(String, String)> = Vec::new();
+    for _ in 0..100 {
+        point = match point {
+            Point::Before(node) => match cx.flow.wait_at(node) {
+                Some(wait) => {
+                    counters
+                        .into_iter()
+                        .for_each(|(name, first)| moved.set_initial(&name, &first));
+                    return Some(wait);
+                }
+                None if tree.kind(node) == "loop_statement" => {
+                    if cx.flow.is_for(node) {
+                        let counter = moved
+                            .counters
+                            .get(&node)
+                            .filter(|c| c.is_entered && c.has_static_first && c.bound.is_none())?;
+                        counters.push((counter.name.clone(), counter.first.clone()));
+                    }
+                    Point::LoopTop(node)
+                }
+                None if tree.kind(node) == "null_statement" => cx.flow.after(node),
+                None if tree.kind(node) == "block_statement"
+                    && tree.child(node, "non_empty_declarative_part").is_none() =>
+                {
+                    cx.flow.first(node, cx.flow.sequence(node))
+                }
+                None => return None,
+            },
+            Point::LoopTop(node) if !cx.flow.is_while(node) && !cx.flow.goes_round(node) => {
+                cx.flow.first(node, tree.role(node, "statements"))
+            }
+            _ => return None,
+        };
+    }
+    None
+}
+
+impl<'a> Server<'a> {
+    fn choose_stages(&mut self, closes: bool) {
+        let states = self.waits.len() + usize::from(closes) + usize::from(self.start.is_some());
+        if states <= 1 {
+            return;
+        }
+        let cx = &self.cx;
+        let free = |wanted: &[&str]| {
+            let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+            cx.free_name(&wanted, false, &self.moved.taken)
+        };
+        if self.waits.len() <= 1 && states == 2 && closes {
+            self.stages = Stages {
+                component: free(&["Closed", "Is_Closed"]),
+                closed: Some("True".into()),
+                is_boolean: true,
+                ..Stages::default()
+            };
+        } else if self.waits.len() == 1 && states == 2 {
+            let waits = self
+                .waits
+                .iter()
+                .map(|&w| (w, "True".to_string()))
+                .collect();
+            self.stages = Stages {
+                component: free(&["Started", "Is_Started"]),
+                waits,
+                is_boolean: true,
+                ..Stages::default()
+            };
+        } else {
+            let component = free(&["Stage", "Server_Stage"]);
+            let mut used: HashSet<String> = HashSet::new();
+            let mut literal = |wanted: String| {
+                let name = cx.free_name(&[wanted], true, &used);
+                used.insert(Names::key(&name));
+                name
+            };
+            let starting = self.start.as_ref().map(|_| literal("Not_Started".into()));
+            let waits = self
+                .waits
+                .iter()
+                .map(|&w| (w, literal(wait_name(cx, w))))
+                .collect();
+            let closed = closes.then(|| literal("Closed".into()));
+            self.stages = Stages {
+                component,
+                waits,
+                closed,
+                starting,
+                is_boolean: false,
+            };
+            let name = cx.free_name(
+                &[format!("{}_Stage", cx.task.name)],
+                true,
+                &self.moved.taken,
+            );
+            self.moved.declare_outside(&name);
+            self.stage_type = Some(name);
+        }
+        let component = Names::key(&self.stages.component);
+        self.moved.taken.insert(component);
+    }
+
+    /// The initial value of the stage.
+    pub(super) fn initial_stage(&self) -> String {
+        if self.stages.is_boolean {
+            return "False".into();
+        }
+        let wait = self.initial.and_then(|w| self.stages.waits.get(&w));
+        self.stages
+            .starting
+            .as_ref()
+            .or(wait)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// A generator of code for this server.
+    pub(super) fn machine(&'a self, changes: &'a Substitutions) -> Machine<'a> {
+        Machine::new(
+            self.cx.flow,
+            self.cx.source(),
+            changes,
+            &self.stages,
+            &self.moved.counters,
+            &self.moved.block_starts,
+        )
+    }
+
+    /// The points from which the object's code runs.
+    pub(super) fn roots(&self) -> Vec<Point> {
+        let flow = self.cx.flow;
+        let sites = flow
+            .sites
+            .iter()
+            .filter(|s| self.waits.contains(&s.wait))
+            .map(|s| flow.resume(s));
+        self.start.iter().map(|s| s.point).chain(sites).collect()
+    }
+
+    /// Points that need a procedure because a statement in the middle of an accept goes on there.
+    pub(super) fn forced(&'a self, machine: &mut Machine<'a>) -> BTreeSet<Point> {
+        let mut found = BTreeSet::new();
+        for site in &self.cx.flow.sites {
+            if machine::leaving(self.cx.source(), site.accept).is_empty() {
+                continue;
+            }
+            let point = self.cx.flow.resume(site);
+            let code = machine.code_from(point, Some(site.wait));
+            if code::size(&code) > 2 || contains_return(&code) {
+                found.insert(point);
+            }
+        }
+        found
+    }
+}
+
+pub(super) fn contains_return(code: &[Code]) -> bool {
+    code.iter().any(|c| match c {
+        Code::Return => true,
+        Code::Compound { arms, .. } => arms.iter().any(|(_, body)| contains_return(body)),
+        Code::Lines(_) => false,
+    })
+}
+
+fn wait_name(cx: &Context, wait: usize) -> String {
+    let mut entries: Vec<&str> = cx.flow.waits[wait]
+        .sites
+        .iter()
+        .map(|&s| cx.task.entries[cx.flow.sites[s].entry].name.as_str())
+        .collect();
+    entries.dedup();
+    match entries[..] {
+        [one] => format!("Awaiting_{one}"),
+        [one, two] => format!("Awaiting_{one}_Or_{two}"),
+        _ => "Serving".into(),
+    }
+}

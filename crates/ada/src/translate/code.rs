@@ -1,0 +1,219 @@
+//! Generated statements as a tree, so that jumps at their ends can be left out.
+
+/// A piece of generated code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Code {
+    /// Lines as they are to stand, without the indentation around them.
+    Lines(Vec<String>),
+    /// `return;` from the entry or procedure.
+    Return,
+    /// A compound statement.
+    Compound {
+        /// A line above the arms that is not part of one (`case X is`).
+        open: Option<String>,
+        /// A header line and its statements; an empty header is left out (the body of a block).
+        arms: Vec<(String, Vec<Code>)>,
+        /// The closing line.
+        close: String,
+        /// Whether what ends an arm ends the statement: not so for loops.
+        is_tail: bool,
+    },
+}
+
+impl Code {
+    /// One line.
+    pub fn line(text: impl Into<String>) -> Code {
+        Code::Lines(vec![text.into()])
+    }
+}
+
+/// Leaves out each `return` after which nothing follows, and what cannot be reached after one.
+pub fn trim_returns(code: &mut Vec<Code>) {
+    cut_after_return(code);
+    match code.last_mut() {
+        Some(Code::Return) => {
+            code.pop();
+            trim_returns(code);
+        }
+        Some(Code::Compound {
+            arms,
+            is_tail: true,
+            ..
+        }) => arms.iter_mut().for_each(|(_, body)| trim_returns(body)),
+        _ => {}
+    }
+}
+
+fn cut_after_return(code: &mut Vec<Code>) {
+    if let Some(at) = code.iter().position(|c| *c == Code::Return) {
+        code.truncate(at + 1);
+    }
+    for piece in code {
+        if let Code::Compound { arms, .. } = piece {
+            arms.iter_mut().for_each(|(_, body)| cut_after_return(body));
+        }
+    }
+}
+
+/// Whether nothing would be printed.
+pub fn is_empty(code: &[Code]) -> bool {
+    code.iter()
+        .all(|c| matches!(c, Code::Lines(lines) if lines.iter().all(|l| l.is_empty())))
+}
+
+/// The number of lines that would be printed.
+pub fn size(code: &[Code]) -> usize {
+    print(code, "").len()
+}
+
+/// The lines of code; nested statements are indented by `step`.
+pub fn print(code: &[Code], step: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for piece in code {
+        match piece {
+            Code::Lines(lines) => out.extend(lines.iter().cloned()),
+            Code::Return => out.push("return;".into()),
+            Code::Compound {
+                open, arms, close, ..
+            } => print_compound(open.as_ref(), arms, close, step, &mut out),
+        }
+    }
+    while out.first().is_some_and(String::is_empty) {
+        out.remove(0);
+    }
+    out
+}
+
+fn print_compound(
+    open: Option<&String>,
+    arms: &[(String, Vec<Code>)],
+    close: &str,
+    step: &str,
+    out: &mut Vec<String>,
+) {
+    let outer = if open.is_some() { step } else { "" };
+    out.extend(open.cloned());
+    let arms = without_empty_branches(arms);
+    for (header, body) in &arms {
+        if !header.is_empty() {
+            out.extend(header.split('\n').map(|h| format!("{outer}{h}")));
+        }
+        let mut lines = print(body, step);
+        if lines.is_empty() {
+            lines.push("null;".into());
+        }
+        let indent = if header == "exception" { "" } else { step };
+        out.extend(lines.into_iter().map(|l| {
+            if l.is_empty() {
+                l
+            } else {
+                format!("{outer}{indent}{l}")
+            }
+        }));
+    }
+    out.push(close.to_string());
+}
+
+/// `if C then null; else S` reads better as `if not C then S`; an empty `else` is left out.
+fn without_empty_branches(arms: &[(String, Vec<Code>)]) -> Vec<(String, Vec<Code>)> {
+    let mut arms = arms.to_vec();
+    if arms.len() > 1
+        && arms
+            .last()
+            .is_some_and(|(h, body)| h == "else" && is_empty(body))
+    {
+        arms.pop();
+    }
+    if let [(first, empty), (other, body)] = &arms[..]
+        && other == "else"
+        && is_empty(empty)
+        && let Some(condition) = first
+            .strip_prefix("if ")
+            .and_then(|h| h.strip_suffix(" then"))
+    {
+        return vec![(format!("if {} then", negate(condition)), body.clone())];
+    }
+    arms
+}
+
+/// The negation of a condition's text.
+pub fn negate(condition: &str) -> String {
+    let condition = condition.trim();
+    if let Some(inner) = condition.strip_prefix("not ")
+        && is_simple(inner)
+    {
+        return inner.to_string();
+    }
+    for (operator, opposite) in [
+        (" /= ", " = "),
+        (" <= ", " > "),
+        (" >= ", " < "),
+        (" = ", " /= "),
+        (" < ", " >= "),
+        (" > ", " <= "),
+    ] {
+        if let Some((left, right)) = condition.split_once(operator)
+            && is_operand(left)
+            && is_operand(right)
+        {
+            return format!("{left}{opposite}{right}");
+        }
+    }
+    if is_simple(condition) {
+        format!("not {condition}")
+    } else {
+        format!("not ({condition})")
+    }
+}
+
+fn is_simple(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+}
+
+fn is_operand(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '\'' | '+' | '-' | ' ' | '(' | ')'))
+        && !text.split([' ', '(', ')']).any(|w| {
+            [
+                "and", "or", "xor", "not", "in", "then", "else", "mod", "rem",
+            ]
+            .contains(&w.to_ascii_lowercase().as_str())
+        })
+        && text.matches('(').count() == text.matches(')').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negations_read_well() {
+        assert_eq!(negate("Done"), "not Done");
+        assert_eq!(negate("not Done"), "Done");
+        assert_eq!(negate("Count = 0"), "Count /= 0");
+        assert_eq!(negate("A (I) < B"), "A (I) >= B");
+        assert_eq!(negate("A and then B"), "not (A and then B)");
+        assert_eq!(negate("A = 0 or B"), "not (A = 0 or B)");
+    }
+
+    #[test]
+    fn returns_at_the_end_go() {
+        let arm = |body: Vec<Code>| ("if A then".to_string(), body);
+        let branch = Code::Compound {
+            open: None,
+            arms: vec![arm(vec![Code::line("X;"), Code::Return])],
+            close: "end if;".into(),
+            is_tail: true,
+        };
+        let mut last = vec![branch.clone()];
+        trim_returns(&mut last);
+        assert_eq!(print(&last, "  "), ["if A then", "  X;", "end if;"]);
+        let mut early = vec![branch, Code::line("Y;"), Code::Return];
+        trim_returns(&mut early);
+        assert_eq!(
+            print(&early, "  "),
+            ["if A then", "  X;", "  return;", "end if;", "Y;"]
+        );
+    }
+}

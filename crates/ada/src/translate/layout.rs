@@ -1,0 +1,155 @@
+//! The layout of a file: its indentation, and text taken from it with changes.
+
+use std::collections::BTreeMap;
+
+use crate::source::Source;
+use crate::syntax::NodeId;
+
+/// Changes of identifiers inside text that is copied: first byte, byte after the last, new text.
+#[derive(Debug, Clone, Default)]
+pub struct Substitutions {
+    changes: BTreeMap<usize, (usize, String)>,
+}
+
+impl Substitutions {
+    /// Replaces a range wherever it is copied.
+    pub fn add(&mut self, range: std::ops::Range<usize>, text: impl Into<String>) {
+        self.changes.insert(range.start, (range.end, text.into()));
+    }
+
+    /// Whether something that begins at a byte is replaced.
+    pub fn has(&self, byte: usize) -> bool {
+        self.changes.contains_key(&byte)
+    }
+
+    /// The text of a range with the changes made.
+    pub fn apply(&self, source: &Source, range: std::ops::Range<usize>) -> String {
+        let mut out = String::new();
+        let mut at = range.start;
+        for (&start, (end, text)) in self.changes.range(range.clone()) {
+            if start < at || *end > range.end {
+                continue;
+            }
+            out.push_str(&source.text[at..start]);
+            out.push_str(text);
+            at = *end;
+        }
+        out.push_str(&source.text[at..range.end]);
+        out
+    }
+}
+
+/// One step of indentation of a file: the commonest step inwards from one line to the next.
+pub fn indent_step(source: &Source) -> String {
+    let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
+    let (mut above, mut tabs) = (0, 0);
+    for line in source
+        .text
+        .lines()
+        .filter(|l| !l.trim().is_empty() && !l.trim_start().starts_with("--"))
+    {
+        let blanks = &line[..line.len() - line.trim_start().len()];
+        if blanks.starts_with('\t') {
+            tabs += 1;
+        }
+        if blanks.len() > above && blanks.len() - above <= 8 {
+            *votes.entry(blanks.len() - above).or_default() += 1;
+        }
+        above = blanks.len();
+    }
+    let spaces: usize = votes.values().sum();
+    if tabs > spaces {
+        return "\t".into();
+    }
+    let best = votes
+        .into_iter()
+        .filter(|&(step, _)| (2..=8).contains(&step))
+        .max_by_key(|&(step, count)| (count, std::cmp::Reverse(step)));
+    " ".repeat(best.map_or(3, |(step, _)| step))
+}
+
+/// Lines with the blanks of the first line's place taken off all that follow it.
+pub fn dedent(text: &str, indent: &str) -> Vec<String> {
+    let mut lines = text.split('\n');
+    let first = lines.next().unwrap_or("").trim_end().to_string();
+    let rest = lines.map(|line| {
+        let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+        let common = line
+            .bytes()
+            .zip(indent.bytes())
+            .take_while(|(a, b)| a == b)
+            .count()
+            .min(blanks);
+        line[common..].trim_end().to_string()
+    });
+    std::iter::once(first).chain(rest).collect()
+}
+
+/// The lines of a statement or declaration, with the comments that stand directly above it and behind it on its last line.
+pub fn lines_of(source: &Source, node: NodeId, changes: &Substitutions) -> Vec<String> {
+    let mut lines = comments_above(source, source.tree.start(node));
+    let range = source.tree.range(node);
+    let mut text = changes.apply(source, range.clone());
+    if let Some(comment) = comment_behind(source, range.end) {
+        text.push_str("  ");
+        text.push_str(comment);
+    }
+    lines.extend(dedent(&text, source.indent(range.start)));
+    lines
+}
+
+/// The comment lines directly above the line of a byte, if nothing else begins that line.
+pub fn comments_above(source: &Source, byte: usize) -> Vec<String> {
+    let mut start = source.line_start(byte);
+    if !source.text[start..byte].trim().is_empty() {
+        return vec![];
+    }
+    let mut found = Vec::new();
+    while start > 0 {
+        let above = source.line_start(start - 1);
+        let line = source.text[above..start].trim();
+        if !line.starts_with("--") {
+            break;
+        }
+        found.push(line.to_string());
+        start = above;
+    }
+    found.reverse();
+    found
+}
+
+/// A comment behind a byte on its line.
+pub fn comment_behind(source: &Source, byte: usize) -> Option<&str> {
+    let rest = source.text[byte..source.line_end(byte)].trim();
+    rest.starts_with("--").then_some(rest)
+}
+
+/// Whether a blank line stands directly above the line (and the comments above it) of a byte.
+pub fn has_blank_above(source: &Source, byte: usize) -> bool {
+    let mut start = source.line_start(byte);
+    while start > 0 {
+        let above = source.line_start(start - 1);
+        let line = source.text[above..start].trim();
+        if line.is_empty() {
+            return true;
+        }
+        if !line.starts_with("--") {
+            return false;
+        }
+        start = above;
+    }
+    false
+}
+
+/// Lines under an indentation, as text; empty lines stay empty.
+pub fn indented(lines: &[String], indent: &str) -> String {
+    let mut out = String::new();
+    for line in lines {
+        if !line.is_empty() {
+            out.push_str(indent);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out
+}

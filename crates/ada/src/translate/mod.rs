@@ -1,0 +1,96 @@
+//! Translation: rendezvous to protected objects, as edits that keep layout and comments.
+
+pub mod accepting;
+pub mod code;
+pub mod context;
+mod counter;
+mod declarations;
+mod exceptions;
+pub mod layout;
+pub mod machine;
+pub mod obstacles;
+mod place;
+mod write;
+
+use std::collections::HashSet;
+
+use crate::analysis::Analysis;
+use crate::edit::{self, Edit, Edited};
+use crate::source::Program;
+
+/// What to do about input and output inside protected actions (RM 9.5.1 (18) calls it potentially blocking; GNAT does it).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Io {
+    /// Translate, and say so.
+    #[default]
+    Allow,
+    /// Keep such tasks.
+    Refuse,
+}
+
+/// How to translate.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Input and output inside protected actions.
+    pub io: Io,
+    /// Translate servers that work beside their callers, so that the callers wait for that work.
+    pub force: bool,
+    /// Only the tasks with these names; all if empty.
+    pub only: Vec<String>,
+}
+
+/// Edited files, and which tasks were replaced.
+#[derive(Debug)]
+pub struct Translation {
+    /// The edits, in the program's own places.
+    pub edits: Vec<Edit>,
+    /// The files that changed.
+    pub files: Vec<Edited>,
+    /// The names of the tasks that were replaced.
+    pub replaced: Vec<String>,
+}
+
+impl Translation {
+    /// A unified diff.
+    pub fn diff(&self, program: &Program) -> String {
+        edit::diff(program, &self.files)
+    }
+}
+
+/// Replaces what the analysis found to be replaceable.
+pub fn translate(analysis: &Analysis) -> Translation {
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut replaced = Vec::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    for task in &analysis.tasks {
+        let is_wanted = analysis.options.only.is_empty()
+            || analysis
+                .options
+                .only
+                .iter()
+                .any(|n| n.eq_ignore_ascii_case(&task.task.name));
+        if !is_wanted {
+            continue;
+        }
+        let Some(Ok(found)) = analysis.replacement(task, &taken) else {
+            continue;
+        };
+        let overlaps = found.edits.iter().any(|e| {
+            edits.iter().any(|o| {
+                o.file == e.file && o.range.start < e.range.end && e.range.start < o.range.end
+            })
+        });
+        if overlaps {
+            continue;
+        }
+        taken.extend(found.declared);
+        edits.extend(found.edits);
+        replaced.push(task.task.name.clone());
+    }
+    let files = edit::apply(analysis.program, &edits);
+    Translation {
+        edits,
+        files,
+        replaced,
+    }
+}

@@ -1,0 +1,175 @@
+//! Building a program with GNAT.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use antiphon_runner::{End, Program as Command};
+
+use super::Error;
+use crate::edit::{self, Edited};
+use crate::names::Names;
+use crate::source::Program;
+
+/// GNAT's builder and its unit splitter.
+#[derive(Debug, Clone)]
+pub struct Toolchain {
+    gnatmake: PathBuf,
+    gnatchop: PathBuf,
+}
+
+/// A built program.
+#[derive(Debug, Clone)]
+pub(super) struct Built {
+    /// The executable.
+    pub executable: PathBuf,
+    /// What the compiler said.
+    pub said: Vec<String>,
+}
+
+/// A compilation of a large program may take minutes; one that takes longer hangs.
+const BUILD_LIMIT: Duration = Duration::from_secs(600);
+
+impl Toolchain {
+    /// The first GNAT in `PATH`.
+    pub fn find() -> Option<Toolchain> {
+        Some(Toolchain {
+            gnatmake: find("gnatmake")?,
+            gnatchop: find("gnatchop")?,
+        })
+    }
+
+    /// Builds the program with edits made, in a directory of its own. The inner result is the compiler's.
+    pub(super) fn build(
+        &self,
+        program: &Program,
+        edited: &[Edited],
+        main: &str,
+        directory: &Path,
+        detects_blocking: bool,
+        switches: &[String],
+    ) -> Result<Result<Built, Vec<String>>, Error> {
+        let given = directory.join("given");
+        let sources = directory.join("src");
+        let failed = |cause| Error::Scratch {
+            path: directory.to_path_buf(),
+            cause,
+        };
+        std::fs::create_dir_all(&sources).map_err(failed)?;
+        let files = edit::write_to(program, edited, &given).map_err(|e| match e {
+            crate::Error::File { path, cause } => Error::Scratch { path, cause },
+            other => Error::Main(other.to_string()),
+        })?;
+        // Files are split into units with GNAT's file names, so that any naming works.
+        let chop = Command::new(&self.gnatchop)
+            .args(["-q", "-w"])
+            .args(&files)
+            .arg(&sources)
+            .time_limit(BUILD_LIMIT)
+            .run()?;
+        if chop.end != End::Exited(0) {
+            return Ok(Err(lines(&chop)));
+        }
+        if detects_blocking {
+            std::fs::write(sources.join("gnat.adc"), "pragma Detect_Blocking;\n")
+                .map_err(failed)?;
+        }
+        let executable = directory.join("program");
+        let make = Command::new(&self.gnatmake)
+            .args(["-q", "-gnatwa"])
+            .args(switches)
+            .arg("-o")
+            .arg(&executable)
+            .arg(main)
+            .cwd(&sources)
+            .time_limit(BUILD_LIMIT)
+            .run()?;
+        let said = lines(&make);
+        Ok(if make.end == End::Exited(0) {
+            Ok(Built { executable, said })
+        } else {
+            Err(said)
+        })
+    }
+}
+
+fn lines(output: &antiphon_runner::Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines()
+        .chain(output.stderr.lines())
+        .filter(|l| !l.trim().is_empty())
+        .map(String::from)
+        .collect()
+}
+
+fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|d| d.join(name))
+        .find(|p| p.is_file())
+}
+
+/// Warnings that the translation has and the original has not; places are left out, since lines move.
+pub(super) fn new_warnings(before: &[String], after: &[String]) -> Vec<String> {
+    let key = |line: &str| {
+        line.splitn(4, ':')
+            .nth(3)
+            .unwrap_or(line)
+            .trim()
+            .to_string()
+    };
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    before
+        .iter()
+        .for_each(|l| *known.entry(key(l)).or_default() += 1);
+    let mut new = Vec::new();
+    for line in after {
+        match known.get_mut(&key(line)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => new.push(line.clone()),
+        }
+    }
+    new
+}
+
+/// GNAT's file name of the main subprogram: the given file's, or that of the only parameterless library procedure nobody withs.
+pub(super) fn main_unit(program: &Program, given: Option<&Path>) -> Result<String, Error> {
+    let mut found = Vec::new();
+    for source in &program.sources {
+        let tree = &source.tree;
+        for unit in tree.all(tree.root(), "compilation_unit") {
+            let body = tree.child(unit, "subprogram_body");
+            let spec = body.and_then(|b| tree.child(b, "procedure_specification"));
+            let Some(name) = spec
+                .filter(|&s| tree.child(s, "formal_part").is_none())
+                .and_then(|s| tree.role(s, "name"))
+            else {
+                continue;
+            };
+            let is_given =
+                given.is_none_or(|g| g == source.path || g.file_name() == source.path.file_name());
+            if is_given {
+                found.push((Names::key(source.text(name)), source.path.clone()));
+            }
+        }
+    }
+    let withed = |name: &str| {
+        program.sources.iter().any(|s| {
+            let tree = &s.tree;
+            tree.all(tree.root(), "compilation_unit")
+                .filter_map(|u| tree.child(u, "with_clause"))
+                .any(|w| tree.walk(w).any(|n| Names::key(s.text(n)) == name))
+        })
+    };
+    if found.len() > 1 {
+        found.retain(|(name, _)| !withed(name));
+    }
+    match &found[..] {
+        [(name, _)] => Ok(format!("{}.adb", name.replace('.', "-"))),
+        [] => Err(Error::Main("there is no main subprogram (a library procedure without parameters) to run; name it with --main".into())),
+        several => {
+            let list: Vec<String> = several.iter().map(|(_, p)| p.display().to_string()).collect();
+            Err(Error::Main(format!("there are several main subprograms ({}); choose one with --main", list.join(", "))))
+        }
+    }
+}

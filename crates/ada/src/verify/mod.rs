@@ -1,0 +1,333 @@
+//! The check of a translation: original and translation are built with GNAT, run many times under several schedules, and what they
+//! print is compared. This is a test and not a proof: it shows differences where it finds them, and their absence nowhere.
+//!
+//! Output order of concurrent programs is often luck. So the original's own runs say how to compare: if they all print the same text,
+//! the translation's must too; if they print the same lines in different orders, the lines are compared as a multiset; if even the
+//! lines differ from run to run, only those that all runs of the original have in common must be there. An original that does not end
+//! is compared up to a stated time, and its translation may end (RM 9.3: the task waited for calls that nobody makes any more).
+
+mod build;
+mod compare;
+mod noise;
+mod schedule;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use antiphon_runner::{End, Output};
+
+use crate::edit::Edited;
+use crate::source::Program;
+
+pub use build::Toolchain;
+pub use compare::{Agreement, Comparison};
+pub use schedule::Schedule;
+
+/// How to check.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The main subprogram's file; found by itself if the program has one only.
+    pub main: Option<PathBuf>,
+    /// Runs of each program under each schedule.
+    pub runs: usize,
+    /// How long one run may take before the program counts as one that does not end.
+    pub time_limit: Duration,
+    /// What each run gets on standard input.
+    pub input: Vec<u8>,
+    /// Further switches for the compiler.
+    pub switches: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            main: None,
+            runs: 5,
+            time_limit: Duration::from_secs(10),
+            input: Vec::new(),
+            switches: Vec::new(),
+        }
+    }
+}
+
+/// Why a translation could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// GNAT is not there.
+    #[error(
+        "gnatmake was not found; install GNAT (Debian: apt install gnat) to check translations"
+    )]
+    NoCompiler,
+    /// No main subprogram, or several.
+    #[error("{0}")]
+    Main(String),
+    /// The original does not compile: there is nothing to compare with.
+    #[error("the original does not compile; GNAT says:\n{0}")]
+    Original(String),
+    /// A run could not be started.
+    #[error("a program could not be run: {0}")]
+    Run(#[from] antiphon_runner::Error),
+    /// The scratch directory could not be used.
+    #[error("{}: {cause}", path.display())]
+    Scratch {
+        /// The directory or file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+/// Times and switches of one program, summed over all runs that ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Runs that count.
+    pub runs: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+    /// Processor time in nanoseconds.
+    pub cpu_ns: u64,
+    /// Wall time in nanoseconds.
+    pub wall_ns: u64,
+}
+
+impl Cost {
+    fn add(&mut self, output: &Output) {
+        let ns = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
+        self.runs += 1;
+        self.voluntary_switches += output.usage.voluntary_switches;
+        self.involuntary_switches += output.usage.involuntary_switches;
+        self.cpu_ns += ns(output.usage.user + output.usage.system);
+        self.wall_ns += ns(output.usage.wall);
+    }
+}
+
+/// What was found under one schedule.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Why it was left out, if it was.
+    pub skipped: Option<String>,
+    /// How the outputs compare.
+    pub comparison: Comparison,
+    /// What the original used.
+    pub original: Cost,
+    /// What the translation used.
+    pub translation: Cost,
+}
+
+/// The result of a check.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What GNAT said about the translation, beyond what it says about the original; empty if nothing.
+    pub new_warnings: Vec<String>,
+    /// What GNAT said, if the translation does not compile.
+    pub build_failure: Option<String>,
+    /// One for each schedule.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether no difference was found.
+    pub fn agrees(&self) -> bool {
+        self.build_failure.is_none()
+            && self.new_warnings.is_empty()
+            && self
+                .findings
+                .iter()
+                .all(|f| f.comparison.differences.is_empty())
+    }
+
+    /// The whole cost of original and translation, over the schedules that ran.
+    pub fn costs(&self) -> (Cost, Cost) {
+        let sum = |mut total: Cost, one: Cost| {
+            total.runs += one.runs;
+            total.voluntary_switches += one.voluntary_switches;
+            total.involuntary_switches += one.involuntary_switches;
+            total.cpu_ns += one.cpu_ns;
+            total.wall_ns += one.wall_ns;
+            total
+        };
+        let original = self
+            .findings
+            .iter()
+            .map(|f| f.original)
+            .fold(Cost::default(), sum);
+        let translation = self
+            .findings
+            .iter()
+            .map(|f| f.translation)
+            .fold(Cost::default(), sum);
+        (original, translation)
+    }
+
+    /// The report as text, with what was saved and what it does not say.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        if let Some(failure) = &self.build_failure {
+            return format!("the translation does not compile; GNAT says:\n{failure}\n");
+        }
+        for warning in &self.new_warnings {
+            out.push_str(&format!("new warning: {warning}\n"));
+        }
+        for finding in &self.findings {
+            out.push_str(&format!("{}: ", finding.schedule.words()));
+            match &finding.skipped {
+                Some(why) => out.push_str(&format!("left out: {why}\n")),
+                None => out.push_str(&finding.comparison.text()),
+            }
+        }
+        let (before, after) = self.costs();
+        out.push_str(&saved(
+            "voluntary context switches",
+            before.voluntary_switches,
+            after.voluntary_switches,
+            1.0,
+            "",
+        ));
+        out.push_str(&saved(
+            "processor time",
+            before.cpu_ns,
+            after.cpu_ns,
+            1e6,
+            " ms",
+        ));
+        out.push_str(
+            "This was a test and not a proof: schedules that did not come up were not seen.\n",
+        );
+        out
+    }
+}
+
+fn saved(what: &str, before: u64, after: u64, unit: f64, name: &str) -> String {
+    let change = if before == 0 {
+        String::new()
+    } else {
+        format!(
+            " ({:+.1} %)",
+            (after as f64 - before as f64) / before as f64 * 100.0
+        )
+    };
+    format!(
+        "{what}: {:.0}{name} before, {:.0}{name} after{change}\n",
+        before as f64 / unit,
+        after as f64 / unit
+    )
+}
+
+/// Builds both programs, runs them, and compares.
+///
+/// # Errors
+/// No compiler, no main subprogram, an original that does not compile, or a program that cannot be started. A translation that does not
+/// compile, or behaves differently, is a finding and no error.
+pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result<Report, Error> {
+    let tools = Toolchain::find().ok_or(Error::NoCompiler)?;
+    let main = build::main_unit(program, options.main.as_deref())?;
+    let scratch = tempfile::tempdir().map_err(|cause| Error::Scratch {
+        path: std::env::temp_dir(),
+        cause,
+    })?;
+    let original = tools.build(
+        program,
+        &[],
+        &main,
+        &scratch.path().join("original"),
+        false,
+        &options.switches,
+    )?;
+    let original = original.map_err(|said| Error::Original(said.join("\n")))?;
+    let translation = tools.build(
+        program,
+        edited,
+        &main,
+        &scratch.path().join("translation"),
+        false,
+        &options.switches,
+    )?;
+    let translation = match translation {
+        Ok(built) => built,
+        Err(said) => {
+            return Ok(Report {
+                new_warnings: vec![],
+                build_failure: Some(said.join("\n")),
+                findings: vec![],
+            });
+        }
+    };
+    let new_warnings = build::new_warnings(&original.said, &translation.said);
+    let watched = tools.build(
+        program,
+        edited,
+        &main,
+        &scratch.path().join("detect"),
+        true,
+        &options.switches,
+    )?;
+    let mut findings = Vec::new();
+    for schedule in Schedule::all() {
+        let mut finding = Finding {
+            schedule,
+            skipped: None,
+            comparison: Comparison::default(),
+            original: Cost::default(),
+            translation: Cost::default(),
+        };
+        // Detect_Blocking is about the translation's protected actions; the original has none of them to check.
+        let other: Option<&Path> = match schedule {
+            Schedule::DetectBlocking => watched.as_ref().ok().map(|b| b.executable.as_path()),
+            _ => Some(&translation.executable),
+        };
+        match (schedule.unavailable(), other) {
+            (Some(why), _) => finding.skipped = Some(why),
+            (None, None) => {
+                finding.skipped =
+                    Some("the program does not compile under pragma Detect_Blocking".into())
+            }
+            (None, Some(other)) => {
+                let before = run(
+                    &original.executable,
+                    schedule,
+                    options,
+                    &mut finding.original,
+                )?;
+                let after = run(other, schedule, options, &mut finding.translation)?;
+                finding.comparison = compare::compare(&before, &after);
+            }
+        }
+        findings.push(finding);
+    }
+    Ok(Report {
+        new_warnings,
+        build_failure: None,
+        findings,
+    })
+}
+
+fn run(
+    executable: &Path,
+    schedule: Schedule,
+    options: &Options,
+    cost: &mut Cost,
+) -> Result<Vec<Output>, Error> {
+    let mut outputs: Vec<Output> = Vec::new();
+    let _noise =
+        (schedule == Schedule::Perturbed).then(|| noise::Noise::start(3, options.runs as u64));
+    for number in 0..options.runs {
+        let output = schedule
+            .apply(executable, number)
+            .time_limit(options.time_limit)
+            .grace(Duration::ZERO)
+            .input(options.input.clone())
+            .run()?;
+        cost.add(&output);
+        let is_endless = matches!(output.end, End::TimedOut { .. });
+        outputs.push(output);
+        // A program that does not end costs the whole limit each time: two runs tell as much as many.
+        if is_endless && outputs.len() >= 2 {
+            break;
+        }
+    }
+    Ok(outputs)
+}
