@@ -43,9 +43,9 @@ within() {
     within kit gnatmake -q -c "-I$kit" "-I$target" kit-protocol.adb \
         -cargs -O2 $layout $checks ${configuration:+"$configuration"}
 
-    within programs gnatmake -q -j0 "-I$kit" "-I$target" "-aO$build/kit" "-I$source/programs" \
+    within objects gnatmake -q -j0 "-I$kit" "-I$target" "-aO$build/kit" "-I$source/programs" \
         "-I$source/switches/$switches" "-I$source/rendezvous" "-I$source/general" "-I$source/optimised" \
         "-I$source/servers" "-I$source/tool" "-I$source/hand" \
         main.adb -o "$build/programs.new" -cargs $layout $checks "$@"
 }
-mv "$build/programs.new" "$build/programs.run"
+mv "$build/programs.new" "$build/programs"

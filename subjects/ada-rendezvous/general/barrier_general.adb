@@ -15,7 +15,7 @@ package body Barrier_General is
    package Selection is new General_Selector (Scheme, Alternative, Guards);
    use Selection;
 
-   task Barrier with Priority => Gates.Server_Priority;
+   task Barrier;
 
    procedure Call (Its_Entry : Alternative; X : in Gates.Client_Number := 1) is
       Nothing : No_Result;

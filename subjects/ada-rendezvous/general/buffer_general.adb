@@ -13,7 +13,7 @@ package body Buffer_General is
    package Selection is new General_Selector (Scheme, Alternative, Guards);
    use Selection;
 
-   task Buffer with Priority => Buffer_Priority;
+   task Buffer;
 
    procedure Put (X : in Item) is
       Nothing : Item;

@@ -13,9 +13,9 @@ package body Distributor_General is
 
    function Next_Client return Fields.Part;
 
-   task type Client (Number : Fields.Part := Next_Client) with Priority => Gates.Client_Priority;
+   task type Client (Number : Fields.Part := Next_Client);
 
-   task Server with Priority => Gates.Server_Priority;
+   task Server;
 
    Initialise : array (Fields.Part) of Scheme.Rendezvous;
    --  An entry of each client

@@ -1,6 +1,6 @@
---  A selective accept by the general scheme: calls go through a selector, which lets one in, tells the acceptor which, and
---  passes it on to the rendezvous of its entry. The study's selector has no guards; here those of the present select
---  are the barriers of a family
+--  A selective accept by the general scheme: calls go through a selector, which lets one in, tells the acceptor which,
+--  and passes it on to the rendezvous of its entry. The study's selector has no guards; here those of the present
+--  select are the barriers of a family
 
 with General_Rendezvous;
 

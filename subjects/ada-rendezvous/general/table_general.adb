@@ -19,7 +19,7 @@ package body Table_General is
 
    Await : array (Place) of aliased Scheme.Rendezvous;
 
-   task Table with Priority => Table_Priority;
+   task Table;
 
    procedure Call (Its_Entry : Alternative; X : in Place) is
       Result : No_Result;

@@ -12,7 +12,7 @@ package body Distributor_Hand is
       Next : Fields.Part := Fields.Part'First;
    end Distributor;
 
-   task type Client with Priority => Gates.Client_Priority;
+   task type Client;
 
    Clients : array (Fields.Part) of Client;
    pragma Unreferenced (Clients);

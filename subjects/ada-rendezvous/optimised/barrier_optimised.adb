@@ -14,7 +14,7 @@ package body Barrier_Optimised is
       Without_Body => (Expect_Entry => False, others => True));
    use Scheme;
 
-   task Barrier with Priority => Gates.Server_Priority;
+   task Barrier;
 
    procedure Call (Its_Entry : Alternative; X : in Gates.Client_Number := 1) is
       Nothing : No_Result;

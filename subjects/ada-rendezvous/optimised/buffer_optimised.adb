@@ -11,7 +11,7 @@ package body Buffer_Optimised is
      (Item, Item, Alternative, Alternatives, Without_Body => (others => False));
    use Scheme;
 
-   task Buffer with Priority => Buffer_Priority;
+   task Buffer;
 
    procedure Put (X : in Item) is
       Nothing : Item;

@@ -33,7 +33,7 @@ package body Table_Optimised is
       Last     : Ending  := Simple_Ending;
    end Calls;
 
-   task Table with Priority => Table_Priority;
+   task Table;
 
    -----------
    -- Calls --
@@ -57,6 +57,8 @@ package body Table_Optimised is
             Goes_On := False;
             Ended := True;
             Last := How;
+         else
+            Server := True;
          end if;
          requeue Await_Call;
       end Next;

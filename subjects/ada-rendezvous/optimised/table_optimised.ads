@@ -1,5 +1,6 @@
---  The table by the general scheme, optimised. Requeues and the nested accepts, which have no body, are merged too: they
---  happen when the table goes on to its next call
+--  The table by the general scheme, optimised. Requeues and the nested accepts, which have no body, are merged too:
+--  they happen when the table goes on to its next call
+
 with Places; use Places;
 
 package Table_Optimised is

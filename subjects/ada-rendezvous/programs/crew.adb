@@ -2,8 +2,7 @@ with Ada.Unchecked_Deallocation;
 
 package body Crew is
 
-   task type Client (Number : Client_Number; Alone, Together : not null Part)
-     with Priority => Client_Priority;
+   task type Client (Number : Client_Number; Alone, Together : not null Part);
 
    type Client_Access is access Client;
 

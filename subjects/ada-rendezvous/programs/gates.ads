@@ -3,7 +3,6 @@
 
 with Ada.Exceptions;
 with Kit;
-with System;
 
 package Gates is
 
@@ -12,11 +11,6 @@ package Gates is
    subtype Client_Number is Positive range 1 .. Largest;
 
    type Parity is mod 2;
-
-   Client_Priority : constant System.Priority := System.Default_Priority;
-   Server_Priority : constant System.Priority := Client_Priority + 1;
-   --  Servers come before their clients, so that a call that can be served is served at once. The main program waits
-   --  while they run
 
    protected type Gate is
 

@@ -1,8 +1,6 @@
 --  What producers make and consumers consume
 
-with Gates;
 with Kit;
-with System;
 
 package Items is
 
@@ -13,8 +11,6 @@ package Items is
    function Next (After : Item) return Item
    is (After * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407);
    --  The chain of docs/subject-protocol.md
-
-   Buffer_Priority : constant System.Priority := Gates.Server_Priority;
 
    Buffer_Size : constant := 10;
 

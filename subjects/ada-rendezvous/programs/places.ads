@@ -1,7 +1,6 @@
 --  Places at the philosophers' table. The fork to a place's left has its number; the one to its right that of the next
 
 with Gates;
-with System;
 
 package Places is
 
@@ -14,7 +13,5 @@ package Places is
 
    function Left_Of (Who, Seats : Place) return Place
    is (if Who = 1 then Seats else Who - 1);
-
-   Table_Priority : constant System.Priority := Gates.Server_Priority;
 
 end Places;

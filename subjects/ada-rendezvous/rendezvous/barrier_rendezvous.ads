@@ -4,7 +4,7 @@ with Gates;
 
 package Barrier_Rendezvous is
 
-   task Barrier with Priority => Gates.Server_Priority is
+   task Barrier is
       entry Expect (Number : in Gates.Client_Number);
       --  How many parties there are; called while none is at the barrier
       entry Arrive;

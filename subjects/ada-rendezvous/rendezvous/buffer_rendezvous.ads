@@ -4,7 +4,7 @@ with Items;
 
 package Buffer_Rendezvous is
 
-   task Buffer with Priority => Items.Buffer_Priority is
+   task Buffer is
       entry Put (X : in Items.Item);
       entry Get (X : out Items.Item);
    end Buffer;

@@ -6,11 +6,11 @@ package body Distributor_Rendezvous is
 
    use type Kit.Checksum;
 
-   task type Client with Priority => Gates.Client_Priority is
+   task type Client is
       entry Initialise (Its_Part : in Fields.Part);
    end Client;
 
-   task Server with Priority => Gates.Server_Priority;
+   task Server;
 
    Clients : array (Fields.Part) of Client;
 

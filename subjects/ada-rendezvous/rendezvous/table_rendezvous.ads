@@ -4,7 +4,7 @@ with Places; use Places;
 
 package Table_Rendezvous is
 
-   task Table with Priority => Table_Priority is
+   task Table is
       entry Lay (Number : in Place);
       --  For so many philosophers; called while nobody dines
       entry Take (Who : in Place);

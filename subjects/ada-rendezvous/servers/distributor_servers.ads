@@ -1,5 +1,5 @@
---  The distributor by the scheme for calling servers: parameters go the other way, clients call where they accepted, and
---  the server's loop over its clients has become a counter
+--  The distributor by the scheme for calling servers: parameters go the other way, clients call where they accepted,
+--  and the server's loop over its clients has become a counter
 
 with Gates;
 

@@ -6,7 +6,7 @@ with Kit.Protocol;
 procedure Main
   with Priority => 49
 is
-   --  The priority of the Ada subject's main program, see there; the clients' is System.Default_Priority, which is less
+   --  The priority of the Ada subject's main program, see there. All tasks inherit it
 begin
    All_Programs.Register;
    Kit.Protocol.Serve;
