@@ -2,18 +2,64 @@ with Fields;
 
 package body Calling_Server is
 
-   procedure Control (Count : Kit.Iterations; Sum : out Kit.Checksum) is
-      pragma Unreferenced (Count);
+   use Kit;
+
+   -------------
+   -- Prepare --
+   -------------
+
+   procedure Prepare (Arg : Argument) is
+      pragma Unreferenced (Arg);
    begin
-      Entrance.Open (Fields.Parts, Rounds => 0);
-      Entrance.Await_All (Sum);
+      Crew.Gather (Fields.Parts, Part_Alone, Part_Alone);
+   end Prepare;
+
+   ----------------
+   -- Fill_Alone --
+   ----------------
+
+   procedure Fill_Alone (Client : Client_Number; Rounds : Iterations; Sum : out Checksum) is
+      Index : Iterations := 0;
+   begin
+      Sum := 0;
+      while Index < Rounds loop
+         Sum := Sum + Fields.Fill (Client);
+         Increment (Index);
+      end loop;
+   end Fill_Alone;
+
+   -------------
+   -- Control --
+   -------------
+
+   procedure Control (Count : Iterations; Sum : out Checksum) is
+   begin
+      Crew.Run (Crew.Alone, Count, Sum);
    end Control;
 
-   procedure Test (Count : Kit.Iterations; Sum : out Kit.Checksum) is
+   ----------
+   -- Test --
+   ----------
+
+   procedure Test (Count : Iterations; Sum : out Checksum) is
    begin
-      Entrance.Open (Fields.Parts, Rounds => Count);
+      Entrance.Open (Fields.Parts, Count);
       Entrance.Await_All (Sum);
    end Test;
+
+   ------------
+   -- Finish --
+   ------------
+
+   procedure Finish (Arg : Argument) is
+      pragma Unreferenced (Arg);
+   begin
+      Crew.Dismiss;
+   end Finish;
+
+   --------------
+   -- Register --
+   --------------
 
    procedure Register is
    begin
@@ -21,6 +67,8 @@ package body Calling_Server is
         (Name    => "calling." & Variant,
          Control => Control_Frame,
          Test    => Test_Frame,
+         Prepare => Prepare_Hook,
+         Finish  => Finish_Hook,
          Threads => Fields.Parts,
          Work    => "calling");
    end Register;

@@ -2,7 +2,7 @@ with Ada.Unchecked_Deallocation;
 
 package body Crew is
 
-   task type Client (Number : Client_Number; Alone, Together : not null Part);
+   task type Client (Number : Client_Number; Part_Alone, Part_Together : not null Part);
 
    type Client_Access is access Client;
 
@@ -16,7 +16,7 @@ package body Crew is
    Gathered : Natural := 0;
    Entrance : Gate_Access;
 
-   Present_Duty : Duty := Idle with Atomic;
+   Present_Duty : Duty := Alone with Atomic;
 
    ------------
    -- Client --
@@ -33,8 +33,8 @@ package body Crew is
       loop
          Enter (Entrance.all, Turn, Rounds, Role => (if Number mod 2 = 0 then "partner" else "main"));
          case Present_Duty is
-            when Idle        => Alone.all (Number, Rounds, Sum);
-            when Application => Together.all (Number, Rounds, Sum);
+            when Alone    => Part_Alone.all (Number, Rounds, Sum);
+            when Together => Part_Together.all (Number, Rounds, Sum);
          end case;
          Entrance.Report (Sum);
       end loop;
@@ -43,32 +43,16 @@ package body Crew is
          Entrance.Fail (Error);
    end Client;
 
-   -----------
-   -- Count --
-   -----------
-
-   procedure Count (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum) is
-      pragma Unreferenced (Client);
-      use type Kit.Iterations;
-
-      Index : Kit.Iterations := 0;
-   begin
-      Sum := 0;
-      while Index < Rounds loop
-         Kit.Increment (Index);
-      end loop;
-   end Count;
-
    ------------
    -- Gather --
    ------------
 
-   procedure Gather (Clients : Client_Number; Alone, Together : not null Part) is
+   procedure Gather (Clients : Client_Number; Part_Alone, Part_Together : not null Part) is
    begin
       Dismiss;
       Entrance := new Gate;
       for Number in 1 .. Clients loop
-         Present (Number) := new Client (Number, Alone, Together);
+         Present (Number) := new Client (Number, Part_Alone, Part_Together);
          Gathered := Number;
       end loop;
    end Gather;

@@ -6,18 +6,16 @@ with Kit;
 
 package Crew is
 
-   type Duty is (Idle, Application);
+   type Duty is (Alone, Together);
+   --  Control and test: the same work without synchronization and with it
 
    type Part is access procedure (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
 
-   procedure Count (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
-   --  The part of clients that do nothing
-
-   procedure Gather (Clients : Client_Number; Alone, Together : not null Part);
-   --  Starts the clients, with their parts in control and test
+   procedure Gather (Clients : Client_Number; Part_Alone, Part_Together : not null Part);
+   --  Starts the clients
 
    procedure Run (What : Duty; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
-   --  Has each client do so many rounds; the sum of their sums. Idle: each alone
+   --  Has each client do so many rounds; the sum of their sums
 
    procedure Dismiss;
    --  Returns when all clients have terminated; ends a crew in any state

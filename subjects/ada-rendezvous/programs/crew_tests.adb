@@ -8,7 +8,8 @@ package body Crew_Tests is
 
    procedure Control (Count : Kit.Iterations; Sum : out Kit.Checksum) is
    begin
-      Crew.Run (Crew.Idle, Count, Sum);
+      Clear (Present);
+      Crew.Run (Crew.Alone, Count, Sum);
    end Control;
 
    ----------
@@ -18,7 +19,7 @@ package body Crew_Tests is
    procedure Test (Count : Kit.Iterations; Sum : out Kit.Checksum) is
    begin
       Clear (Present);
-      Crew.Run (Crew.Application, Count, Sum);
+      Crew.Run (Crew.Together, Count, Sum);
    end Test;
 
    --------------

@@ -10,7 +10,7 @@ generic
    Own_Clients      : Client_Number;
    with procedure Set_Up (Clients : Client_Number);
    with procedure Clear (Clients : Client_Number);
-   --  Before each test slice
+   --  At the beginning of each slice
    with procedure Play (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
    with procedure Play_Alone (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
 package Crew_Tests is

@@ -64,7 +64,9 @@ package body Dining_Philosophers is
    begin
       Sum := 0;
       while Index < Rounds loop
+         Switches.Note;
          delay 0.0;
+         Switches.Note;
          Sum := Sum + Checksum (Client);
          delay 0.0;
          Increment (Index);

@@ -2,7 +2,7 @@ package body Fields is
 
    use type Kit.Checksum;
 
-   Columns : constant := 8;
+   Columns : constant := 160;
 
    Field : array (Part, 1 .. Columns) of Kit.Checksum := (others => (others => 0))
      with Volatile_Components;

@@ -5,7 +5,7 @@ package body Gauss_Seidel is
 
    use Kit;
 
-   Rows : constant := 4;
+   Rows : constant := 96;
 
    subtype Colour is Natural range 0 .. 1;
    --  Red and black: the parity of row and column
@@ -67,13 +67,25 @@ package body Gauss_Seidel is
       Switches.Note;
    end Await_Others;
 
+   ------------
+   -- Sum_Of --
+   ------------
+
+   function Sum_Of (Column : Client_Number) return Checksum is
+      function Bits is new Ada.Unchecked_Conversion (Long_Float, Checksum);
+   begin
+      return Sum : Checksum := 0 do
+         for Row in 1 .. Rows loop
+            Sum := Sum + Bits (Grid (Row, Column));
+         end loop;
+      end return;
+   end Sum_Of;
+
    -------------
    -- Iterate --
    -------------
 
    procedure Iterate (Client : Client_Number; Rounds : Iterations; Sum : out Checksum) is
-      function Bits is new Ada.Unchecked_Conversion (Long_Float, Checksum);
-
       Index : Iterations := 0;
    begin
       while Index < Rounds loop
@@ -83,10 +95,23 @@ package body Gauss_Seidel is
          end loop;
          Increment (Index);
       end loop;
-      Sum := 0;
-      for Row in 1 .. Rows loop
-         Sum := Sum + Bits (Grid (Row, Client));
-      end loop;
+      Sum := Sum_Of (Client);
    end Iterate;
+
+   -------------------
+   -- Iterate_Alone --
+   -------------------
+
+   procedure Iterate_Alone (Client : Client_Number; Rounds : Iterations; Sum : out Checksum) is
+      Index : Iterations := 0;
+   begin
+      while Index < Rounds loop
+         for Its_Colour in Colour loop
+            Compute (Client, Its_Colour, Index);
+         end loop;
+         Increment (Index);
+      end loop;
+      Sum := Sum_Of (Client);
+   end Iterate_Alone;
 
 end Gauss_Seidel;

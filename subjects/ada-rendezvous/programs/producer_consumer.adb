@@ -13,7 +13,7 @@ package body Producer_Consumer is
       X     : Item := Seed;
    begin
       while Index < Rounds loop
-         X := Next (X);
+         X := Worked_On (X);
          Switches.Note;
          Put (X);
          Switches.Note;
@@ -34,7 +34,7 @@ package body Producer_Consumer is
          Switches.Note;
          Get (X);
          Switches.Note;
-         Sum := Sum + Checksum (Next (X));
+         Sum := Sum + Checksum (Worked_On (X));
          Increment (Index);
       end loop;
    end Consume;
@@ -52,5 +52,20 @@ package body Producer_Consumer is
          Sum := 0;
       end if;
    end Produce_Or_Consume;
+
+   ----------------
+   -- Work_Alone --
+   ----------------
+
+   procedure Work_Alone (Client : Client_Number; Rounds : Iterations; Sum : out Checksum) is
+      Index : Iterations := 0;
+      X     : Item := Seed + Item (Client);
+   begin
+      while Index < Rounds loop
+         X := Worked_On (X);
+         Increment (Index);
+      end loop;
+      Sum := Checksum (X);
+   end Work_Alone;
 
 end Producer_Consumer;

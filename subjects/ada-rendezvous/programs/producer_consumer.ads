@@ -1,7 +1,6 @@
 --  Producers put items into a buffer of ten, consumers take them out. Half of the clients are producers. In a round
 --  each producer makes one item and each consumer uses one up
 
-with Crew;
 with Crew_Tests;
 with Gates; use Gates;
 with Items; use Items;
@@ -17,8 +16,10 @@ package Producer_Consumer is
 
    procedure Produce_Or_Consume (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
 
+   procedure Work_Alone (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
+
    package Tests is new Crew_Tests
      ("prodcons", Variant, Own_Clients => 2,
-      Set_Up => Set_Up, Clear => Set_Up, Play => Produce_Or_Consume, Play_Alone => Crew.Count);
+      Set_Up => Set_Up, Clear => Set_Up, Play => Produce_Or_Consume, Play_Alone => Work_Alone);
 
 end Producer_Consumer;

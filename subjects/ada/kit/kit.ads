@@ -95,7 +95,7 @@ package Kit is
    function Reporting return Boolean with Inline_Always;
    --  True in untimed iterations only
 
-   --  For programs that count context switches themselves --------------------------------------------------------------
+   --  For programs that count context switches themselves -----------------------------------------------------------
 
    type Switch_Counter is access function return Nanoseconds;
 

@@ -1,6 +1,7 @@
 //! From the text of a suite file to a checked suite.
 
 mod row;
+mod savings;
 mod tables;
 
 use super::{Group, Placed, Row, Sizes, Suite};
@@ -22,6 +23,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         full: sizes(&top, "full"),
         groups: groups(&top, &mut tests),
         published: tables::published(&top, &tests),
+        savings: savings::savings(&top, &tests),
     };
     top.finish();
     suite

@@ -11,6 +11,7 @@ mod interference;
 mod latency;
 mod method;
 mod published;
+mod savings;
 mod slope;
 mod storage;
 mod trends;
@@ -57,6 +58,7 @@ pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
         document.sections.push(section(&view, &group, &others));
     }
     document.sections.extend(published::section(&view));
+    document.sections.extend(savings::sections(&view));
     document.sections.extend(findings::section(&view));
     document.sections.push(method::section());
     document

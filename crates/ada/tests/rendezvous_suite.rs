@@ -1,0 +1,86 @@
+//! The variant `tool` of the rendezvous suite is exactly what the tool makes of the variant `rendezvous`.
+//!
+//! Units are renamed from `_Rendezvous` to `_Tool` first, so that one program can hold both.
+//! `ANTIPHON_BLESS=1 cargo test -p antiphon-ada --test rendezvous_suite` writes the variant anew; read the diff before you keep it.
+
+use std::path::{Path, PathBuf};
+
+use antiphon_ada::{Analysis, Program, explain, translate};
+
+/// The servers that the tool translates today; the suite says of the others why they are absent.
+const TRANSLATED: [&str; 2] = ["barrier", "buffer"];
+
+/// The servers that it does not translate yet.
+const NOT_YET: [&str; 2] = ["distributor", "table"];
+
+fn subject() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects/ada-rendezvous")
+}
+
+/// The renamed units of a server, and the units of its program that they name.
+fn program(server: &str) -> Program {
+    let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    for ending in ["ads", "adb"] {
+        let path = subject().join(format!("rendezvous/{server}_rendezvous.{ending}"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let renamed = text.replace("_Rendezvous", "_Tool");
+        files.push((format!("{server}_tool.{ending}").into(), renamed.into_bytes()));
+    }
+    let others = [
+        "programs/fields.ads",
+        "programs/fields.adb",
+        "programs/gates.ads",
+        "programs/gates.adb",
+        "programs/items.ads",
+        "programs/places.ads",
+        "switches/plain/switches.ads",
+    ];
+    for other in others {
+        let path = subject().join(other);
+        let bytes = std::fs::read(&path).unwrap();
+        files.push((path.file_name().unwrap().into(), bytes));
+    }
+    Program::parse(files).unwrap()
+}
+
+#[test]
+fn the_variant_is_what_the_tool_emits() {
+    for server in TRANSLATED {
+        let program = program(server);
+        let analysis = Analysis::of(&program, translate::Options::default());
+        let translation = translate::translate(&analysis);
+        assert_eq!(
+            translation.files.len(),
+            2,
+            "{server} was not translated:\n{}",
+            explain::text(&analysis)
+        );
+        for edited in &translation.files {
+            let source = &program.sources[edited.file];
+            let found = source.encode(&edited.text);
+            let path = subject().join("tool").join(&source.path);
+            if std::env::var_os("ANTIPHON_BLESS").is_some() {
+                std::fs::write(&path, &found).unwrap();
+            }
+            let wanted = std::fs::read(&path).unwrap_or_default();
+            assert!(
+                wanted == found,
+                "{} differs from what the tool emits:\n{}",
+                path.display(),
+                similar::TextDiff::from_lines(&wanted[..], &found[..]).unified_diff()
+            );
+        }
+    }
+}
+
+/// When this fails the tool has learnt something: add the variant to the suite's program and move the server above.
+#[test]
+fn what_is_absent_is_what_the_tool_keeps() {
+    for server in NOT_YET {
+        let program = program(server);
+        let analysis = Analysis::of(&program, translate::Options::default());
+        let translation = translate::translate(&analysis);
+        assert!(translation.replaced.is_empty(), "{server} is translated now");
+        assert!(!subject().join(format!("tool/{server}_tool.adb")).exists());
+    }
+}
