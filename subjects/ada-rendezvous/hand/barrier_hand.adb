@@ -2,14 +2,6 @@ with Switches;
 
 package body Barrier_Hand is
 
-   protected Barrier is
-      procedure Expect (Number : in Gates.Client_Number);
-      entry Wait;
-   private
-      Parties : Gates.Client_Number := 1;
-      Open    : Boolean := False;
-   end Barrier;
-
    protected body Barrier is
 
       procedure Expect (Number : in Gates.Client_Number) is
@@ -17,22 +9,20 @@ package body Barrier_Hand is
          Parties := Number;
       end Expect;
 
-      entry Wait when Open or Wait'Count = Parties is
+      entry Arrive when not Open is
       begin
          Switches.Note;
-         Open := Wait'Count > 0;
-      end Wait;
+         Arrived := Arrived + 1;
+         Open := Arrived = Parties;
+      end Arrive;
+
+      entry Pass when Open is
+      begin
+         Switches.Note;
+         Arrived := Arrived - 1;
+         Open := Arrived > 0;
+      end Pass;
 
    end Barrier;
-
-   procedure Expect (Number : in Gates.Client_Number) is
-   begin
-      Barrier.Expect (Number);
-   end Expect;
-
-   procedure Pass is
-   begin
-      Barrier.Wait;
-   end Pass;
 
 end Barrier_Hand;

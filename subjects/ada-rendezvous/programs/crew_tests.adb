@@ -1,5 +1,7 @@
 package body Crew_Tests is
 
+   use type Kit.Iterations;
+
    Present : Client_Number := Own_Clients;
 
    -------------
@@ -9,7 +11,7 @@ package body Crew_Tests is
    procedure Control (Count : Kit.Iterations; Sum : out Kit.Checksum) is
    begin
       Clear (Present);
-      Crew.Run (Crew.Alone, Count, Sum);
+      Crew.Run (Crew.Alone, Count * Rounds, Sum);
    end Control;
 
    ----------
@@ -19,7 +21,7 @@ package body Crew_Tests is
    procedure Test (Count : Kit.Iterations; Sum : out Kit.Checksum) is
    begin
       Clear (Present);
-      Crew.Run (Crew.Together, Count, Sum);
+      Crew.Run (Crew.Together, Count * Rounds, Sum);
    end Test;
 
    --------------

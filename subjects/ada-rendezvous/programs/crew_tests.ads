@@ -8,6 +8,8 @@ with Kit;
 generic
    Program, Variant : String;
    Own_Clients      : Client_Number;
+   Rounds           : Kit.Iterations;
+   --  Of each client in a run, which is one iteration: long enough that its beginning and end do not count
    with procedure Set_Up (Clients : Client_Number);
    with procedure Clear (Clients : Client_Number);
    --  At the beginning of each slice

@@ -22,7 +22,7 @@ package Dining_Philosophers is
    procedure Dine_Alone (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
 
    package Tests is new Crew_Tests
-     ("dining", Variant, Own_Clients => 5,
+     ("dining", Variant, Own_Clients => 5, Rounds => 20,
       Set_Up => Set_Up, Clear => Clear, Play => Dine, Play_Alone => Dine_Alone);
 
 end Dining_Philosophers;

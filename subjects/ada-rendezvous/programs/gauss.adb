@@ -25,7 +25,7 @@ package body Gauss is
      ("tool", Barrier_Tool.Barrier.Expect, Barrier_Tool.Barrier.Arrive, Barrier_Tool.Barrier.Pass);
 
    package By_Hand is new Gauss_Seidel
-     ("hand", Barrier_Hand.Expect, Barrier_Hand.Arrive, Barrier_Hand.Pass);
+     ("hand", Barrier_Hand.Barrier.Expect, Barrier_Hand.Barrier.Arrive, Barrier_Hand.Barrier.Pass);
 
    procedure Register is
    begin

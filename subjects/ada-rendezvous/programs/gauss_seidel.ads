@@ -23,7 +23,7 @@ package Gauss_Seidel is
    --  As if all columns were always ready
 
    package Tests is new Crew_Tests
-     ("gauss_seidel", Variant, Own_Clients => 16,
+     ("gauss_seidel", Variant, Own_Clients => 16, Rounds => 10,
       Set_Up => Set_Up, Clear => Clear, Play => Iterate, Play_Alone => Iterate_Alone);
 
 end Gauss_Seidel;

@@ -19,7 +19,7 @@ package Producer_Consumer is
    procedure Work_Alone (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
 
    package Tests is new Crew_Tests
-     ("prodcons", Variant, Own_Clients => 2,
+     ("prodcons", Variant, Own_Clients => 2, Rounds => 200,
       Set_Up => Set_Up, Clear => Set_Up, Play => Produce_Or_Consume, Play_Alone => Work_Alone);
 
 end Producer_Consumer;
