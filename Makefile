@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 REPORT ?= antiphon-report.html
-ANTIPHON = target/release/antiphon
+ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
 RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
 TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
@@ -30,6 +30,7 @@ build:
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/antiphon $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(ANTIPHON) $(DESTDIR)$(PREFIX)/bin/antiphon
+	rm -rf $(DESTDIR)$(PREFIX)/share/antiphon/suites $(DESTDIR)$(PREFIX)/share/antiphon/subjects
 	cp -R suites subjects $(DESTDIR)$(PREFIX)/share/antiphon/
 	$(ANTIPHON) generate man $(DESTDIR)$(PREFIX)/share/man/man1
 	$(ANTIPHON) generate completions $(DESTDIR)$(PREFIX)/share

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use crate::effects::Oracle;
 use crate::flow::Flow;
-use crate::model::{self, Task};
+use crate::model::{self, Suspect, Task};
 use crate::names::Names;
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
 use crate::translate::context::Context;
-use crate::translate::{Options, obstacles};
+use crate::translate::{Options, calling, obstacles};
 use crate::verdict::{Class, Reason, Rule, Verdict};
 
 /// A task and its verdict.
@@ -45,21 +45,32 @@ impl<'p> Analysis<'p> {
             tasks: vec![],
             options,
         };
-        analysis.tasks = tasks.into_iter().map(|task| analysis.judge(task)).collect();
+        let (oracle, suspects) = (
+            Oracle::new(program, &analysis.names),
+            model::suspects(program),
+        );
+        let judged: Vec<TaskReport> = tasks
+            .into_iter()
+            .map(|task| analysis.judge(task, &oracle, &suspects))
+            .collect();
+        analysis.tasks = judged;
         analysis
     }
 
-    fn judge(&self, task: Task) -> TaskReport {
-        let oracle = Oracle::new(self.program, &self.names);
+    fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
         let flow = Flow::of(self.program, &self.names, &task);
         let cx = Context {
             program: self.program,
             names: &self.names,
-            oracle: &oracle,
+            oracle,
             task: &task,
             flow: &flow,
+            suspects,
             options: &self.options,
         };
+        if calling::looks_like_one(&cx) {
+            return judge_caller(cx);
+        }
         let mut found = obstacles::find(&cx);
         if found.reasons.is_empty()
             && let Err(more) = accepting::replace(cx, &HashSet::new())
@@ -83,7 +94,7 @@ impl<'p> Analysis<'p> {
         report: &TaskReport,
         taken: &HashSet<String>,
     ) -> Option<Result<Replacement, Vec<Reason>>> {
-        if report.verdict.class != Class::Accepting {
+        if !matches!(report.verdict.class, Class::Accepting | Class::Calling) {
             return None;
         }
         let oracle = Oracle::new(self.program, &self.names);
@@ -92,11 +103,50 @@ impl<'p> Analysis<'p> {
             program: self.program,
             names: &self.names,
             oracle: &oracle,
+            suspects: &[],
             task: &report.task,
             flow: &flow,
             options: &self.options,
         };
-        Some(accepting::replace(cx, taken))
+        Some(match report.verdict.class {
+            Class::Calling => calling::replace(cx, taken),
+            _ => accepting::replace(cx, taken),
+        })
+    }
+}
+
+/// A task that calls its clients in turn.
+fn judge_caller(cx: Context) -> TaskReport {
+    let used: Vec<Reason> = cx
+        .task
+        .uses_as_task(cx.program, cx.names, cx.suspects)
+        .into_iter()
+        .map(|u| Reason {
+            rule: Rule::UsedAsTask,
+            at: u.at,
+            text: format!("{} needs a task", u.what),
+            mend: "do without it".into(),
+        })
+        .collect();
+    let reasons = if used.is_empty() {
+        calling::replace(cx, &HashSet::new())
+            .err()
+            .unwrap_or_default()
+    } else {
+        used
+    };
+    let class = if reasons.is_empty() {
+        Class::Calling
+    } else {
+        Class::Kept
+    };
+    TaskReport {
+        task: cx.task.clone(),
+        verdict: Verdict {
+            class,
+            reasons,
+            notes: vec![],
+        },
     }
 }
 

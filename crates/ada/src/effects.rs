@@ -308,15 +308,38 @@ impl<'p> Oracle<'p> {
     /// `Object.Operation`: the operation's full names, by the external type of the object.
     fn through_object(&self, name: At) -> Vec<String> {
         let tree = &self.program.sources[name.file].tree;
-        let (Some(prefix), Some(selector)) = (tree.role(name.node, "prefix"), tree.role(name.node, "selector_name")) else { return vec![] };
-        let Some(object) = self.names.meaning(self.program, At { node: prefix, ..name }) else { return vec![] };
+        let (Some(prefix), Some(selector)) = (
+            tree.role(name.node, "prefix"),
+            tree.role(name.node, "selector_name"),
+        ) else {
+            return vec![];
+        };
+        let Some(object) = self.names.meaning(
+            self.program,
+            At {
+                node: prefix,
+                ..name
+            },
+        ) else {
+            return vec![];
+        };
         let at = self.names.entity(object).at;
         let other = &self.program.sources[at.file].tree;
-        let holder = other.child(at.node, "component_definition").unwrap_or(at.node);
-        let Some(mark) = other.role(holder, "subtype_mark") else { return vec![] };
+        let holder = other
+            .child(at.node, "component_definition")
+            .unwrap_or(at.node);
+        let Some(mark) = other.role(holder, "subtype_mark") else {
+            return vec![];
+        };
         let operation = Names::key(self.program.sources[name.file].text(selector));
-        let types = self.names.external_names(self.program, At { node: mark, ..at });
-        types.iter().filter_map(|t| t.rsplit_once('.')).map(|(package, _)| format!("{package}.{operation}")).collect()
+        let types = self
+            .names
+            .external_names(self.program, At { node: mark, ..at });
+        types
+            .iter()
+            .filter_map(|t| t.rsplit_once('.'))
+            .map(|(package, _)| format!("{package}.{operation}"))
+            .collect()
     }
 
     fn external_call(&self, name: At, at: At, effects: &mut Effects) {
@@ -511,7 +534,10 @@ fn classify(candidates: &[String]) -> External {
     if IO_NAMES.contains(&last) && candidates.iter().any(is_io) {
         return External::Io;
     }
-    if candidates.first().is_some_and(|n| is_in(n, &HARMLESS_PACKAGES)) {
+    if candidates
+        .first()
+        .is_some_and(|n| is_in(n, &HARMLESS_PACKAGES))
+    {
         return External::Harmless;
     }
     let qualified: Vec<&String> = candidates.iter().filter(|n| n.contains('.')).collect();

@@ -13,13 +13,22 @@ pub fn place(analysis: &Analysis, reason: &Reason) -> Place {
 
 /// One line a task: name, place, class, and the number of reasons.
 pub fn summary(analysis: &Analysis) -> String {
-    analysis.tasks.iter().map(|t| headline(analysis, t) + "\n").collect()
+    analysis
+        .tasks
+        .iter()
+        .map(|t| headline(analysis, t) + "\n")
+        .collect()
 }
 
 fn headline(analysis: &Analysis, report: &TaskReport) -> String {
     let at = analysis.names.place(analysis.program, report.task.id);
     let class = report.verdict.class;
-    format!("{at}: task {}: {}: {}", report.task.name, class.word(), class.meaning())
+    format!(
+        "{at}: task {}: {}: {}",
+        report.task.name,
+        class.word(),
+        class.meaning()
+    )
 }
 
 /// Every verdict with its numbered reasons, each with its place and what a person could change.
@@ -29,13 +38,24 @@ pub fn text(analysis: &Analysis) -> String {
         out.push_str(&headline(analysis, report));
         out.push('\n');
         for (number, reason) in report.verdict.reasons.iter().enumerate() {
-            out.push_str(&format!("  {}. {}: {} [{}]\n", number + 1, place(analysis, reason), reason.text, reason.rule.code()));
+            out.push_str(&format!(
+                "  {}. {}: {} [{}]\n",
+                number + 1,
+                place(analysis, reason),
+                reason.text,
+                reason.rule.code()
+            ));
             out.push_str(&format!("     to change it: {}\n", reason.mend));
         }
         // What to know about a translation is of no use where there is none.
         if report.verdict.class == Class::Accepting {
             for note in &report.verdict.notes {
-                out.push_str(&format!("  note: {}: {} [{}]\n", place(analysis, note), note.text, note.rule.code()));
+                out.push_str(&format!(
+                    "  note: {}: {} [{}]\n",
+                    place(analysis, note),
+                    note.text,
+                    note.rule.code()
+                ));
             }
         }
     }

@@ -26,6 +26,7 @@ pub mod flow;
 pub mod input;
 pub mod model;
 pub mod names;
+pub mod profile;
 pub mod sarif;
 pub mod source;
 pub mod syntax;

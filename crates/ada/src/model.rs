@@ -43,6 +43,67 @@ pub struct TaskUse {
     pub what: String,
 }
 
+/// A place where something is used that may be a task, as only a task can be.
+#[derive(Debug, Clone)]
+pub struct Suspect {
+    /// Where.
+    pub at: At,
+    /// The names that may mean a task.
+    pub prefixes: Vec<At>,
+    /// `abort`, `'Terminated` and the like.
+    pub what: String,
+    /// Whether nothing but a task can be used so.
+    pub is_task_only: bool,
+}
+
+/// All abort statements, and attributes that tasks have or that take an address.
+pub fn suspects(program: &Program) -> Vec<Suspect> {
+    let mut found = Vec::new();
+    for (file, source) in program.sources.iter().enumerate() {
+        let tree = &source.tree;
+        for node in tree.walk(tree.root()) {
+            let at = At { file, node };
+            match tree.kind(node) {
+                "attribute_designator"
+                    if tree
+                        .ancestor(node, &["attribute_definition_clause"])
+                        .is_none() =>
+                {
+                    let word = Names::key(source.text(node));
+                    let is_task_only =
+                        matches!(word.as_str(), "terminated" | "callable" | "identity");
+                    if is_task_only
+                        || matches!(word.as_str(), "unchecked_access" | "access" | "address")
+                    {
+                        let prefix = tree.previous(node).and_then(|tick| tree.previous(tick));
+                        let prefixes = prefix.map(|node| At { file, node }).into_iter().collect();
+                        found.push(Suspect {
+                            at,
+                            prefixes,
+                            what: format!("'{}", source.text(node)),
+                            is_task_only,
+                        });
+                    }
+                }
+                "abort_statement" => {
+                    let named = tree
+                        .children(node)
+                        .filter(|&n| !matches!(tree.kind(n), "abort" | "," | ";"));
+                    let prefixes = named.map(|node| At { file, node }).collect();
+                    found.push(Suspect {
+                        at,
+                        prefixes,
+                        what: "abort".into(),
+                        is_task_only: true,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
 /// The tasks of a program whose declaration and body were both given, in order of their bodies.
 pub fn tasks(program: &Program, names: &Names) -> Vec<Task> {
     let mut found = Vec::new();
@@ -109,63 +170,23 @@ impl Task {
     /// Uses of the task as a task: abort, attributes of tasks, and a single task passed as a value.
     ///
     /// For a task type, an attribute or abort whose prefix has an unknown type counts too: it might be one of its objects.
-    pub fn uses_as_task(&self, program: &Program, names: &Names) -> Vec<TaskUse> {
+    pub fn uses_as_task(
+        &self,
+        program: &Program,
+        names: &Names,
+        suspects: &[Suspect],
+    ) -> Vec<TaskUse> {
         let mut found = Vec::new();
-        for (file, source) in program.sources.iter().enumerate() {
-            let tree = &source.tree;
-            for node in tree.walk(tree.root()) {
-                match tree.kind(node) {
-                    "attribute_designator" => {
-                        let word = Names::key(source.text(node));
-                        let concerns = [
-                            "terminated",
-                            "callable",
-                            "identity",
-                            "storage_size",
-                            "unchecked_access",
-                            "access",
-                            "address",
-                        ];
-                        if !concerns.contains(&word.as_str()) {
-                            continue;
-                        }
-                        let prefix = tree.previous(node).and_then(|tick| tree.previous(tick));
-                        let is_task_only =
-                            matches!(word.as_str(), "terminated" | "callable" | "identity");
-                        let is_single = !self.is_type;
-                        let applies = prefix.is_some_and(|p| {
-                            self.may_be(program, names, At { file, node: p }, is_task_only)
-                        });
-                        let is_in_declaration = tree
-                            .ancestor(node, &["attribute_definition_clause"])
-                            .is_some();
-                        if applies
-                            && (is_task_only || (is_single && word != "storage_size"))
-                            && !is_in_declaration
-                        {
-                            found.push(TaskUse {
-                                at: At { file, node },
-                                what: format!("'{}", source.text(node)),
-                            });
-                        }
-                    }
-                    "abort_statement" => {
-                        let named: Vec<NodeId> = tree
-                            .children(node)
-                            .filter(|&n| !matches!(tree.kind(n), "abort" | "," | ";"))
-                            .collect();
-                        if named
-                            .iter()
-                            .any(|&n| self.may_be(program, names, At { file, node: n }, true))
-                        {
-                            found.push(TaskUse {
-                                at: At { file, node },
-                                what: "abort".into(),
-                            });
-                        }
-                    }
-                    _ => {}
-                }
+        for suspect in suspects {
+            let applies = suspect
+                .prefixes
+                .iter()
+                .any(|&p| self.may_be(program, names, p, suspect.is_task_only));
+            if applies && (suspect.is_task_only || !self.is_type) {
+                found.push(TaskUse {
+                    at: suspect.at,
+                    what: suspect.what.clone(),
+                });
             }
         }
         if !self.is_type {

@@ -10,13 +10,20 @@ use crate::verdict::{Class, Reason, Rule};
 ///
 /// Tasks that accept no call are not servers at all and give no results.
 pub fn log(analysis: &Analysis) -> Value {
-    let rules: Vec<Value> = Rule::ALL.iter().map(|r| json!({ "id": r.code(), "shortDescription": { "text": r.title() } })).collect();
+    let rules: Vec<Value> = Rule::ALL
+        .iter()
+        .map(|r| json!({ "id": r.code(), "shortDescription": { "text": r.title() } }))
+        .collect();
     let mut results = Vec::new();
     for report in &analysis.tasks {
         if report.verdict.class == Class::Accepting {
             results.push(server(analysis, report));
         }
-        let against = report.verdict.reasons.iter().filter(|r| r.rule != Rule::NoAccept);
+        let against = report
+            .verdict
+            .reasons
+            .iter()
+            .filter(|r| r.rule != Rule::NoAccept);
         results.extend(against.map(|r| reason(analysis, report, r)));
     }
     let driver = json!({ "name": "antiphon translate", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
@@ -29,13 +36,21 @@ pub fn log(analysis: &Analysis) -> Value {
 
 fn server(analysis: &Analysis, report: &TaskReport) -> Value {
     let at = analysis.names.place(analysis.program, report.task.id);
-    let text = format!("task {} only serves calls and can become a protected object", report.task.name);
+    let text = format!(
+        "task {} only serves calls and can become a protected object",
+        report.task.name
+    );
     json!({ "kind": "informational", "level": "none", "message": { "text": text }, "locations": [location(&at)] })
 }
 
 fn reason(analysis: &Analysis, report: &TaskReport, reason: &Reason) -> Value {
     let at = explain::place(analysis, reason);
-    let text = format!("task {} stays a task: {} To change it: {}.", report.task.name, sentence(&reason.text), reason.mend);
+    let text = format!(
+        "task {} stays a task: {} To change it: {}.",
+        report.task.name,
+        sentence(&reason.text),
+        reason.mend
+    );
     json!({
         "ruleId": reason.rule.code(),
         "ruleIndex": Rule::ALL.iter().position(|r| *r == reason.rule),
@@ -46,11 +61,19 @@ fn reason(analysis: &Analysis, report: &TaskReport, reason: &Reason) -> Value {
 }
 
 fn sentence(text: &str) -> String {
-    if text.ends_with('.') { text.to_string() } else { format!("{text}.") }
+    if text.ends_with('.') {
+        text.to_string()
+    } else {
+        format!("{text}.")
+    }
 }
 
 fn location(at: &crate::source::Place) -> Value {
-    let uri = at.file.to_string_lossy().replace('\\', "/").replace(' ', "%20");
+    let uri = at
+        .file
+        .to_string_lossy()
+        .replace('\\', "/")
+        .replace(' ', "%20");
     json!({ "physicalLocation": {
         "artifactLocation": { "uri": uri },
         "region": { "startLine": at.line, "startColumn": at.column },

@@ -242,11 +242,37 @@ impl Source {
     }
 }
 
+/// What looks at trees may call itself for each level; no Ada that people write comes near this.
+const DEPTH_MAX: u32 = 2_000;
+
+fn too_deep(tree: &Tree) -> Option<NodeId> {
+    let mut depths: Vec<u32> = Vec::with_capacity(tree.nodes.len());
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let depth = depths.get(node.parent as usize).map_or(0, |d| d + 1);
+        if depth > DEPTH_MAX {
+            return Some(NodeId(index as u32));
+        }
+        depths.push(depth);
+    }
+    None
+}
+
 /// The places where a source is not Ada.
 pub fn errors(source: &Source) -> Vec<SyntaxError> {
     let tree = &source.tree;
     let mut found = Vec::new();
     let mut past = 0;
+    if let Some(node) = too_deep(tree) {
+        let found = format!(
+            "{}, nested more than {DEPTH_MAX} levels deep",
+            word_at(&source.text, tree.start(node))
+        );
+        return vec![SyntaxError {
+            place: source.place_of(node),
+            found,
+            missing: None,
+        }];
+    }
     for index in 0..tree.nodes.len() {
         let id = NodeId(index as u32);
         let node = tree.node(id);

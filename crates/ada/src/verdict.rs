@@ -39,9 +39,7 @@ impl Class {
             Class::Handshake => {
                 "it is told where to begin and then works on its own; it stays a task"
             }
-            Class::General => {
-                "it serves calls and also works on its own; only the general scheme (--scheme general) can replace its rendezvous"
-            }
+            Class::General => "it serves calls and also works on its own; it stays a task",
             Class::Kept => "it stays as it is",
         }
     }

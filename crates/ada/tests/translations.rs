@@ -9,20 +9,34 @@ use antiphon_ada::verify::{self, Agreement, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, sarif, translate};
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
 }
 
 /// Each program: one file, or the files of a folder.
 fn programs() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder("programs")).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder("programs"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     found.sort();
     found
 }
 
 /// The program under paths that are the same on every machine.
 fn read(path: &Path) -> Program {
-    let files = if path.is_dir() { antiphon_ada::input::files(path).unwrap() } else { vec![path.to_path_buf()] };
-    let named = files.into_iter().map(|f| (PathBuf::from(f.file_name().unwrap()), std::fs::read(&f).unwrap()));
+    let files = if path.is_dir() {
+        antiphon_ada::input::files(path).unwrap()
+    } else {
+        vec![path.to_path_buf()]
+    };
+    let named = files.into_iter().map(|f| {
+        (
+            PathBuf::from(f.file_name().unwrap()),
+            std::fs::read(&f).unwrap(),
+        )
+    });
     Program::parse(named).unwrap()
 }
 
@@ -33,8 +47,13 @@ fn check_golden(name: &str, found: &str) {
         std::fs::write(&path, found).unwrap();
         return;
     }
-    let wanted = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{} is missing: run with ANTIPHON_BLESS=1", path.display()));
-    assert!(wanted == found, "{name} differs from its golden file:\n{}", similar::TextDiff::from_lines(&wanted, found).unified_diff());
+    let wanted = std::fs::read_to_string(&path)
+        .unwrap_or_else(|_| panic!("{} is missing: run with ANTIPHON_BLESS=1", path.display()));
+    assert!(
+        wanted == found,
+        "{name} differs from its golden file:\n{}",
+        similar::TextDiff::from_lines(&wanted, found).unified_diff()
+    );
 }
 
 #[test]
@@ -44,7 +63,10 @@ fn verdicts_and_translations_read_as_they_should() {
         let analysis = Analysis::of(&program, translate::Options::default());
         let stem = path.file_stem().unwrap().to_string_lossy();
         check_golden(&format!("{stem}.verdicts"), &explain::text(&analysis));
-        check_golden(&format!("{stem}.diff"), &translate::translate(&analysis).diff(&program));
+        check_golden(
+            &format!("{stem}.diff"),
+            &translate::translate(&analysis).diff(&program),
+        );
     }
 }
 
@@ -58,8 +80,13 @@ fn translations_compile_and_behave_the_same() {
         let program = read(&path);
         let analysis = Analysis::of(&program, translate::Options::default());
         let translation = translate::translate(&analysis);
-        let options = verify::Options { runs: 2, time_limit: Duration::from_secs(3), ..verify::Options::default() };
-        let report = verify::verify(&program, &translation.files, &options).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let options = verify::Options {
+            runs: 2,
+            time_limit: Duration::from_secs(1),
+            ..verify::Options::default()
+        };
+        let report = verify::verify(&program, &translation.files, &options)
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         assert!(report.agrees(), "{}:\n{}", path.display(), report.text());
     }
 }
@@ -72,20 +99,40 @@ fn a_wrong_translation_is_found_out() {
     let program = read(&folder("programs").join("types.adb"));
     let analysis = Analysis::of(&program, translate::Options::default());
     let mut translation = translate::translate(&analysis);
-    translation.files[0].text = translation.files[0].text.replace("N := N + 1;", "N := N + 2;");
-    let options = verify::Options { runs: 2, ..verify::Options::default() };
+    translation.files[0].text = translation.files[0]
+        .text
+        .replace("N := N + 1;", "N := N + 2;");
+    let options = verify::Options {
+        runs: 2,
+        ..verify::Options::default()
+    };
     let report = verify::verify(&program, &translation.files, &options).unwrap();
     assert!(!report.agrees());
-    assert!(report.findings.iter().any(|f| f.comparison.agreement == Agreement::Text && !f.comparison.differences.is_empty()));
-    translation.files[0].text = translation.files[0].text.replace("N := N + 2;", "N := Nowhere;");
+    assert!(
+        report
+            .findings
+            .iter()
+            .any(|f| f.comparison.agreement == Agreement::Text
+                && !f.comparison.differences.is_empty())
+    );
+    translation.files[0].text = translation.files[0]
+        .text
+        .replace("N := N + 2;", "N := Nowhere;");
     let report = verify::verify(&program, &translation.files, &options).unwrap();
-    assert!(report.build_failure.is_some_and(|said| said.contains("Nowhere")));
+    assert!(
+        report
+            .build_failure
+            .is_some_and(|said| said.contains("Nowhere"))
+    );
 }
 
 #[test]
 fn input_and_output_can_be_refused() {
     let program = read(&folder("programs").join("polling.adb"));
-    let options = translate::Options { io: translate::Io::Refuse, ..translate::Options::default() };
+    let options = translate::Options {
+        io: translate::Io::Refuse,
+        ..translate::Options::default()
+    };
     let analysis = Analysis::of(&program, options);
     assert_eq!(translate::translate(&analysis).replaced, ["Turnstile"]);
     assert!(explain::text(&analysis).contains("--io allow"));
@@ -94,8 +141,14 @@ fn input_and_output_can_be_refused() {
 #[test]
 fn one_task_can_be_chosen() {
     let program = read(&folder("programs").join("types.adb"));
-    let options = translate::Options { only: vec!["cell".into()], ..translate::Options::default() };
-    assert_eq!(translate::translate(&Analysis::of(&program, options)).replaced, ["Cell"]);
+    let options = translate::Options {
+        only: vec!["cell".into()],
+        ..translate::Options::default()
+    };
+    assert_eq!(
+        translate::translate(&Analysis::of(&program, options)).replaced,
+        ["Cell"]
+    );
 }
 
 #[test]
@@ -105,7 +158,10 @@ fn sarif_and_json_point_at_places() {
     let log = sarif::log(&analysis);
     let results = log["runs"][0]["results"].as_array().unwrap();
     let delay = results.iter().find(|r| r["ruleId"] == "T09").unwrap();
-    assert_eq!(delay["locations"][0]["physicalLocation"]["region"]["startLine"], 21);
+    assert_eq!(
+        delay["locations"][0]["physicalLocation"]["region"]["startLine"],
+        21
+    );
     let rule = delay["ruleIndex"].as_u64().unwrap() as usize;
     assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][rule]["id"], "T09");
     let tasks = explain::json(&analysis);
@@ -115,12 +171,21 @@ fn sarif_and_json_point_at_places() {
 
 #[test]
 fn encodings_and_line_ends_survive_a_translation() {
-    let text = std::fs::read_to_string(folder("programs").join("prologue.adb")).unwrap().replace("--  Accepts", "--  Acc\u{e9}pte");
-    let latin: Vec<u8> = text.replace('\n', "\r\n").chars().map(|c| c as u8).collect();
+    let text = std::fs::read_to_string(folder("programs").join("prologue.adb"))
+        .unwrap()
+        .replace("--  Accepts", "--  Acc\u{e9}pte");
+    let latin: Vec<u8> = text
+        .replace('\n', "\r\n")
+        .chars()
+        .map(|c| c as u8)
+        .collect();
     let program = Program::parse([(PathBuf::from("prologue.adb"), latin)]).unwrap();
     let analysis = Analysis::of(&program, translate::Options::default());
     let translation = translate::translate(&analysis);
     let bytes = program.sources[0].encode(&translation.files[0].text);
     assert!(bytes.windows(6).any(|w| w == b"Acc\xe9pt"));
-    assert_eq!(bytes.iter().filter(|&&b| b == b'\n').count(), bytes.windows(2).filter(|w| w == b"\r\n").count());
+    assert_eq!(
+        bytes.iter().filter(|&&b| b == b'\n').count(),
+        bytes.windows(2).filter(|w| w == b"\r\n").count()
+    );
 }

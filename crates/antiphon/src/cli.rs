@@ -11,11 +11,11 @@ use std::path::PathBuf;
 #[command(name = "antiphon", version, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
     /// Folder that holds `suites/` and `subjects/` [default: the current folder, else the installed one]
-    #[arg(long, global = true, env = "ANTIPHON_HOME", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, env = "ANTIPHON_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
 
     /// The store of results [default: antiphon/results.db in the user's data folder]
-    #[arg(long, global = true, env = "ANTIPHON_STORE", value_name = "FILE")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, env = "ANTIPHON_STORE", value_name = "FILE")]
     pub store: Option<PathBuf>,
 
     /// What to do
@@ -24,7 +24,15 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 the answer is no (a check failed, a regression); 2 misuse; 3 something needed is missing.";
+Exit codes:
+    0  done
+    1  the answer is no: a check failed, a regression was found
+    2  misuse: bad arguments, a broken suite
+    3  something needed is missing or cannot be read or written
+  130  interrupted; what was measured is kept";
+
+/// Heading of the options that every verb has.
+const EVERYWHERE: &str = "Options of every verb";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -39,6 +47,8 @@ pub enum Verb {
     Compare(Compare),
     /// List the runs in the store
     Runs(Runs),
+    /// Turn Ada tasks that only serve rendezvous into protected objects, and check that the program behaves the same
+    Translate(crate::translate::Translate),
     /// Write the man pages or the shell completions
     #[command(hide = true)]
     Generate(Generate),
@@ -74,7 +84,7 @@ Examples:
   antiphon measure --resume                 go on with the run that was interrupted last
   antiphon measure my-suite.toml --check    validate a suite and stop")]
 pub struct Measure {
-    /// Suites by name or file
+    /// Suites by name, or by path to a file
     #[arg(default_value = "features", value_name = "SUITE")]
     pub suites: Vec<String>,
 
@@ -83,7 +93,7 @@ pub struct Measure {
     pub quick: bool,
 
     /// Stop after this many seconds of measuring; what was measured is kept
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     pub time_budget: Option<f64>,
 
     /// Only tests that match one of these patterns (`*` stands for anything)
@@ -95,18 +105,18 @@ pub struct Measure {
     pub subjects: Vec<String>,
 
     /// How many times each subject is started anew, for the variance between process starts
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
 
     /// Go on with an unfinished run [default: the last]
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["quick", "only", "subjects", "repetitions", "check"])]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["suites", "quick", "time_budget", "only", "subjects", "repetitions", "check"])]
     pub resume: Option<String>,
 
     /// Validate the suites and subjects and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub check: bool,
 
-    /// Print the finished run as JSON instead of tables
+    /// Print the finished run as JSON instead of tables, one document a suite
     #[arg(long)]
     pub json: bool,
 }
@@ -122,7 +132,7 @@ pub struct Report {
     /// Number of the run [default: the last]
     pub run: Option<i64>,
 
-    /// Write one self-contained page (the default, as antiphon-report.html)
+    /// Write one self-contained page (`-`: standard output) [default: antiphon-report.html if no format is given]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -169,11 +179,11 @@ pub struct Compare {
     pub only: Vec<String>,
 
     /// Smallest slow-down that counts as a regression, in per cent
-    #[arg(long, default_value_t = 2.0, value_name = "PER CENT")]
+    #[arg(long, default_value_t = 2.0, value_name = "PER CENT", allow_negative_numbers = true, value_parser = not_negative)]
     pub threshold: f64,
 
     /// With --live: seconds for each test
-    #[arg(long, default_value_t = 0.5, requires = "live", value_name = "SECONDS")]
+    #[arg(long, default_value_t = 0.5, requires = "live", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     pub seconds: f64,
 
     /// With --live: scheduling policy
@@ -233,4 +243,25 @@ pub enum Generated {
     Man,
     /// For bash, zsh and fish, in the folders where they look
     Completions,
+}
+
+// --- Values ----------------------------------------------------------------------------------------------------------------
+
+/// A number of seconds that a clock can count: above 0, and not above ten years.
+fn positive(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        seconds if seconds > 0.0 && seconds <= 3.2e8 => Ok(seconds),
+        _ => Err("give a number of seconds above 0".to_owned()),
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("give 0 or more".to_owned()),
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "this is no number".to_owned())
 }

@@ -2,58 +2,61 @@
 
 use crate::cli::{Cli, Compare, Placement, Policy};
 use crate::exit::Exit;
-use crate::home::{home, store_path};
 use crate::interruption::interruption;
-use crate::progress::{Progress, width};
+use crate::output::{print, print_line, text_options};
+use crate::progress::Progress;
+use crate::store;
 use crate::subjects::{self, Chosen};
 use antiphon_lab::build::Cache;
-use antiphon_lab::store::Store;
 use antiphon_lab::{Live, LiveOptions, Patterns, RunRecord, compare_runs};
 use antiphon_measure::{ComparisonSettings, FrameSettings, PairSettings};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
-use antiphon_report::export::text::TextOptions;
 use antiphon_report::{compose_comparison, export};
-use anyhow::{Context, Result};
-use std::io::IsTerminal;
+use anyhow::{Result, anyhow};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Confidence of all verdicts together.
 const CONFIDENCE: f64 = 0.95;
 
 /// Compares, prints, and says by the exit code whether there is a regression.
 pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
+    let stop = interruption()?;
     let comparison = match options.live {
-        true => live(cli, options)?,
+        true => live(cli, options, &stop)?,
         false => stored(cli, options)?,
     };
-    if options.json {
-        println!("{}", export::json::comparison(&comparison)?);
-    } else {
-        let terminal = std::io::stdout().is_terminal();
-        let text = TextOptions {
-            width: u16::try_from(width()).unwrap_or(u16::MAX),
-            colour: terminal,
-        };
-        print!(
-            "{}",
-            export::text::render(&compose_comparison(&comparison), text)
-        );
+    match options.json {
+        true => print_line(export::json::comparison(&comparison)?)?,
+        false => print(&export::text::render(
+            &compose_comparison(&comparison),
+            text_options(),
+        ))?,
     }
-    Ok(match comparison.count(Verdict::Dearer) {
+    Ok(match stop.load(Ordering::Relaxed) {
+        true => Exit::Interrupted,
+        false => verdict(&comparison, options.live),
+    })
+}
+
+/// A gate must not pass what it could not measure: live, each test is there on both sides, so one without a figure has failed. Stored
+/// runs need not have measured the same tests.
+fn verdict(comparison: &Comparison, live: bool) -> Exit {
+    let missing = comparison.count(Verdict::Missing);
+    match comparison.count(Verdict::Dearer) {
+        0 if missing == comparison.rows.len() || (live && missing > 0) => Exit::Missing,
         0 => Exit::Done,
         _ => Exit::No,
-    })
+    }
 }
 
 /// Two runs of the store.
 fn stored(cli: &Cli, options: &Compare) -> Result<Comparison> {
-    let store = Store::open(&store_path(cli)?)?;
-    let load = |which: &str| -> Result<RunRecord> {
-        let number = which.parse().with_context(|| {
-            format!("`{which}` is no number of a run; see `antiphon runs`, or compare subjects with --live")
-        })?;
-        Ok(store.load(number)?)
+    let number = |which| {
+        store::number(which).map_err(|error| anyhow!("{error}; to compare subjects, give --live"))
     };
-    let (a, b) = (load(&options.a)?, load(&options.b)?);
+    let (a, b) = (number(&options.a)?, number(&options.b)?);
+    let store = store::open_filled(cli)?;
+    let (a, b) = (store.load(a)?, store.load(b)?);
     let settings = ComparisonSettings {
         threshold: options.threshold / 100.0,
         confidence: CONFIDENCE,
@@ -77,19 +80,12 @@ fn renamed(a: &RunRecord, b: &RunRecord) -> Vec<(String, String)> {
 }
 
 /// Two subjects in one run.
-fn live(cli: &Cli, options: &Compare) -> Result<Comparison> {
-    let subjects = match home(cli) {
-        Ok(home) => subjects::all(&home)?,
-        // Both may be folders, which need no home.
-        Err(_) => Vec::new(),
-    };
-    let a = subjects::choose(&subjects, &options.a)?;
-    let b = subjects::choose(&subjects, &options.b)?;
-    let stop = interruption()?;
+fn live(cli: &Cli, options: &Compare, stop: &AtomicBool) -> Result<Comparison> {
+    let [a, b] = subjects::pair(cli, [&options.a, &options.b])?;
     let mut live = Live {
         cache: &Cache::of_user(),
         observer: &mut Progress::new(),
-        stop: &stop,
+        stop,
     };
     let rows = live.compare(
         (&a.subject, &a.variant),

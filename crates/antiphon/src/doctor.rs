@@ -1,8 +1,9 @@
 //! `antiphon doctor`: what this machine can do, and whether a subject keeps the protocol.
 
 use crate::cli::{Cli, Doctor};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::home::home;
+use crate::output::{print, print_line, say};
 use crate::progress::Progress;
 use crate::subjects;
 use antiphon_lab::build::{Cache, compiler};
@@ -38,26 +39,32 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
         subject: &id,
         policy: "other",
     });
-    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other")?;
+    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other");
+    let built = built.map_err(|error| {
+        let context = format!("cannot check {id}; {}", error.mend());
+        anyhow::Error::from(error).context(context)
+    })?;
+    drop(progress);
     let checks = conformance::check(&Launch::new(id.clone(), built.run, built.folder));
     let failed = checks.iter().filter(|check| !check.passed).count();
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&checks)?);
+        print_line(serde_json::to_string_pretty(&checks)?)?;
     } else {
-        checks.iter().for_each(print_check);
-        println!(
-            "\n{id}: {} rules kept, {failed} broken",
-            checks.len() - failed
-        );
+        let lines: String = checks.iter().map(line).collect();
+        let kept = checks.len() - failed;
+        print_line(format_args!(
+            "{lines}\n{id}: {kept} rules kept, {failed} broken"
+        ))?;
     }
     Ok(if failed == 0 { Exit::Done } else { Exit::No })
 }
 
-fn print_check(check: &Check) {
+fn line(check: &Check) -> String {
     let mark = if check.passed { "ok  " } else { "FAIL" };
-    println!("{mark} {:28} {}", check.name, check.evidence);
-    if !check.passed {
-        println!("     {:28} mend: {}", "", check.mend);
+    let line = format!("{mark} {:28} {}\n", check.name, check.evidence);
+    match check.passed {
+        true => line,
+        false => line + &format!("     {:28} mend: {}\n", "", check.mend),
     }
 }
 
@@ -84,27 +91,30 @@ struct Toolchain {
 }
 
 fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
-    let home = home(cli)?;
+    // The machine can be looked at without a home.
+    let subjects = home(cli).and_then(|home| subjects::all(&home));
+    let subjects = subjects.unwrap_or_else(|error| {
+        say(format_args!("antiphon: {}", exit::message(&error)));
+        Vec::new()
+    });
     let found = Findings {
         machine: Machine::collect(),
-        subjects: subjects::all(&home)?.iter().map(toolchain).collect(),
+        subjects: subjects.iter().map(toolchain).collect(),
         clocks: clock_reports(),
         interference: interference(LOOK).ok(),
         advice: Machine::advice(),
     };
-    if options.json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&found).context("cannot write JSON")?
-        );
-    } else {
-        print_machine(&found);
+    match options.json {
+        true => print_line(serde_json::to_string_pretty(&found).context("cannot write JSON")?)?,
+        false => print(&machine_text(&found))?,
     }
-    let missing = found
-        .subjects
-        .iter()
-        .any(|subject| !subject.missing.is_empty());
-    Ok(if missing { Exit::Missing } else { Exit::Done })
+    let ready = |toolchain: &Toolchain| toolchain.missing.is_empty();
+    Ok(
+        match !subjects.is_empty() && found.subjects.iter().all(ready) {
+            true => Exit::Done,
+            false => Exit::Missing,
+        },
+    )
 }
 
 fn toolchain(subject: &Subject) -> Toolchain {
@@ -123,78 +133,92 @@ fn toolchain(subject: &Subject) -> Toolchain {
     }
 }
 
-fn print_machine(found: &Findings) {
+fn machine_text(found: &Findings) -> String {
     let machine = &found.machine;
-    println!("Machine");
-    println!(
-        "  {} · {} processors · {:.1} GiB",
-        machine.processor,
-        machine.processors,
-        machine.memory_bytes as f64 / f64::from(1 << 30)
-    );
-    println!("  {} · {}", machine.system, machine.kernel);
+    let gib = machine.memory_bytes as f64 / f64::from(1 << 30);
+    [
+        format!(
+            "Machine\n  {} · {} processors · {gib:.1} GiB\n  {} · {}\n",
+            machine.processor, machine.processors, machine.system, machine.kernel
+        ),
+        format!(
+            "\nToolchains\n{}",
+            lines(&found.subjects, "no subjects to look at", toolchain_line)
+        ),
+        format!(
+            "\nClocks                       resolution   cost of a reading\n{}",
+            lines(&found.clocks, "none can be read", clock_line)
+        ),
+        format!(
+            "\nInterference of the operating system, over {LOOK:?}\n{}",
+            match &found.interference {
+                Some(interference) => interference_text(interference),
+                None => "  the readings do not tell\n".to_owned(),
+            }
+        ),
+        format!(
+            "\nFor steadier numbers\n{}",
+            lines(&found.advice, "nothing to change", advice_line)
+        ),
+    ]
+    .concat()
+}
 
-    println!("\nToolchains");
-    for subject in &found.subjects {
-        match (&subject.version, &subject.install) {
-            (_, Some(install)) => println!(
-                "  {:8} missing {}: {install}",
-                subject.language,
-                subject.missing.join(", ")
-            ),
-            (Some(version), None) => println!("  {:8} {version}", subject.language),
-            (None, None) => println!(
-                "  {:8} the compiler does not tell its version",
-                subject.language
-            ),
-        }
-    }
-
-    println!("\nClocks                       resolution   cost of a reading");
-    for clock in &found.clocks {
-        match &clock.estimate {
-            Some(estimate) => println!(
-                "  {:26} {:>9.0} ns   {:>9.1} ns",
-                clock.name, estimate.resolution, estimate.cost
-            ),
-            None => println!("  {:26} its readings do not tell", clock.name),
-        }
-    }
-
-    println!("\nInterference of the operating system, over {LOOK:?}");
-    match &found.interference {
-        Some(interference) => print_interference(interference),
-        None => println!("  the readings do not tell"),
-    }
-
-    println!("\nFor steadier numbers");
-    for advice in &found.advice {
-        println!("  {}: {}", advice.topic, advice.state);
-        if let Some(change) = &advice.change {
-            println!("      → {change}");
-        }
+/// One line each, or what to say when there are none.
+fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
+    match of {
+        [] => format!("  {none}\n"),
+        _ => of.iter().map(|one| format!("  {}\n", line(one))).collect(),
     }
 }
 
-fn print_interference(interference: &Interference) {
-    println!(
-        "  {:.3} % of the time is lost (β)",
+fn toolchain_line(toolchain: &Toolchain) -> String {
+    let language = &toolchain.language;
+    match (&toolchain.version, &toolchain.install) {
+        (_, Some(install)) => {
+            let missing = toolchain.missing.join(", ");
+            format!("{language:8} missing {missing}; install with: {install}")
+        }
+        (Some(version), None) => format!("{language:8} {version}"),
+        (None, None) => format!("{language:8} the compiler does not tell its version"),
+    }
+}
+
+fn clock_line(clock: &ClockReport) -> String {
+    match &clock.estimate {
+        Some(estimate) => format!(
+            "{:26} {:>9.0} ns   {:>9.1} ns",
+            clock.name, estimate.resolution, estimate.cost
+        ),
+        None => format!("{:26} its readings do not tell", clock.name),
+    }
+}
+
+fn advice_line(advice: &Advice) -> String {
+    let state = format!("{}: {}", advice.topic, advice.state);
+    match &advice.change {
+        Some(change) => format!("{state}\n      → {change}"),
+        None => state,
+    }
+}
+
+fn interference_text(interference: &Interference) -> String {
+    let mut text = format!(
+        "  {:.3} % of the time is lost (β)\n",
         100.0 * interference.beta
     );
     for function in &interference.periodic {
-        println!(
-            "  every {:.3} ms for {:.2} µs, seen {} times",
+        text += &format!(
+            "  every {:.3} ms for {:.2} µs, seen {} times\n",
             function.period_ns / 1e6,
             function.duration_ns / 1e3,
             function.occurrences
         );
     }
-    let longest = interference
-        .gaps
-        .iter()
-        .map(|gap| gap.1)
-        .fold(0.0, f64::max);
+    let gaps = interference.gaps.iter().map(|gap| gap.1);
+    let longest = gaps.fold(0.0, f64::max);
     if longest > 0.0 {
-        println!("  longest interruption {:.1} µs", longest / 1e3);
+        text += &format!("  longest interruption {:.1} µs\n", longest / 1e3);
     }
+    text
 }

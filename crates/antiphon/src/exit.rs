@@ -2,6 +2,10 @@
 
 use antiphon_lab::LiveError;
 use antiphon_lab::build::BuildError;
+use antiphon_lab::run::RunError;
+use antiphon_lab::store::StoreError;
+use antiphon_lab::subject::SubjectError;
+use antiphon_lab::suite::SuiteError;
 use std::process::{ExitCode, Termination};
 
 /// How a verb ended.
@@ -15,6 +19,8 @@ pub enum Exit {
     Misuse,
     /// Something needed is missing.
     Missing,
+    /// Interrupted by Ctrl-C or SIGTERM; what was measured is kept.
+    Interrupted,
 }
 
 impl Termination for Exit {
@@ -24,23 +30,64 @@ impl Termination for Exit {
             Exit::No => 1,
             Exit::Misuse => 2,
             Exit::Missing => 3,
+            Exit::Interrupted => 130,
         })
     }
 }
 
-/// The exit code of an error: misuse, unless something was missing or the store failed.
+/// Something that the verb needs is not there, such as a run in the store.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Missing(pub String);
+
+/// The exit code of an error, by the first of its causes that decides; misuse if none does.
 pub fn of_error(error: &anyhow::Error) -> Exit {
-    let missing = error.chain().any(|cause| {
-        cause
-            .downcast_ref::<BuildError>()
-            .is_some_and(|error| matches!(error, BuildError::Missing { .. }))
-            || cause
-                .downcast_ref::<LiveError>()
-                .is_some_and(|error| matches!(error, LiveError::Build { .. }))
-            || cause.is::<std::io::Error>()
-    });
-    match missing {
-        true => Exit::Missing,
-        false => Exit::Misuse,
+    error.chain().find_map(of_cause).unwrap_or(Exit::Misuse)
+}
+
+/// What a cause decides. Some of the crates' errors show their cause as their own, so it is not in the chain: they are looked into here.
+fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if let Some(error) = cause.downcast_ref::<StoreError>() {
+        return Some(of_store(error));
     }
+    if let Some(error) = cause.downcast_ref::<RunError>() {
+        return Some(match error {
+            RunError::Store(error) => of_store(error),
+            RunError::Changed { .. } => Exit::Missing,
+            _ => Exit::Misuse,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<LiveError>() {
+        return Some(match error {
+            LiveError::Build { .. } | LiveError::Session { .. } => Exit::Missing,
+            LiveError::Pattern(_) | LiveError::Nothing { .. } => Exit::Misuse,
+        });
+    }
+    if cause.is::<SuiteError>() || cause.is::<SubjectError>() {
+        return Some(Exit::Misuse);
+    }
+    let missing = cause.is::<Missing>() || cause.is::<BuildError>() || cause.is::<std::io::Error>();
+    missing.then_some(Exit::Missing)
+}
+
+/// A number that no run has is misuse; all else is a store that cannot be used.
+fn of_store(error: &StoreError) -> Exit {
+    match error {
+        StoreError::NoRun { .. } => Exit::Misuse,
+        _ => Exit::Missing,
+    }
+}
+
+/// The error and its causes in one line; causes that a message already tells are not told twice.
+pub fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        let gist = cause.rsplit(": ").next().unwrap_or_default();
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(gist) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    message
 }

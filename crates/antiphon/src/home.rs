@@ -1,7 +1,8 @@
 //! Where things are: suites, subjects and the store.
 
 use crate::cli::Cli;
-use anyhow::{Context, Result, bail};
+use crate::exit::Missing;
+use anyhow::{Context, Result};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -23,15 +24,19 @@ pub fn home(cli: &Cli) -> Result<PathBuf> {
         Some(folder) => folder
             .canonicalize()
             .with_context(|| format!("cannot read {}", folder.display())),
-        None => bail!(
-            "no folders `suites` and `subjects` in {}; run in the project's folder, install with `make install`, or give --home DIR",
-            candidates
-                .iter()
-                .map(|f| f.display().to_string())
-                .collect::<Vec<_>>()
-                .join(" or ")
-        ),
+        None => Err(Missing(none(&candidates)).into()),
     }
+}
+
+fn none(candidates: &[PathBuf]) -> String {
+    let names: Vec<_> = candidates
+        .iter()
+        .map(|folder| folder.display().to_string())
+        .collect();
+    format!(
+        "no folders `suites` and `subjects` in {}; run in the project's folder, install with `make install`, or give --home DIR",
+        names.join(" or ")
+    )
 }
 
 fn holds_suites(folder: &Path) -> bool {

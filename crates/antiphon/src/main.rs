@@ -8,10 +8,13 @@ mod generate;
 mod home;
 mod interruption;
 mod measure;
+mod output;
 mod progress;
 mod report;
 mod runs;
+mod store;
 mod subjects;
+mod translate;
 
 use clap::Parser;
 use cli::{Cli, Verb};
@@ -25,10 +28,11 @@ fn main() -> Exit {
         Verb::Report(options) => report::run(&cli, options),
         Verb::Compare(options) => compare::run(&cli, options),
         Verb::Runs(options) => runs::run(&cli, options),
+        Verb::Translate(options) => translate::run(options),
         Verb::Generate(options) => generate::run(options),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("antiphon: {error:#}");
+        output::say(format_args!("antiphon: {}", exit::message(&error)));
         exit::of_error(&error)
     })
 }

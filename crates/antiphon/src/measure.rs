@@ -1,85 +1,95 @@
 //! `antiphon measure`: builds, measures, stores, prints.
 
 use crate::cli::{Cli, Measure};
-use crate::exit::Exit;
+use crate::exit::{self, Exit, Missing};
 use crate::home::{home, store_path};
 use crate::interruption::interruption;
-use crate::progress::{Progress, width};
-use crate::subjects;
+use crate::output::{print, print_line, say, text_options};
+use crate::progress::Progress;
+use crate::{store, subjects};
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Laboratory, Options};
 use antiphon_lab::store::Store;
+use antiphon_lab::subject::{Subject, select};
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_report::export;
-use antiphon_report::export::text::TextOptions;
-use anyhow::{Context, Result, bail};
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use anyhow::Result;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Measures each suite in turn.
 pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
     let home = home(cli)?;
-    let suites = options
-        .suites
-        .iter()
-        .map(|name| Suite::load(&suite_path(&home, name)));
-    let suites = suites.collect::<Result<Vec<_>, _>>()?;
-    let subjects = subjects::all(&home)?;
     if options.check {
-        for (suite, _) in &suites {
-            println!(
-                "{}: {} groups, {} published tables; no fault found",
-                suite.name,
-                suite.groups.len(),
-                suite.published.len()
-            );
-        }
-        return Ok(Exit::Done);
+        return check(&home, options);
     }
-    let path = store_path(cli)?;
-    let mut store = Store::open(&path)?;
+    let suites = match options.resume {
+        // A run keeps its suite.
+        Some(_) => Vec::new(),
+        None => suites(&home, options).collect::<Result<Vec<_>>>()?,
+    };
+    let subjects = subjects::all(&home)?;
+    let mut store = Store::open(&store_path(cli)?)?;
     let mut progress = Progress::new();
     let stop = interruption()?;
-    let cache = Cache::of_user();
     let mut laboratory = Laboratory {
         subjects: &subjects,
-        cache: &cache,
+        cache: &Cache::of_user(),
         store: &mut store,
         observer: &mut progress,
         stop: &stop,
     };
-    let mut done = Vec::new();
-    match &options.resume {
-        Some(which) => {
-            let run = resumed(laboratory.store, &path, which)?;
-            done.push(laboratory.resume(run)?);
-        }
-        None => {
-            for (suite, text) in &suites {
-                done.push(laboratory.measure(suite, text, &asked(options))?);
-            }
+    let mut runs = Vec::new();
+    if let Some(which) = &options.resume {
+        let run = resumed(laboratory.store, which)?;
+        runs.push(laboratory.resume(run)?);
+    }
+    for (suite, text) in &suites {
+        if !stop.load(Ordering::Relaxed) {
+            runs.push(laboratory.measure(suite, text, &asked(options))?);
         }
     }
-    let records = done
-        .into_iter()
-        .map(|run| store.load(run))
-        .collect::<Result<Vec<_>, _>>()?;
-    for record in &records {
-        print(record, options.json)?;
+    let runs = runs.into_iter().map(|run| store.load(run));
+    show(&runs.collect::<Result<Vec<_>, _>>()?, options.json, &stop)
+}
+
+fn show(runs: &[RunRecord], json: bool, stop: &AtomicBool) -> Result<Exit> {
+    for run in runs {
+        match json {
+            true => print_line(export::json::run(run)?)?,
+            false => tables(run)?,
+        }
     }
-    Ok(match records.iter().all(measured_something) {
+    Ok(match runs.iter().all(measured_something) {
+        _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
         true => Exit::Done,
         false => Exit::Missing,
     })
 }
 
-/// A suite by its name in `suites/`, or by its path.
-fn suite_path(home: &Path, name: &str) -> PathBuf {
-    match name.ends_with(".toml") {
-        true => PathBuf::from(name),
-        false => home.join("suites").join(format!("{name}.toml")),
+fn tables(run: &RunRecord) -> Result<()> {
+    print(&export::text::render_tables(run, text_options()))?;
+    print_line(export::text::summary(run))?;
+    if run.ended.is_none() {
+        print_line(format_args!(
+            "Go on with it: antiphon measure --resume {}",
+            run.id
+        ))?;
     }
+    print_line(format_args!("See it whole:  antiphon report {}", run.id))
+}
+
+fn measured_something(run: &RunRecord) -> bool {
+    let measured = |outcome: &Outcome| !matches!(outcome, Outcome::Absent { .. });
+    run.results.iter().any(|result| measured(&result.outcome))
+}
+
+/// The suites that were asked for, each with its text.
+fn suites(home: &Path, options: &Measure) -> impl Iterator<Item = Result<(Suite, String)>> {
+    let folder = home.join("suites");
+    let named = move |name: &String| Ok(Suite::named(&folder, name)?);
+    options.suites.iter().map(named)
 }
 
 fn asked(options: &Measure) -> Options {
@@ -94,45 +104,59 @@ fn asked(options: &Measure) -> Options {
 }
 
 /// The run that `--resume` means.
-fn resumed(store: &Store, path: &Path, which: &str) -> Result<i64> {
+fn resumed(store: &Store, which: &str) -> Result<i64> {
     if which != "last" {
-        return which
-            .parse()
-            .with_context(|| format!("`{which}` is no number of a run; see `antiphon runs`"));
+        return store::number(which);
     }
-    let unfinished = store
-        .runs()?
-        .into_iter()
-        .rev()
-        .find(|run| run.done < run.planned);
-    match unfinished {
+    let runs = store.runs()?;
+    match runs.iter().rev().find(|run| store::unfinished(run)) {
         Some(run) => Ok(run.id),
-        None => bail!("every run in {} is finished", path.display()),
+        None => {
+            Err(Missing("no run of this store is unfinished; see `antiphon runs`".into()).into())
+        }
     }
 }
 
-fn print(record: &RunRecord, json: bool) -> Result<()> {
-    if json {
-        println!("{}", export::json::run(record)?);
-        return Ok(());
+// --- Checking --------------------------------------------------------------------------------------------------------------
+
+/// Names every fault of the suites and of the subjects.
+fn check(home: &Path, options: &Measure) -> Result<Exit> {
+    let (subjects, errors) = Subject::discover(&home.join("subjects"));
+    let mut sound = errors.is_empty();
+    errors.iter().for_each(say);
+    for suite in suites(home, options) {
+        match suite {
+            Ok((suite, _)) => sound &= check_subjects(&suite, &subjects, options)?,
+            Err(error) => {
+                say(exit::message(&error));
+                sound = false;
+            }
+        }
     }
-    let terminal = std::io::stdout().is_terminal();
-    let options = TextOptions {
-        width: u16::try_from(width()).unwrap_or(u16::MAX),
-        colour: terminal,
+    Ok(if sound { Exit::Done } else { Exit::No })
+}
+
+/// Whether a sound suite's subjects are all there.
+fn check_subjects(suite: &Suite, subjects: &[Subject], options: &Measure) -> Result<bool> {
+    let wanted = match options.subjects.is_empty() {
+        true => &suite.subjects,
+        false => &options.subjects,
     };
-    print!("{}", export::text::render_tables(record, options));
-    println!("{}", export::text::summary(record));
-    println!(
-        "Run {}: see it with `antiphon report {}`",
-        record.id, record.id
-    );
-    Ok(())
-}
-
-fn measured_something(record: &RunRecord) -> bool {
-    record
-        .results
+    let unknown = wanted
         .iter()
-        .any(|result| !matches!(result.outcome, Outcome::Absent { .. }))
+        .filter_map(|name| select(subjects, name).err());
+    let unknown: Vec<_> = unknown.collect();
+    for error in &unknown {
+        say(format_args!("suite `{}`: {error}", suite.name));
+    }
+    if unknown.is_empty() {
+        print_line(format_args!(
+            "{}: {} groups, {} published tables, {} subjects: no fault found",
+            suite.name,
+            suite.groups.len(),
+            suite.published.len(),
+            wanted.len()
+        ))?;
+    }
+    Ok(unknown.is_empty())
 }

@@ -1,7 +1,9 @@
-//! What a run shows on the terminal while it goes on: one line a result, and a bar with the time left.
+//! What a run shows while it goes on: one line a result, and on a terminal a bar with the time left.
 
+use crate::output::{say, width};
 use antiphon_lab::run::{Event, Observer};
 use antiphon_report::export::live::{LiveTable, one_line};
+use console::Term;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -17,55 +19,82 @@ impl Progress {
     /// A live table on a terminal; plain lines, without a bar, elsewhere.
     pub fn new() -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let target = match terminal {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(style("{spinner} {wide_msg}"));
         Progress {
             bar,
-            table: terminal.then(|| LiveTable::new(width())),
+            table: terminal.then(|| LiveTable::new(width(&Term::stderr()))),
             headed: false,
         }
     }
 
+    /// Prints a line above the bar. Subjects' words may be in it, which shall not steer the terminal.
     fn line(&self, text: impl AsRef<str>) {
+        let text = text.as_ref().replace(char::is_control, " ");
         match self.table {
             Some(_) => self.bar.println(text),
-            None => eprintln!("{}", text.as_ref()),
+            None => say(text),
         }
+    }
+
+    /// From here on it is known how much there is to do.
+    fn measured_by(&self, position: usize, of: usize) {
+        if self.bar.length() != Some(of as u64) {
+            self.bar.set_style(style("{bar:20} {pos}/{len} {wide_msg}"));
+            self.bar.set_length(of as u64);
+        }
+        self.bar.set_position(position as u64);
     }
 }
 
-/// Columns of the terminal, or 100.
-pub fn width() -> usize {
-    use std::env::var;
-    let given = var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    given.unwrap_or_else(|| {
-        console::Term::stderr()
-            .size_checked()
-            .map_or(100, |(_, columns)| usize::from(columns))
-    })
+/// An error leaves no bar behind.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn time(seconds: f64) -> HumanDuration {
+    HumanDuration(Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX))
 }
 
 impl Observer for Progress {
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Building { subject, policy } => self
-                .bar
-                .set_message(format!("building {subject} for {policy}")),
+            Event::Building { subject, policy } => {
+                self.bar
+                    .set_message(format!("building {subject} for {policy}"));
+                // A compiler is at work, and nothing is timed: a moving sign disturbs nobody.
+                self.bar.enable_steady_tick(Duration::from_millis(200));
+            }
             Event::Built {
                 subject,
                 policy,
-                cached: false,
-            } => self.line(format!("built {subject} for {policy}")),
+                cached,
+            } => {
+                self.bar.disable_steady_tick();
+                if !cached {
+                    self.line(format!("built {subject} for {policy}"));
+                }
+            }
             Event::SubjectAbsent {
                 subject,
                 reason,
                 mend,
                 last_words,
             } => {
+                self.bar.disable_steady_tick();
                 self.line(format!("{subject} is left out: {reason}"));
                 for line in last_words.lines() {
-                    self.line(format!("    {line}"));
+                    self.line(format!("    │ {line}"));
                 }
                 if !mend.is_empty() {
                     self.line(format!("    to mend it: {mend}"));
@@ -77,14 +106,12 @@ impl Observer for Progress {
                 done,
                 seconds,
             } => {
-                let left = HumanDuration(Duration::from_secs_f64(seconds.max(0.0)));
-                let before = if done > 0 {
-                    format!(", {done} of them measured before")
-                } else {
-                    String::new()
+                let before = match done {
+                    0 => String::new(),
+                    _ => format!(", {done} of them measured before"),
                 };
+                let left = time(seconds);
                 self.line(format!("run {run}: {items} figures{before}, about {left}"));
-                self.bar.set_length(items as u64);
             }
             Event::Started {
                 item,
@@ -92,13 +119,24 @@ impl Observer for Progress {
                 of,
                 seconds_left,
             } => {
-                let left = HumanDuration(Duration::from_secs_f64(seconds_left.max(0.0)));
-                self.bar.set_length(of as u64);
-                self.bar.set_position(position as u64);
+                self.measured_by(position, of);
+                let left = time(seconds_left);
+                let identity = &item.identity;
                 self.bar.set_message(format!(
                     "{left} left · {} {}",
-                    item.identity.subject, item.identity.test
+                    identity.subject, identity.test
                 ));
+            }
+            Event::Comparing {
+                test,
+                position,
+                of,
+                seconds_left,
+            } => {
+                self.bar.disable_steady_tick();
+                self.measured_by(position, of);
+                let left = time(seconds_left);
+                self.bar.set_message(format!("{left} left · {test}"));
             }
             Event::Finished { item, result, .. } => match self.table {
                 Some(table) => {
@@ -108,16 +146,16 @@ impl Observer for Progress {
                     }
                     self.bar.println(table.row(&item.label, result));
                 }
-                None => eprintln!("{}", one_line(&item.label, result)),
+                None => say(one_line(&item.label, result)),
             },
             Event::OwnOutput { subject, line } => self.line(format!("{subject}: {line}")),
             Event::Warning(text) => self.line(format!("warning: {text}")),
             Event::Ended { run, interrupted } => {
                 self.bar.finish_and_clear();
                 if interrupted {
-                    eprintln!(
+                    say(format_args!(
                         "run {run} was interrupted; go on with `antiphon measure --resume {run}`"
-                    );
+                    ));
                 }
             }
             _ => {}

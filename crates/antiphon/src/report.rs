@@ -2,29 +2,32 @@
 
 use crate::cli::{Cli, Report};
 use crate::exit::Exit;
-use crate::runs;
+use crate::output::{print_bytes, say};
+use crate::store;
 use antiphon_report::{compose, export};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes every format that was asked for; the page if none was.
 pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
-    let record = runs::load(cli, options.run)?;
-    let document = compose(&record);
-    let others = [
+    let given = [
+        &options.html,
         &options.xlsx,
         &options.csv,
         &options.json,
         &options.markdown,
     ];
-    let html = match (&options.html, others.iter().all(|path| path.is_none())) {
-        (None, true) => Some(PathBuf::from("antiphon-report.html")),
-        (given, _) => given.clone(),
-    };
-    if let Some(path) = html {
-        write(&path, export::html::render(&document).as_bytes())?;
+    let given: Vec<&PathBuf> = given.into_iter().flatten().collect();
+    if given.iter().filter(|path| is_stdout(path)).count() > 1 {
+        bail!("standard output (`-`) can take one format only; give the others files");
+    }
+    let record = store::load(cli, options.run)?;
+    let document = compose(&record);
+    let default = PathBuf::from("antiphon-report.html");
+    let html = given.is_empty().then_some(&default);
+    if let Some(path) = options.html.as_ref().or(html) {
+        write(path, export::html::render(&document).as_bytes())?;
     }
     if let Some(path) = &options.xlsx {
         write(path, &export::xlsx::render(&document)?)?;
@@ -43,13 +46,15 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
 
 /// Writes a file and says where; `-` is standard output.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    if path == Path::new("-") {
-        return std::io::stdout()
-            .write_all(bytes)
-            .context("cannot write to standard output");
+    if is_stdout(path) {
+        return print_bytes(bytes);
     }
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    eprintln!("Report: {}", whole.display());
+    say(format_args!("Report: {}", whole.display()));
     Ok(())
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
 }

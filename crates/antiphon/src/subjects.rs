@@ -1,7 +1,11 @@
 //! Subjects by name or by folder.
 
-use antiphon_lab::subject::{Subject, Variant, select};
-use anyhow::{Context, Result, bail};
+use crate::cli::Cli;
+use crate::exit::Missing;
+use crate::home::home;
+use crate::output::say;
+use antiphon_lab::subject::{Subject, SubjectError, Variant, select};
+use anyhow::Result;
 use std::path::Path;
 
 /// All subjects in the home folder. One that cannot be read is named, and the others go on.
@@ -9,10 +13,11 @@ pub fn all(home: &Path) -> Result<Vec<Subject>> {
     let folder = home.join("subjects");
     let (subjects, errors) = Subject::discover(&folder);
     for error in &errors {
-        eprintln!("antiphon: {error}");
+        say(format_args!("antiphon: {error}"));
     }
     if subjects.is_empty() {
-        bail!("no subject can be read in {}", folder.display());
+        let none = format!("no subject can be read in {}", folder.display());
+        return Err(Missing(none).into());
     }
     Ok(subjects)
 }
@@ -25,18 +30,33 @@ pub struct Chosen {
     pub variant: Variant,
 }
 
-/// `NAME`, `NAME/VARIANT`, `DIR` or `DIR/VARIANT`.
-pub fn choose(known: &[Subject], wanted: &str) -> Result<Chosen> {
+/// Two subjects, each as `NAME`, `NAME/VARIANT`, `DIR` or `DIR/VARIANT`. Folders need no home.
+pub fn pair(cli: &Cli, wanted: [&str; 2]) -> Result<[Chosen; 2]> {
+    let [a, b] = wanted.map(by_folder);
+    let (a, b) = (a.transpose()?, b.transpose()?);
+    let known = match (&a, &b) {
+        (Some(_), Some(_)) => Vec::new(),
+        _ => all(&home(cli)?)?,
+    };
+    let named = |found: Option<Chosen>, wanted| match found {
+        Some(chosen) => Ok(chosen),
+        None => by_name(&known, wanted),
+    };
+    Ok([named(a, wanted[0])?, named(b, wanted[1])?])
+}
+
+fn by_folder(wanted: &str) -> Option<Result<Chosen, SubjectError>> {
     let path = Path::new(wanted);
-    if path.join("subject.toml").is_file() {
-        return in_folder(path, None);
+    let is_subject = |folder: &Path| folder.join("subject.toml").is_file();
+    if is_subject(path) {
+        return Some(in_folder(path, None));
     }
-    let above = path
-        .parent()
-        .filter(|folder| folder.join("subject.toml").is_file());
-    if let (Some(folder), Some(variant)) = (above, path.file_name()) {
-        return in_folder(folder, Some(&variant.to_string_lossy()));
-    }
+    let folder = path.parent().filter(|folder| is_subject(folder))?;
+    let variant = path.file_name()?.to_string_lossy();
+    Some(in_folder(folder, Some(&variant)))
+}
+
+fn by_name(known: &[Subject], wanted: &str) -> Result<Chosen, anyhow::Error> {
     let (subject, variant) = select(known, wanted)?;
     Ok(Chosen {
         subject: subject.clone(),
@@ -45,15 +65,11 @@ pub fn choose(known: &[Subject], wanted: &str) -> Result<Chosen> {
 }
 
 /// The subject in a folder, in the variant asked for or its first.
-pub fn in_folder(folder: &Path, variant: Option<&str>) -> Result<Chosen> {
+pub fn in_folder(folder: &Path, variant: Option<&str>) -> Result<Chosen, SubjectError> {
     let subject = Subject::load(folder)?;
     let variant = match variant {
         Some(name) => subject.variant(name)?.clone(),
-        None => subject
-            .variants
-            .first()
-            .context("a subject has at least one variant")?
-            .clone(),
+        None => subject.variants[0].clone(), // a subject has at least one
     };
     Ok(Chosen { subject, variant })
 }

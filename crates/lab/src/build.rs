@@ -111,6 +111,7 @@ impl BuildError {
             reason,
             mend: self.mend(),
             last_words: self.last_words().to_owned(),
+            listed: false,
         }
     }
 }

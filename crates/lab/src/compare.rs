@@ -95,7 +95,8 @@ fn row(
     if left.is_empty() && right.is_empty() {
         return None;
     }
-    let comparison = antiphon_measure::compare(left, right, settings);
+    let fifo = |result: Option<&ResultRecord>| result.is_some_and(|r| r.identity.policy == "fifo");
+    let comparison = antiphon_measure::compare(left, right, fifo(a) && fifo(b), settings);
     let why_not = match (&comparison, left.is_empty(), right.is_empty()) {
         (Some(_), ..) => String::new(),
         (None, true, _) => format!("the first run has no figure{}", reason(a)),

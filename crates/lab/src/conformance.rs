@@ -3,6 +3,7 @@
 mod answers;
 mod ending;
 mod frames;
+mod gaps;
 mod probe;
 mod refusals;
 
@@ -139,6 +140,16 @@ const RULES: &[Rule] = &[
         name: "clock.monotonic",
         mend: "time slices with a clock that is never set, such as CLOCK_MONOTONIC",
         check: answers::monotonic,
+    },
+    Rule {
+        name: "gaps",
+        mend: "answer `gaps` with the first differences above `over` in order of time, at most 200000 of them, and one `@@ loop` line that counts and sums all",
+        check: gaps::kept,
+    },
+    Rule {
+        name: "gaps.time",
+        mend: "read the clock in a loop until `time` ns of your own clock are over, with nothing in the loop that takes longer than a reading",
+        check: gaps::time,
     },
     Rule {
         name: "latency",

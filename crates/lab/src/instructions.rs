@@ -1,8 +1,9 @@
-//! Instructions per operation, counted by callgrind: the second opinion on a cost that cannot be told from its control's.
+//! Instructions by callgrind: the second opinion on a cost that cannot be told from its control's.
 //!
-//! The subject runs under callgrind once for each of two numbers of iterations, for the control frame and for the test frame. Start,
-//! preparation and end cost the same both times, so the slope is the instructions of one iteration. Counts repeat (nearly)
-//! exactly, as nothing is timed. They are those of all threads of the process, in user mode.
+//! One process under callgrind serves all counts of a subject, since starting it takes a second. Callgrind is told to dump, and begin
+//! anew, whenever the C library's `write` is entered, which is where a subject answers: what it dumped by the time of an answer is what the
+//! request cost. Each frame runs with two numbers of iterations, and the slope is the instructions of one. Counts repeat (nearly) exactly,
+//! as nothing is timed. They are those of all threads of the process, in user mode.
 
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{Placement, Role};
@@ -68,56 +69,119 @@ pub enum NoCount {
     },
 }
 
-/// Counts the instructions of a frame.
-///
-/// # Errors
-/// See [`NoCount`].
-pub fn count(launch: &Launch, request: &CountRequest<'_>) -> Result<InstructionCount, NoCount> {
-    let (few, many) = request.iterations;
-    if many <= few {
-        return Err(NoCount::NoSlope(few, many));
-    }
-    let folder = tempfile::tempdir().map_err(|error| NoCount::Unreadable {
-        path: std::env::temp_dir(),
-        why: format!("cannot be put there: {error}"),
-    })?;
-    let slope = |role| {
-        let less = total(launch, request, role, few, folder.path())?;
-        let more = total(launch, request, role, many, folder.path())?;
-        Ok::<f64, NoCount>((more as f64 - less as f64) / (many - few) as f64)
-    };
-    Ok(InstructionCount {
-        control: slope(Role::Control)?,
-        test: slope(Role::Test)?,
-    })
+/// A subject that runs under callgrind.
+pub struct Counter {
+    session: Session,
+    dumps: Dumps,
 }
 
-/// All instructions of a subject that runs one slice.
-fn total(
-    launch: &Launch,
-    request: &CountRequest<'_>,
-    role: Role,
-    iterations: u64,
-    folder: &Path,
-) -> Result<u64, NoCount> {
-    let out = folder.join("callgrind.out");
-    let mut session = Session::start(&under_callgrind(launch, &out)).map_err(missing)?;
-    session.slice(
-        request.test,
-        role,
-        iterations,
-        0,
-        request.arg,
-        request.limit,
-    )?;
-    session.quit_within(START_LIMIT)?;
-    let unreadable = |why| NoCount::Unreadable {
-        path: out.clone(),
-        why,
-    };
-    let text = std::fs::read_to_string(&out)
-        .map_err(|error| unreadable(format!("cannot be read: {error}")))?;
-    total_of(&text).ok_or_else(|| unreadable("has no line `totals:` or `summary:`".into()))
+impl Counter {
+    /// Starts the subject.
+    ///
+    /// # Errors
+    /// See [`NoCount`].
+    pub fn start(launch: &Launch) -> Result<Counter, NoCount> {
+        let folder = tempfile::tempdir().map_err(|error| NoCount::Unreadable {
+            path: std::env::temp_dir(),
+            why: format!("cannot be put there: {error}"),
+        })?;
+        let out = folder.path().join(OUT);
+        let session = Session::start(&under_callgrind(launch, &out)).map_err(missing)?;
+        let mut dumps = Dumps { folder, read: 0 };
+        dumps.take()?;
+        Ok(Counter { session, dumps })
+    }
+
+    /// Counts the instructions of a frame.
+    ///
+    /// # Errors
+    /// See [`NoCount`]. After any but a refusal the subject is dead.
+    pub fn count(&mut self, request: &CountRequest<'_>) -> Result<InstructionCount, NoCount> {
+        let (few, many) = request.iterations;
+        if many <= few {
+            return Err(NoCount::NoSlope(few, many));
+        }
+        // The first slice of a test prepares it as well.
+        self.total(request, Role::Control, few)?;
+        let mut slope = |role| {
+            let less = self.total(request, role, few)?;
+            let more = self.total(request, role, many)?;
+            Ok::<f64, NoCount>((more as f64 - less as f64) / (many - few) as f64)
+        };
+        Ok(InstructionCount {
+            control: slope(Role::Control)?,
+            test: slope(Role::Test)?,
+        })
+    }
+
+    /// All instructions of one slice's request.
+    fn total(
+        &mut self,
+        request: &CountRequest<'_>,
+        role: Role,
+        iterations: u64,
+    ) -> Result<u64, NoCount> {
+        self.session.slice(
+            request.test,
+            role,
+            iterations,
+            0,
+            request.arg,
+            request.limit,
+        )?;
+        self.dumps.take()
+    }
+
+    /// Ends the subject.
+    ///
+    /// # Errors
+    /// It did not end as the protocol says.
+    pub fn end(self) -> Result<(), NoCount> {
+        self.session.quit_within(START_LIMIT)?;
+        Ok(())
+    }
+}
+
+/// The name of callgrind's last result; those before it have `.1`, `.2` … added.
+const OUT: &str = "callgrind.out";
+
+/// Callgrind's results so far.
+struct Dumps {
+    folder: tempfile::TempDir,
+    /// How many of them were read.
+    read: u64,
+}
+
+impl Dumps {
+    /// The instructions of all results since the last call.
+    fn take(&mut self) -> Result<u64, NoCount> {
+        let mut sum = 0;
+        let before = self.read;
+        loop {
+            let path = self.folder.path().join(format!("{OUT}.{}", self.read + 1));
+            let unreadable = |why| NoCount::Unreadable {
+                path: path.clone(),
+                why,
+            };
+            let text = match std::fs::read_to_string(&path) {
+                Ok(text) => text,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => break,
+                Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
+            };
+            sum += total_of(&text)
+                .ok_or_else(|| unreadable("has no line `totals:` or `summary:`".into()))?;
+            self.read += 1;
+            // Read once; hundreds of them would fill the folder.
+            let _ = std::fs::remove_file(&path);
+        }
+        if self.read == before {
+            return Err(NoCount::Unreadable {
+                path: self.folder.path().join(OUT),
+                why: "was not written at an answer: the subject does not write through the C library's `write`".into(),
+            });
+        }
+        Ok(sum)
+    }
 }
 
 /// The same subject under callgrind: neither pinned nor FIFO (valgrind runs one thread at a time anyhow), nor limited in storage,
@@ -128,6 +192,8 @@ fn under_callgrind(launch: &Launch, out: &Path) -> Launch {
         "--quiet".to_owned(),
         "--tool=callgrind".to_owned(),
         format!("--callgrind-out-file={}", out.display()),
+        "--dump-before=write*".to_owned(),
+        "--dump-line=no".to_owned(),
     ];
     argv.extend(launch.argv.iter().cloned());
     Launch {

@@ -113,10 +113,18 @@ impl Live<'_> {
         let mut settings = options.settings.clone();
         settings.frame.confidence = settings.frame.confidence.powf(1.0 / tests.len() as f64);
         let mut rows = Vec::new();
-        for (test, arg) in tests {
+        let of = tests.len();
+        let seconds_each = settings.frame.budget_ns as f64 / 1e9;
+        for (position, (test, arg)) in tests.into_iter().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
+            self.observer.event(Event::Comparing {
+                test: &test,
+                position,
+                of,
+                seconds_left: seconds_each * (of - position) as f64,
+            });
             let outcome = pair.measure(&test, arg, options, &settings, || {
                 self.stop.load(Ordering::Relaxed)
             });
@@ -218,6 +226,15 @@ impl Pair {
         }
     }
 
+    /// The most iterations that a slice may have on either side.
+    fn most_iterations(&self, name: &str) -> Option<u64> {
+        let tests = self.listings.iter().flat_map(|listing| &listing.tests);
+        tests
+            .filter(|test| test.name == name)
+            .filter_map(|test| test.most)
+            .min()
+    }
+
     fn measure(
         &mut self,
         test: &str,
@@ -230,7 +247,9 @@ impl Pair {
             self.side(Side::A, options)?.clock,
             self.side(Side::B, options)?.clock,
         ];
-        let mut plan = PairPlan::new(clocks[0], clocks[1], settings.clone());
+        let mut settings = settings.clone();
+        settings.frame.most_iterations = self.most_iterations(test);
+        let mut plan = PairPlan::new(clocks[0], clocks[1], settings);
         while let PairStep::Slice {
             side,
             role,

@@ -27,3 +27,9 @@ pub const ANSWER_LINE_MAX: usize = 65_536;
 
 /// Most readings that one `clock` request may ask for.
 pub const READINGS_MAX: u64 = 1_000_000;
+
+/// Most gaps that are kept in one answer to `gaps`.
+pub const GAPS_MAX: u64 = 200_000;
+
+/// How long one `gaps` request may take, ns: least and most.
+pub const GAPS_TIME_NS: std::ops::RangeInclusive<u64> = 1_000_000..=60_000_000_000;

@@ -128,6 +128,10 @@ pub enum Outcome {
         mend: String,
         /// The subject's last words, if it spoke.
         last_words: String,
+        /// Whether the subject lists the test as one that it does not have, such as for a feature that its language lacks. All else
+        /// is a failure.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        listed: bool,
     },
 }
 
@@ -140,6 +144,9 @@ pub struct Absence {
     pub mend: String,
     /// The subject's last words, if it spoke.
     pub last_words: String,
+    /// Whether the subject lists the test as one that it does not have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub listed: bool,
 }
 
 impl Absence {
@@ -151,6 +158,7 @@ impl Absence {
             reason: reason.to_owned(),
             mend: mend.to_owned(),
             last_words: String::new(),
+            listed: false,
         }
     }
 
@@ -160,6 +168,7 @@ impl Absence {
             reason: error.reason(),
             mend: error.mend(),
             last_words: error.last_words().to_owned(),
+            listed: false,
         }
     }
 }
@@ -170,6 +179,7 @@ impl From<Absence> for Outcome {
             reason: absence.reason,
             mend: absence.mend,
             last_words: absence.last_words,
+            listed: absence.listed,
         }
     }
 }

@@ -2,10 +2,12 @@
 
 mod conversation;
 mod error;
+mod gaps;
 mod launch;
 
 pub use conversation::{Answer, Conversation, RawLine};
 pub use error::SessionError;
+pub(crate) use gaps::gap_loop;
 pub use launch::Launch;
 
 use crate::protocol::{

@@ -114,7 +114,7 @@ pub enum StoreError {
         why: String,
     },
     /// SQLite's own error.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}; if it is no store, or a damaged one, name another file with --store", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -122,7 +122,7 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// The folder could not be made.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot make the folder of {}: {source}; name another file with --store", path.display())]
     Folder {
         /// The file.
         path: PathBuf,

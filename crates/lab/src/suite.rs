@@ -9,7 +9,7 @@ pub use matrix::{Instance, Matrix, fill};
 pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
 pub use savings::{Program, PublishedVariant, Savings};
 
-use crate::document::Faults;
+use crate::document::{Faults, did_you_mean};
 use std::path::Path;
 
 /// A suite as its file says it, checked.
@@ -194,6 +194,23 @@ impl Suite {
         Ok((suite, text))
     }
 
+    /// Reads the suite that a user named: a path if it has a slash or ends in `.toml`, else a name in the folder of suites.
+    pub fn named(folder: &Path, name: &str) -> Result<(Suite, String), SuiteError> {
+        if name.contains('/') || name.ends_with(".toml") {
+            return Suite::load(Path::new(name));
+        }
+        let path = folder.join(format!("{name}.toml"));
+        if path.exists() {
+            return Suite::load(&path);
+        }
+        let known = names(folder);
+        Err(SuiteError::Unknown {
+            name: name.to_owned(),
+            folder: folder.display().to_string(),
+            mend: did_you_mean(name, known.iter().map(String::as_str)),
+        })
+    }
+
     /// The sizes of a quick or full run.
     pub fn sizes(&self, quick: bool) -> Sizes {
         if quick { self.quick } else { self.full }
@@ -211,6 +228,21 @@ impl Suite {
     }
 }
 
+/// The names of the suites in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut names: Vec<_> = paths
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
 /// Why a suite could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
@@ -221,6 +253,16 @@ pub enum SuiteError {
         file: String,
         /// Why.
         source: std::io::Error,
+    },
+    /// No suite has this name.
+    #[error("there is no suite `{name}` in {folder}; {mend}")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The folder of suites.
+        folder: String,
+        /// The nearest known name, or all of them.
+        mend: String,
     },
     /// The file has faults.
     #[error(transparent)]

@@ -33,6 +33,23 @@ pub fn readings(readings: &[u64]) -> Vec<String> {
         .collect()
 }
 
+pub fn gaps(
+    kept: &[(u64, u64)],
+    readings: u64,
+    elapsed: u64,
+    wait_ns: Option<u64>,
+    gaps: usize,
+    lost: u64,
+) -> Vec<String> {
+    let wait = wait_ns.map_or("-".into(), |wait| wait.to_string());
+    kept.iter()
+        .map(|(start, duration)| format!("@@ gap {start} {duration}"))
+        .chain([format!(
+            "@@ loop readings={readings} elapsed={elapsed} wait={wait} gaps={gaps} lost={lost}"
+        )])
+        .collect()
+}
+
 pub fn slice(
     block: u64,
     role: &str,

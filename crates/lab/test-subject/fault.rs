@@ -61,6 +61,12 @@ faults! {
     WrongProcessor = "wrong-processor",
     /// A clock reading is missing.
     MissingReading = "missing-reading",
+    /// A gap is counted and not told.
+    MissingGap = "missing-gap",
+    /// Gaps come last first.
+    GapsBackwards = "gaps-backwards",
+    /// The loop for gaps ends at once.
+    ShortLoop = "short-loop",
     /// The clock goes back.
     ClockGoesBack = "clock-goes-back",
     /// A test is listed twice.
@@ -121,10 +127,11 @@ pub fn before_answer(fault: Option<Fault>, line: &str) {
     }
 }
 
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "hello",
     "list",
     "clock",
+    "gaps",
     "placement",
     "batch",
     "slice",
@@ -193,6 +200,18 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
                 .rsplit_once(' ')
                 .map(|(rest, _)| rest.to_owned());
             lines[first] = shorter.unwrap_or_default();
+        }
+        (Fault::MissingGap, ..) if first("gap").is_some() => {
+            lines.remove(0);
+        }
+        (Fault::GapsBackwards, ..) if first("gap").is_some() => {
+            let gaps = lines.len() - 1;
+            lines[..gaps].reverse();
+        }
+        (Fault::ShortLoop, ..) if first("loop").is_some() => {
+            for line in &mut lines {
+                *line = line.replace(" elapsed=", " elapsed=1 was=");
+            }
         }
         (Fault::ClockGoesBack, _, Some(first)) => {
             let (rest, _) = lines[first].rsplit_once(' ').unwrap_or_default();

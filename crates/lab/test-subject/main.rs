@@ -70,6 +70,7 @@ impl Subject {
                 Ok(Vec::new())
             }
             Request::Clock { count } => Ok(answer::readings(&self.clock(*count))),
+            Request::Gaps { time_ns, over } => Ok(self.gaps(*time_ns, *over)),
             Request::Batch {
                 test,
                 iterations,
@@ -107,6 +108,32 @@ impl Subject {
 
     fn clock(&self, count: u64) -> Vec<u64> {
         (0..count).map(|_| self.now_ns()).collect()
+    }
+
+    fn gaps(&self, time_ns: u64, over: u64) -> Vec<String> {
+        /// Gaps that are kept, in memory that is written to before.
+        const KEPT: usize = 200_000;
+        let mut kept = vec![(1, 1); KEPT];
+        let (mut readings, mut gaps, mut lost) = (1_u64, 0, 0);
+        let used = place::Resources::read();
+        let first = self.now_ns();
+        let mut before = first;
+        while before - first < time_ns {
+            let now = self.now_ns();
+            let step = now - before;
+            if step > over {
+                if let Some(place) = kept.get_mut(gaps) {
+                    *place = (before - first, step);
+                }
+                gaps += 1;
+                lost += step;
+            }
+            readings += 1;
+            before = now;
+        }
+        let wait_ns = place::Resources::read().since(&used).wait_ns;
+        kept.truncate(gaps);
+        answer::gaps(&kept, readings, before - first, wait_ns, gaps, lost)
     }
 
     fn batch(

@@ -12,6 +12,10 @@ pub enum Request {
     Clock {
         count: u64,
     },
+    Gaps {
+        time_ns: u64,
+        over: u64,
+    },
     Batch {
         test: String,
         iterations: u64,
@@ -65,7 +69,14 @@ impl Request {
                 0 | 1_000_001.. => Err(bad(count)),
                 count => Ok(Self::Clock { count }),
             },
-            ["clock", name, _] => Err(Refusal("unknown-clock", (*name).into())),
+            ["gaps", "steady"] => match fields.number("time")? {
+                time_ns @ 1_000_000..=60_000_000_000 => Ok(Self::Gaps {
+                    time_ns,
+                    over: fields.number("over")?,
+                }),
+                _ => Err(bad("time")),
+            },
+            ["gaps", name] | ["clock", name, _] => Err(Refusal("unknown-clock", (*name).into())),
             ["batch", test] => Ok(Self::Batch {
                 test: known(test, FRAMES)?,
                 iterations: fields.iterations(test)?,

@@ -1,6 +1,6 @@
 //! Instruction counts by callgrind, where valgrind is installed.
 
-use antiphon_lab::instructions::{CountRequest, InstructionCount, NoCount, count};
+use antiphon_lab::instructions::{CountRequest, Counter, InstructionCount, NoCount};
 use antiphon_lab::{Launch, SessionError};
 use std::time::Duration;
 
@@ -18,9 +18,15 @@ fn launch(fault: Option<&str>) -> Launch {
     Launch::new("test/plain", std::iter::once(program).chain(fault), "/")
 }
 
-fn counted(test: &str) -> Option<InstructionCount> {
-    match count(&launch(None), &request(test)) {
-        Ok(count) => Some(count),
+/// Both counts by one process.
+fn counted(tests: [&str; 2]) -> Option<[InstructionCount; 2]> {
+    match Counter::start(&launch(None)) {
+        Ok(mut counter) => {
+            let counts =
+                tests.map(|test| counter.count(&request(test)).expect("it can be counted"));
+            counter.end().expect("it ends as it should");
+            Some(counts)
+        }
         Err(NoCount::Missing) => {
             eprintln!("skipped: {}", NoCount::Missing);
             None
@@ -31,7 +37,7 @@ fn counted(test: &str) -> Option<InstructionCount> {
 
 #[test]
 fn one_step_more_is_seen_and_the_same_is_the_same() {
-    let (Some(same), Some(dearer)) = (counted("self.same"), counted("self.dearer")) else {
+    let Some([same, dearer]) = counted(["self.same", "self.dearer"]) else {
         return;
     };
     // What this subject reads of the system varies in length; 20 000 iterations share the difference.
@@ -50,7 +56,9 @@ fn one_step_more_is_seen_and_the_same_is_the_same() {
 fn a_missing_valgrind_is_told_with_the_mend() {
     let mut launch = launch(None);
     launch.env = vec![("PATH".into(), "/nowhere".into())];
-    let error = count(&launch, &request("self.same")).expect_err("no valgrind there");
+    let Err(error) = Counter::start(&launch) else {
+        panic!("there is no valgrind there")
+    };
     assert!(matches!(error, NoCount::Missing), "{error}");
     assert!(
         error.to_string().contains("apt-get install valgrind"),
@@ -60,7 +68,9 @@ fn a_missing_valgrind_is_told_with_the_mend() {
 
 #[test]
 fn a_test_that_is_not_there_is_told() {
-    match count(&launch(None), &request("no.such.test")) {
+    let counted = Counter::start(&launch(None))
+        .and_then(|mut counter| counter.count(&request("no.such.test")));
+    match counted {
         Err(NoCount::Session(SessionError::Refused { code, .. })) => {
             assert_eq!(code, "unknown-test")
         }
@@ -73,6 +83,9 @@ fn a_test_that_is_not_there_is_told() {
 fn no_slope_is_refused() {
     let mut request = request("self.same");
     request.iterations = (100, 100);
-    let error = count(&launch(None), &request).expect_err("no slope");
-    assert!(matches!(error, NoCount::NoSlope(100, 100)), "{error}");
+    match Counter::start(&launch(None)).and_then(|mut counter| counter.count(&request)) {
+        Err(NoCount::NoSlope(100, 100)) => {}
+        Err(NoCount::Missing) => eprintln!("skipped: {}", NoCount::Missing),
+        other => panic!("{other:?}"),
+    }
 }

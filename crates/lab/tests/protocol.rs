@@ -1,7 +1,7 @@
 //! The protocol's text: whatever comes in, nothing panics; what is written can be read.
 
 use antiphon_lab::protocol::{Data, Line, Request, decode, encode, parse_line};
-use antiphon_measure::{Role, Slice};
+use antiphon_measure::{ClockGap, GapLoop, Role, Slice};
 use proptest::prelude::*;
 
 proptest! {
@@ -13,7 +13,8 @@ proptest! {
     #[test]
     fn any_bytes_after_a_word_are_read_without_panic(
         word in prop::sample::select(vec![
-            "hello", "clock", "test", "readings", "slice", "thread", "sample", "outcome", "usage", "ok", "error",
+            "hello", "clock", "test", "readings", "slice", "thread", "sample", "gap", "loop", "outcome", "usage", "ok",
+            "error",
         ]),
         bytes in prop::collection::vec(any::<u8>(), 0..200),
     ) {
@@ -30,6 +31,8 @@ proptest! {
             "@@ slice 0 control 1000 5821734001 20412 0 0 0 0 - - 1099511627775",
             "@@ thread role=main policy=fifo priority=50 processor=0 allowed=0 count=1",
             "@@ sample 1 2 3",
+            "@@ gap 1250377 41210",
+            "@@ loop readings=80123456 elapsed=2000000107 wait=41003 gaps=1 lost=41210",
             "@@ outcome completed=2 end=exhausted text=STORAGE_ERROR",
         ]),
         index in 0_usize..14,
@@ -103,6 +106,42 @@ fn a_slice_is_read_whole() {
         checksum: u64::MAX,
     };
     assert_eq!(parse_line(line), Ok(Line::Data(Data::Slice(slice))));
+}
+
+#[test]
+fn gaps_are_asked_for_and_read() {
+    let request = Request::Gaps {
+        name: "a clock",
+        time_ns: 2_000_000_000,
+        over: 250,
+    };
+    assert_eq!(
+        request.to_string(),
+        "gaps a%20clock time=2000000000 over=250"
+    );
+    let gap = ClockGap {
+        start_ns: 1_250_377,
+        duration_ns: 41_210,
+    };
+    assert_eq!(
+        parse_line("@@ gap 1250377 41210"),
+        Ok(Line::Data(Data::Gap(gap)))
+    );
+    let mut seen = GapLoop {
+        readings: 80_123_456,
+        elapsed_ns: 2_000_000_107,
+        wait_ns: Some(41_003),
+        gaps: 1,
+        lost_ns: 41_210,
+        kept: Vec::new(),
+    };
+    let line = "@@ loop readings=80123456 elapsed=2000000107 wait=41003 gaps=1 lost=41210";
+    assert_eq!(parse_line(line), Ok(Line::Data(Data::Loop(seen.clone()))));
+    seen.wait_ns = None;
+    let line = "@@ loop elapsed=2000000107 colour=green wait=- gaps=1 readings=80123456 lost=41210";
+    assert_eq!(parse_line(line), Ok(Line::Data(Data::Loop(seen))));
+    assert!(error("@@ gap 5 -1").contains("the duration is `-1`"));
+    assert!(error("@@ loop readings=1 elapsed=1 gaps=0 lost=0").contains("`wait`"));
 }
 
 #[test]

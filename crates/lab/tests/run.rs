@@ -5,8 +5,11 @@ mod common;
 use antiphon_lab::run::{Options, RunError};
 use antiphon_lab::store::Raw;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{LiveOptions, Outcome, compare_runs};
-use antiphon_measure::{ComparisonSettings, FindingKind, PairSettings, Verdict};
+use antiphon_lab::{Live, LiveOptions, Outcome, compare_runs};
+use antiphon_measure::{
+    ComparisonSettings, FindingKind, Interference, InterferenceCase, PairSettings, Verdict,
+    gap_threshold_ns,
+};
 use common::{Place, SUITE, Seen, outcome, quick};
 
 #[test]
@@ -48,10 +51,12 @@ fn every_kind_of_item_gets_its_result() {
         panic!("{:?}", of("interference"))
     };
     assert!((0.0..=1.0).contains(&interference.beta));
-    let Outcome::Absent { reason, .. } = of("probe.absent") else {
+    assert_eq!(interference.case, InterferenceCase::Gaps);
+    let Outcome::Absent { reason, listed, .. } = of("probe.absent") else {
         panic!("{:?}", of("probe.absent"))
     };
     assert_eq!(reason, "this subject only tests the laboratory");
+    assert!(listed, "the subject lists it as one that it does not have");
     assert!(
         seen.warnings
             .iter()
@@ -67,6 +72,27 @@ fn clocks_and_interference_come_before_frames() {
     let mut seen = Seen::default();
     place.measure(&mut seen, &quick(&[]));
     assert_eq!(seen.finished[..2], ["steady", "interference"]);
+}
+
+#[test]
+fn the_gaps_of_interference_are_stored_and_give_its_figures_again() {
+    let place = Place::with(&["plain"]);
+    let options = Options {
+        only: vec!["interference".into()],
+        ..quick(&[])
+    };
+    let record = place.measure(&mut Seen::default(), &options);
+    let saved = place.store().resume(record.id).unwrap();
+    let [
+        (_, Raw::Readings { readings, .. }),
+        (_, Raw::Gaps { over_ns, seen, .. }),
+    ] = saved.raw[0].as_slice()
+    else {
+        panic!("{:?}", saved.raw[0])
+    };
+    assert_eq!(gap_threshold_ns(readings), Ok(Some(*over_ns)));
+    let again = Interference::from_gaps(seen).unwrap();
+    assert_eq!(record.results[0].outcome, Outcome::Interference(again));
 }
 
 #[test]
@@ -111,6 +137,7 @@ fn a_subject_that_fails_is_told_by_name_and_the_others_go_on() {
             reason,
             mend,
             last_words,
+            ..
         } = outcome(&record, &id, "self.same")
         else {
             panic!("{fault}: {:?}", outcome(&record, &id, "self.same"))
@@ -138,9 +165,11 @@ fn after_three_failures_in_a_row_a_process_is_given_up() {
     let place = Place::with(&["crashes"]);
     let record = place.measure(&mut Seen::default(), &quick(&["crashes"]));
     // The three frames come before the latency series in the plan.
-    let Outcome::Absent { reason, .. } = outcome(&record, "crashes/v", "probe.latency") else {
+    let Outcome::Absent { reason, listed, .. } = outcome(&record, "crashes/v", "probe.latency")
+    else {
         panic!()
     };
+    assert!(!listed, "a failure is none");
     assert!(
         reason.contains("given up after 3 failures in a row"),
         "{reason}"
@@ -324,7 +353,12 @@ fn a_subject_against_itself_is_a_pair_without_a_difference_in_kind() {
     let rows = place
         .laboratory(&mut Seen::default(), |lab| {
             let side = (*plain, &plain.variants[0]);
-            lab.compare_live(side, side, &options)
+            let mut live = Live {
+                cache: lab.cache,
+                observer: &mut *lab.observer,
+                stop: lab.stop,
+            };
+            live.compare(side, side, &options)
         })
         .unwrap();
     assert_eq!(rows.len(), 3);

@@ -67,6 +67,10 @@ fn every_request_is_answered() -> Result<(), SessionError> {
     assert_eq!(readings.len(), 2500);
     assert!(readings.is_sorted());
 
+    let seen = session.gaps("steady", Duration::from_millis(5), 0, LONG)?;
+    assert!(seen.elapsed_ns >= 5_000_000 && seen.gaps > 0);
+    assert_eq!(seen.kept.len() as u64, seen.gaps.min(200_000));
+
     let batch = session.batch("self.same", None, &REQUEST, LONG)?;
     assert_eq!(batch.slices.len(), 18);
     assert_eq!(batch.slices[0].checksum, reference_checksum(50));

@@ -2,7 +2,7 @@
 
 use antiphon_lab::store::{NewRun, Raw, Store, StoreError};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, SubjectRecord};
-use antiphon_measure::{Batch, LatencySample, Role, Slice, ThreadReport};
+use antiphon_measure::{Batch, ClockGap, GapLoop, LatencySample, Role, Slice, ThreadReport};
 use std::path::Path;
 use std::process::Command;
 
@@ -36,6 +36,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
             reason: reason.to_owned(),
             mend: String::new(),
             last_words: String::new(),
+            listed: false,
         },
         starts: Vec::new(),
     }
@@ -103,6 +104,21 @@ fn a_run_comes_back_whole_and_in_order() {
         Raw::Readings {
             clock: "A clock".to_owned(),
             readings: vec![5, 4, i64::MIN, i64::MAX],
+        },
+        Raw::Gaps {
+            clock: "A clock".to_owned(),
+            over_ns: 200,
+            seen: GapLoop {
+                readings: 1000,
+                elapsed_ns: u64::MAX,
+                wait_ns: None,
+                gaps: 3,
+                lost_ns: 900,
+                kept: vec![ClockGap {
+                    start_ns: 7,
+                    duration_ns: 300,
+                }],
+            },
         },
         Raw::Samples(vec![LatencySample {
             intended_ns: 9,

@@ -256,3 +256,14 @@ proptest::proptest! {
         let _ = Suite::parse("s.toml", &text);
     }
 }
+
+#[test]
+fn a_name_that_no_suite_has_gets_the_nearest() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    assert_eq!(
+        Suite::named(&folder, "features").unwrap().0.name,
+        "features"
+    );
+    let error = Suite::named(&folder, "featurs").unwrap_err().to_string();
+    assert!(error.contains("did you mean `features`?"), "{error}");
+}

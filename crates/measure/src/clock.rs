@@ -16,10 +16,16 @@ pub struct ClockEstimate {
     pub by: ResolutionBy,
     /// Cost of one reading (the loop time of the series): median over stretches between interruptions.
     pub cost: f64,
+    /// How often the clock moved from one reading to the next.
+    #[serde(default)]
+    pub ticks: usize,
     /// Readings that were lower than the one before.
     pub steps_back: usize,
     /// Gaps: first differences far above the ordinary, which are interference and not the clock's.
     pub gaps: usize,
+    /// The cross-check of equation 12, where it applies.
+    #[serde(default)]
+    pub zero_strings: Option<ZeroStrings>,
 }
 
 /// Which differences gave the resolution.
@@ -67,7 +73,43 @@ const FEWEST_READINGS: usize = 8;
 /// With this share of zero first differences the loop is taken to be shorter than τ.
 const ZERO_SHARE: f64 = 0.01;
 
+/// With fewer ticks of a clock that is coarser than the loop, τ may be a part of what was seen.
+pub const ENOUGH_TICKS: usize = 20;
+
 impl ClockEstimate {
+    /// Whether τ is only known not to be larger: a clock that is read many times a tick moved too seldom. (A record from before ticks
+    /// were counted has none, and says nothing.)
+    pub fn is_upper_bound(&self) -> bool {
+        self.by == ResolutionBy::FirstDifferences && (1..ENOUGH_TICKS).contains(&self.ticks)
+    }
+
+    /// The estimate of a clock that mostly stands still: the readings at which it moved, in order, of `readings` that were taken in an even
+    /// loop from the first of them to the last. A clock that ticks each 4 ms is read half a million times meanwhile.
+    ///
+    /// # Errors
+    /// [`ClockError`], where the series cannot tell.
+    pub fn from_ticks(moved: &[i64], readings: usize) -> Result<Self, ClockError> {
+        let first = differences(moved);
+        let (Some(start), Some(end)) = (moved.first(), moved.last()) else {
+            return Err(ClockError::TooFew { readings });
+        };
+        let resolution =
+            grain::of(&positive(&first), moved).ok_or(ClockError::StoodStill { readings })?;
+        Ok(ClockEstimate {
+            readings,
+            resolution,
+            by: ResolutionBy::FirstDifferences,
+            cost: end.saturating_sub(*start) as f64 / readings.max(1) as f64,
+            ticks: first.len(),
+            steps_back: first.iter().filter(|d| **d < 0).count(),
+            gaps: first
+                .iter()
+                .filter(|d| **d as f64 > gap_limit(&first, resolution))
+                .count(),
+            zero_strings: None,
+        })
+    }
+
     /// Analyses successive readings taken in a tight loop, in the clock's own unit.
     ///
     /// # Errors
@@ -100,14 +142,18 @@ impl ClockEstimate {
         })?;
         let limit = gap_limit(&first, resolution);
         let is_gap = |d: &i64| *d as f64 > limit;
-        Ok(ClockEstimate {
+        let mut estimate = ClockEstimate {
             readings: readings.len(),
             resolution,
             by,
             cost: cost(&first, resolution, limit),
+            ticks: first.len() - zeros,
             steps_back: first.len() - forward,
             gaps: first.iter().filter(|d| is_gap(d)).count(),
-        })
+            zero_strings: None,
+        };
+        estimate.zero_strings = zero_strings(readings, &estimate);
+        Ok(estimate)
     }
 }
 

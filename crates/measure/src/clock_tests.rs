@@ -150,3 +150,30 @@ fn a_clock_that_ticks_once_in_the_series_still_has_a_cost() {
     );
     assert!((clock.cost - 40.0).abs() < 0.01, "{}", clock.cost);
 }
+
+#[test]
+fn a_coarse_clock_that_ticked_seldom_is_an_upper_bound() {
+    let coarse =
+        |ticks: i64| -> Vec<i64> { (0..ticks * 500).map(|i| i / 500 * 4_000_000).collect() };
+    let few = ClockEstimate::from_readings(&coarse(4)).unwrap();
+    assert!(few.is_upper_bound() && few.ticks == 3, "{few:?}");
+    let many = ClockEstimate::from_readings(&coarse(30)).unwrap();
+    assert!(!many.is_upper_bound() && many.ticks == 29, "{many:?}");
+    // A fine clock moves with every reading; twenty of them are few, but it is not coarse.
+    let fine = estimate(1.0, 25.3, 0.0, &[]);
+    assert!(!fine.is_upper_bound(), "{fine:?}");
+}
+
+#[test]
+fn ticks_alone_tell_of_a_clock_that_mostly_stands_still() {
+    // 4 ms a tick, one of them missed because the reader was preempted; 5 ns a reading.
+    let moved: Vec<i64> = (0..25)
+        .map(|i| 4_000_000 * (i + i64::from(i > 11)))
+        .collect();
+    let estimate = ClockEstimate::from_ticks(&moved, 20_000_000).unwrap();
+    assert_eq!((estimate.resolution, estimate.ticks), (4e6, 24));
+    assert!(near(estimate.cost, 5.0, 0.01) && !estimate.is_upper_bound());
+    for moved in [&[][..], &[7]] {
+        assert!(ClockEstimate::from_ticks(moved, 1000).is_err());
+    }
+}

@@ -30,7 +30,7 @@ fn starts(count: u64, test_ns: f64, speed: f64, seed: u64) -> Vec<Estimate> {
 }
 
 fn compare_with(a: &[Estimate], b: &[Estimate]) -> Comparison {
-    compare(a, b, &ComparisonSettings::default()).unwrap()
+    compare(a, b, false, &ComparisonSettings::default()).unwrap()
 }
 
 #[test]
@@ -102,11 +102,27 @@ fn costs_like_their_control_are_compared_by_their_frames() {
 }
 
 #[test]
+fn one_start_of_an_operation_that_blocks_decides_little_without_fifo() {
+    let blocking = |test_ns, seed| {
+        let mut all = starts(1, test_ns, 1.0, seed);
+        all[0].resources.voluntary = 2.0;
+        all
+    };
+    let (a, b) = (blocking(23.0, 1), blocking(27.0, 2));
+    let other = compare_with(&a, &b);
+    assert_eq!(other.start_deviation, ASSUMED_BLOCKING_DEVIATION);
+    assert_eq!(other.verdict, Verdict::Indistinguishable);
+    let fifo = compare(&a, &b, true, &ComparisonSettings::default()).unwrap();
+    assert_eq!(fifo.verdict, Verdict::Regression);
+}
+
+#[test]
 fn nothing_cannot_be_compared() {
     assert_eq!(
         compare(
             &[],
             &starts(1, 23.0, 1.0, 1),
+            false,
             &ComparisonSettings::default()
         ),
         None

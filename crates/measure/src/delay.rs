@@ -22,8 +22,12 @@ pub struct DelayCurve {
     pub overhead_ns: f64,
     /// Whether the system subtracts its overhead from the delay.
     pub compensated: bool,
-    /// Resolution: the step of the staircase, or the smallest distance of DEL that d(DEL) follows.
+    /// Resolution: the step of the staircase. Where there is none, the smallest distance of DEL that d(DEL) follows, which the
+    /// points asked for bound: see `resolution_is_bound`.
     pub resolution_ns: f64,
+    /// Whether the resolution is an upper bound only, the finest step that was tried: no staircase gave a step.
+    #[serde(default)]
+    pub resolution_is_bound: bool,
     /// One sentence a fact, with its numbers.
     pub evidence: Vec<String>,
 }
@@ -69,6 +73,8 @@ const SLOPE_TOLERANCE: f64 = 0.05;
 const LINE_TOLERANCE: f64 = 0.05;
 /// The range of a randomly started delay, in steps of the staircase: a fixed interval varies over 0.8 (tenth to ninetieth percentile).
 const FIXED_INTERVAL_RANGE: f64 = 0.5;
+/// A fixed interval varies over no more than a step: a wider range is something else's.
+const WIDEST_FIXED_INTERVAL: f64 = 1.2;
 /// Fewer points are not classified.
 const FEWEST_POINTS: usize = 4;
 
@@ -80,7 +86,8 @@ impl DelayCurve {
         let points = sound(points);
         let mut evidence = Vec::new();
         let flat = delay_fit::flat_start(&points);
-        let stairs = delay_fit::staircase(&points[flat..]);
+        let stairs = delay_fit::staircase(&points[flat..])
+            .filter(|step| !contradicted(*step, random, &mut evidence));
         let line = delay_fit::line(&points[flat..]);
         let method = match (&stairs, points.len() >= FEWEST_POINTS) {
             (_, false) => {
@@ -112,6 +119,7 @@ impl DelayCurve {
             overhead_ns: line.intercept,
             compensated,
             resolution_ns,
+            resolution_is_bound: stairs.is_none(),
             evidence,
             points,
         }
@@ -137,6 +145,28 @@ fn sound(mut points: Vec<DelayPoint>) -> Vec<DelayPoint> {
     points
 }
 
+/// The range of randomly started single delays, in steps of the staircase: the median of the experiments.
+fn random_range(step: f64, random: &[RandomStarts]) -> Option<f64> {
+    let seen: Vec<f64> = random
+        .iter()
+        .map(|r| (r.range_ns.1 - r.range_ns.0) / step)
+        .collect();
+    (!seen.is_empty()).then(|| median_of(&seen))
+}
+
+/// Whether single delays vary over more than the interval that would be fixed: the machine disturbed the curve, and its levels are chance.
+fn contradicted(step: f64, random: &[RandomStarts], evidence: &mut Vec<String>) -> bool {
+    let range = random_range(step, random).filter(|range| *range > WIDEST_FIXED_INTERVAL);
+    if let Some(range) = range {
+        evidence.push(format!(
+            "the points look like steps of {}, but randomly started delays vary over {range:.2} of a step, which a fixed interval does \
+             not: something else delays the wakings",
+            time(step)
+        ));
+    }
+    range.is_some()
+}
+
 fn stairs_method(
     step: f64,
     random: &[RandomStarts],
@@ -147,13 +177,8 @@ fn stairs_method(
         "d(DEL) is a staircase with steps of {}",
         time(step)
     ));
-    let seen: Vec<f64> = random
-        .iter()
-        .map(|r| (r.range_ns.1 - r.range_ns.0) / step)
-        .collect();
-    if !seen.is_empty() {
+    if let Some(range) = random_range(step, random) {
         let starts: u64 = random.iter().map(|r| r.starts).sum();
-        let range = median_of(&seen);
         evidence.push(format!(
             "{starts} randomly started delays vary over {range:.2} of a step"
         ));

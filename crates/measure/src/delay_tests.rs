@@ -181,3 +181,23 @@ fn nothing_and_nonsense_are_unclassified() {
         DelayMethod::Unclassified
     );
 }
+
+#[test]
+fn delays_that_vary_over_several_steps_are_no_fixed_interval() {
+    // Load that wakes the sleeper late in lumps makes steps of a line.
+    let stairs = |del: f64| (del / 1e6).ceil().max(1.0) * 1e6;
+    let wide = RandomStarts {
+        requested_ns: 1e6,
+        range_ns: (1e6, 1e6 + 4.37e6),
+        starts: 100,
+    };
+    let curve = DelayCurve::classify(curve(stairs), &[wide]);
+    assert_ne!(
+        curve.method,
+        DelayMethod::FixedInterval,
+        "{:?}",
+        curve.evidence
+    );
+    let told = |said: &String| said.contains("4.37 of a step");
+    assert!(curve.evidence.iter().any(told), "{:?}", curve.evidence);
+}

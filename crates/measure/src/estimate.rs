@@ -1,5 +1,6 @@
 //! What is given out: a cost with its intervals, its raw evidence, and everything a reader must be told about it.
 
+use crate::PLACEMENT_FLOOR_NS;
 use serde::{Deserialize, Serialize};
 
 /// A value with the limits of its confidence interval. All three have the same unit.
@@ -62,6 +63,9 @@ pub struct Estimate {
     pub blocks: usize,
     /// Total iterations over all test slices: the N of equation 4.
     pub total_iterations: u64,
+    /// Outlying slices of control and test: above the upper quartile by three quartile distances. They are kept.
+    #[serde(default)]
+    pub outliers: usize,
     /// Why measuring stopped.
     pub stopped: Stopped,
     /// Half width of `cost_ns` as a fraction of its value.
@@ -71,6 +75,36 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Whether the cost cannot be told from its control: the interval contains zero, or lies within what the places of loops in memory
+    /// alone can make ([`PLACEMENT_FLOOR_NS`]). Such a figure must not be published as a number.
+    pub fn is_like_control(&self) -> bool {
+        let Interval { low, high, .. } = self.cost_ns;
+        let kind = FindingKind::IndistinguishableFromControl;
+        self.cost_ns.contains(0.0)
+            || low.abs().max(high.abs()) <= PLACEMENT_FLOOR_NS
+            || self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
+    /// Gives the finding that the cost cannot be told from its control's exactly where the interval contains zero, and takes back that the
+    /// control is dearer where the interval no longer shows it: to be asked again where the interval was changed.
+    pub fn hold_against_zero(&mut self) {
+        let kind = FindingKind::IndistinguishableFromControl;
+        if self.cost_ns.high >= -PLACEMENT_FLOOR_NS {
+            self.findings
+                .retain(|finding| finding.kind != FindingKind::ControlDearer);
+        }
+        let told = self.findings.iter().any(|finding| finding.kind == kind);
+        if !self.cost_ns.contains(0.0) {
+            self.findings.retain(|finding| finding.kind != kind);
+        } else if !told {
+            let text = format!(
+                "the interval of the cost, {:.3} to {:.3} ns, contains zero: not distinguishable from the control",
+                self.cost_ns.low, self.cost_ns.high
+            );
+            self.findings.push(Finding { kind, text });
+        }
+    }
+
     /// The same estimate with the second opinion of instruction counts (test less control, per operation). It stands beside
     /// the time and is named in the finding of a cost that cannot be told from its control.
     #[must_use]
@@ -124,7 +158,8 @@ pub struct FrameTimes {
 /// Resource use per operation: test less control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Voluntary context switches.
+    /// Voluntary context switches. A run-time system that hands over by yielding makes involuntary ones: see
+    /// [`switches`](Self::switches).
     pub voluntary: f64,
     /// Involuntary context switches.
     pub involuntary: f64,
@@ -136,6 +171,13 @@ pub struct Resources {
     pub wait_ns: Option<f64>,
     /// Instructions (callgrind), where they were counted.
     pub instructions: Option<f64>,
+}
+
+impl Resources {
+    /// All context switches, voluntary or not: what a test declares to expect.
+    pub fn switches(&self) -> f64 {
+        self.voluntary + self.involuntary
+    }
 }
 
 /// Why measuring stopped.
@@ -171,7 +213,7 @@ pub enum FindingKind {
     UnequalWork,
     /// The cost drifted during the run.
     Drift,
-    /// Outlying slices are present.
+    /// Many slices are outliers.
     Outliers,
     /// Slices had another number of context switches than declared.
     UnexpectedSwitches,
@@ -181,6 +223,8 @@ pub enum FindingKind {
     SeveralModes,
     /// A slice is shorter than 100 clock readings.
     ShortSlice,
+    /// The interval of the cost lies below zero by more than the placement of loops explains.
+    ControlDearer,
     /// Anything else worth saying.
     Note,
 }

@@ -147,11 +147,13 @@ pub(crate) fn estimate(question: &Question) -> Estimate {
         iterations: evidence.iterations,
         blocks: blocks.len(),
         total_iterations: evidence.test_iterations(),
+        outliers: findings::Outlying::of(evidence).count,
         stopped: question.stopped,
         relative_half_width: cost_ns.relative_half_width(),
         findings: Vec::new(),
     };
     estimate.findings = findings::all(question, &estimate);
+    estimate.hold_against_zero();
     estimate
 }
 

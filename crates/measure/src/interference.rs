@@ -3,7 +3,7 @@
 use crate::clock::{differences, gap_limit};
 use crate::periodic::{self, Gap};
 use crate::statistics::quantile;
-use crate::{ClockError, ClockEstimate};
+use crate::{ClockError, ClockEstimate, GapLoop};
 use serde::{Deserialize, Serialize};
 
 /// What took the processor away during a series of clock readings. Times in ns.
@@ -50,6 +50,38 @@ const MOST_GAPS: usize = 2000;
 const REGULAR: f64 = 0.5;
 
 impl Interference {
+    /// Analyses a loop that kept only the gaps of its clock: seconds of real time in little memory, for clocks of which
+    /// [`crate::gap_threshold_ns`] tells a limit. What an undisturbed turn takes is not counted as lost.
+    ///
+    /// # Errors
+    /// [`ClockError`], where the loop was too short or its clock stood still.
+    pub fn from_gaps(seen: &GapLoop) -> Result<Self, ClockError> {
+        let readings = usize::try_from(seen.readings).unwrap_or(usize::MAX);
+        if seen.readings < 2 {
+            return Err(ClockError::TooFew { readings });
+        }
+        if seen.elapsed_ns == 0 {
+            return Err(ClockError::StoodStill { readings });
+        }
+        let turn_ns = seen.turn_ns();
+        let without_turn = |ns: u64, turns: u64| (ns as f64 - turn_ns * turns as f64).max(0.0);
+        let gaps: Vec<Gap> = seen
+            .kept
+            .iter()
+            .map(|gap| (gap.start_ns as f64, without_turn(gap.duration_ns, 1)))
+            .collect();
+        let observed_ns = seen.elapsed_ns as f64;
+        let share = |ns: f64| (ns / observed_ns).clamp(0.0, 1.0);
+        Ok(Interference {
+            observed_ns,
+            beta: share(without_turn(seen.lost_ns, seen.gaps)),
+            case: InterferenceCase::Gaps,
+            periodic: periodic::functions(&gaps, turn_ns),
+            gaps: longest(gaps),
+            schedstat_beta: seen.wait_ns.map(|wait| share(wait as f64)),
+        })
+    }
+
     /// Analyses successive clock readings in ns, taken in a tight loop with a clock that calls nothing of varying time.
     ///
     /// `wait_ns` is how long `/proc/thread-self/schedstat` says that the thread was ready but not running meanwhile.
@@ -170,6 +202,8 @@ fn longest(mut gaps: Vec<Gap>) -> Vec<Gap> {
 mod tests {
     use super::*;
     use crate::synthetic::{Periodic, clock_readings};
+    use crate::{ClockGap, gap_threshold_ns};
+    use proptest::prelude::*;
 
     fn interruption(period_ns: f64, duration_ns: f64) -> Periodic {
         Periodic {
@@ -221,6 +255,116 @@ mod tests {
         }
         let still = Interference::from_readings(&[5; 100], None);
         assert_eq!(still.unwrap_err(), ClockError::StoodStill { readings: 100 });
+    }
+
+    /// What a loop over these readings would have kept.
+    fn gap_loop(readings: &[i64], over: i64) -> GapLoop {
+        let gaps = readings.windows(2).filter(|w| w[1] - w[0] > over);
+        let kept: Vec<ClockGap> = gaps
+            .map(|w| ClockGap {
+                start_ns: (w[0] - readings[0]) as u64,
+                duration_ns: (w[1] - w[0]) as u64,
+            })
+            .collect();
+        GapLoop {
+            readings: readings.len() as u64,
+            elapsed_ns: (readings[readings.len() - 1] - readings[0]) as u64,
+            wait_ns: None,
+            gaps: kept.len() as u64,
+            lost_ns: kept.iter().map(|gap| gap.duration_ns).sum(),
+            kept,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        /// Gaps alone tell what all the readings tell, and both the truth.
+        #[test]
+        fn gaps_tell_the_period_duration_and_share(
+            period_ns in 5e4..3e5_f64,
+            share in 0.005..0.3_f64,
+            cost_ns in 15.0..80.0_f64,
+            seed in any::<u64>(),
+        ) {
+            let duration_ns = share * period_ns;
+            // At least six periods of it.
+            let count = (6.0 * period_ns / cost_ns) as usize;
+            let at = interruption(period_ns, duration_ns);
+            let readings = clock_readings(count, 1.0, cost_ns, 0.03 * cost_ns, &[at], seed);
+            let over = gap_threshold_ns(&readings[..1000]).unwrap().unwrap();
+            let seen = Interference::from_gaps(&gap_loop(&readings, over as i64)).unwrap();
+            let whole = Interference::from_readings(&readings, None).unwrap();
+            prop_assert!((seen.beta - whole.beta).abs() < 1e-4, "{} {}", seen.beta, whole.beta);
+            // A period more or less in some six.
+            prop_assert!((seen.beta / share - 1.0).abs() < 0.25, "{} {share}", seen.beta);
+            prop_assert_eq!(seen.periodic.len(), 1, "{:?}", seen.periodic);
+            prop_assert!((seen.periodic[0].period_ns / period_ns - 1.0).abs() < 0.01);
+            prop_assert!((seen.periodic[0].duration_ns - duration_ns).abs() < 2.0 * cost_ns);
+        }
+    }
+
+    #[test]
+    fn seconds_of_a_throttled_thread_show_its_throttle() {
+        // As seen under SCHED_FIFO: 50 ms taken in each second, and a timer interrupt of 3 µs each 4 ms.
+        let every = |period: u64, duration: u64| {
+            (1..=3_200_000_000 / period).map(move |i| ClockGap {
+                start_ns: i * period - duration,
+                duration_ns: duration + 25,
+            })
+        };
+        let mut kept: Vec<ClockGap> = every(1_000_000_000, 50_000_000)
+            .chain(every(4_000_000, 3_000))
+            .collect();
+        kept.sort_by_key(|gap| gap.start_ns);
+        let lost_ns = kept.iter().map(|gap| gap.duration_ns).sum();
+        let elapsed_ns = 3_200_000_000;
+        let gaps = kept.len() as u64;
+        let seen = Interference::from_gaps(&GapLoop {
+            readings: (elapsed_ns - lost_ns) / 25 + gaps + 1,
+            elapsed_ns,
+            wait_ns: Some(150_000_000),
+            gaps,
+            lost_ns,
+            kept,
+        })
+        .unwrap();
+        let first = seen.periodic[0];
+        assert!((first.period_ns / 1e9 - 1.0).abs() < 1e-6, "{first:?}");
+        assert!((first.duration_ns / 5e7 - 1.0).abs() < 1e-6, "{first:?}");
+        assert!(
+            (seen.periodic[1].period_ns / 4e6 - 1.0).abs() < 1e-3,
+            "{seen:?}"
+        );
+        assert!((seen.schedstat_beta.unwrap() - 0.046_875).abs() < 1e-9);
+        assert!(
+            (seen.beta - 0.046_875 - 3e3 / 4e6).abs() < 1e-4,
+            "{}",
+            seen.beta
+        );
+    }
+
+    #[test]
+    fn a_loop_without_gaps_lost_nothing() {
+        let mut seen = GapLoop {
+            readings: 1_000_001,
+            elapsed_ns: 25_000_000,
+            ..GapLoop::default()
+        };
+        let quiet = Interference::from_gaps(&seen).unwrap();
+        assert_eq!((quiet.beta, quiet.schedstat_beta), (0.0, None));
+        assert!(quiet.periodic.is_empty() && quiet.gaps.is_empty());
+        seen.elapsed_ns = 0;
+        let still = Interference::from_gaps(&seen).unwrap_err();
+        assert_eq!(
+            still,
+            ClockError::StoodStill {
+                readings: 1_000_001
+            }
+        );
+        seen.readings = 1;
+        let few = Interference::from_gaps(&seen).unwrap_err();
+        assert_eq!(few, ClockError::TooFew { readings: 1 });
     }
 
     #[test]

@@ -50,8 +50,12 @@ pub struct Distribution {
 pub struct LatencyEstimate {
     /// end − actual start.
     pub from_actual: Distribution,
-    /// end − intended start: what a caller who kept to the schedule would have seen (no coordinated omission).
+    /// end − intended start: what a caller who kept to the schedule would have seen (no coordinated omission). Without a
+    /// schedule it is the same as `from_actual`.
     pub from_intended: Distribution,
+    /// Whether operations were meant to start at times of their own, not each when the one before had ended.
+    #[serde(default = "yes")]
+    pub scheduled: bool,
     /// Overhead already inside each sample (clock reading and loop), ns; subtract it for the paper's T_ave − T_ov.
     pub overhead_ns: f64,
 }
@@ -65,13 +69,19 @@ pub enum LatencyError {
 }
 
 impl LatencyEstimate {
-    /// The distributions of a series, and the overhead (clock reading and loop) that is inside each sample.
+    /// The distributions of a series, and the overhead (clock reading and loop) that is inside each sample. The operations were
+    /// meant to start `interval_ns` apart; 0: each when the one before had ended, so that there was no schedule to be late for.
     ///
     /// A sample that ends before it starts counts as zero: the clock went back, and the count must stay whole.
     ///
     /// # Errors
     /// [`LatencyError::Empty`].
-    pub fn from_samples(samples: &[LatencySample], overhead_ns: f64) -> Result<Self, LatencyError> {
+    pub fn from_samples(
+        samples: &[LatencySample],
+        interval_ns: u64,
+        overhead_ns: f64,
+    ) -> Result<Self, LatencyError> {
+        let scheduled = interval_ns > 0;
         if samples.is_empty() {
             return Err(LatencyError::Empty);
         }
@@ -81,10 +91,16 @@ impl LatencyEstimate {
                 .map(|s| s.end_ns.saturating_sub(start(s)))
                 .collect::<Vec<u64>>()
         };
-        Ok(LatencyEstimate {
-            from_actual: Distribution::of(&from(|s| s.actual_ns)),
+        let from_actual = Distribution::of(&from(|s| s.actual_ns));
+        let from_intended = match scheduled {
             // An operation that started before it was meant to did not wait.
-            from_intended: Distribution::of(&from(|s| s.intended_ns.min(s.actual_ns))),
+            true => Distribution::of(&from(|s| s.intended_ns.min(s.actual_ns))),
+            false => from_actual.clone(),
+        };
+        Ok(LatencyEstimate {
+            from_actual,
+            from_intended,
+            scheduled,
             overhead_ns: if overhead_ns.is_finite() {
                 overhead_ns
             } else {
@@ -97,6 +113,11 @@ impl LatencyEstimate {
     pub fn response_ns(&self) -> f64 {
         self.from_actual.mean_ns - self.overhead_ns
     }
+}
+
+/// Estimates kept from before the schedule was noted had one, as far as is known.
+fn yes() -> bool {
+    true
 }
 
 impl Distribution {
@@ -157,7 +178,7 @@ mod tests {
             let start = 10_000_000 + i * 1000;
             sample(i * 1_000_000, start, start + 1000)
         }));
-        let estimate = LatencyEstimate::from_samples(&samples, 50.0).unwrap();
+        let estimate = LatencyEstimate::from_samples(&samples, 1_000_000, 50.0).unwrap();
         let median = |d: &Distribution| d.percentiles[0].1;
         assert!(median(&estimate.from_actual) <= 1001);
         assert!(median(&estimate.from_intended) > 4_000_000);
@@ -165,6 +186,14 @@ mod tests {
             estimate.from_actual.percentiles.last(),
             Some(&(100.0, 10_000_000))
         );
+    }
+
+    #[test]
+    fn without_a_schedule_nothing_is_late() {
+        let samples = [sample(0, 500, 700), sample(0, 900, 1000)];
+        let estimate = LatencyEstimate::from_samples(&samples, 0, 0.0).unwrap();
+        assert!(!estimate.scheduled);
+        assert_eq!(estimate.from_intended, estimate.from_actual);
     }
 
     #[test]
@@ -191,14 +220,14 @@ mod tests {
     #[test]
     fn a_clock_that_goes_back_and_the_largest_numbers_are_taken() {
         let samples = [sample(9, 5, 1), sample(0, 0, u64::MAX)];
-        let estimate = LatencyEstimate::from_samples(&samples, f64::NAN).unwrap();
+        let estimate = LatencyEstimate::from_samples(&samples, 1, f64::NAN).unwrap();
         assert_eq!(estimate.from_actual.minimum_ns, 0);
         assert_eq!(
             estimate.from_actual.percentiles.last(),
             Some(&(100.0, u64::MAX))
         );
         assert_eq!(
-            LatencyEstimate::from_samples(&[], 0.0),
+            LatencyEstimate::from_samples(&[], 1, 0.0),
             Err(LatencyError::Empty)
         );
     }

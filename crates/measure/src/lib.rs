@@ -13,6 +13,7 @@ mod delay_fit;
 mod estimate;
 mod evaluate;
 mod findings;
+mod gaps;
 mod grain;
 mod interference;
 mod latency;
@@ -22,6 +23,8 @@ mod placement;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod plan_unruly_tests;
 mod slice;
 mod statistics;
 mod storage;
@@ -31,16 +34,17 @@ mod synthetic;
 mod synthetic_subject;
 mod work;
 
-pub use clock::{ClockError, ClockEstimate, ResolutionBy, ZeroStrings, zero_strings};
+pub use clock::{ClockError, ClockEstimate, ENOUGH_TICKS, ResolutionBy, ZeroStrings, zero_strings};
 pub use comparison::{
-    ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings, Correction, Verdict, compare,
-    correct, judge,
+    ASSUMED_BLOCKING_DEVIATION, ASSUMED_START_DEVIATION, Basis, Comparison, ComparisonSettings,
+    Correction, Verdict, compare, correct, judge,
 };
 pub use delay::{DelayCurve, DelayMethod, DelayPoint, RandomStarts};
 pub use estimate::{
     Estimate, Finding, FindingKind, FrameTimes, Interval, PaperFigures, Resources, Stopped,
 };
 pub use findings::PLACEMENT_FLOOR_NS;
+pub use gaps::{ClockGap, GapLoop, gap_threshold_ns};
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
 pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
 pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};

@@ -64,6 +64,9 @@ const STEP: f64 = 1.5;
 
 /// Where the cost of an allocation changes level: neighbouring sizes whose intervals are apart and whose costs differ by half
 /// and more, and by more than proportionally to size, which would be the cost of touching the bytes.
+///
+/// Give all sizes that were measured. Two that are neighbours only because one between them is missing can hide or feign a step: a
+/// caller must not say that there is one level where a size is missing.
 pub fn allocator_steps(sizes: &[u64], costs: &[Interval]) -> Vec<AllocatorStep> {
     let points = in_order(sizes, costs);
     points

@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 0.05;
 const MOST_FUNCTIONS: usize = 8;
 /// Periods that are tried for a cluster of durations.
 const MOST_PERIODS: usize = 12;
-/// Gaps that are searched; more of them only repeat what these show.
+/// Gaps of a cluster that are searched; more of them only repeat what these show.
 const MOST_GAPS: usize = 20_000;
 
 /// A gap: where it starts and how long it is, ns.
@@ -22,45 +22,52 @@ pub(crate) type Gap = (f64, f64);
 /// The periodic functions among gaps in order of time, the largest share of the time first; `grain_ns` is how exactly the
 /// starts of gaps are known.
 pub(crate) fn functions(gaps: &[Gap], grain_ns: f64) -> Vec<PeriodicFunction> {
-    let gaps = &gaps[..gaps.len().min(MOST_GAPS)];
     let mut found = Vec::new();
+    let mut left = Vec::new();
     for cluster in clusters(gaps) {
-        let mut rest = cluster;
-        while found.len() < MOST_FUNCTIONS {
-            let Some(chain) = best_chain(&rest, grain_ns) else {
-                break;
-            };
-            found.push(chain.function(&rest));
-            let mut members = chain.members.into_iter().peekable();
-            let mut index = 0;
-            rest.retain(|_| {
-                let taken = members.next_if_eq(&index).is_some();
-                index += 1;
-                !taken
-            });
-        }
+        left.extend(chains(cluster, grain_ns, &mut found));
     }
+    // Durations that vary widely are cut apart though one function causes them: what is left is tried all together.
+    in_time(&mut left);
+    chains(left, grain_ns, &mut found);
     let share = |f: &PeriodicFunction| f.duration_ns / f.period_ns;
     found.sort_by(|a, b| share(b).total_cmp(&share(a)));
     found
 }
 
-/// Gaps of like duration, in order of time: the durations are cut where neighbours differ by more than half.
+/// Takes the chains out of a cluster, one after another; what is left of it.
+fn chains(mut rest: Vec<Gap>, grain_ns: f64, found: &mut Vec<PeriodicFunction>) -> Vec<Gap> {
+    rest.truncate(MOST_GAPS);
+    while found.len() < MOST_FUNCTIONS {
+        let Some(chain) = best_chain(&rest, grain_ns) else {
+            break;
+        };
+        found.push(chain.function(&rest));
+        let mut members = chain.members.into_iter().peekable();
+        let mut index = 0;
+        rest.retain(|_| {
+            let taken = members.next_if_eq(&index).is_some();
+            index += 1;
+            !taken
+        });
+    }
+    rest
+}
+
+/// Gaps of like duration, in order of time, the longest first: the durations are cut where neighbours differ by more than half.
 fn clusters(gaps: &[Gap]) -> Vec<Vec<Gap>> {
     let mut by_duration = gaps.to_vec();
-    by_duration.sort_by(|a, b| a.1.total_cmp(&b.1));
+    by_duration.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut clusters: Vec<Vec<Gap>> = by_duration
-        .chunk_by(|a, b| b.1 <= 1.5 * a.1)
+        .chunk_by(|a, b| a.1 <= 1.5 * b.1)
         .map(<[Gap]>::to_vec)
         .collect();
-    if clusters.len() > 1 {
-        // Durations that vary widely are cut apart though one function causes them: all together are tried last.
-        clusters.push(by_duration);
-    }
-    for cluster in &mut clusters {
-        cluster.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
+    clusters.iter_mut().for_each(|cluster| in_time(cluster));
     clusters
+}
+
+fn in_time(gaps: &mut [Gap]) {
+    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
 }
 
 struct Chain {
@@ -132,7 +139,7 @@ fn chain(gaps: &[Gap], start: usize, period: f64, grain_ns: f64) -> Option<Chain
         let due = ((gaps[next].0 - last) / refined).round();
         let off = (gaps[next].0 - last - due * refined).abs();
         if due >= 1.0 && off <= TOLERANCE * refined * due.min(3.0) + grain_ns {
-            steps += due as u64;
+            steps = steps.saturating_add(due as u64);
             members.push(next);
             refined = (gaps[next].0 - origin) / steps as f64;
         }
@@ -200,6 +207,18 @@ mod tests {
             (found[0].period_ns / 1e9 - 1.0).abs() < 0.01,
             "the largest share comes first"
         );
+        assert_eq!(found.len(), 3, "none is told twice: {found:?}");
+    }
+
+    #[test]
+    fn a_rare_function_is_found_among_very_many_gaps() {
+        let gaps = merged(&[
+            comb(1e4, 900.0, 100_000, 10.0, 1),
+            comb(3e8, 5e7, 3, 1e3, 2),
+        ]);
+        let found = functions(&gaps, 1.0);
+        assert!((found[0].period_ns / 3e8 - 1.0).abs() < 0.01, "{found:?}");
+        assert!((found[1].period_ns / 1e4 - 1.0).abs() < 0.01, "{found:?}");
     }
 
     #[test]

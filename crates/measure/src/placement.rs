@@ -48,7 +48,8 @@ impl Placement {
 /// What the identity of a result promises, to be held against what is seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
-    /// Voluntary context switches per operation under placement `same`, as the test declares them.
+    /// Context switches per operation under placement `same`, as the test declares them: voluntary and involuntary together, but
+    /// 0 means no voluntary ones.
     pub switches_per_operation: Option<f64>,
     /// `other` or `fifo`. Empty: not checked.
     pub policy: String,
@@ -58,10 +59,13 @@ pub struct Expected {
     pub blocking: bool,
     /// The key of equal work, if the test claims one: its checksums must then be the same in every slice of equal iterations.
     pub work: Option<String>,
+    /// How many threads take part, as the test says: if more than one, a partner must have reported.
+    #[serde(default)]
+    pub threads: u64,
 }
 
 impl Expected {
-    /// Voluntary switches per operation to hold slices against; `None` where nothing is promised.
+    /// Switches per operation to hold slices against; `None` where nothing is promised.
     pub(crate) fn switches(&self) -> Option<f64> {
         match (self.placement, self.switches_per_operation) {
             (Placement::Same { .. }, Some(declared)) => Some(declared),
@@ -71,7 +75,7 @@ impl Expected {
     }
 
     /// What a thread's report breaks of the promise, as part of a sentence.
-    pub(crate) fn broken_by(&self, report: &ThreadReport) -> Option<String> {
+    pub fn broken_by(&self, report: &ThreadReport) -> Option<String> {
         let who = format!("{} ({} reports)", report.role, report.count);
         if !self.policy.is_empty() && report.policy != self.policy {
             return Some(format!(
@@ -92,6 +96,21 @@ impl Expected {
                 report.processor
             )
         })
+    }
+}
+
+impl Expected {
+    /// Who should have reported and did not, as part of a sentence: of such threads nothing is verified.
+    pub fn unreported(&self, reports: &[ThreadReport]) -> Option<&'static str> {
+        if self.policy.is_empty() {
+            return None;
+        }
+        let from = |main: bool| reports.iter().any(|r| (r.role == "main") == main);
+        match (from(true), self.threads > 1 && !from(false)) {
+            (false, _) => Some("the main thread did not report"),
+            (true, true) => Some("no partner thread reported"),
+            (true, false) => None,
+        }
     }
 }
 
@@ -148,5 +167,26 @@ mod tests {
         expected.placement = Placement::Same { processor: 0 };
         assert_eq!(expected.switches(), Some(2.0));
         assert_eq!(Expected::default().switches(), Some(0.0));
+    }
+
+    #[test]
+    fn a_thread_that_says_nothing_is_missed() {
+        let expected = Expected {
+            policy: "fifo".into(),
+            threads: 2,
+            ..Expected::default()
+        };
+        let main = report("main", "fifo", 0, "0");
+        let both = [main.clone(), report("partner", "fifo", 0, "0")];
+        assert_eq!(expected.unreported(&both), None);
+        assert_eq!(
+            expected.unreported(&[main]),
+            Some("no partner thread reported")
+        );
+        assert_eq!(
+            expected.unreported(&[]),
+            Some("the main thread did not report")
+        );
+        assert_eq!(Expected::default().unreported(&[]), None);
     }
 }

@@ -5,6 +5,11 @@ use crate::statistics::{median, median_of, quantile};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use verdict::storage_verdict;
+
+#[path = "storage_verdict.rs"]
+mod verdict;
+
 /// What one storage loop told. Times in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StorageEstimate {
@@ -18,7 +23,8 @@ pub struct StorageEstimate {
     pub typical_ns: f64,
     /// Turns far dearer than the typical one: (index, excess ns), the dearest 500 in order of index.
     pub steps: Vec<(u64, f64)>,
-    /// If steps recur at a regular distance: (turns between them, median excess ns): the allocator asking for more, or paging.
+    /// If dear turns recur at a regular distance: (turns between them, median excess ns). Where storage is kept, that is the
+    /// allocator asking for more, or paging.
     pub growth: Option<(f64, f64)>,
     /// The cost level changed for good at these indexes: (index, median before, median after).
     pub level_changes: Vec<(u64, f64, f64)>,
@@ -50,6 +56,20 @@ pub struct StorageOutcome {
     pub exhausted: Option<String>,
 }
 
+/// How many quartile distances above its level a turn is dear. Growth is looked for with the first of these that shows it: the
+/// dearest turns alone may be the machine's interruptions, and the allocator's steps no longer than half a turn.
+const FENCES: [f64; 3] = [10.0, 5.0, 3.0];
+/// A turn that is dear is so by this part of its level at least.
+const LEAST_EXCESS: f64 = 0.2;
+/// Fewer dear turns at one distance are no growth.
+const FEWEST_PERIODS: usize = 5;
+/// The share of dear turns that must recur at one distance, and by how much that share must exceed what chance gives.
+const RECURRING: f64 = 0.6;
+const BEYOND_CHANCE: f64 = 0.35;
+/// Readings in a cache line of the array that they are written to: 8 of 8 bytes.
+const READINGS_A_LINE: f64 = 8.0;
+/// What a cache line takes from memory, ns, at most; asking the system for storage takes longer.
+const LINE_FETCH_NS: f64 = 250.0;
 /// Dear turns that are kept.
 const MOST_STEPS: usize = 500;
 /// Stretches into which a long loop is cut to look for levels.
@@ -60,7 +80,7 @@ const LEVEL_RATIO: f64 = 1.3;
 const SHORTEST_LEVEL: usize = 6;
 
 impl StorageEstimate {
-    /// Analyses the clock readings of a storage loop, ns, one after each turn.
+    /// Analyses the clock readings of a storage loop, ns: one before the first turn and one after each.
     ///
     /// A pair (T, −T) in the second differences is one dear turn; a lone T is a change of level.
     ///
@@ -77,22 +97,23 @@ impl StorageEstimate {
             .map(|d| d.max(0) as f64)
             .collect();
         let typical_ns = median_of(&turns);
-        let mut level_changes = levels(&turns);
-        let dear = dear_turns(&turns, &level_changes);
-        // The first reading is taken after the first allocation, so turn k is allocation k + 1, counted from 0.
-        level_changes.iter_mut().for_each(|change| change.0 += 1);
-        let growth = growth(&dear);
+        let level_changes = levels(&turns);
+        let dear = |fence| dear_turns(&turns, &level_changes, fence);
+        let growth = FENCES
+            .iter()
+            .find_map(|fence| growth(&dear(*fence), turns.len()));
+        let steps = dearest(dear(FENCES[0]));
         let mut estimate = StorageEstimate {
             completed: outcome.completed,
             object_bytes: outcome.object_bytes,
             exhausted: outcome.exhausted,
             typical_ns,
-            steps: dearest(dear),
+            steps,
             growth,
             level_changes,
             verdict: Vec::new(),
         };
-        estimate.verdict = verdict(&estimate);
+        estimate.verdict = verdict::of_loop(&estimate);
         Ok(estimate)
     }
 
@@ -102,8 +123,9 @@ impl StorageEstimate {
     }
 }
 
-/// Turns whose second differences rise and fall again: (index of the allocation, excess over its level).
-fn dear_turns(turns: &[f64], changes: &[(u64, f64, f64)]) -> Vec<(u64, f64)> {
+/// Turns whose second differences rise and fall again, by more than `fence` quartile distances of their level: (index of the
+/// allocation from 0, excess over its level).
+fn dear_turns(turns: &[f64], changes: &[(u64, f64, f64)], fence: f64) -> Vec<(u64, f64)> {
     let mut bounds: Vec<usize> = changes.iter().map(|c| c.0 as usize).collect();
     bounds.push(turns.len());
     let mut dear = Vec::new();
@@ -114,11 +136,9 @@ fn dear_turns(turns: &[f64], changes: &[(u64, f64, f64)]) -> Vec<(u64, f64)> {
         sorted.sort_by(f64::total_cmp);
         let typical = median(&sorted);
         let spread = quantile(&sorted, 0.75) - quantile(&sorted, 0.25);
-        let limit = (3.0 * typical)
-            .max(typical + 10.0 * spread)
-            .max(typical + 1.0);
+        let limit = typical + (fence * spread).max(LEAST_EXCESS * typical).max(1.0);
         let far = level.iter().enumerate().filter(|(_, t)| **t > limit);
-        dear.extend(far.map(|(k, t)| ((begin + k + 1) as u64, t - typical)));
+        dear.extend(far.map(|(k, t)| ((begin + k) as u64, t - typical)));
         begin = end;
     }
     dear
@@ -133,19 +153,43 @@ fn dearest(mut dear: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
     dear
 }
 
-/// The distance at which dear turns recur, if most of them do so at one distance.
-fn growth(dear: &[(u64, f64)]) -> Option<(f64, f64)> {
-    let distances: Vec<f64> = dear.windows(2).map(|w| (w[1].0 - w[0].0) as f64).collect();
-    if distances.len() < 4 {
-        return None;
-    }
-    let typical = median_of(&distances);
-    let regular = distances
-        .iter()
-        .filter(|d| (**d - typical).abs() <= (0.1 * typical).max(1.0))
-        .count();
-    let excess: Vec<f64> = dear.iter().map(|d| d.1).collect();
-    (typical > 1.0 && regular * 10 >= distances.len() * 6).then(|| (typical, median_of(&excess)))
+/// The distance at which dear turns recur and their median excess, if most of them do so at one distance, by more than chance, and over
+/// half of the loop's `turns`. The machine's interruptions come between and must not hide it.
+fn growth(dear: &[(u64, f64)], turns: usize) -> Option<(f64, f64)> {
+    let mut distances: Vec<u64> = dear.windows(2).map(|w| w[1].0 - w[0].0).collect();
+    distances.retain(|distance| *distance > 1);
+    distances.sort_unstable();
+    let commonest = distances
+        .chunk_by(|a, b| a == b)
+        .max_by_key(|same| same.len())?[0];
+    // A step of so many bytes need not hold a whole number of objects; at short distances a turn more or less is chance.
+    let tolerance = (commonest / 10).max(u64::from(commonest >= 4));
+    let near = commonest - tolerance..=commonest + tolerance;
+    let recurs = |at: u64| {
+        let next = dear.partition_point(|d| d.0 < at + near.start());
+        dear.get(next).is_some_and(|d| d.0 <= at + near.end())
+    };
+    let members: Vec<f64> = dear.iter().filter(|d| recurs(d.0)).map(|d| d.1).collect();
+    let share = members.len() as f64 / dear.len() as f64;
+    let density = dear.len() as f64 / turns as f64;
+    let by_chance = 1.0 - (1.0 - density).powi(2 * tolerance as i32 + 1);
+    let covered = members.len() as f64 * commonest as f64 / turns as f64;
+    distances.retain(|distance| near.contains(distance));
+    let (period, excess) = (
+        median_of(&distances.iter().map(|d| *d as f64).collect::<Vec<_>>()),
+        median_of(&members),
+    );
+    (members.len() >= FEWEST_PERIODS
+        && share >= RECURRING
+        && share - by_chance >= BEYOND_CHANCE
+        && covered >= 0.5
+        && !is_of_the_readings(period, excess))
+    .then_some((period, excess))
+}
+
+/// Whether a period is that of the readings themselves: each eighth is written to a new cache line, which is fetched meanwhile.
+fn is_of_the_readings(distance: f64, excess: f64) -> bool {
+    distance % READINGS_A_LINE == 0.0 && excess < LINE_FETCH_NS
 }
 
 /// Changes of level that last: (index, median before, median after), in order.
@@ -235,91 +279,6 @@ fn exact_change(turns: &[f64], near: usize, stretch: usize, before: f64, after: 
         }
     }
     at
-}
-
-fn verdict(estimate: &StorageEstimate) -> Vec<String> {
-    let mut verdict = Vec::new();
-    let mib = estimate.total_bytes() as f64 / f64::from(1 << 20);
-    verdict.push(match &estimate.exhausted {
-        Some(text) => format!(
-            "storage ran out ({text}) after {} allocations, {mib:.1} MiB",
-            estimate.completed
-        ),
-        None => format!(
-            "{} allocations, {mib:.1} MiB in all, were granted",
-            estimate.completed
-        ),
-    });
-    if let Some((distance, excess)) = estimate.growth {
-        let kib = distance * estimate.object_bytes as f64 / 1024.0;
-        verdict.push(format!(
-            "each {distance:.0} allocations ({kib:.0} KiB) one is {:.1} µs dearer: the allocator asks the system for more, or a page is touched first",
-            excess / 1e3
-        ));
-    }
-    for (index, before, after) in estimate.level_changes.iter().take(5) {
-        let mib = *index as f64 * estimate.object_bytes as f64 / f64::from(1 << 20);
-        verdict.push(format!("from allocation {index} on ({mib:.1} MiB) one costs {after:.0} ns instead of {before:.0} ns"));
-    }
-    verdict
-}
-
-/// What the three loops together say of an implementation: all pointers kept (L4), two pointers only, and two pointers with
-/// explicit deallocation (`Unchecked_Deallocation`, `free`). One sentence each.
-pub fn storage_verdict(
-    kept: &StorageEstimate,
-    two_pointers: &StorageEstimate,
-    deallocated: &StorageEstimate,
-) -> Vec<String> {
-    if kept.exhausted.is_none() {
-        return vec![format!(
-            "the loop that keeps its storage was granted all {} allocations, so that nothing can be said of reclaiming; lower the memory limit or raise the count",
-            kept.completed
-        )];
-    }
-    let limit = kept.total_bytes();
-    let reclaimed = |other: &StorageEstimate| {
-        other.exhausted.is_none() && other.total_bytes() > limit + limit / 10
-    };
-    let same_point = |other: &StorageEstimate| {
-        other.exhausted.is_some() && other.total_bytes().abs_diff(limit) <= limit / 10
-    };
-    let mut sentences = Vec::new();
-    sentences.push(if reclaimed(two_pointers) {
-        "storage that no pointer reaches is reclaimed implicitly: the loop with two pointers was granted more than the limit".to_owned()
-    } else if same_point(two_pointers) {
-        "storage that no pointer reaches is kept: the loop with two pointers ran out where the one that keeps all did, so there is no collector".to_owned()
-    } else {
-        undecided("two pointers", two_pointers, kept)
-    });
-    if reclaimed(two_pointers) && !two_pointers.steps.is_empty() {
-        let dearest = two_pointers.steps.iter().map(|s| s.1).fold(0.0, f64::max);
-        sentences.push(format!(
-            "reclaiming shows as {} dear turns of up to {:.1} µs: a collector that runs at times of its own",
-            two_pointers.steps.len(),
-            dearest / 1e3
-        ));
-    }
-    sentences.push(if reclaimed(deallocated) {
-        "explicit deallocation reclaims storage: the loop that deallocates was granted more than the limit".to_owned()
-    } else if same_point(deallocated) {
-        "explicit deallocation does not reclaim storage: the loop that deallocates ran out where the one that keeps all did".to_owned()
-    } else {
-        undecided("deallocation", deallocated, kept)
-    });
-    sentences
-}
-
-fn undecided(name: &str, other: &StorageEstimate, kept: &StorageEstimate) -> String {
-    let end = if other.exhausted.is_some() {
-        "ran out"
-    } else {
-        "ended"
-    };
-    format!(
-        "the loop with {name} {end} after {} allocations, and the one that keeps all ran out after {}: that does not decide whether storage is reclaimed",
-        other.completed, kept.completed
-    )
 }
 
 #[cfg(test)]

@@ -14,12 +14,12 @@ fn outcome(completed: u64, exhausted: Option<&str>) -> StorageOutcome {
 fn loop_of(count: usize, cost: impl Fn(usize) -> f64) -> StorageEstimate {
     let mut noise = Noise::new(9);
     let mut now = 1e6;
-    let readings: Vec<i64> = (0..count)
-        .map(|i| {
-            now += cost(i) + 10.0 * noise.uniform();
-            now as i64
-        })
-        .collect();
+    // One reading before the first turn and one after each.
+    let mut readings = vec![now as i64];
+    readings.extend((0..count).map(|i| {
+        now += cost(i) + 10.0 * noise.uniform();
+        now as i64
+    }));
     StorageEstimate::from_readings(&readings, outcome(count as u64, None)).unwrap()
 }
 
@@ -38,6 +38,40 @@ fn regular_dear_turns_are_growth() {
             .iter()
             .any(|v| v.contains("each 33 allocations"))
     );
+}
+
+#[test]
+fn steps_shorter_than_a_turn_are_growth_too() {
+    // A step of 132 KiB holds 33 objects of 4000 bytes or 34; a turn in five hundred is interrupted.
+    let step = |i: usize| (i + 1) * 4000 / 135_168 != i * 4000 / 135_168;
+    let cost = |i: usize| match i % 503 {
+        7 => 60_000.0,
+        _ if step(i) => 5800.0,
+        _ => 4100.0,
+    };
+    let estimate = loop_of(20_000, cost);
+    let (distance, excess) = estimate.growth.unwrap();
+    assert!((33.0..=34.0).contains(&distance), "{distance}");
+    assert!((excess / 1700.0 - 1.0).abs() < 0.02, "{excess}");
+    assert!(estimate.verdict.iter().all(|v| !v.contains("the system")));
+}
+
+#[test]
+fn the_lines_of_the_readings_are_no_growth() {
+    let estimate = loop_of(20_000, |i| if i % 8 == 0 { 150.0 } else { 60.0 });
+    assert_eq!(estimate.growth, None);
+    // An allocator's step at the same distance is dearer than a cache line.
+    let estimate = loop_of(20_000, |i| if i % 8 == 0 { 1800.0 } else { 60.0 });
+    assert_eq!(estimate.growth.unwrap().0, 8.0);
+}
+
+#[test]
+fn dear_turns_by_chance_are_no_growth() {
+    let mut noise = Noise::new(11);
+    let costs: Vec<f64> = (0..20_000)
+        .map(|_| if noise.uniform() < 0.15 { 900.0 } else { 300.0 })
+        .collect();
+    assert_eq!(loop_of(20_000, |i| costs[i]).growth, None);
 }
 
 #[test]

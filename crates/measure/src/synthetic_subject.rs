@@ -28,8 +28,18 @@ pub(crate) struct Truth {
     pub(crate) hits: f64,
     /// Whether the frames' work was removed.
     pub(crate) dead: bool,
-    /// Voluntary switches per operation.
+    /// Switches per operation.
     pub(crate) switches: f64,
+    /// Whether they are made by yielding, which counts as involuntary.
+    pub(crate) yields: bool,
+    /// Preemptions by other load in each slice.
+    pub(crate) preemptions: u64,
+    /// What each slice of control and test takes beside its iterations, ns.
+    pub(crate) constant_ns: f64,
+    /// With more iterations than this the test is dearer by a factor.
+    pub(crate) dearer_from: Option<(u64, f64)>,
+    /// Every other batch's test is dearer by this factor.
+    pub(crate) mood: f64,
     pub(crate) threads: Vec<ThreadReport>,
 }
 
@@ -48,6 +58,11 @@ impl Default for Truth {
             hits: 0.0,
             dead: false,
             switches: 0.0,
+            yields: false,
+            preemptions: 0,
+            constant_ns: 0.0,
+            dearer_from: None,
+            mood: 1.0,
             threads: Vec::new(),
         }
     }
@@ -57,6 +72,7 @@ impl Default for Truth {
 pub(crate) struct Subject {
     truth: Truth,
     noise: Noise,
+    batches: u64,
     pub(crate) now_ns: f64,
 }
 
@@ -65,6 +81,7 @@ impl Subject {
         Subject {
             truth,
             noise: Noise::new(seed),
+            batches: 0,
             now_ns: 1e9,
         }
     }
@@ -73,6 +90,7 @@ impl Subject {
         let truth = &self.truth;
         let each = match role {
             Role::Control => truth.control_ns,
+            Role::Test if self.batches % 2 == 1 => truth.test_ns * truth.mood,
             Role::Test => truth.test_ns,
             Role::Reference => truth.reference_ns,
         };
@@ -86,7 +104,17 @@ impl Subject {
             _ => 1.0,
         };
         let drift = 1.0 + truth.drift * (self.now_ns - 1e9) / 1e9;
+        let each = match truth.dearer_from {
+            Some((n, factor)) if role == Role::Test && iterations > n => each * factor,
+            _ => each,
+        };
+        let constant = if role == Role::Reference {
+            0.0
+        } else {
+            truth.constant_ns
+        };
         let mut length = truth.reading_ns
+            + constant
             + turns * each * slow * drift * (1.0 + truth.noise * self.noise.normal());
         if self.noise.uniform() < truth.hits * length / 1e6 {
             length += 50_000.0 * self.noise.exponential();
@@ -99,16 +127,18 @@ impl Subject {
         let length = length.max(truth.reading_ns);
         let tick = |t: f64| ((t / truth.resolution_ns).floor() * truth.resolution_ns) as u64;
         let (start, end) = (tick(self.now_ns), tick(self.now_ns + length));
-        let voluntary = if role == Role::Test {
+        let switches = if role == Role::Test {
             truth.switches * iterations as f64
         } else {
             0.0
-        };
+        } as u64;
+        let yielded = if truth.yields { switches } else { 0 };
         self.now_ns += length + 300.0;
         Slice {
             start_ns: start,
             elapsed_ns: end - start,
-            voluntary: voluntary as u64,
+            voluntary: switches - yielded,
+            involuntary: yielded + self.truth.preemptions,
             checksum: if role == Role::Reference {
                 reference_checksum(iterations)
             } else {
@@ -120,6 +150,7 @@ impl Subject {
 
     pub(crate) fn batch(&mut self, request: &BatchRequest) -> Batch {
         let begin = self.now_ns;
+        self.batches += 1;
         let mut slices = Vec::new();
         for block in 0..request.blocks {
             for role in [

@@ -151,12 +151,27 @@ proptest! {
     }
 
     #[test]
+    fn any_gaps_are_analysed(
+        counts in (number(), number(), number(), number()),
+        wait_ns in proptest::option::of(number()),
+        kept in proptest::collection::vec((number(), number()), 0..100),
+    ) {
+        let (readings, elapsed_ns, gaps, lost_ns) = counts;
+        let kept = kept.into_iter().map(|(start_ns, duration_ns)| ClockGap { start_ns, duration_ns }).collect();
+        let seen = GapLoop { readings, elapsed_ns, wait_ns, gaps, lost_ns, kept };
+        if let Ok(interference) = Interference::from_gaps(&seen) {
+            prop_assert!((0.0..=1.0).contains(&interference.beta));
+            through_json(&interference);
+        }
+    }
+
+    #[test]
     fn any_latencies_are_counted(samples in proptest::collection::vec((number(), number(), number()), 1..200)) {
         let samples: Vec<LatencySample> = samples
             .iter()
             .map(|(intended_ns, actual_ns, end_ns)| LatencySample { intended_ns: *intended_ns, actual_ns: *actual_ns, end_ns: *end_ns })
             .collect();
-        let estimate = LatencyEstimate::from_samples(&samples, 20.0).unwrap();
+        let estimate = LatencyEstimate::from_samples(&samples, 1000, 20.0).unwrap();
         for distribution in [&estimate.from_actual, &estimate.from_intended] {
             prop_assert_eq!(distribution.buckets.iter().map(|b| b.1).sum::<u64>(), samples.len() as u64);
             prop_assert!(distribution.percentiles.is_sorted_by(|a, b| a.1 <= b.1));

@@ -236,12 +236,26 @@ pub enum Cell {
         /// Why.
         reason: String,
     },
+    /// The subject does not have the operation, such as where its language lacks the feature: no figure is due.
+    Lacking {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Cell {
     /// A text cell.
     pub fn text(text: impl Into<String>) -> Self {
         Cell::Text { text: text.into() }
+    }
+
+    /// No figure: because the subject lists the operation as one that it does not have, or because something failed.
+    pub fn absent(reason: &str, listed: bool) -> Self {
+        let reason = reason.into();
+        match listed {
+            true => Cell::Lacking { reason },
+            false => Cell::Missing { reason },
+        }
     }
 
     /// A plain number in ns.

@@ -5,7 +5,7 @@ mod sample;
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::FindingKind;
 use antiphon_report::document::{
-    Block, Cell, Document, Plot, RowKind, Section, Standing, Table, Unit,
+    Block, Cell, Document, Plot, RowKind, Section, Standing, Table, Unit, Weight,
 };
 use antiphon_report::export::html;
 use antiphon_report::{compose, number};
@@ -146,8 +146,33 @@ fn a_cost_like_the_control_shows_its_bound_and_instructions() {
     assert_eq!(figure.standing, Standing::LikeControl);
     assert_eq!(figure.instructions, Some(0.0));
     let page = html::render(&document);
-    assert!(page.contains("≈ control (&lt; 0.06\u{202f}ns)"));
+    assert!(page.contains("≈ control (&lt; 0.5\u{202f}ns)"));
     assert!(page.contains("0 instr"));
+}
+
+#[test]
+fn a_cost_within_the_placement_floor_is_no_cost() {
+    let standing = |cost: f64, half: f64| {
+        let outcome = Outcome::Frame(Box::new(estimate(cost, half)));
+        let mut run = empty_run();
+        run.results.push(result(
+            identity("call.inter.none", "ada/O2", "other", "same"),
+            outcome,
+        ));
+        let document = compose(&run);
+        match &tables(section(&document, "group-calls"))[0].rows[0].cells[0] {
+            Cell::Figure(figure) => figure.standing.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(standing(0.03, 0.001), Standing::LikeControl);
+    assert_eq!(standing(-0.4, 0.05), Standing::LikeControl);
+    assert_eq!(standing(0.9, 0.001), Standing::Resolved);
+    assert_eq!(
+        standing(-10.0, 0.01),
+        Standing::Resolved,
+        "a real fault of a control is not hidden"
+    );
 }
 
 #[test]
@@ -214,7 +239,51 @@ fn published_tables_hold_todays_range_slope_method_and_resolution() {
         }
     );
     assert_eq!(timing.cells[2], Cell::text("pre-emptive"));
-    assert_eq!(timing.cells[3], Cell::ns(180.0));
+    let bound = Cell::text("≤ 180\u{202f}ns (finest step tried)");
+    assert_eq!(timing.cells[3], bound);
+}
+
+#[test]
+fn what_a_subject_does_not_have_is_no_failure() {
+    let mut run = empty_run();
+    for (test, listed) in [("call.inter.none", true), ("call.intra.none", false)] {
+        run.results.push(result(
+            identity(test, "c/O2", "other", "same"),
+            Outcome::Absent {
+                reason: "why".into(),
+                mend: String::new(),
+                last_words: String::new(),
+                listed,
+            },
+        ));
+    }
+    let document = compose(&run);
+    let of = |weight| document.summary.iter().filter(move |n| n.weight == weight);
+    let warnings: Vec<_> = of(Weight::Warning)
+        .filter(|n| n.about == "Without a figure")
+        .collect();
+    assert_eq!(warnings.len(), 1);
+    assert!(!warnings[0].text.contains("inter,"), "{}", warnings[0].text);
+    assert!(of(Weight::Info).any(|n| n.text.starts_with("1 row does not exist")));
+    let cells: Vec<&Cell> = document
+        .sections
+        .iter()
+        .flat_map(tables)
+        .flat_map(|table| table.rows.iter().flat_map(|row| &row.cells))
+        .collect();
+    let lacking = |cell: &&&Cell| matches!(cell, Cell::Lacking { .. });
+    assert!(cells.iter().filter(lacking).count() >= 1);
+}
+
+#[test]
+fn the_storage_loops_are_judged_together() {
+    let document = compose(&run(false));
+    let facts = document.sections.iter().flat_map(|s| &s.blocks);
+    let together = facts.filter_map(|block| match block {
+        Block::Facts { facts } => facts.iter().find(|f| f.label.starts_with("All loops · ")),
+        _ => None,
+    });
+    assert!(together.count() > 0);
 }
 
 #[test]
@@ -282,6 +351,7 @@ fn what_a_subject_says_cannot_become_markup() {
             reason: evil.into(),
             mend: evil.into(),
             last_words: evil.into(),
+            listed: false,
         },
     ));
     let page = html::render(&compose(&run));
@@ -322,11 +392,14 @@ fn a_run_without_any_figure_names_the_reason_once() {
                 reason: "gnatmake was not found".into(),
                 mend: "apt install gnat".into(),
                 last_words: String::new(),
+                listed: false,
             },
         ));
     }
     let document = compose(&run);
-    assert_eq!(document.summary[1].text, "gnatmake was not found (3)");
+    let said = &document.summary[1].text;
+    assert!(said.starts_with("gnatmake was not found: "), "{said}");
+    assert!(said.contains("new integer (ada/O2)"), "{said}");
     let Block::Notes { notes } = &section(&document, "findings").blocks[1] else {
         panic!("no notes")
     };

@@ -9,7 +9,7 @@ use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
 use antiphon_report::{compose, compose_comparison};
-use sample::{comparison, empty_run, estimate, finding, identity, result, run};
+use sample::{compared::comparison, empty_run, estimate, finding, identity, result, run};
 use std::collections::HashMap;
 
 const PLAIN: TextOptions = TextOptions {
@@ -29,6 +29,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
         reason: reason.into(),
         mend: "apt install gnat".into(),
         last_words: "bash: gnatmake: command not found\n".into(),
+        listed: false,
     };
     result(identity(test, "ada/O2", "other", "same"), outcome)
 }
@@ -309,10 +310,11 @@ fn interleaved_builds_are_judged_by_their_own_interval() {
         arg: None,
         outcome,
     };
-    let hung = Outcome::Absent {
+    let hung = antiphon_lab::Absence {
         reason: "it hung".into(),
         mend: String::new(),
         last_words: String::new(),
+        listed: false,
     };
     let rows = [
         row(Ok(pair(0.049))),
@@ -358,4 +360,19 @@ fn a_comparison_shows_verdicts_ratios_and_the_worst() {
     );
     let json = json::comparison(&comparison).expect("JSON");
     assert!(json.contains("\"schema\": \"antiphon.comparison\""));
+}
+
+#[test]
+fn tables_keep_within_the_terminal_and_break_no_word() {
+    let options = TextOptions {
+        width: 100,
+        colour: false,
+    };
+    let page = render(&compose(&run(true)), options);
+    let mut rules = page.lines().filter(|line| line.starts_with("──"));
+    assert!(rules.all(|line| line.chars().count() <= 100));
+    assert!(
+        page.lines()
+            .any(|line| line.starts_with(" elaborate alone "))
+    );
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 fn write_the_sample_in_every_format() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let options = text::TextOptions {
-        width: 140,
+        width: 100,
         colour: false,
     };
     for (name, quick) in [("quick", true), ("full", false)] {
@@ -29,6 +29,6 @@ fn write_the_sample_in_every_format() {
         write("csv", csv::run(&run).expect("CSV").as_bytes());
         write("json", json::run(&run).expect("JSON").as_bytes());
     }
-    let page = html::render(&compose_comparison(&sample::comparison()));
+    let page = html::render(&compose_comparison(&sample::compared::comparison()));
     std::fs::write(directory.join("comparison.html"), page).expect("the file is written");
 }

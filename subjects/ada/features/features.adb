@@ -1,5 +1,6 @@
 --  The Ada subject: registers the tests of all feature areas, in the order of suites/features.toml, and serves requests
 
+with Features_Absent;
 with Features_Allocation;
 with Features_Calls;
 with Features_Clocks;
@@ -32,5 +33,6 @@ begin
    Features_Delays.Register;
    Features_Storage.Register;
    Features_Interrupts.Register;
+   Features_Absent.Register;
    Kit.Protocol.Serve;
 end Features;

@@ -1,7 +1,6 @@
 with Ada.Task_Identification; use Ada.Task_Identification;
 with Features_Partner;
 with Features_Tally;          use Features_Tally;
-with Features_Team;
 
 package body Features_Protected_Objects is
 
@@ -9,7 +8,8 @@ package body Features_Protected_Objects is
 
    Patience : constant Duration := 10.0;
 
-   Way : Passage;
+   Plain : Plain_Object;
+   Way   : Passage;
 
    --  The exchange: There is opened for the partner by the caller, and Back for the caller by the partner
 
@@ -29,18 +29,26 @@ package body Features_Protected_Objects is
    function Identity (Instance : Exchange_Access) return Task_Id is (Instance.all'Identity);
    package Partners is new Features_Partner (Exchange_Partner, Exchange_Access, Identity);
 
-   --  What each of the two contending tasks does
+   ------------------
+   -- Plain_Object --
+   ------------------
 
-   procedure Call_Repeatedly (Count : Iterations; Sum : out Checksum);
-   procedure Count_Repeatedly (Count : Iterations; Sum : out Checksum);
+   protected body Plain_Object is
+
+      function Is_Open return Boolean is (Open);
+
+      procedure Pass_By_Procedure is
+      begin
+         Done := Done + 1;
+      end Pass_By_Procedure;
+
+   end Plain_Object;
 
    -------------
    -- Passage --
    -------------
 
    protected body Passage is
-
-      function Is_Open return Boolean is (Open);
 
       procedure Pass_By_Procedure is
       begin
@@ -84,7 +92,7 @@ package body Features_Protected_Objects is
 
    procedure Call_Function is
    begin
-      if Way.Is_Open then
+      if Plain.Is_Open then
          Done := Done + 1;
       end if;
    end Call_Function;
@@ -95,8 +103,17 @@ package body Features_Protected_Objects is
 
    procedure Call_Procedure is
    begin
-      Way.Pass_By_Procedure;
+      Plain.Pass_By_Procedure;
    end Call_Procedure;
+
+   ---------------------------------
+   -- Call_Procedure_With_Entries --
+   ---------------------------------
+
+   procedure Call_Procedure_With_Entries is
+   begin
+      Way.Pass_By_Procedure;
+   end Call_Procedure_With_Entries;
 
    ----------------
    -- Call_Entry --
@@ -169,6 +186,20 @@ package body Features_Protected_Objects is
          Done := Done + 1;
       end select;
    end Call_Closed_In_Time;
+
+   ----------------------
+   -- Call_Closed_1_US --
+   ----------------------
+
+   procedure Call_Closed_1_US is
+   begin
+      select
+         Way.Pass_Closed;
+      or
+         delay One_Microsecond;
+         Done := Done + 1;
+      end select;
+   end Call_Closed_1_US;
 
    --------------
    -- Exchange --
@@ -247,73 +278,5 @@ package body Features_Protected_Objects is
       Exchange.Give;
       Exchange.Await_Back;
    end Exchange_Once;
-
-   ------------------
-   -- Prepare_Pair --
-   ------------------
-
-   procedure Prepare_Pair (Arg : Kit.Argument) is
-      pragma Unreferenced (Arg);
-   begin
-      Features_Team.Gather (Members => 2, Partners => 1);
-   end Prepare_Pair;
-
-   -----------------
-   -- Finish_Pair --
-   -----------------
-
-   procedure Finish_Pair (Arg : Kit.Argument) is
-      pragma Unreferenced (Arg);
-   begin
-      Features_Team.Dismiss;
-   end Finish_Pair;
-
-   ---------------------
-   -- Call_Repeatedly --
-   ---------------------
-
-   procedure Call_Repeatedly (Count : Iterations; Sum : out Checksum) is
-      Index : Iterations := 0;
-   begin
-      while Index < Count loop
-         Way.Pass_By_Procedure;
-         Increment (Index);
-      end loop;
-      Sum := 0; --  the protected procedure tallies
-   end Call_Repeatedly;
-
-   ----------------------
-   -- Count_Repeatedly --
-   ----------------------
-
-   procedure Count_Repeatedly (Count : Iterations; Sum : out Checksum) is
-      Index : Iterations := 0;
-   begin
-      Sum := 0;
-      while Index < Count loop
-         Sum := Sum + 1;
-         Increment (Index);
-      end loop;
-   end Count_Repeatedly;
-
-   ------------------
-   -- Pair_Control --
-   ------------------
-
-   procedure Pair_Control (Count : Iterations; Sum : out Checksum) is
-   begin
-      Features_Team.Run (Count_Repeatedly'Access, Count, Sum);
-   end Pair_Control;
-
-   ---------------
-   -- Pair_Test --
-   ---------------
-
-   procedure Pair_Test (Count : Iterations; Sum : out Checksum) is
-   begin
-      Clear;
-      Features_Team.Run (Call_Repeatedly'Access, Count, Sum);
-      Sum := Sum + Total;
-   end Pair_Test;
 
 end Features_Protected_Objects;

@@ -7,8 +7,16 @@ package Features_Protected_Objects is
 
    --  No contention ---------------------------------------------------------------------------------------------
 
-   protected type Passage is
+   protected type Plain_Object is
       function Is_Open return Boolean;
+      procedure Pass_By_Procedure;
+   private
+      Open : Boolean := True;
+   end Plain_Object;
+   --  Without entries, as in ACES pt_po04 and pt_po05: nothing but a lock, whereas leaving an object with entries
+   --  looks for calls that may go on
+
+   protected type Passage is
       procedure Pass_By_Procedure;
       entry Pass_By_Entry;
       entry Pass_By_Requeue;
@@ -21,6 +29,9 @@ package Features_Protected_Objects is
    procedure Call_Nothing;
    procedure Call_Function;
    procedure Call_Procedure;
+   --  Of the object without entries
+
+   procedure Call_Procedure_With_Entries;
    procedure Call_Entry;
    procedure Call_Requeued;
    --  An entry that requeues the call on another, which is open
@@ -31,9 +42,11 @@ package Features_Protected_Objects is
 
    procedure Call_Open_In_Time;
    procedure Call_Closed_In_Time;
-   --  Timed calls; the second expires, its time-out being 0.0 (see Features_Rendezvous_Calls)
+   procedure Call_Closed_1_US;
+   --  Timed calls; the last two expire, the time-outs being 0.0 (see Features_Rendezvous_Calls) and 1 µs
 
-   No_Wait : Duration := 0.0;
+   No_Wait         : Duration := 0.0;
+   One_Microsecond : Duration := 0.000_001;
 
    --  Contention ------------------------------------------------------------------------------------------------
 
@@ -44,15 +57,5 @@ package Features_Protected_Objects is
    procedure Exchange_Once;
    --  A hand-off there and back through two entries, each of which blocks until the other task opens its barrier:
    --  what a rendezvous does, by a protected object
-
-   procedure Prepare_Pair (Arg : Kit.Argument);
-
-   procedure Finish_Pair (Arg : Kit.Argument);
-
-   procedure Pair_Control (Count : Kit.Iterations; Sum : out Kit.Checksum);
-
-   procedure Pair_Test (Count : Kit.Iterations; Sum : out Kit.Checksum);
-   --  Two tasks call one protected procedure, half of the calls each. They meet in it only on two processors
-   --  (placement `across`): on one, under `fifo`, one has done its half before the other begins
 
 end Features_Protected_Objects;

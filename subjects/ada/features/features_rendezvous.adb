@@ -12,14 +12,15 @@ package body Features_Rendezvous is
 
    procedure Control is new Features_Frame (Call_Nothing);
 
-   procedure Simple_Test       is new Features_Frame (Call_Simple);
-   procedure Bodiless_Test     is new Features_Frame (Call_Bodiless, Clear_Bodiless, Bodiless_Total);
-   procedure Select_2_Test     is new Features_Frame (Call_Select_2);
-   procedure Select_10_Test    is new Features_Frame (Call_Select_10);
-   procedure If_Accepted_Test  is new Features_Frame (Call_If_Accepted);
-   procedure If_Refused_Test   is new Features_Frame (Call_If_Refused);
-   procedure In_Time_Test      is new Features_Frame (Call_In_Time);
-   procedure Too_Late_Test     is new Features_Frame (Call_Too_Late);
+   procedure Simple_Test        is new Features_Frame (Call_Simple);
+   procedure Bodiless_Test      is new Features_Frame (Call_Bodiless, Clear_Bodiless, Bodiless_Total);
+   procedure Select_2_Test      is new Features_Frame (Call_Select_2);
+   procedure Select_10_Test     is new Features_Frame (Call_Select_10);
+   procedure If_Accepted_Test   is new Features_Frame (Call_If_Accepted);
+   procedure If_Refused_Test    is new Features_Frame (Call_If_Refused);
+   procedure In_Time_Test       is new Features_Frame (Call_In_Time);
+   procedure Too_Late_Test      is new Features_Frame (Call_Too_Late);
+   procedure Too_Late_1_US_Test is new Features_Frame (Call_Too_Late_1_US);
 
    --  With parameters: control and test both set the operands and add them up, once a slice
 
@@ -87,6 +88,8 @@ package body Features_Rendezvous is
       Add ("conditional.refused", If_Refused_Test'Access, Busy.Prepare'Access, Busy.Finish'Access, 0.0, 1);
       Add ("timed.accepted", In_Time_Test'Access, Simple.Prepare'Access, Simple.Finish'Access);
       Add ("timed.expired", Too_Late_Test'Access, Busy.Prepare'Access, Busy.Finish'Access, 0.0, 1);
+      Add
+        ("timed.expired_1us", Too_Late_1_US_Test'Access, Busy.Prepare'Access, Busy.Finish'Access, Threads => 1);
    end Register_Forms;
 
    -------------------------

@@ -153,4 +153,18 @@ package body Features_Rendezvous_Calls is
       end select;
    end Call_Too_Late;
 
+   ------------------------
+   -- Call_Too_Late_1_US --
+   ------------------------
+
+   procedure Call_Too_Late_1_US is
+   begin
+      select
+         Busy.Instance.Call;
+      or
+         delay One_Microsecond;
+         Done := Done + 1;
+      end select;
+   end Call_Too_Late_1_US;
+
 end Features_Rendezvous_Calls;

@@ -35,7 +35,11 @@ package Features_Rendezvous_Calls is
    --  A timed call that expires. The time-out is 0.0, so that the cost is the construct's and not the waiting's;
    --  unlike a conditional call it takes the path through the timer
 
-   No_Wait : Duration := 0.0;
-   --  That time-out: a variable, as a compiler may make a conditional call of a time-out that it knows to be zero
+   procedure Call_Too_Late_1_US;
+   --  The same with a time-out of 1 µs, which is part of the cost
+
+   No_Wait         : Duration := 0.0;
+   One_Microsecond : Duration := 0.000_001;
+   --  Those time-outs: variables, as a compiler may make a conditional call of a time-out that it knows to be zero
 
 end Features_Rendezvous_Calls;

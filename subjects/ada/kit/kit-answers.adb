@@ -8,6 +8,9 @@ package body Kit.Answers is
 
    function Image (Value : Nanoseconds) return String renames Text.Image;
 
+   function Known (Value : Nanoseconds) return String
+   is (if Value < 0 then "-" else Image (Value));
+
    procedure Put_Hello is
    begin
       Text.Put_Line
@@ -98,6 +101,16 @@ package body Kit.Answers is
       Text.End_Line;
    end Put_Readings;
 
+   procedure Put_Gaps (Seen : Clocks.Gap_Loop; Wait : Nanoseconds) is
+   begin
+      for Gap of Seen.Kept (1 .. Positive'Base (Nanoseconds'Min (Seen.Count, Seen.Kept'Length))) loop
+         Text.Put_Line ("@@ gap " & Image (Gap.Start) & ' ' & Image (Gap.Duration));
+      end loop;
+      Text.Put_Line
+        ("@@ loop readings=" & Image (Seen.Readings) & " elapsed=" & Image (Seen.Elapsed) & " wait=" & Known (Wait)
+         & " gaps=" & Image (Seen.Count) & " lost=" & Image (Seen.Lost));
+   end Put_Gaps;
+
    procedure Put_Outcome (Completed : Natural; Exhausted : Boolean) is
    begin
       Text.Put_Line
@@ -106,9 +119,6 @@ package body Kit.Answers is
    end Put_Outcome;
 
    --  batch, slice --------------------------------------------------------------------------------------------------
-
-   function Known (Value : Nanoseconds) return String
-   is (if Value < 0 then "-" else Image (Value));
 
    procedure Put_Slice (Slice : Batches.Slice) is
    begin

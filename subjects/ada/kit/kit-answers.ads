@@ -11,6 +11,9 @@ private package Kit.Answers is
    procedure Put_Usage;
 
    procedure Put_Readings (Readings : Clocks.Series);
+   procedure Put_Gaps (Seen : Clocks.Gap_Loop; Wait : Nanoseconds);
+   --  Wait: Resources.Unknown where the system does not tell
+
    procedure Put_Outcome (Completed : Natural; Exhausted : Boolean);
 
    procedure Put_Slice (Slice : Batches.Slice);

@@ -27,7 +27,7 @@ package body Kit.Batches is
       Result.Involuntary := After.Involuntary - Before.Involuntary;
       Result.Minor_Faults := After.Minor_Faults - Before.Minor_Faults;
       Result.Major_Faults := After.Major_Faults - Before.Major_Faults;
-      Result.Wait := (if Before.Wait = Resources.Unknown then Resources.Unknown else After.Wait - Before.Wait);
+      Result.Wait := Resources.Wait_Between (Before, After);
    end Time_Slice;
 
    function Frame_Of (Test : Positive; Role : Slice_Role) return Frame

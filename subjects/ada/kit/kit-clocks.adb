@@ -16,31 +16,75 @@ package body Kit.Clocks is
       end return;
    end New_Series;
 
-   --  One loop for all clocks ---------------------------------------------------------------------------------------
+   procedure Keep (Seen : in out Gap_Loop; Start, Duration : Nanoseconds) is
+   begin
+      Seen.Count := Seen.Count + 1;
+      Seen.Lost := Seen.Lost + Duration;
+      if Seen.Count <= Kept_Gaps_Max then
+         Seen.Kept (Positive (Seen.Count)) := (Start, Duration);
+      end if;
+   end Keep;
+
+   --  The loops, for all clocks -------------------------------------------------------------------------------------
 
    generic
       type Reading is private;
       with function Read_Once return Reading;
       with function In_Units (Time : Reading) return Nanoseconds;
-   procedure Read_Series (Into : in out Series);
+   package Loops is
+      procedure Read (Into : in out Series);
+      procedure Watch (Time, Over : Nanoseconds; Seen : in out Gap_Loop);
+   end Loops;
 
-   procedure Read_Series (Into : in out Series) is
-      type Readings is array (Into'Range) of Reading;
-      type Readings_Access is access Readings;
-      procedure Free is new Ada.Unchecked_Deallocation (Readings, Readings_Access);
-      Times : Readings_Access := new Readings;
-   begin
-      for Time of Times.all loop   --  touches every page
-         Time := Read_Once;
-      end loop;
-      for Time of Times.all loop
-         Time := Read_Once;
-      end loop;
-      for I in Into'Range loop
-         Into (I) := In_Units (Times (I));
-      end loop;
-      Free (Times);
-   end Read_Series;
+   package body Loops is
+
+      procedure Read (Into : in out Series) is
+         type Readings is array (Into'Range) of Reading;
+         type Readings_Access is access Readings;
+         procedure Free is new Ada.Unchecked_Deallocation (Readings, Readings_Access);
+         Times : Readings_Access := new Readings;
+      begin
+         for Time of Times.all loop   --  touches every page
+            Time := Read_Once;
+         end loop;
+         for Time of Times.all loop
+            Time := Read_Once;
+         end loop;
+         for I in Into'Range loop
+            Into (I) := In_Units (Times (I));
+         end loop;
+         Free (Times);
+      end Read;
+
+      Readings_A_Look : constant := 1_024;
+      --  Between two looks at whether time is up; a look takes no longer than a reading
+
+      procedure Watch (Time, Over : Nanoseconds; Seen : in out Gap_Loop) is
+         --  The last readings follow the look that found the time over: the loop is never shorter than asked for
+
+         First     : constant Nanoseconds := In_Units (Read_Once);
+         Ends      : constant Nanoseconds := Now + Time;
+         Before    : Nanoseconds := First;
+         This      : Nanoseconds;
+         Over_Time : Boolean;
+      begin
+         Seen.Readings := 1;
+         loop
+            Over_Time := Now >= Ends;
+            for I in 1 .. Readings_A_Look loop
+               This := In_Units (Read_Once);
+               if This - Before > Over then   --  a clock that is set back makes no gap
+                  Keep (Seen, Before - First, This - Before);
+               end if;
+               Before := This;
+            end loop;
+            Seen.Readings := Seen.Readings + Readings_A_Look;
+            exit when Over_Time;
+         end loop;
+         Seen.Elapsed := Nanoseconds'Max (Before - First, 0);
+      end Watch;
+
+   end Loops;
 
    --  Units ---------------------------------------------------------------------------------------------------------
 
@@ -87,10 +131,19 @@ package body Kit.Clocks is
 
    --  The clocks ----------------------------------------------------------------------------------------------------
 
+   package Calendar is new Loops (Ada.Calendar.Time, Ada.Calendar.Clock, To_Ns);
+   package Real_Time is new Loops (Ada.Real_Time.Time, Ada.Real_Time.Clock, To_Ns);
+   package Execution is new Loops (Ada.Execution_Time.CPU_Time, Execution_Time, To_Ns);
+   package Counter is new Loops (Nanoseconds, Ticks_Now, Unchanged);
+
    generic
       Clock : System_Calls.Clock_Id;
    package Posix is
-      procedure Read (Into : in out Series);
+
+      function Read_Once return System_Calls.Timespec;
+
+      package Its is new Loops (System_Calls.Timespec, Read_Once, To_Ns);
+
    end Posix;
 
    package body Posix is
@@ -102,16 +155,7 @@ package body Kit.Clocks is
          end return;
       end Read_Once;
 
-      procedure Read_All is new Read_Series (System_Calls.Timespec, Read_Once, To_Ns);
-
-      procedure Read (Into : in out Series) renames Read_All;
-
    end Posix;
-
-   procedure Read_Calendar is new Read_Series (Ada.Calendar.Time, Ada.Calendar.Clock, To_Ns);
-   procedure Read_Real_Time is new Read_Series (Ada.Real_Time.Time, Ada.Real_Time.Clock, To_Ns);
-   procedure Read_Execution_Time is new Read_Series (Ada.Execution_Time.CPU_Time, Execution_Time, To_Ns);
-   procedure Read_Ticks is new Read_Series (Nanoseconds, Ticks_Now, Unchanged);
 
    package Monotonic is new Posix (System_Calls.Clock_Monotonic);
    package Realtime is new Posix (System_Calls.Clock_Realtime);
@@ -121,6 +165,7 @@ package body Kit.Clocks is
    package Monotonic_Coarse is new Posix (System_Calls.Clock_Monotonic_Coarse);
 
    type Reader is access procedure (Into : in out Series);
+   type Watcher is access procedure (Time, Over : Nanoseconds; Seen : in out Gap_Loop);
 
    type Name_Access is access constant String;
 
@@ -128,6 +173,7 @@ package body Kit.Clocks is
       Name   : Name_Access;
       Its    : Unit;
       Read   : Reader;
+      Watch  : Watcher;
    end record;
 
    Calendar_Name         : aliased constant String := "Ada.Calendar.Clock";
@@ -142,16 +188,16 @@ package body Kit.Clocks is
    Ticks_Name            : aliased constant String := "TSC";
 
    All_Clocks : constant array (Positive range <>) of Clock_Description :=
-     ((Monotonic_Name'Access,        Ns,    Monotonic.Read'Access),
-      (Calendar_Name'Access,         Ns,    Read_Calendar'Access),
-      (Real_Time_Name'Access,        Ns,    Read_Real_Time'Access),
-      (Execution_Time_Name'Access,   Ns,    Read_Execution_Time'Access),
-      (Realtime_Name'Access,         Ns,    Realtime.Read'Access),
-      (Process_Cputime_Name'Access,  Ns,    Process_Cputime.Read'Access),
-      (Thread_Cputime_Name'Access,   Ns,    Thread_Cputime.Read'Access),
-      (Monotonic_Raw_Name'Access,    Ns,    Monotonic_Raw.Read'Access),
-      (Monotonic_Coarse_Name'Access, Ns,    Monotonic_Coarse.Read'Access),
-      (Ticks_Name'Access,            Ticks, Read_Ticks'Access));
+     ((Monotonic_Name'Access,         Ns,    Monotonic.Its.Read'Access,         Monotonic.Its.Watch'Access),
+      (Calendar_Name'Access,          Ns,    Calendar.Read'Access,              Calendar.Watch'Access),
+      (Real_Time_Name'Access,         Ns,    Real_Time.Read'Access,             Real_Time.Watch'Access),
+      (Execution_Time_Name'Access,    Ns,    Execution.Read'Access,             Execution.Watch'Access),
+      (Realtime_Name'Access,          Ns,    Realtime.Its.Read'Access,          Realtime.Its.Watch'Access),
+      (Process_Cputime_Name'Access,   Ns,    Process_Cputime.Its.Read'Access,   Process_Cputime.Its.Watch'Access),
+      (Thread_Cputime_Name'Access,    Ns,    Thread_Cputime.Its.Read'Access,    Thread_Cputime.Its.Watch'Access),
+      (Monotonic_Raw_Name'Access,     Ns,    Monotonic_Raw.Its.Read'Access,     Monotonic_Raw.Its.Watch'Access),
+      (Monotonic_Coarse_Name'Access,  Ns,    Monotonic_Coarse.Its.Read'Access,  Monotonic_Coarse.Its.Watch'Access),
+      (Ticks_Name'Access,             Ticks, Counter.Read'Access,               Counter.Watch'Access));
 
    function Count return Clock_Count
    is (if Kit.Ticks.Available then All_Clocks'Last else All_Clocks'Last - 1);
@@ -176,5 +222,10 @@ package body Kit.Clocks is
    begin
       All_Clocks (Clock).Read (Into);
    end Read;
+
+   procedure Watch (Clock : Positive; Time, Over : Nanoseconds; Seen : in out Gap_Loop) is
+   begin
+      All_Clocks (Clock).Watch (Time, Over, Seen);
+   end Watch;
 
 end Kit.Clocks;

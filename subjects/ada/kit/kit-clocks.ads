@@ -28,4 +28,28 @@ package Kit.Clocks is
    procedure Read (Clock : Positive; Into : in out Series);
    --  Reads in a tight loop into memory that was touched before; conversion to the unit comes afterwards
 
+   --  Gaps ----------------------------------------------------------------------------------------------------------
+
+   Kept_Gaps_Max : constant := 200_000;
+
+   type Gap is record
+      Start    : Nanoseconds := 0;   --  the reading before it, since the first one of the loop
+      Duration : Nanoseconds := 0;
+   end record;
+
+   type Gaps is array (Positive range 1 .. Kept_Gaps_Max) of Gap;
+
+   type Gap_Loop is record
+      Kept     : Gaps;               --  the first of them; the defaults touch every page
+      Readings : Nanoseconds := 0;
+      Elapsed  : Nanoseconds := 0;
+      Count    : Nanoseconds := 0;   --  all gaps, also those that are not kept
+      Lost     : Nanoseconds := 0;   --  the sum of all
+   end record;
+
+   type Gap_Loop_Access is access Gap_Loop;
+
+   procedure Watch (Clock : Positive; Time, Over : Nanoseconds; Seen : in out Gap_Loop);
+   --  Reads in a tight loop for Time ns of the subject's own clock and keeps only the first differences above Over
+
 end Kit.Clocks;

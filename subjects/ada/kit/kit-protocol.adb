@@ -1,4 +1,5 @@
 with Ada.Exceptions;
+with Ada.Unchecked_Deallocation;
 with GNAT.OS_Lib;
 with Kit.Answers;
 with Kit.Batches;
@@ -7,6 +8,7 @@ with Kit.Latencies;
 with Kit.Prepared;
 with Kit.Registry;
 with Kit.Requests; use Kit.Requests;
+with Kit.Resources;
 with Kit.Self_Tests;
 with Kit.Series_Loops;
 with Kit.Text;
@@ -18,6 +20,9 @@ package body Kit.Protocol is
    Argument_Max   : constant Checksum := Checksum (Argument'Last);
 
    Largest_Wait_Ns : constant := 10**15;   --  between two operations of a latency series: eleven days
+
+   Shortest_Watch_Ns : constant := 10**6;
+   Longest_Watch_Ns  : constant := 60 * 10**9;
 
    --  What a request asks for ---------------------------------------------------------------------------------------
 
@@ -73,23 +78,48 @@ package body Kit.Protocol is
       Answers.Put_List;
    end List;
 
+   function Clock_Of (Asked : Request) return Positive is
+      Which : constant Natural := Clocks.Find (Word (Asked, 1));
+   begin
+      if Which = 0 then
+         raise Unknown_Clock with "there is no clock " & Word (Asked, 1) & " here; `list` tells which there are";
+      end if;
+      return Which;
+   end Clock_Of;
+
    procedure Clock (Asked : Request) is
    begin
       Check_Word_Count (Asked, 2, "clock NAME COUNT");
       declare
-         Which    : constant Natural := Clocks.Find (Word (Asked, 1));
+         Which    : constant Positive := Clock_Of (Asked);
          Length   : constant Checksum := Number (Word (Asked, 2), "COUNT", 1, Clocks.Series_Length_Max);
          Readings : Clocks.Series_Access;
       begin
-         if Which = 0 then
-            raise Unknown_Clock with "there is no clock " & Word (Asked, 1) & " here; `list` tells which there are";
-         end if;
          Readings := Clocks.New_Series (Positive (Length));
          Clocks.Read (Which, Readings.all);
          Answers.Put_Readings (Readings.all);
          Series_Loops.Free (Readings);
       end;
    end Clock;
+
+   procedure Gaps (Asked : Request) is
+      procedure Free is new Ada.Unchecked_Deallocation (Clocks.Gap_Loop, Clocks.Gap_Loop_Access);
+   begin
+      Check_Word_Count (Asked, 1, "gaps NAME time=NS over=D");
+      declare
+         Which         : constant Positive := Clock_Of (Asked);
+         Time          : constant Checksum := Field (Asked, "time", Shortest_Watch_Ns, Longest_Watch_Ns);
+         Over          : constant Checksum := Field (Asked, "over", 0, Checksum (Nanoseconds'Last));
+         Seen          : Clocks.Gap_Loop_Access := new Clocks.Gap_Loop;
+         Before, After : Resources.Snapshot;
+      begin
+         Resources.Take (Before);
+         Clocks.Watch (Which, Nanoseconds (Time), Nanoseconds (Over), Seen.all);
+         Resources.Take (After);
+         Answers.Put_Gaps (Seen.all, Wait => Resources.Wait_Between (Before, After));
+         Free (Seen);
+      end;
+   end Gaps;
 
    Placed : Boolean := False;
 
@@ -224,6 +254,8 @@ package body Kit.Protocol is
          List (Asked);
       elsif Name = "clock" then
          Clock (Asked);
+      elsif Name = "gaps" then
+         Gaps (Asked);
       elsif Name = "placement" then
          Placement (Asked);
       elsif Name = "batch" then

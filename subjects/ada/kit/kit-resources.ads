@@ -13,6 +13,9 @@ private package Kit.Resources is
    procedure Take (Now_Used : out Snapshot);
    --  Called by the main thread only
 
+   function Wait_Between (Before, After : Snapshot) return Nanoseconds
+   is (if Before.Wait = Unknown then Unknown else After.Wait - Before.Wait);
+
    type Usage_Report is record
       User, System               : Nanoseconds;
       Peak_Rss_Bytes             : Nanoseconds;

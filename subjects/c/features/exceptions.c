@@ -1,5 +1,12 @@
-/* setjmp as the handler and longjmp as the raise. Two causes: `user` is a plain longjmp; `overflow` is the smallest integer
- * divided by −1, which the processor traps, the system turns into SIGFPE and the signal handler into a siglongjmp. */
+/* setjmp as the handler and longjmp as the raise, in the shapes of the Ada subject:
+ *
+ * block      raised and handled in one block of the frame's loop
+ * procedure  raised in a procedure of its own, handled by the block that called it
+ * levels_N   propagated through N procedures without handlers (the one that raises is the first of them)
+ *
+ * The control calls the same procedures with a cause that raises nothing, and does what the handler does. Two causes: `user`
+ * is a plain longjmp; `overflow` is the smallest integer divided by −1, which the processor traps, the system turns into SIGFPE
+ * and the signal handler into a siglongjmp. */
 #include "features.h"
 
 #include <limits.h>
@@ -12,24 +19,46 @@ static sigjmp_buf handler;
 /* Without the signal mask: saving it is a system call, and the SIGFPE handler below does not block its signal. */
 #define HANDLED() (sigsetjmp(handler, 0) != 0)
 
+/* A frame's own variables outlast the jump, since none is changed between a setjmp and the longjmp to it (C17 7.13.2.1);
+ * but gcc sees them changed in the loop, and warns. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wclobbered"
+#endif
+
 /* Causes ---------------------------------------------------------------------------------------------------------------- */
 
-#define RAISE_user() siglongjmp(handler, 1)
+static inline void jump(void)
+{
+    siglongjmp(handler, 1);
+}
 
 #if defined(__x86_64__)
 #define TRAPS NULL
-static void raise_overflow(void)
+static inline void trap(void)
 {
     int low = INT_MIN, high = -1, divisor = -1;
     __asm__ volatile("idivl %2" : "+a"(low), "+d"(high) : "r"(divisor) : "cc", "memory");
 }
 #else
 #define TRAPS "an overflowing division does not trap on this processor; run it on x86-64"
-static void raise_overflow(void)
+static inline void trap(void)
 {
 }
 #endif
-#define RAISE_overflow() raise_overflow()
+
+KIT_APART static void raise_nothing(void)
+{
+}
+
+KIT_APART static void raise_user(void)
+{
+    jump();
+}
+
+KIT_APART static void raise_overflow(void)
+{
+    trap();
+}
 
 static struct sigaction action_before;
 
@@ -52,91 +81,114 @@ static void leave_traps(void)
     sigaction(SIGFPE, &action_before, NULL);
 }
 
-/* Not raised ------------------------------------------------------------------------------------------------------------ */
+/* Chains of procedures without handlers. The first of a chain is the cause; each further one does something after its call, so
+ * that the call is not turned into a jump. */
 
-static uint64_t counted; /* in memory, like the index: what changes must outlast the jump */
+static void (*first)(void) = raise_nothing;
+static unsigned returns;
 
-#define FRAME(name, statement)                                                                                         \
+static inline void note_return(void)
+{
+    returns = (returns + 1) % (1u << 20);
+}
+
+#define LEVEL(number, next)                                                                                            \
+    KIT_APART static void level_##number(void)                                                                         \
+    {                                                                                                                  \
+        next();                                                                                                        \
+        note_return();                                                                                                 \
+    }
+
+LEVEL(2, first)
+LEVEL(3, level_2)
+LEVEL(4, level_3)
+LEVEL(5, level_4)
+LEVEL(6, level_5)
+LEVEL(7, level_6)
+LEVEL(8, level_7)
+LEVEL(9, level_8)
+LEVEL(10, level_9)
+LEVEL(11, level_10)
+LEVEL(12, level_11)
+LEVEL(13, level_12)
+LEVEL(14, level_13)
+LEVEL(15, level_14)
+LEVEL(16, level_15)
+
+/* Not raised: what is called with and without a handler around it ---------------------------------------------------------- */
+
+static int result;
+
+#define FRAME(name, before, statement)                                                                                 \
     static uint64_t frame_##name(uint64_t iterations)                                                                  \
     {                                                                                                                  \
-        counted = 0;                                                                                                   \
-        for (volatile uint64_t i = 0; i < iterations; i = kit_increment(i)) {                                             \
+        uint64_t i = 0, handled = 0;                                                                                   \
+        before;                                                                                                        \
+        while (i < iterations) {                                                                                       \
             statement;                                                                                                 \
+            i = kit_increment(i);                                                                                      \
         }                                                                                                              \
-        return counted;                                                                                                \
+        return handled > 0 ? handled : i;                                                                              \
     }
 
 KIT_APART static void procedure_without_handler(void)
 {
-    counted += 1;
+    raise_nothing();
+    result = 1;
 }
 
 KIT_APART static void procedure_with_handler(void)
 {
-    if (HANDLED())
-        counted += 2;
-    else
-        counted += 1;
+    if (HANDLED()) {
+        result = 2;
+    } else {
+        raise_nothing();
+        result = 1;
+    }
 }
 
-FRAME(block_without_handler, counted += 1)
-FRAME(block_with_handler, if (HANDLED()) counted += 2; else counted += 1)
-FRAME(calls_without_handler, procedure_without_handler())
-FRAME(calls_with_handler, procedure_with_handler())
+FRAME(bare, , raise_nothing())
+FRAME(handler_in_block, , if (HANDLED()) result = 2; else raise_nothing())
+FRAME(bare_procedure, , procedure_without_handler())
+FRAME(handler_in_procedure, , procedure_with_handler())
 
-/* Raised: in the handler's block, in the handler's procedure, and some calls below it ---------------------------------------- */
+/* Raised -------------------------------------------------------------------------------------------------------------------- */
 
-#define RAISED_TESTS(cause)                                                                                            \
-    KIT_APART static void procedure_raises_##cause(void)                                                               \
-    {                                                                                                                  \
-        if (!HANDLED())                                                                                                \
-            RAISE_##cause();                                                                                           \
-        counted += 1;                                                                                                  \
-    }                                                                                                                  \
-    KIT_APART static void deep_raises_##cause(unsigned levels)                                                         \
-    {                                                                                                                  \
-        if (levels > 1)                                                                                                \
-            deep_raises_##cause(levels - 1);                                                                           \
-        else                                                                                                           \
-            RAISE_##cause();                                                                                           \
-        KIT_KEEP(counted);                                                                                             \
-    }                                                                                                                  \
-    FRAME(block_raises_##cause, if (!HANDLED()) RAISE_##cause(); counted += 1)                                         \
-    FRAME(procedures_raise_##cause, procedure_raises_##cause())                                                        \
-    FRAME(levels_4_raise_##cause, if (!HANDLED()) deep_raises_##cause(4); counted += 1)                                \
-    FRAME(levels_16_raise_##cause, if (!HANDLED()) deep_raises_##cause(16); counted += 1)
+#define NOT_RAISED(call) call; handled++
+#define RAISED(call) if (HANDLED()) handled++; else call
 
-RAISED_TESTS(user)
-RAISED_TESTS(overflow)
+FRAME(block_raises_nothing, , handled++)
+FRAME(procedure_raises_nothing, , NOT_RAISED(raise_nothing()))
+FRAME(levels_4_raise_nothing, first = raise_nothing, NOT_RAISED(level_4()))
+FRAME(levels_16_raise_nothing, first = raise_nothing, NOT_RAISED(level_16()))
 
-KIT_APART static void deep_returns(unsigned levels)
-{
-    if (levels > 1)
-        deep_returns(levels - 1);
-    KIT_KEEP(counted);
-}
+#define RAISING_FRAMES(cause, in_place)                                                                                \
+    FRAME(block_raises_##cause, , RAISED(in_place()))                                                                  \
+    FRAME(procedure_raises_##cause, , RAISED(raise_##cause()))                                                         \
+    FRAME(levels_4_raise_##cause, first = raise_##cause, RAISED(level_4()))                                            \
+    FRAME(levels_16_raise_##cause, first = raise_##cause, RAISED(level_16()))
 
-FRAME(levels_4_return, deep_returns(4); counted += 1)
-FRAME(levels_16_return, deep_returns(16); counted += 1)
+RAISING_FRAMES(user, jump)
+RAISING_FRAMES(overflow, trap)
 
 /* The table ------------------------------------------------------------------------------------------------------------- */
 
-#define USER(handled, control_, test_)                                                                                 \
-    {.name = "exception.user." handled, .control = frame_##control_, .test = frame_##test_}
-#define OVERFLOW(handled, control_, test_)                                                                             \
-    {.name = "exception.overflow." handled, .control = frame_##control_, .test = frame_##test_,                        \
-     .prepare = catch_traps, .finish = leave_traps, .absent = TRAPS}
+#define USER(handled, frame)                                                                                           \
+    {.name = "exception.user." handled, .control = frame_##frame##_nothing, .test = frame_##frame##_user},
+#define OVERFLOW(handled, frame)                                                                                       \
+    {.name = "exception.overflow." handled, .control = frame_##frame##_nothing, .test = frame_##frame##_overflow,      \
+     .prepare = catch_traps, .finish = leave_traps, .absent = TRAPS},
 
 const struct kit_test exception_tests[] = {
-    {.name = "exception.not_raised.block", .control = frame_block_without_handler, .test = frame_block_with_handler},
-    {.name = "exception.not_raised.procedure", .control = frame_calls_without_handler, .test = frame_calls_with_handler},
-    USER("block", block_without_handler, block_raises_user),
-    USER("procedure", calls_without_handler, procedures_raise_user),
-    USER("levels_4", levels_4_return, levels_4_raise_user),
-    USER("levels_16", levels_16_return, levels_16_raise_user),
-    OVERFLOW("block", block_without_handler, block_raises_overflow),
-    OVERFLOW("procedure", calls_without_handler, procedures_raise_overflow),
-    OVERFLOW("levels_4", levels_4_return, levels_4_raise_overflow),
-    OVERFLOW("levels_16", levels_16_return, levels_16_raise_overflow),
+    {.name = "exception.not_raised.block", .control = frame_bare, .test = frame_handler_in_block},
+    {.name = "exception.not_raised.procedure", .control = frame_bare_procedure, .test = frame_handler_in_procedure},
+    USER("block", block_raises)
+    USER("procedure", procedure_raises)
+    USER("levels_4", levels_4_raise)
+    USER("levels_16", levels_16_raise)
+    OVERFLOW("block", block_raises)
+    OVERFLOW("procedure", procedure_raises)
+    OVERFLOW("levels_4", levels_4_raise)
+    OVERFLOW("levels_16", levels_16_raise)
     {.name = NULL},
 };

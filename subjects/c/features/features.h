@@ -19,6 +19,7 @@ extern const struct kit_test time_tests[];
 extern const struct kit_test delay_tests[];
 extern const struct kit_test storage_tests[];
 extern const struct kit_test interrupt_tests[];
+extern const struct kit_test absent_tests[];
 
 /* The control of most blocking operations: nothing but the loop. */
 kit_frame empty_loop;

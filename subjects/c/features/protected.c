@@ -5,8 +5,6 @@
 
 #include <time.h>
 
-enum { EXPIRES_NS = 1000 }; /* the timed call that expires */
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t read_write = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
@@ -49,7 +47,11 @@ static inline void conditional(void)
     }
 }
 
-static inline struct timespec deadline_in(uint64_t nanoseconds)
+/* Under the ordinary policy Linux lets a wait until now go on for the timer's slack, 50 µs. A delay that has expired at once,
+ * as Ada's `delay 0.0`, is therefore a deadline that has passed for sure. */
+enum { EXPIRED_NS = -1000000 };
+
+static inline struct timespec deadline_in(int64_t nanoseconds)
 {
     struct timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
@@ -57,11 +59,14 @@ static inline struct timespec deadline_in(uint64_t nanoseconds)
     if (deadline.tv_nsec >= 1000000000) {
         deadline.tv_nsec -= 1000000000;
         deadline.tv_sec += 1;
+    } else if (deadline.tv_nsec < 0) {
+        deadline.tv_nsec += 1000000000;
+        deadline.tv_sec -= 1;
     }
     return deadline;
 }
 
-static inline void timed(uint64_t nanoseconds)
+static inline void timed(int64_t nanoseconds)
 {
     struct timespec deadline = deadline_in(nanoseconds);
     if (pthread_mutex_timedlock(&mutex, &deadline) == 0) {
@@ -77,7 +82,8 @@ FRAME(procedure, procedure())
 FRAME(entry, entry())
 FRAME(conditional, conditional())
 FRAME(timed_open, timed(1000000))
-FRAME(timed_expired, timed(EXPIRES_NS))
+FRAME(timed_expired, timed(EXPIRED_NS))
+FRAME(timed_expired_1us, timed(1000)) /* the delay is part of the cost */
 
 static uint64_t frame_read(uint64_t iterations)
 {
@@ -149,6 +155,8 @@ const struct kit_test protected_tests[] = {
      .prepare = hold, .finish = let_go},
     {.name = "protected.timed.open", .control = frame_update, .test = frame_timed_open, .switches = "0"},
     {.name = "protected.timed.expired", .control = frame_update, .test = frame_timed_expired, .prepare = hold,
+     .finish = let_go},
+    {.name = "protected.timed.expired_1us", .control = frame_update, .test = frame_timed_expired_1us, .prepare = hold,
      .finish = let_go},
     {.name = NULL},
 };

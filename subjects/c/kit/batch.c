@@ -32,6 +32,7 @@ static void run_slice(struct slice *slice, const struct kit_test *test, enum rol
     kit_frame *frame = frame_of(test, role);
     slice->role = role;
     slice->iterations = iterations;
+    unlearn_branches();
     read_resources(&slice->before);
     slice->start_ns = kit_now();
     slice->checksum = enter_frame(frame, iterations);

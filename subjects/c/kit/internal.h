@@ -75,13 +75,31 @@ void answer_usage(void);
 
 /* clocks.c -------------------------------------------------------------------------------------------------------- */
 
+#define KIT_GAPS_MOST 200000u
+
+struct gap {
+    uint64_t start; /* the reading before it, since the first one of the loop */
+    uint64_t duration;
+};
+
+struct gap_loop {
+    uint64_t over; /* a first difference above this is a gap */
+    uint64_t time_ns;
+    struct gap *gap; /* KIT_GAPS_MOST of them */
+    uint64_t readings, elapsed, gaps, lost;
+};
+
 struct clock_source {
     const char *name;
     const char *unit;
     void (*fill)(uint64_t *reading, size_t count); /* successive readings in a tight loop */
+    void (*watch)(struct gap_loop *loop);          /* the same for `time_ns`, of which only the gaps are kept */
 };
 
 extern const struct clock_source clock_sources[]; /* a NULL name ends them */
+
+/* The clock that the request's first positional word names; NULL, and `unknown-clock` answered, if there is none. */
+const struct clock_source *requested_clock(const struct request *request);
 
 /* attempt.c: work that kit_fail may end ----------------------------------------------------------------------------- */
 
@@ -92,16 +110,20 @@ const char *attempt(void (*work)(void *), void *context);
  * runs; NULL, and `failed` answered, where there is none. */
 void *touched_storage(size_t count, size_t bytes);
 
+/* unlearn.c: makes branch prediction forget what it learnt in the slices before; untimed, some microseconds. */
+void unlearn_branches(void);
+
 /* enter.c: calls a frame in such a way that the processor cannot have learnt where the call leads. */
 uint64_t enter_frame(kit_frame *frame, uint64_t iterations);
 
-/* batch.c, sequences.c: one function a request ------------------------------------------------------------------------ */
+/* batch.c, gaps.c, sequences.c: one function a request ---------------------------------------------------------------- */
 
 kit_frame reference_frame;
 void serve_batch(const struct request *request);
 void serve_slice(const struct request *request);
 void finish_slices(void); /* finishes the test that slices were asked of, if any */
 void serve_clock(const struct request *request);
+void serve_gaps(const struct request *request);
 void serve_latency(const struct request *request);
 void serve_series(const struct request *request);
 

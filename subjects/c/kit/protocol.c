@@ -99,9 +99,10 @@ static const struct {
     const char *verb;
     void (*serve)(const struct request *request);
 } requests[] = {
-    {"hello", serve_hello},     {"list", serve_list},   {"clock", serve_clock},     {"placement", serve_placement},
-    {"batch", serve_batch},     {"slice", serve_slice}, {"latency", serve_latency}, {"series", serve_series},
-    {"usage", serve_usage},     {"quit", serve_quit},
+    {"hello", serve_hello}, {"list", serve_list},           {"clock", serve_clock},
+    {"gaps", serve_gaps},   {"placement", serve_placement}, {"batch", serve_batch},
+    {"slice", serve_slice}, {"latency", serve_latency},     {"series", serve_series},
+    {"usage", serve_usage}, {"quit", serve_quit},
 };
 
 static void serve(const struct request *request)

@@ -82,8 +82,8 @@ bool parse_request(struct request *request, char *line, size_t length)
         return false;
     }
     if (length == 0) {
-        answer_error("unknown-request", "the line is empty; write one of hello, list, clock, placement, batch, slice, "
-                                        "latency, series, usage, quit");
+        answer_error("unknown-request", "the line is empty; write one of hello, list, clock, gaps, placement, batch, "
+                                        "slice, latency, series, usage, quit");
         return false;
     }
     for (char *word = line; word;) {

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Clocks ----------------------------------------------------------------------------------------------------------- */
@@ -13,14 +12,8 @@ void serve_clock(const struct request *request)
     uint64_t count;
     if (!has_words(request, 3, "clock NAME COUNT"))
         return;
-    const struct clock_source *clock = clock_sources;
-    while (clock->name && strcmp(clock->name, request->word[1]) != 0)
-        clock++;
-    if (!clock->name) {
-        answer_error("unknown-clock", "%s; `list` names the clocks", request->word[1]);
-        return;
-    }
-    if (!parse_number("COUNT", request->word[2], 1, KIT_READINGS_MOST, &count))
+    const struct clock_source *clock = requested_clock(request);
+    if (!clock || !parse_number("COUNT", request->word[2], 1, KIT_READINGS_MOST, &count))
         return;
     uint64_t *reading = touched_storage(count, sizeof *reading);
     if (!reading)

@@ -36,7 +36,7 @@ pub(super) fn declare(program: &Program, names: &mut Names) {
         }
     }
     // Specifications before bodies before subunits, parents before children.
-    units.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    units.sort_by_key(|unit| (unit.0, unit.1));
     for (_, _, file, item, name, context) in units {
         let mut pass = Pass {
             program,

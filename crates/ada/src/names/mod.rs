@@ -2,7 +2,7 @@
 //!
 //! Scopes and entities of all given files (RM 8.1–8.3), use clauses (8.4), renamings (8.5) and overloading by profile (8.6, by number,
 //! names and known types of the actual parameters). Units that were not given, such as the predefined library, are *external*:
-//! their names stay unresolved here and are known by their full name through [`Names::external_name`].
+//! their names stay unresolved here and are known by their full name through [`Names::external_names`].
 
 mod declare;
 mod external;
@@ -120,6 +120,10 @@ pub struct Names {
     meanings: HashMap<(usize, usize), EntityId>,
     /// The uses of each declaration, in order of file and place; the defining identifiers are not among them.
     uses: HashMap<EntityId, Vec<At>>,
+    /// All identifiers of each file, by their lower-case text.
+    identifiers: Vec<HashMap<String, Vec<NodeId>>>,
+    /// The declarations, by their defining identifiers.
+    defining: HashMap<At, EntityId>,
 }
 
 impl Names {
@@ -128,12 +132,39 @@ impl Names {
         let mut names = Names::default();
         declare::declare(program, &mut names);
         resolve::resolve(program, &mut names);
+        names.defining = names.all().map(|(id, e)| (e.ident, id)).collect();
+        for source in &program.sources {
+            let mut here: HashMap<String, Vec<NodeId>> = HashMap::new();
+            for node in source
+                .tree
+                .walk(source.tree.root())
+                .filter(|&n| source.tree.kind(n) == "identifier")
+            {
+                here.entry(Names::key(source.text(node)))
+                    .or_default()
+                    .push(node);
+            }
+            names.identifiers.push(here);
+        }
         names
     }
 
     /// A declaration.
     pub fn entity(&self, id: EntityId) -> &Entity {
         &self.entities[id.0 as usize]
+    }
+
+    /// The identifiers of a file with a (lower-case) text.
+    pub fn occurrences(&self, file: usize, key: &str) -> &[NodeId] {
+        self.identifiers
+            .get(file)
+            .and_then(|f| f.get(key))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// What an identifier declares, if it declares something.
+    pub fn declared_by(&self, ident: At) -> Option<EntityId> {
+        self.defining.get(&ident).copied()
     }
 
     /// A region.

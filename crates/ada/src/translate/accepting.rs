@@ -311,8 +311,19 @@ impl<'a> Server<'a> {
     /// Points that need a procedure because a statement in the middle of an accept goes on there.
     pub(super) fn forced(&'a self, machine: &mut Machine<'a>) -> BTreeSet<Point> {
         let mut found = BTreeSet::new();
+        let tree = self.cx.tree();
+        let loops = tree
+            .walk(self.cx.task.body.node)
+            .filter(|&n| tree.kind(n) == "loop_statement" && !self.cx.flow.is_plain(n));
+        found.extend(
+            loops
+                .filter(|&n| {
+                    self.cx.flow.goes_round(n) && machine::is_left_from_inside(self.cx.flow, n)
+                })
+                .map(Point::LoopTop),
+        );
         for site in &self.cx.flow.sites {
-            if machine::leaving(self.cx.source(), site.accept).is_empty() {
+            if machine::leaving(self.cx.source(), site.accept, "requeue_statement").is_empty() {
                 continue;
             }
             let point = self.cx.flow.resume(site);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Options;
 use crate::effects::Oracle;
 use crate::flow::Flow;
-use crate::model::Task;
+use crate::model::{Suspect, Task};
 use crate::names::{At, EntityId, Kind, Names, Ty};
 use crate::source::{Program, Source};
 use crate::syntax::{NodeId, Tree};
@@ -24,6 +24,8 @@ pub struct Context<'a> {
     pub task: &'a Task,
     /// The graph of its body.
     pub flow: &'a Flow<'a>,
+    /// Where tasks may be used as only tasks can be.
+    pub suspects: &'a [Suspect],
     /// What the user asked for.
     pub options: &'a Options,
 }
@@ -244,16 +246,13 @@ impl<'a> Context<'a> {
             .ok()
     }
 
-    /// Whether an identifier occurs anywhere in some files outside the task's body.
+    /// Whether an identifier occurs anywhere in the files of the task's declaration and body, outside the body.
     pub fn occurs_outside(&self, key: &str) -> bool {
         let files: HashSet<usize> = [self.task.body.file, self.task.declaration.file].into();
         files.into_iter().any(|file| {
-            let source = &self.program.sources[file];
-            let tree = &source.tree;
-            tree.walk(tree.root()).any(|n| {
-                tree.kind(n) == "identifier"
-                    && Names::key(source.text(n)) == key
-                    && !(file == self.task.body.file && tree.is_within(n, self.task.body.node))
+            let tree = &self.program.sources[file].tree;
+            self.names.occurrences(file, key).iter().any(|&n| {
+                !(file == self.task.body.file && tree.is_within(n, self.task.body.node))
                     && tree.field(n) != "selector_name"
             })
         })
@@ -262,11 +261,11 @@ impl<'a> Context<'a> {
     /// Whether an identifier occurs in the task's body or declaration.
     pub fn occurs_inside(&self, key: &str) -> bool {
         [self.task.body, self.task.declaration].iter().any(|at| {
-            let source = &self.program.sources[at.file];
-            source
-                .tree
-                .walk(at.node)
-                .any(|n| source.tree.kind(n) == "identifier" && Names::key(source.text(n)) == key)
+            let tree = &self.program.sources[at.file].tree;
+            self.names
+                .occurrences(at.file, key)
+                .iter()
+                .any(|&n| tree.is_within(n, at.node))
         })
     }
 
@@ -279,10 +278,8 @@ impl<'a> Context<'a> {
     ) -> String {
         let is_free = |name: &String| {
             let key = Names::key(name);
-            !taken.contains(&key)
-                && !self.occurs_inside(&key)
-                && !(counts_outside && self.occurs_outside(&key))
-                && !is_reserved(&key)
+            let is_used = self.occurs_inside(&key) || (counts_outside && self.occurs_outside(&key));
+            !is_used && !taken.contains(&key) && !is_reserved(&key)
         };
         let last = wanted.last().cloned().unwrap_or_default();
         wanted

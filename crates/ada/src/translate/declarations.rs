@@ -485,7 +485,8 @@ impl Moved {
                         other.tree.walk(w).any(|n| Names::key(other.text(n)) == key)
                     })
                 });
-            if !is_standard && !(is_with && tree.field(ident) == "prefix") {
+            let is_seen = is_with && tree.field(ident) == "prefix";
+            if !is_standard && !is_seen {
                 let text = format!(
                     "`{}` needs `{}`, which the unit with the task's declaration does not see",
                     first_word(cx, node),
@@ -500,8 +501,14 @@ impl Moved {
     /// A controlled object is finalized when its task ends; as a component it would be finalized with the protected object.
     fn is_controlled(&self, cx: &Context, item: NodeId) -> bool {
         let tree = cx.tree();
-        let Some(mark) = tree.role(item, "subtype_mark") else { return false };
-        let mut open: Vec<EntityId> = cx.names.meaning(cx.program, cx.at(mark)).into_iter().collect();
+        let Some(mark) = tree.role(item, "subtype_mark") else {
+            return false;
+        };
+        let mut open: Vec<EntityId> = cx
+            .names
+            .meaning(cx.program, cx.at(mark))
+            .into_iter()
+            .collect();
         let mut seen = HashSet::new();
         while let Some(id) = open.pop() {
             if !seen.insert(id) {
@@ -510,9 +517,16 @@ impl Moved {
             let at = cx.names.first_declaration(id);
             for at in [cx.names.entity(id).at, cx.names.entity(at).at] {
                 let source = source_of(cx.program, at);
-                for node in source.tree.walk(at.node).filter(|&n| source.tree.field(n) == "subtype_mark") {
+                for node in source
+                    .tree
+                    .walk(at.node)
+                    .filter(|&n| source.tree.field(n) == "subtype_mark")
+                {
                     let word = Names::key(source.text(node));
-                    if matches!(word.rsplit('.').next(), Some("controlled" | "limited_controlled")) {
+                    if matches!(
+                        word.rsplit('.').next(),
+                        Some("controlled" | "limited_controlled")
+                    ) {
                         return true;
                     }
                     open.extend(cx.names.meaning(cx.program, At { node, ..at }));
@@ -525,7 +539,10 @@ impl Moved {
     fn component(&mut self, cx: &Context, item: NodeId) {
         let (tree, source) = (cx.tree(), cx.source());
         if self.is_controlled(cx, item) {
-            let text = format!("`{}` is controlled: it would be finalized with the object, not when the server completes", first_word(cx, item));
+            let text = format!(
+                "`{}` is controlled: it would be finalized with the object, not when the server completes",
+                first_word(cx, item)
+            );
             return self.refuse(cx, item, text, "finalize it explicitly, in an accept");
         }
         let ids = entities(cx, item);
@@ -809,7 +826,7 @@ impl Moved {
                         .push(vec![format!("{} : {};", counter.name, counter.subtype)]);
                 }
                 if let Some((name, subtype, _)) = &mut counter.bound {
-                    *name = cx.free_name(&[name.clone()], false, &self.taken);
+                    *name = cx.free_name(std::slice::from_ref(name), false, &self.taken);
                     self.taken.insert(Names::key(name));
                     self.components.push(vec![format!("{name} : {subtype};")]);
                     counter.last = name.clone();
@@ -1014,7 +1031,7 @@ pub(super) fn is_own_discriminant(cx: &Context, id: EntityId) -> bool {
 }
 
 fn is_defining(cx: &Context, ident: NodeId) -> bool {
-    cx.names.all().any(|(_, e)| e.ident == cx.at(ident))
+    cx.names.declared_by(cx.at(ident)).is_some()
 }
 
 fn string_length(cx: &Context, expression: NodeId) -> Option<usize> {

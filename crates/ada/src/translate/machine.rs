@@ -181,12 +181,36 @@ impl<'a> Machine<'a> {
                     .filter(|p| users[p].len() > 1 && users[p] != *own),
             );
         }
+        found.extend(self.exits(users.keys().copied()));
         found.retain(|&p| match p {
             Point::Before(node) => self.flow.wait_at(node).is_none(),
             Point::End | Point::AcceptEnd(_) => false,
             _ => true,
         });
         found
+    }
+
+    /// Points behind loops that are left in several places: each exit would repeat what follows.
+    fn exits(&self, points: impl Iterator<Item = Point>) -> Vec<Point> {
+        let tree = &self.source.tree;
+        let mut ways: BTreeMap<Point, usize> = BTreeMap::new();
+        let mut loops = BTreeSet::new();
+        for point in points {
+            self.flow
+                .next(point)
+                .into_iter()
+                .for_each(|next| *ways.entry(next).or_default() += 1);
+            if let Point::LoopTop(node) = point {
+                loops.insert(node);
+            }
+        }
+        let left = loops.into_iter().filter(|&n| {
+            tree.walk(n)
+                .any(|e| tree.kind(e) == "exit_statement" && self.flow.exit_target(e) == Some(n))
+        });
+        left.map(|n| self.flow.after(n))
+            .filter(|p| ways.get(p).is_some_and(|&w| w > 1))
+            .collect()
     }
 
     /// Follows points from `from`; true if `until` was reached, false if all paths came to a wait or the end.
@@ -504,7 +528,10 @@ impl<'a> Machine<'a> {
             body.push(Code::line(step(counter)));
         }
         self.real_loops.pop();
-        let label = self.flow.label(node);
+        let label = self
+            .flow
+            .label(node)
+            .filter(|_| is_left_from_inside(self.flow, node));
         let mut header = condition
             .as_ref()
             .map_or("loop".to_string(), |c| format!("while {c} loop"));
@@ -555,7 +582,7 @@ impl<'a> Machine<'a> {
         let Some(handled) = tree.child(site.accept, "handled_sequence_of_statements") else {
             return (vec![], after);
         };
-        let leaving: Vec<NodeId> = leaving(self.source, site.accept);
+        let leaving: Vec<NodeId> = leaving(self.source, site.accept, "requeue_statement");
         let mut changes = self.changes.clone();
         if !code::is_empty(&after) {
             for node in leaving {
@@ -569,7 +596,8 @@ impl<'a> Machine<'a> {
         (body, after)
     }
 
-    fn handled_code(&self, handled: NodeId, changes: &Substitutions) -> Vec<Code> {
+    /// The statements of an accept's body, in a block if it has handlers.
+    pub fn handled_code(&self, handled: NodeId, changes: &Substitutions) -> Vec<Code> {
         let tree = &self.source.tree;
         let mut body = Vec::new();
         let sequence = tree.child(handled, "sequence_of_statements");
@@ -621,21 +649,31 @@ fn layout_indent(lines: Vec<String>, step: &str) -> Vec<String> {
         .collect()
 }
 
-/// The statements of an accept's body that leave it: `return` and `requeue`.
-pub fn leaving(source: &Source, accept: NodeId) -> Vec<NodeId> {
+/// The statements of a kind (`simple_return_statement` or `requeue_statement`) that leave an accept's body.
+pub fn leaving(source: &Source, accept: NodeId, kind: &str) -> Vec<NodeId> {
     let tree = &source.tree;
     tree.walk(accept)
-        .filter(|&n| {
-            matches!(
-                tree.kind(n),
-                "simple_return_statement" | "requeue_statement"
-            )
-        })
+        .filter(|&n| tree.kind(n) == kind)
         .filter(|&n| tree.ancestor(n, &["accept_statement", "subprogram_body"]) == Some(accept))
         .collect()
 }
 
-fn step(counter: &Counter) -> String {
+/// Whether an exit from a loop that can go round, inside another such loop, leaves the outer one: then the outer loop needs its name, and
+/// its code must not be repeated.
+pub fn is_left_from_inside(flow: &Flow, node: NodeId) -> bool {
+    let tree = &flow.program.sources[flow.file].tree;
+    tree.walk(node)
+        .filter(|&n| tree.kind(n) == "exit_statement" && flow.exit_target(n) == Some(node))
+        .any(|exit| {
+            let between = tree.ancestors(exit).take_while(|&n| n != node);
+            between
+                .filter(|&n| tree.kind(n) == "loop_statement")
+                .any(|inner| flow.goes_round(inner))
+        })
+}
+
+/// The statement that steps a counter.
+pub fn step(counter: &Counter) -> String {
     let name = &counter.name;
     match (&counter.discrete, counter.is_reverse) {
         (None, false) => format!("{name} := {name} + 1;"),

@@ -1,6 +1,7 @@
 //! Translation: rendezvous to protected objects, as edits that keep layout and comments.
 
 pub mod accepting;
+pub mod calling;
 pub mod code;
 pub mod context;
 mod counter;
@@ -92,5 +93,22 @@ pub fn translate(analysis: &Analysis) -> Translation {
         edits,
         files,
         replaced,
+    }
+}
+
+impl Translation {
+    /// The translated program.
+    ///
+    /// # Errors
+    /// Syntax errors, if a translation made something that is no Ada; that is a fault of ours.
+    pub fn program(&self, original: &Program) -> Result<Program, crate::Error> {
+        Program::parse(original.sources.iter().enumerate().map(|(file, source)| {
+            let text = self
+                .files
+                .iter()
+                .find(|e| e.file == file)
+                .map_or(&source.text, |e| &e.text);
+            (source.path.clone(), source.encode(text))
+        }))
     }
 }

@@ -43,6 +43,7 @@ pub fn find(cx: &Context) -> Found {
     }
     found.handlers(cx);
     found.handshake(cx);
+    found.elaboration(cx);
     found.unique();
     found
 }
@@ -163,7 +164,7 @@ impl Found {
     }
 
     fn uses(&mut self, cx: &Context) {
-        for found in cx.task.uses_as_task(cx.program, cx.names) {
+        for found in cx.task.uses_as_task(cx.program, cx.names, cx.suspects) {
             let text = format!("{} needs a task", found.what);
             let mend = "give the server an entry that asks or ends it, and use that";
             self.reasons.push(Reason {
@@ -616,6 +617,90 @@ impl Found {
                 }
             }
         }
+    }
+
+    /// A task can be called before it is activated; the call waits. A protected object must not be called before its body is elaborated
+    /// (RM 3.11 (10)), so no task may be activated between the two that might call it.
+    fn elaboration(&mut self, cx: &Context) {
+        let (declaration, body) = (cx.task.declaration, cx.task.body);
+        let tree = cx.tree();
+        let is_called_by_task = cx
+            .task
+            .entries
+            .iter()
+            .flat_map(|e| cx.names.uses_of(e.id))
+            .any(|at| {
+                let other = &cx.program.sources[at.file].tree;
+                let inside = other.ancestor(at.node, &["task_body"]);
+                inside.is_some_and(|node| At { node, ..*at } != body)
+            });
+        if declaration.file != body.file || !is_called_by_task {
+            return;
+        }
+        let span = tree.end(declaration.node)..tree.end(body.node);
+        let in_span = |n: NodeId| {
+            tree.start(n) >= span.start && tree.start(n) < span.end && !tree.is_within(n, body.node)
+        };
+        for node in tree.walk(tree.root()).filter(|&n| in_span(n)) {
+            if tree
+                .ancestor(node, &["subprogram_body", "task_body", "entry_body"])
+                .is_some_and(in_span)
+            {
+                continue;
+            }
+            let activates = match tree.kind(node) {
+                "allocator" => !cx.oracle.of(cx.at(node)).blocks.is_empty(),
+                "single_task_declaration" | "object_declaration" => {
+                    let in_package = tree
+                        .ancestor(node, &["package_body", "package_declaration"])
+                        .is_some_and(in_span);
+                    in_package && self.has_tasks(cx, node)
+                }
+                _ => false,
+            };
+            if activates {
+                let text =
+                    "a task is activated here, before the server's body, and may call it too early";
+                self.refuse(
+                    cx,
+                    Rule::Prologue,
+                    node,
+                    text,
+                    "declare the server's body before this",
+                );
+                return;
+            }
+        }
+    }
+
+    /// Whether a declaration makes a task, perhaps as a component of a record or array.
+    fn has_tasks(&self, cx: &Context, declaration: NodeId) -> bool {
+        let mut open = vec![cx.at(declaration)];
+        let mut seen = HashSet::new();
+        while let Some(at) = open.pop() {
+            let tree = &cx.program.sources[at.file].tree;
+            if tree.kind(at.node) == "single_task_declaration"
+                || tree.child(at.node, "single_task_declaration").is_some()
+            {
+                return true;
+            }
+            for node in tree
+                .walk(at.node)
+                .filter(|&n| tree.field(n) == "subtype_mark")
+            {
+                let Some(id) = cx.names.meaning(cx.program, At { node, ..at }) else {
+                    continue;
+                };
+                match cx.names.entity(id).kind {
+                    Kind::TaskType => return true,
+                    Kind::Type | Kind::Subtype if seen.insert(id) => {
+                        open.push(cx.names.entity(id).at)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
     }
 
     /// Accepts that only start the task's own work.

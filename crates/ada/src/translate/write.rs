@@ -33,6 +33,7 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         server,
         machine,
         step: layout::indent_step(cx.source()),
+        accepts: vec![],
     };
     let body = writer.body()?;
     let mut edits = vec![writer.declaration(), body];
@@ -55,10 +56,15 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
 /// What is copied into the middle of an accept must not leave the entry body early.
 fn check_sites<'a>(server: &'a Server<'a>, machine: &mut Machine<'a>) -> Result<(), Vec<Reason>> {
     for site in &server.cx.flow.sites {
-        let leaves = !machine::leaving(server.cx.source(), site.accept).is_empty();
+        let leaves =
+            !machine::leaving(server.cx.source(), site.accept, "requeue_statement").is_empty();
         let code = machine.code_from(server.cx.flow.resume(site), Some(site.wait));
+        let goes_on = server.cx.flow.reach(server.cx.flow.resume(site)).into_iter().any(|p| {
+            matches!(p, Point::Before(n) if server.cx.flow.is_plain(n) && server.cx.tree().kind(n) != "null_statement")
+        });
+        // An exception of what follows would be taken for one of the accept.
         if (leaves && contains_return(&code))
-            || (leaves && exceptions::must_watch_accept(&server.cx, site))
+            || (leaves && goes_on && exceptions::must_watch_accept(&server.cx, site))
         {
             let text = "the accept is left in its middle where the server has more to do";
             return Err(vec![server.cx.reason(
@@ -98,6 +104,8 @@ struct Writer<'s> {
     server: &'s Server<'s>,
     machine: Machine<'s>,
     step: String,
+    /// Procedures for accept bodies that return from their middle: the profile, and the whole.
+    accepts: Vec<(String, Vec<String>)>,
 }
 
 impl<'s> Writer<'s> {
@@ -127,7 +135,7 @@ impl<'s> Writer<'s> {
         let tree = &source.tree;
         let step = layout::indent_step(source);
         let indent = source.indent(tree.start(at.node)).to_string();
-        let mut lines = vec![self.origin(at)];
+        let mut lines = vec![self.origin()];
         let discriminants = tree
             .child(at.node, "known_discriminant_part")
             .map_or(String::new(), |n| format!(" {}", source.text(n)));
@@ -159,11 +167,9 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn origin(&self, at: At) -> String {
+    fn origin(&self) -> String {
         let cx = self.cx();
-        let source = &cx.program.sources[at.file];
         let kind = if cx.task.is_type { "task type" } else { "task" };
-        let _ = source;
         format!(
             "--  Was {kind} {}, which did nothing but serve these calls (antiphon translate)",
             cx.task.name
@@ -235,6 +241,12 @@ impl<'s> Writer<'s> {
                 .procedures
                 .values()
                 .map(|name| format!("procedure {name};")),
+        );
+        lines.extend(
+            self.accepts
+                .iter()
+                .flat_map(|(profile, _)| profile.split('\n'))
+                .map(String::from),
         );
         if !server.stages.component.is_empty() {
             let subtype = server.stage_type.as_deref().unwrap_or("Boolean");
@@ -317,6 +329,7 @@ impl<'s> Writer<'s> {
         for entry in 0..cx.task.entries.len() {
             operations.push(self.entry_body(entry));
         }
+        operations.splice(0..0, self.accepts.iter().map(|(_, whole)| whole.clone()));
         let written = operations
             .iter()
             .flatten()
@@ -443,9 +456,7 @@ impl<'s> Writer<'s> {
         let cx = self.cx();
         let name = &cx.task.entries[entry].name;
         let sites = self.sites(entry);
-        let index = cx.task.entries[entry]
-            .index
-            .map(|_| self.index_name(&sites));
+        let index = cx.task.entries[entry].index.map(|_| self.index_name());
         let mut lines: Vec<String> = sites.iter().flat_map(|s| self.comments_of(s)).collect();
         let mut arms: Vec<(String, Vec<Code>)> = Vec::new();
         for site in &sites {
@@ -505,6 +516,9 @@ impl<'s> Writer<'s> {
     fn site(&mut self, site: &Site) -> Vec<Code> {
         let cx = self.cx();
         let (mut body, mut after) = self.machine.site_code(site);
+        if let Some(call) = self.out_of_line(site, &after) {
+            body = vec![call];
+        }
         if exceptions::must_watch_accept(cx, site) {
             body = vec![exceptions::watched(
                 cx,
@@ -525,6 +539,55 @@ impl<'s> Writer<'s> {
         }
         body.extend(after);
         body
+    }
+
+    /// An accept body that returns from its middle becomes a procedure where more is to be done after it.
+    fn out_of_line(&mut self, site: &Site, after: &[Code]) -> Option<Code> {
+        let cx = self.cx();
+        let (tree, source) = (cx.tree(), cx.source());
+        let has = |kind| !machine::leaving(source, site.accept, kind).is_empty();
+        if !has("simple_return_statement") || has("requeue_statement") || code::is_empty(after) {
+            return None;
+        }
+        let handled = tree.child(site.accept, "handled_sequence_of_statements")?;
+        let taken = self.server.moved.taken.iter().cloned().chain(
+            self.accepts
+                .iter()
+                .map(|(p, _)| Names::key(p.split([' ', ';']).nth(1).unwrap_or(""))),
+        );
+        let name = cx.free_name(
+            &[format!("Accept_{}", cx.task.entries[site.entry].name)],
+            false,
+            &taken.collect(),
+        );
+        let formals = tree.child(site.accept, "formal_part");
+        let profile = formals.map_or(String::new(), |f| {
+            format!(
+                " {}",
+                layout::dedent(source.text(f), source.indent(tree.start(f))).join("\n")
+            )
+        });
+        let actuals: Vec<&str> = formals
+            .into_iter()
+            .flat_map(|f| tree.all(f, "parameter_specification"))
+            .flat_map(|p| {
+                tree.children(p)
+                    .take_while(|&n| tree.kind(n) != ":")
+                    .filter(|&n| tree.kind(n) == "identifier")
+            })
+            .map(|n| cx.text(n))
+            .collect();
+        let changes = self.machine.changes;
+        let body = self.machine.handled_code(handled, changes);
+        let whole = self.subprogram(&format!("procedure {name}{profile} is"), &name, &[], &body);
+        self.accepts
+            .push((format!("procedure {name}{profile};"), whole));
+        let actuals = if actuals.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", actuals.join(", "))
+        };
+        Some(Code::line(format!("{name}{actuals};")))
     }
 
     fn closed_test(&self) -> Option<String> {
@@ -622,9 +685,8 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn index_name(&self, sites: &[&Site]) -> String {
+    fn index_name(&self) -> String {
         let cx = self.cx();
-        let _ = sites;
         cx.free_name(
             &[
                 "Index".to_string(),

@@ -1,6 +1,6 @@
 //! Building a program with GNAT.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -110,7 +110,14 @@ fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// Warnings that the translation has and the original has not; places are left out, since lines move.
-pub(super) fn new_warnings(before: &[String], after: &[String]) -> Vec<String> {
+///
+/// GNAT looks into the flow of data around calls of protected entries, and not around those of tasks: warnings about lines that the
+/// translation did not touch are about the original and do not count.
+pub(super) fn new_warnings(
+    original: &Program,
+    before: &[String],
+    translation: &Built,
+) -> Vec<String> {
     let key = |line: &str| {
         line.splitn(4, ':')
             .nth(3)
@@ -122,14 +129,36 @@ pub(super) fn new_warnings(before: &[String], after: &[String]) -> Vec<String> {
     before
         .iter()
         .for_each(|l| *known.entry(key(l)).or_default() += 1);
+    let old: HashSet<&str> = original
+        .sources
+        .iter()
+        .flat_map(|s| s.text.lines())
+        .map(str::trim)
+        .collect();
     let mut new = Vec::new();
-    for line in after {
+    for line in &translation.said {
         match known.get_mut(&key(line)) {
             Some(count) if *count > 0 => *count -= 1,
+            _ if translation
+                .line_of(line)
+                .is_some_and(|text| old.contains(text.trim())) => {}
             _ => new.push(line.clone()),
         }
     }
     new
+}
+
+impl Built {
+    /// The source line that a message is about.
+    fn line_of(&self, message: &str) -> Option<String> {
+        let mut parts = message.split(':');
+        let (file, number) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
+        let text = std::fs::read(self.executable.parent()?.join("src").join(file)).ok()?;
+        String::from_utf8_lossy(&text)
+            .lines()
+            .nth(number.checked_sub(1)?)
+            .map(String::from)
+    }
 }
 
 /// GNAT's file name of the main subprogram: the given file's, or that of the only parameterless library procedure nobody withs.

@@ -27,6 +27,8 @@ pub struct Comparison {
     pub runs: (usize, usize),
     /// Whether the translation ended where the original did not.
     pub ends_now: bool,
+    /// Whether the original's output varies so much that only the ends were compared.
+    pub varies_too_much: bool,
     /// What differs, in words; empty if nothing.
     pub differences: Vec<String>,
 }
@@ -41,6 +43,11 @@ impl Comparison {
                 "the original's own output varies: what is common to its runs is there"
             }
             Agreement::Endless => "the original does not end: same output up to the time limit",
+        };
+        let how = if self.varies_too_much {
+            "the original's own output varies too much to compare: only how the programs ended was compared,"
+        } else {
+            how
         };
         let (before, after) = self.runs;
         if self.differences.is_empty() {
@@ -113,11 +120,13 @@ fn without_places(line: &str) -> String {
         .join(" ")
 }
 
-/// Compares the runs of an original with those of its translation.
-pub(super) fn compare(original: &[Output], translation: &[Output]) -> Comparison {
-    let before: Vec<Seen> = original.iter().map(Seen::of).collect();
+/// Compares the runs of a translation under one schedule with those of the original under all of them, `own` of them under that one.
+pub(super) fn compare(original: &[&Output], own: usize, translation: &[Output]) -> Comparison {
+    let before: Vec<Seen> = original.iter().map(|o| Seen::of(o)).collect();
     let after: Vec<Seen> = translation.iter().map(Seen::of).collect();
-    judge(&before, &after)
+    let mut result = judge(&before, &after);
+    result.runs.0 = own;
+    result
 }
 
 fn judge(before: &[Seen], after: &[Seen]) -> Comparison {
@@ -142,6 +151,8 @@ fn judge(before: &[Seen], after: &[Seen]) -> Comparison {
     } else {
         Agreement::Unstable
     };
+    result.varies_too_much = matches!(result.agreement, Agreement::Unstable | Agreement::Endless)
+        && !has_settled(before);
     let ends: BTreeSet<&str> = before.iter().map(|s| s.end.as_str()).collect();
     for seen in after {
         if is_endless {
@@ -161,9 +172,11 @@ fn judge(before: &[Seen], after: &[Seen]) -> Comparison {
                 .differences
                 .push(format!("the translation {end}; the original {}", first.end));
         }
-        result
-            .differences
-            .extend(lines_differ(result.agreement, before, seen));
+        if !result.varies_too_much {
+            result
+                .differences
+                .extend(lines_differ(result.agreement, before, seen));
+        }
     }
     result.differences.sort();
     result.differences.dedup();
@@ -199,9 +212,24 @@ fn lines_differ(agreement: Agreement, before: &[Seen], seen: &Seen) -> Option<St
     }
 }
 
+/// Whether what is common to all runs is more than luck: each run must have what the others have in common, or the original itself
+/// would be found to differ from itself.
+fn has_settled(before: &[Seen]) -> bool {
+    (0..before.len()).all(|left_out| {
+        let others: Vec<&Seen> = before
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| i != left_out)
+            .map(|(_, s)| s)
+            .collect();
+        others.is_empty()
+            || bag_difference(&common(others), &before[left_out].bag(), false).is_none()
+    })
+}
+
 /// What all runs have.
-fn common(before: &[Seen]) -> BTreeMap<&str, usize> {
-    let mut bags = before.iter().map(Seen::bag);
+fn common<'s>(before: impl IntoIterator<Item = &'s Seen>) -> BTreeMap<&'s str, usize> {
+    let mut bags = before.into_iter().map(Seen::bag);
     let mut common = bags.next().unwrap_or_default();
     for bag in bags {
         common.retain(|line, count| {
@@ -272,6 +300,29 @@ mod tests {
                 .len(),
             1
         );
+    }
+
+    #[test]
+    fn what_varies_too_much_is_not_compared() {
+        let steady = [
+            seen(OK, &["a", "1"]),
+            seen(OK, &["a", "2"]),
+            seen(OK, &["a", "3"]),
+        ];
+        assert_eq!(
+            judge(&steady, &[seen(OK, &["a", "9"])]).differences,
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            judge(&steady, &[seen(OK, &["b", "9"])]).differences.len(),
+            1
+        );
+        let luck = [
+            seen(OK, &["a", "1"]),
+            seen(OK, &["a", "1"]),
+            seen(OK, &["a", "3"]),
+        ];
+        assert!(judge(&luck, &[seen(OK, &["b"])]).differences.is_empty());
     }
 
     #[test]

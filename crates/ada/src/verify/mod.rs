@@ -1,7 +1,7 @@
 //! The check of a translation: original and translation are built with GNAT, run many times under several schedules, and what they
 //! print is compared. This is a test and not a proof: it shows differences where it finds them, and their absence nowhere.
 //!
-//! Output order of concurrent programs is often luck. So the original's own runs say how to compare: if they all print the same text,
+//! Output order of concurrent programs is often luck. So the original's own runs, under all schedules together, say how to compare: if they all print the same text,
 //! the translation's must too; if they print the same lines in different orders, the lines are compared as a multiset; if even the
 //! lines differ from run to run, only those that all runs of the original have in common must be there. An original that does not end
 //! is compared up to a stated time, and its translation may end (RM 9.3: the task waited for calls that nobody makes any more).
@@ -9,6 +9,7 @@
 mod build;
 mod compare;
 mod noise;
+mod perturb;
 mod schedule;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub struct Options {
     pub input: Vec<u8>,
     /// Further switches for the compiler.
     pub switches: Vec<String>,
+    /// The schedules to run under; those that this machine cannot do are left out and named.
+    pub schedules: Vec<Schedule>,
 }
 
 impl Default for Options {
@@ -46,6 +49,7 @@ impl Default for Options {
             time_limit: Duration::from_secs(10),
             input: Vec::new(),
             switches: Vec::new(),
+            schedules: Schedule::all().to_vec(),
         }
     }
 }
@@ -82,7 +86,7 @@ pub enum Error {
 pub struct Cost {
     /// Runs that count.
     pub runs: u64,
-    /// Voluntary context switches.
+    /// Voluntary context switches, of all runs.
     pub voluntary_switches: u64,
     /// Involuntary context switches.
     pub involuntary_switches: u64,
@@ -93,6 +97,18 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The mean of one run, rounded down.
+    pub fn per_run(self) -> Cost {
+        let runs = self.runs.max(1);
+        Cost {
+            runs: self.runs.min(1),
+            voluntary_switches: self.voluntary_switches / runs,
+            involuntary_switches: self.involuntary_switches / runs,
+            cpu_ns: self.cpu_ns / runs,
+            wall_ns: self.wall_ns / runs,
+        }
+    }
+
     fn add(&mut self, output: &Output) {
         let ns = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
         self.runs += 1;
@@ -180,15 +196,17 @@ impl Report {
             }
         }
         let (before, after) = self.costs();
+        // The programs may have run a different number of times: what is compared is one run of each.
+        let (before, after) = (before.per_run(), after.per_run());
         out.push_str(&saved(
-            "voluntary context switches",
+            "voluntary context switches a run",
             before.voluntary_switches,
             after.voluntary_switches,
             1.0,
             "",
         ));
         out.push_str(&saved(
-            "processor time",
+            "processor time a run",
             before.cpu_ns,
             after.cpu_ns,
             1e6,
@@ -256,47 +274,87 @@ pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result
             });
         }
     };
-    let new_warnings = build::new_warnings(&original.said, &translation.said);
-    let watched = tools.build(
-        program,
-        edited,
-        &main,
-        &scratch.path().join("detect"),
-        true,
-        &options.switches,
-    )?;
-    let mut findings = Vec::new();
-    for schedule in Schedule::all() {
+    let new_warnings = build::new_warnings(program, &original.said, &translation);
+    let watched = if options.schedules.contains(&Schedule::DetectBlocking) {
+        tools
+            .build(
+                program,
+                edited,
+                &main,
+                &scratch.path().join("detect"),
+                true,
+                &options.switches,
+            )?
+            .ok()
+    } else {
+        None
+    };
+    let shaken = if options.schedules.contains(&Schedule::Perturbed) {
+        let build = |edited: &[Edited], name: &str| -> Result<Option<build::Built>, Error> {
+            let Some((program, edits)) = perturb::perturb(program, edited) else {
+                return Ok(None);
+            };
+            Ok(tools
+                .build(
+                    &program,
+                    &edits,
+                    &main,
+                    &scratch.path().join(name),
+                    false,
+                    &options.switches,
+                )?
+                .ok())
+        };
+        build(&[], "perturbed-original")?.zip(build(edited, "perturbed-translation")?)
+    } else {
+        None
+    };
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut runs: Vec<(Vec<Output>, Vec<Output>)> = Vec::new();
+    for &schedule in &options.schedules {
         let mut finding = Finding {
             schedule,
-            skipped: None,
+            skipped: schedule.unavailable(),
             comparison: Comparison::default(),
             original: Cost::default(),
             translation: Cost::default(),
         };
         // Detect_Blocking is about the translation's protected actions; the original has none of them to check.
-        let other: Option<&Path> = match schedule {
-            Schedule::DetectBlocking => watched.as_ref().ok().map(|b| b.executable.as_path()),
-            _ => Some(&translation.executable),
+        let pair = match schedule {
+            Schedule::DetectBlocking => watched.as_ref().map(|w| (&original, w)),
+            Schedule::Perturbed => Some(
+                shaken
+                    .as_ref()
+                    .map_or((&original, &translation), |(o, t)| (o, t)),
+            ),
+            _ => Some((&original, &translation)),
         };
-        match (schedule.unavailable(), other) {
-            (Some(why), _) => finding.skipped = Some(why),
-            (None, None) => {
+        let mut outputs = (vec![], vec![]);
+        match pair {
+            None => {
                 finding.skipped =
                     Some("the program does not compile under pragma Detect_Blocking".into())
             }
-            (None, Some(other)) => {
-                let before = run(
-                    &original.executable,
+            Some((before, after)) if finding.skipped.is_none() => {
+                outputs.0 = run(&before.executable, schedule, options, &mut finding.original)?;
+                outputs.1 = run(
+                    &after.executable,
                     schedule,
                     options,
-                    &mut finding.original,
+                    &mut finding.translation,
                 )?;
-                let after = run(other, schedule, options, &mut finding.translation)?;
-                finding.comparison = compare::compare(&before, &after);
             }
+            Some(_) => {}
         }
         findings.push(finding);
+        runs.push(outputs);
+    }
+    // What the original does under any schedule, its translation may do under every one.
+    let all: Vec<&Output> = runs.iter().flat_map(|r| &r.0).collect();
+    for (finding, (before, after)) in findings.iter_mut().zip(&runs) {
+        if finding.skipped.is_none() {
+            finding.comparison = compare::compare(&all, before.len(), after);
+        }
     }
     Ok(Report {
         new_warnings,

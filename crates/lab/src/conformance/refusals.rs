@@ -54,7 +54,11 @@ pub(super) fn unknown_test(probe: &mut Probe<'_>) -> Seen {
 }
 
 pub(super) fn unknown_clock(probe: &mut Probe<'_>) -> Seen {
-    refuses(probe, &["clock no.such.clock 10".into()], "unknown-clock")
+    let requests = [
+        "clock no.such.clock 10",
+        "gaps no.such.clock time=1000000 over=1000",
+    ];
+    refuses(probe, &requests.map(String::from), "unknown-clock")
 }
 
 pub(super) fn bad_argument(probe: &mut Probe<'_>) -> Seen {
@@ -63,6 +67,13 @@ pub(super) fn bad_argument(probe: &mut Probe<'_>) -> Seen {
     if let Some(clock) = listed.clocks.first() {
         let name = crate::protocol::encode(&clock.name);
         requests.extend(["0", "1000001", "many"].map(|count| format!("clock {name} {count}")));
+        let fields = [
+            "time=999999 over=1",
+            "time=60000000001 over=1",
+            "time=1000000",
+            "time=1000000 over=much",
+        ];
+        requests.extend(fields.map(|fields| format!("gaps {name} {fields}")));
     }
     if listed.tests.iter().any(|test| test.name == "self.same") {
         requests.extend(

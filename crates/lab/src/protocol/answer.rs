@@ -2,7 +2,7 @@
 
 use super::words::{Fields, SyntaxError, known, number, words};
 use super::{MARK, request::role_word};
-use antiphon_measure::{LatencySample, Role, Slice, ThreadReport};
+use antiphon_measure::{ClockGap, GapLoop, LatencySample, Role, Slice, ThreadReport};
 use std::num::NonZero;
 
 /// One line of a subject's standard output.
@@ -44,6 +44,10 @@ pub enum Data {
     Thread(ThreadReport),
     /// One operation of a latency series.
     Sample(LatencySample),
+    /// One gap of a clock.
+    Gap(ClockGap),
+    /// What a loop for gaps saw in all; its gaps have lines of their own.
+    Loop(GapLoop),
     /// How a storage loop ended.
     Outcome(Outcome),
     /// Resource use.
@@ -90,7 +94,8 @@ pub struct TestInfo {
     pub kind: TestKind,
     /// Unit of the argument it takes (`ns`, `bytes`, `count`); `None` when it takes none.
     pub arg: Option<String>,
-    /// Voluntary context switches per operation expected under placement `same`; `None` when not declared.
+    /// Context switches per operation expected under placement `same`, voluntary and involuntary together, where 0 means no voluntary
+    /// ones; `None` when not declared.
     pub switches: Option<f64>,
     /// How many threads take part in one operation.
     pub threads: u32,
@@ -159,11 +164,13 @@ pub fn parse_line(line: &str) -> Result<Line, SyntaxError> {
         "clock" => Data::Clock(clock(&Fields::parse(rest)?)?),
         "test" => Data::Test(test(&Fields::parse(rest)?)?),
         "thread" => Data::Thread(thread(&Fields::parse(rest)?)?),
+        "loop" => Data::Loop(gap_loop(&Fields::parse(rest)?)?),
         "outcome" => Data::Outcome(outcome(&Fields::parse(rest)?)?),
         "usage" => Data::Usage(usage(&Fields::parse(rest)?)?),
         "readings" => Data::Readings(readings(rest)?),
         "slice" => Data::Slice(slice(rest)?),
         "sample" => Data::Sample(sample(rest)?),
+        "gap" => Data::Gap(gap(rest)?),
         _ => {
             return Err(SyntaxError::new(format!(
                 "`{word}` is no word that an answer can begin with"
@@ -360,5 +367,24 @@ fn sample(rest: &str) -> Result<LatencySample, SyntaxError> {
         intended_ns: number("the intended start", intended)?,
         actual_ns: number("the actual start", actual)?,
         end_ns: number("the end", end)?,
+    })
+}
+
+fn gap(rest: &str) -> Result<ClockGap, SyntaxError> {
+    let [start, duration] = words(rest)?;
+    Ok(ClockGap {
+        start_ns: number("the start", start)?,
+        duration_ns: number("the duration", duration)?,
+    })
+}
+
+fn gap_loop(fields: &Fields<'_>) -> Result<GapLoop, SyntaxError> {
+    Ok(GapLoop {
+        readings: fields.number("readings")?,
+        elapsed_ns: fields.number("elapsed")?,
+        wait_ns: known("wait", &fields.text("wait")?)?,
+        gaps: fields.number("gaps")?,
+        lost_ns: fields.number("lost")?,
+        kept: Vec::new(),
     })
 }

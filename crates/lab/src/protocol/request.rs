@@ -17,6 +17,12 @@ pub enum Request<'a> {
     List,
     /// Successive readings of a clock.
     Clock { name: &'a str, count: u64 },
+    /// A loop over a clock that keeps its gaps only.
+    Gaps {
+        name: &'a str,
+        time_ns: u64,
+        over: u64,
+    },
     /// Where threads run; at most once.
     Placement(Placement),
     /// Blocks of ABBA slices inside the subject.
@@ -61,6 +67,11 @@ impl fmt::Display for Request<'_> {
             Self::Hello => write!(out, "hello {VERSION}"),
             Self::List => write!(out, "list"),
             Self::Clock { name, count } => write!(out, "clock {} {count}", encode(name)),
+            Self::Gaps {
+                name,
+                time_ns,
+                over,
+            } => write!(out, "gaps {} time={time_ns} over={over}", encode(name)),
             Self::Placement(Placement::Same { processor }) => {
                 write!(out, "placement same {processor}")
             }

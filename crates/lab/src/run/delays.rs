@@ -2,11 +2,13 @@
 
 use super::engine::{Engine, Failure};
 use super::frames;
-use crate::record::Outcome;
+use crate::record::{Absence, Outcome};
+use crate::store::Raw;
 use crate::suite::DelaySweep;
 use antiphon_measure::{
     Batch, BatchRequest, DelayCurve, DelayPoint, Interval, Purpose, RandomStarts, Role,
 };
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Curves are measured in the first process start.
@@ -23,6 +25,9 @@ const REQUEST_NS: u64 = 500_000_000;
 
 /// The length that is started at random times: the first of the curve that is not shorter, ns.
 const RANDOM_DELAY_NS: u64 = 1_000_000;
+
+/// Points of a curve that is shown although it was interrupted.
+const FEWEST_POINTS: usize = 3;
 
 /// Starting times vary over this many iterations of the reference, some 20 ns each: longer than a tick of any usual kernel.
 const RANDOM_ITERATIONS: u64 = 500_000;
@@ -54,32 +59,64 @@ pub(super) fn measure(
     seconds: f64,
 ) -> Result<Outcome, Failure> {
     let for_curve_ns = seconds * (1.0 - RANDOM_SHARE) * 1e9;
+    let mut before = stored(&engine.stored[position]);
     let mut measured = Vec::new();
     let mut left_ns = for_curve_ns;
     for (index, requested) in points.iter().enumerate() {
         // What short delays do not use goes to the long ones.
         let share_ns = left_ns / (points.len() - index) as f64;
         let begun = std::time::Instant::now();
-        let delays = single_delays(engine, position, *requested, share_ns as u64)?;
+        let delays = before.remove(requested).unwrap_or_default();
+        // Later delays were measured already: this point was whole when the run was cut off.
+        let whole = !delays.is_empty() && !before.is_empty();
+        let delays = match whole {
+            true => delays,
+            false => match single_delays(engine, position, *requested, share_ns as u64, delays) {
+                Err(Failure::Interrupted) if measured.len() >= FEWEST_POINTS => break,
+                delays => delays?,
+            },
+        };
         measured.extend(point(*requested, &delays));
         left_ns = (left_ns - begun.elapsed().as_nanos() as f64).max(0.0);
     }
-    let random = random_starts(engine, position, points, seconds * RANDOM_SHARE)?;
+    let random = match random_starts(engine, position, points, seconds * RANDOM_SHARE) {
+        Err(Failure::Interrupted) if measured.len() >= FEWEST_POINTS => None,
+        random => random?,
+    };
     let random: Vec<_> = random.into_iter().collect();
     Ok(Outcome::DelayCurve(DelayCurve::classify(measured, &random)))
 }
 
-/// Delays of one length, each timed alone, less the control, ns.
+/// The delays, by their requested length, that were stored before the run was cut off. Batches with a reference are random starts.
+fn stored(raws: &[(u32, Raw)]) -> BTreeMap<u64, Vec<f64>> {
+    let mut delays: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (_, raw) in raws {
+        if let Raw::Batch {
+            arg: Some(requested),
+            batch,
+            ..
+        } = raw
+            && !batch.slices.iter().any(|s| s.role == Role::Reference)
+        {
+            let known = delays.entry(*requested).or_default();
+            known.extend(delays_of(batch));
+        }
+    }
+    delays
+}
+
+/// Delays of one length, each timed alone, less the control, ns; `delays` are those that there are.
 fn single_delays(
     engine: &mut Engine<'_, '_>,
     position: usize,
     requested_ns: u64,
     share_ns: u64,
+    mut delays: Vec<f64>,
 ) -> Result<Vec<f64>, Failure> {
     let block_ns = 2 * (requested_ns + OVERHEAD_NS);
-    let mut blocks = (share_ns / block_ns).clamp(BLOCKS.0, BLOCKS.1);
+    let wanted = (share_ns / block_ns).clamp(BLOCKS.0, BLOCKS.1);
+    let mut blocks = wanted.saturating_sub(delays.len() as u64 / 2);
     let per_request = (REQUEST_NS / block_ns).max(1);
-    let mut delays = Vec::new();
     while blocks > 0 {
         let now = blocks.min(per_request);
         let batch = batch(engine, position, requested_ns, now as u32, 0)?;
@@ -119,6 +156,10 @@ fn batch(
         .session
         .batch(&item.identity.test, item.identity.arg, &request, limit);
     let batch = engine.took(position, START, answer)?;
+    let expected = frames::expected(engine, &item);
+    if let Some(broken) = batch.threads.iter().find_map(|r| expected.broken_by(r)) {
+        return Err(Failure::Absent(Absence::of_message(broken)));
+    }
     engine.append(position, START, &frames::raw(&item, &request, &batch))?;
     Ok(batch)
 }
@@ -197,6 +238,45 @@ fn splitmix(state: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stored_delays_come_back_by_length_and_random_starts_do_not() {
+        let slice = |role, elapsed_ns| antiphon_measure::Slice {
+            block: 0,
+            role,
+            iterations: 1,
+            start_ns: 0,
+            elapsed_ns,
+            voluntary: 0,
+            involuntary: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            wait_ns: None,
+            processor: None,
+            checksum: 0,
+        };
+        let raw = |arg, slices| {
+            let batch = Batch {
+                slices,
+                ..Batch::default()
+            };
+            let raw = Raw::Batch {
+                asked: String::new(),
+                arg: Some(arg),
+                batch,
+            };
+            (START, raw)
+        };
+        let single = vec![slice(Role::Control, 10), slice(Role::Test, 1010)];
+        let random = vec![slice(Role::Reference, 99), slice(Role::Test, 5000)];
+        let raws = [
+            raw(1000, single.clone()),
+            raw(1000, single),
+            raw(2000, random),
+        ];
+        let known: Vec<_> = stored(&raws).into_iter().collect();
+        assert_eq!(known, [(1000, vec![1000.0, 1000.0])]);
+    }
 
     #[test]
     fn a_sweep_has_both_ends_and_equal_ratios() {

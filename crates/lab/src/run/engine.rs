@@ -128,7 +128,21 @@ impl<'e, 'l> Engine<'e, 'l> {
             lab,
         };
         engine.set_budget(options.time_budget_s.or(sizes.seconds));
+        engine.claim_stored();
         engine
+    }
+
+    /// What was measured before a run was cut off takes part in the check of equal work.
+    fn claim_stored(&mut self) {
+        let mut claims = std::mem::take(&mut self.claims);
+        for (position, item) in self.items.iter().enumerate() {
+            for (_, raw) in &self.stored[position] {
+                if let Raw::Batch { batch, .. } = raw {
+                    claims.note(self.test(item), item, position, batch);
+                }
+            }
+        }
+        self.claims = claims;
     }
 
     fn set_budget(&mut self, total: Option<f64>) {

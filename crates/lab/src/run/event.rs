@@ -65,6 +65,17 @@ pub enum Event<'e> {
         /// Estimate of the time left, s.
         seconds_left: f64,
     },
+    /// A live comparison turns to its next test.
+    Comparing {
+        /// The test's name.
+        test: &'e str,
+        /// How many came before it.
+        position: usize,
+        /// Of how many.
+        of: usize,
+        /// Estimate of the time left, s.
+        seconds_left: f64,
+    },
     /// A line that a subject printed of its own.
     OwnOutput {
         /// `name/variant`.

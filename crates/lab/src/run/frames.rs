@@ -83,11 +83,7 @@ fn begin(
     let stored = std::mem::take(&mut engine.stored[position]);
     let replayed = replay(&stored, start);
     engine.stored[position] = stored;
-    if let Some((plan, batches)) = replayed {
-        let test = engine.test(item).cloned();
-        for batch in &batches {
-            engine.claims.note(test.as_ref(), item, position, batch);
-        }
+    if let Some(plan) = replayed {
         return Ok(plan);
     }
     let conditions = conditions(engine, item, start, share)?;
@@ -96,21 +92,20 @@ fn begin(
 }
 
 /// The newest plan of a start with its batches taken; `None` if nothing usable is stored.
-fn replay(stored: &[(u32, Raw)], start: u32) -> Option<(FramePlan, Vec<Batch>)> {
-    let mut replayed: Option<(FramePlan, Vec<Batch>)> = None;
+fn replay(stored: &[(u32, Raw)], start: u32) -> Option<FramePlan> {
+    let mut replayed: Option<FramePlan> = None;
     for (_, raw) in stored.iter().filter(|(of, _)| *of == start) {
         match raw {
             Raw::Note { name, json } if name == CONDITIONS => {
                 let conditions: Conditions = serde_json::from_str(json).ok()?;
-                replayed = Some((conditions.plan(), Vec::new()));
+                replayed = Some(conditions.plan());
             }
             Raw::Batch { batch, .. } => {
-                let (plan, batches) = replayed.as_mut()?;
+                let plan = replayed.as_mut()?;
                 let Step::Run(request) = plan.next() else {
                     continue;
                 };
                 plan.take(&request, batch).ok()?;
-                batches.push(batch.clone());
             }
             _ => {}
         }
@@ -130,20 +125,12 @@ fn conditions(
         .live(identity, start)
         .map_err(Failure::Absent)?
         .clock;
-    let test = engine.test(item);
-    let switches = test.and_then(|test| test.switches);
-    let expected = Expected {
-        switches_per_operation: switches,
-        policy: identity.policy.clone(),
-        placement: engine.seats.processors.placement(&identity.placement),
-        blocking: switches.is_some_and(|switches| switches > 0.0)
-            || test.is_some_and(|test| test.threads > 1 || test.arg.as_deref() == Some("ns")),
-        work: test.and_then(|test| test.work.clone()),
-    };
+    let expected = expected(engine, item);
     let budget_s = engine.sizes.seconds_per_row * share;
     let settings = FrameSettings {
         relative_half_width: engine.sizes.relative_half_width,
         budget_ns: (budget_s * 1e9) as u64,
+        most_iterations: engine.test(item).and_then(|test| test.most),
         ..FrameSettings::default()
     };
     Ok(Conditions {
@@ -151,6 +138,22 @@ fn conditions(
         expected,
         settings,
     })
+}
+
+/// What the identity of an item promises of its threads.
+pub(super) fn expected(engine: &Engine<'_, '_>, item: &Item) -> Expected {
+    let identity = &item.identity;
+    let test = engine.test(item);
+    let switches = test.and_then(|test| test.switches);
+    Expected {
+        switches_per_operation: switches,
+        policy: identity.policy.clone(),
+        placement: engine.seats.processors.placement(&identity.placement),
+        blocking: switches.is_some_and(|switches| switches > 0.0)
+            || test.is_some_and(|test| test.threads > 1 || test.arg.as_deref() == Some("ns")),
+        work: test.and_then(|test| test.work.clone()),
+        threads: test.map_or(1, |test| test.threads.into()),
+    }
 }
 
 /// A batch as it is stored.

@@ -70,6 +70,7 @@ impl Task {
             reason: reason.into(),
             mend: mend.into(),
             last_words: String::new(),
+            listed: false,
         })
     }
 
@@ -308,7 +309,12 @@ impl Planner<'_> {
 /// What is done for a test that the subject lists.
 fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
     if let Some(why) = &test.absent {
-        return Task::absent(why.clone(), "");
+        return Task::Absent(Absence {
+            reason: why.clone(),
+            mend: String::new(),
+            last_words: String::new(),
+            listed: true,
+        });
     }
     let wanted = match kind {
         RowKind::Latency { .. } => TestKind::Latency,

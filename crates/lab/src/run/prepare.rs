@@ -160,6 +160,7 @@ fn builds(
             reason,
             mend,
             last_words,
+            ..
         }) = &listing
         {
             // One policy's build may have gone well: without the other the subject is not measured at all.

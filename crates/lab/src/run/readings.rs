@@ -2,12 +2,13 @@
 
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
-use crate::protocol::{ClockUnit, READINGS_MAX};
+use crate::protocol::{ClockUnit, GAPS_TIME_NS, READINGS_MAX};
 use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
 use crate::store::Raw;
 use antiphon_measure::{
-    ClockError, ClockEstimate, Interference, LatencyEstimate, StorageEstimate, StorageOutcome,
+    ClockError, ClockEstimate, ENOUGH_TICKS, Interference, LatencyEstimate, StorageEstimate,
+    StorageOutcome, gap_threshold_ns,
 };
 use antiphon_runner::Limits;
 use std::fmt::Display;
@@ -16,7 +17,10 @@ use std::time::{Duration, Instant};
 /// All series are measured in the first process start.
 const START: u32 = 0;
 
-/// Readings of one item of interference for each second of its time, and at most: each takes a byte in the store and eight in memory, and
+/// Readings that tell what a turn of the loop typically takes, before gaps are looked for.
+const TYPICAL_READINGS: u64 = 20_000;
+
+/// Readings of a coarse clock for one item of interference, for each second of its time, and at most: each takes a byte in the store and eight in memory, and
 /// all are kept.
 const READINGS_PER_SECOND: f64 = 4e6;
 const MOST_READINGS: f64 = 2e7;
@@ -57,6 +61,20 @@ fn read(
     Ok(readings)
 }
 
+/// The longest time in which more ticks of a coarse clock are waited for.
+const LONGEST_WAIT: Duration = Duration::from_millis(400);
+
+/// Readings of each look at a coarse clock.
+const LOOK: u64 = 100;
+
+/// Whether readings hold too few ticks of a clock for its resolution.
+fn ticks_seldom(estimate: &Result<ClockEstimate, ClockError>) -> bool {
+    match estimate {
+        Ok(estimate) => estimate.is_upper_bound(),
+        Err(error) => matches!(error, ClockError::StoodStill { .. }),
+    }
+}
+
 pub(super) fn clock(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -64,16 +82,21 @@ pub(super) fn clock(
     unit: &str,
 ) -> Result<Outcome, Failure> {
     let name = engine.items[position].identity.test.clone();
-    let count = count.min(READINGS_MAX);
-    let readings = read(engine, position, &name, count)?;
-    let estimate = match ClockEstimate::from_readings(&readings) {
-        // A coarse clock may tick once in several ms: the longest series has a better chance.
-        Err(ClockError::StoodStill { .. }) if count < READINGS_MAX => {
-            let longest = read(engine, position, &name, READINGS_MAX)?;
-            ClockEstimate::from_readings(&longest)
-        }
-        told => told,
-    };
+    let mut readings = read(engine, position, &name, count.min(READINGS_MAX))?;
+    let mut estimate = ClockEstimate::from_readings(&readings);
+    // The longest series has the best chance of a tick, which the cost of a reading is seen by.
+    if estimate
+        == Err(ClockError::StoodStill {
+            readings: readings.len(),
+        })
+        && count < READINGS_MAX
+    {
+        readings = read(engine, position, &name, READINGS_MAX)?;
+        estimate = ClockEstimate::from_readings(&readings);
+    }
+    if ticks_seldom(&estimate) {
+        estimate = coarse(engine, position, &name, readings, estimate)?;
+    }
     let estimate = estimate.map_err(absent)?;
     Ok(Outcome::Clock {
         unit: unit.to_owned(),
@@ -81,7 +104,33 @@ pub(super) fn clock(
     })
 }
 
-/// Series of the most readings that one request gives, for `seconds`, joined.
+/// The estimate of a clock that ticks each few ms: it takes time, not a number of readings, so short looks follow one another until it has
+/// ticked often enough. Readings are absolute, so that what lies between two looks is whole ticks as well. The cost of a reading is that of
+/// the first series, if it tells.
+fn coarse(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    name: &str,
+    readings: Vec<i64>,
+    first: Result<ClockEstimate, ClockError>,
+) -> Result<Result<ClockEstimate, ClockError>, Failure> {
+    let begun = Instant::now();
+    let count = readings.len();
+    let mut moved = readings;
+    moved.dedup();
+    while moved.len() <= ENOUGH_TICKS && begun.elapsed() < LONGEST_WAIT && !engine.interrupted() {
+        moved.extend(read(engine, position, name, LOOK)?);
+        moved.dedup();
+    }
+    Ok(
+        ClockEstimate::from_ticks(&moved, count).map(|ticks| ClockEstimate {
+            cost: first.map_or(ticks.resolution / count as f64, |first| first.cost),
+            ..ticks
+        }),
+    )
+}
+
+/// A loop of `seconds` that keeps the gaps; of a clock that is too coarse to show any, as many readings.
 pub(super) fn interference(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -93,6 +142,56 @@ pub(super) fn interference(
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let clock = live.session.hello().clock.clone();
+    let typical = read(engine, position, &clock, TYPICAL_READINGS)?;
+    if engine.interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    let estimate = match gap_threshold_ns(&typical).map_err(absent)? {
+        Some(over_ns) => gaps(engine, position, &clock, over_ns, seconds)?,
+        None => zero_strings(engine, position, &clock, seconds)?,
+    };
+    engine
+        .betas
+        .insert((identity.subject, identity.policy), estimate.beta);
+    Ok(Outcome::Interference(estimate))
+}
+
+/// The gaps of a loop, stored.
+fn gaps(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    clock: &str,
+    over_ns: u64,
+    seconds: f64,
+) -> Result<Interference, Failure> {
+    let identity = engine.items[position].identity.clone();
+    let most = Duration::from_nanos(*GAPS_TIME_NS.end());
+    let time = Duration::try_from_secs_f64(seconds).map_or(most, |time| time.min(most));
+    // The loop ends by the clock, however little of the processor it gets; then it prints, and must get some for that.
+    let limit = engine.seats.hang_limit + 2 * time;
+    let live = engine
+        .seats
+        .live(&identity, START)
+        .map_err(Failure::Absent)?;
+    let answer = live.session.gaps(clock, time, over_ns, limit);
+    let seen = engine.took(position, START, answer)?;
+    let estimate = Interference::from_gaps(&seen).map_err(absent);
+    let raw = Raw::Gaps {
+        clock: clock.to_owned(),
+        over_ns,
+        seen,
+    };
+    engine.append(position, START, &raw)?;
+    estimate
+}
+
+/// Series of the most readings that one request gives, joined, of a coarse clock.
+fn zero_strings(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    clock: &str,
+    seconds: f64,
+) -> Result<Interference, Failure> {
     let begun = Instant::now();
     let mut joined: Vec<i64> = Vec::new();
     // Printing and reading a series takes longer than taking it: the time is that of the whole.
@@ -101,17 +200,13 @@ pub(super) fn interference(
         if engine.interrupted() {
             break;
         }
-        let series = read(engine, position, &clock, READINGS_MAX)?;
+        let series = read(engine, position, clock, READINGS_MAX)?;
         join(&mut joined, &series);
     }
     if joined.is_empty() {
         return Err(Failure::Interrupted);
     }
-    let estimate = Interference::from_readings(&joined, None).map_err(absent)?;
-    engine
-        .betas
-        .insert((identity.subject, identity.policy), estimate.beta);
-    Ok(Outcome::Interference(estimate))
+    Interference::from_readings(&joined, None).map_err(absent)
 }
 
 /// Appends a series so that it goes on where the last one ended: the time between two requests is the laboratory's, not interference.
@@ -147,7 +242,8 @@ pub(super) fn latency(
         .latency(&identity.test, identity.arg, count, interval_ns, limit);
     let samples = engine.took(position, START, answer)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
-    let estimate = LatencyEstimate::from_samples(&samples, overhead_ns).map_err(absent)?;
+    let estimate =
+        LatencyEstimate::from_samples(&samples, interval_ns, overhead_ns).map_err(absent)?;
     Ok(Outcome::Latency(estimate))
 }
 
@@ -183,7 +279,7 @@ pub(super) fn series(
         exhausted: exhausted.clone(),
     };
     engine.append(position, START, &raw)?;
-    // The estimate counts a reading after each turn; the first is the one before the loop.
+    // One reading before the first turn and one after each.
     let outcome = StorageOutcome {
         completed,
         object_bytes: identity.arg.unwrap_or(0),

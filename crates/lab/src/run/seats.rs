@@ -234,5 +234,6 @@ fn given_up(identity: &Identity, why: &str) -> Absence {
         ),
         mend: "mend the tests that failed before this one, and measure again".to_owned(),
         last_words: String::new(),
+        listed: false,
     }
 }

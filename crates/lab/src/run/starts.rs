@@ -18,6 +18,7 @@ pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
         interval.high = interval.high.max(highest);
     }
     sum.relative_half_width = sum.cost_ns.relative_half_width();
+    sum.outliers = starts.iter().map(|start| start.outliers).sum();
     let others = starts.iter().flat_map(|start| &start.findings);
     let mut missing: Vec<Finding> = Vec::new();
     for finding in others {
@@ -28,6 +29,8 @@ pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
         }
     }
     sum.findings.extend(missing);
+    // One start may be indistinguishable where the others are not, and the widened interval hold zero where no start's does.
+    sum.hold_against_zero();
     sum.findings.push(Finding {
         kind: FindingKind::Note,
         text: format!(

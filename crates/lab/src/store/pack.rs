@@ -1,6 +1,6 @@
 //! Numbers packed for the store: unsigned LEB128, differences in zigzag form. A slice takes some 20 bytes, a clock reading one.
 
-use antiphon_measure::{LatencySample, Role, Slice};
+use antiphon_measure::{ClockGap, LatencySample, Role, Slice};
 use std::collections::HashMap;
 
 /// Bytes being written.
@@ -200,6 +200,21 @@ fn unpack_readings(bytes: &[u8]) -> Packed<Vec<u64>> {
     Ok(readings)
 }
 
+/// Gaps: the start and the end of each, as readings.
+pub(super) fn gaps(gaps: &[ClockGap]) -> Vec<u8> {
+    let ends = |gap: &ClockGap| [gap.start_ns, gap.start_ns.wrapping_add(gap.duration_ns)];
+    readings(&gaps.iter().flat_map(ends).collect::<Vec<_>>())
+}
+
+pub(super) fn unpack_gaps(bytes: &[u8]) -> Packed<Vec<ClockGap>> {
+    let ends = unpack_readings(bytes)?;
+    let gap = |ends: &[u64]| ClockGap {
+        start_ns: ends[0],
+        duration_ns: ends[1].wrapping_sub(ends[0]),
+    };
+    Ok(ends.chunks_exact(2).map(gap).collect())
+}
+
 pub(super) fn samples(samples: &[LatencySample]) -> Vec<u8> {
     let times = |sample: &LatencySample| [sample.intended_ns, sample.actual_ns, sample.end_ns];
     readings(&samples.iter().flat_map(times).collect::<Vec<_>>())
@@ -255,6 +270,15 @@ mod tests {
         #[test]
         fn readings_come_back_as_they_were(given in proptest::collection::vec(any::<u64>(), 0..50)) {
             prop_assert_eq!(unpack_readings(&readings(&given)).unwrap(), given);
+        }
+
+        #[test]
+        fn gaps_come_back_as_they_were(given in proptest::collection::vec(any::<(u64, u64)>(), 0..50)) {
+            let given: Vec<ClockGap> = given
+                .into_iter()
+                .map(|(start_ns, duration_ns)| ClockGap { start_ns, duration_ns })
+                .collect();
+            prop_assert_eq!(unpack_gaps(&gaps(&given)).unwrap(), given);
         }
 
         #[test]

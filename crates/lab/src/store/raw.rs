@@ -1,7 +1,7 @@
 //! What is stored of one answer of a subject: enough to make the estimate again.
 
 use super::{json, pack};
-use antiphon_measure::{Batch, LatencySample, ThreadReport};
+use antiphon_measure::{Batch, GapLoop, LatencySample, ThreadReport};
 use serde::{Deserialize, Serialize};
 
 /// One reading of an item.
@@ -22,6 +22,15 @@ pub enum Raw {
         clock: String,
         /// Its readings, absolute; a clock of ticks may have any origin.
         readings: Vec<i64>,
+    },
+    /// A loop over a clock, of which only the gaps were kept.
+    Gaps {
+        /// The clock.
+        clock: String,
+        /// First differences above this are gaps.
+        over_ns: u64,
+        /// What it saw.
+        seen: GapLoop,
     },
     /// A latency series.
     Samples(Vec<LatencySample>),
@@ -52,6 +61,14 @@ struct BatchHead {
 }
 
 #[derive(Serialize, Deserialize)]
+struct GapsHead {
+    clock: String,
+    over_ns: u64,
+    /// Without the gaps that were kept, which are packed.
+    seen: GapLoop,
+}
+
+#[derive(Serialize, Deserialize)]
 struct SeriesHead {
     completed: u64,
     exhausted: Option<String>,
@@ -62,6 +79,7 @@ impl Raw {
         match self {
             Raw::Batch { .. } => "batch",
             Raw::Readings { .. } => "readings",
+            Raw::Gaps { .. } => "gaps",
             Raw::Samples(_) => "samples",
             Raw::Series { .. } => "series",
             Raw::Note { .. } => "note",
@@ -81,6 +99,21 @@ impl Raw {
                 (json(&head), pack::slices(&batch.slices))
             }
             Raw::Readings { clock, readings } => (json(clock), pack::signed(readings)),
+            Raw::Gaps {
+                clock,
+                over_ns,
+                seen,
+            } => {
+                let head = GapsHead {
+                    clock: clock.clone(),
+                    over_ns: *over_ns,
+                    seen: GapLoop {
+                        kept: Vec::new(),
+                        ..*seen
+                    },
+                };
+                (json(&head), pack::gaps(&seen.kept))
+            }
             Raw::Samples(samples) => (String::new(), pack::samples(samples)),
             Raw::Series {
                 readings,
@@ -117,6 +150,17 @@ impl Raw {
                 clock: serde_json::from_str(head).map_err(wrong)?,
                 readings: pack::unpack_signed(body)?,
             }),
+            "gaps" => {
+                let head: GapsHead = serde_json::from_str(head).map_err(wrong)?;
+                Ok(Raw::Gaps {
+                    clock: head.clock,
+                    over_ns: head.over_ns,
+                    seen: GapLoop {
+                        kept: pack::unpack_gaps(body)?,
+                        ..head.seen
+                    },
+                })
+            }
             "samples" => Ok(Raw::Samples(pack::unpack_samples(body)?)),
             "series" => {
                 let head: SeriesHead = serde_json::from_str(head).map_err(wrong)?;

@@ -37,7 +37,7 @@ CREATE TABLE raw (
     run INTEGER NOT NULL REFERENCES run,
     position INTEGER NOT NULL,
     start INTEGER NOT NULL,    -- which start of the subject's process, from 0
-    kind TEXT NOT NULL,        -- batch, readings, samples, series
+    kind TEXT NOT NULL,        -- batch, readings, gaps, samples, series, note
     head TEXT NOT NULL,        -- JSON: the request and what came beside the numbers
     body BLOB NOT NULL         -- the numbers, packed
 );

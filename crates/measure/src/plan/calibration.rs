@@ -17,26 +17,67 @@ pub(crate) enum Fit {
     Fits(u64),
 }
 
-/// The next step of calibration after slices of `iterations`, of which the longer frame's shortest took `elapsed_ns`.
-pub(crate) fn fit(iterations: u64, elapsed_ns: f64, target_ns: f64, longest_ns: f64) -> Fit {
-    if iterations > 1 && elapsed_ns > longest_ns {
-        let shorter = iterations as f64 * target_ns / elapsed_ns;
-        return Fit::Fits(power_of_two_below(shorter));
+/// What calibration aims at. Times in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Aim {
+    /// What the growing part of a slice should take.
+    pub(crate) target_ns: f64,
+    /// No slice of more than one iteration is longer.
+    pub(crate) longest_ns: f64,
+    /// The most iterations that a slice may have.
+    pub(crate) most: u64,
+}
+
+/// The part of a slice that grows with its iterations, ns, by two trials; all of it where the one before tells nothing.
+///
+/// Starting the callers of a contended entry takes as long for one call as for a hundred: what a slice needs is length in the part
+/// that is measured.
+pub(crate) fn growing_ns(before: Trial, last: Trial) -> f64 {
+    let ((fewer, shorter_ns), (more, longer_ns)) = (before, last);
+    if fewer == 0 || fewer >= more {
+        return longer_ns;
+    }
+    let slope = (longer_ns - shorter_ns) / (more - fewer) as f64;
+    (slope * more as f64).clamp(0.0, longer_ns)
+}
+
+/// The next step of calibration after two trials, the earlier one with fewer iterations (0: there is none).
+pub(crate) fn fit(before: Trial, last: Trial, aim: Aim) -> Fit {
+    let (iterations, elapsed_ns) = last;
+    let growing = growing_ns(before, last);
+    if iterations > 1 && (elapsed_ns > aim.longest_ns || growing > 4.0 * aim.target_ns) {
+        let shorter = iterations as f64 * (aim.target_ns / growing.max(1.0)).min(0.5);
+        return Fit::Fits(power_of_two_below(shorter).min(aim.most));
     }
     // A power of two within √2 of the target: figures of different runs and subjects then often have equal N.
-    if elapsed_ns * std::f64::consts::SQRT_2 >= target_ns {
+    if growing * std::f64::consts::SQRT_2 >= aim.target_ns {
         return Fit::Fits(iterations);
     }
-    let stride = (target_ns / elapsed_ns.max(1.0)).clamp(2.0, LONGEST_STRIDE);
-    Fit::Longer(iterations.saturating_mul(power_of_two_below(stride)))
+    // Where the growing part is small, it is known badly.
+    let longest_stride = if growing < elapsed_ns / 4.0 {
+        LONGEST_STRIDE / 4.0
+    } else {
+        LONGEST_STRIDE
+    };
+    let stride = (aim.target_ns / growing.max(1.0)).clamp(2.0, longest_stride);
+    let mut more = iterations.saturating_mul(power_of_two_below(stride));
+    let expected = |n: u64| elapsed_ns + growing * (n as f64 / iterations as f64 - 1.0);
+    while more > aim.most || (more > iterations && expected(more) > aim.longest_ns) {
+        more /= 2;
+    }
+    if more > iterations {
+        Fit::Longer(more)
+    } else {
+        Fit::Fits(iterations)
+    }
 }
 
 /// Whether so many iterations in so short a time can only be an empty frame.
-pub(crate) fn is_empty(iterations: u64, elapsed_ns: f64, target_ns: f64) -> bool {
-    iterations as f64 * SHORTEST_ITERATION_NS >= target_ns && elapsed_ns < target_ns / 2.0
+pub(crate) fn is_empty(iterations: u64, growing_ns: f64, target_ns: f64) -> bool {
+    iterations as f64 * SHORTEST_ITERATION_NS >= target_ns && growing_ns < target_ns / 2.0
 }
 
-/// What one trial of calibration took: iterations, and the shortest test slice, ns.
+/// What one trial of calibration took: iterations, and the shortest slice of the longer frame, ns.
 pub(crate) type Trial = (u64, f64);
 
 /// The error that an empty frame is, from the last trial and the one before.
@@ -89,16 +130,25 @@ fn power_of_two_below(value: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn calibrate(cost_ns: f64) -> (u64, usize) {
+    const AIM: Aim = Aim {
+        target_ns: 77_000.0,
+        longest_ns: 300_000.0,
+        most: u64::MAX,
+    };
+
+    fn calibrate(constant_ns: f64, cost_ns: f64, aim: Aim) -> (u64, usize) {
+        let mut before = (0, 0.0);
         let mut n = 1;
         for steps in 1..100 {
-            match fit(n, cost_ns * n as f64, 77_000.0, 300_000.0) {
+            let last = (n, constant_ns + cost_ns * n as f64);
+            match fit(before, last, aim) {
                 Fit::Longer(more) => {
                     assert!(more >= 2 * n);
                     n = more;
                 }
                 Fit::Fits(fits) => return (fits, steps),
             }
+            before = last;
         }
         panic!("calibration does not end");
     }
@@ -106,7 +156,7 @@ mod tests {
     #[test]
     fn slices_come_out_within_the_range() {
         for cost in [0.3, 1.0, 7.3, 20.0, 400.0, 9_000.0, 60_000.0] {
-            let (n, steps) = calibrate(cost);
+            let (n, steps) = calibrate(0.0, cost, AIM);
             let slice = n as f64 * cost;
             assert!((20_000.0..=300_000.0).contains(&slice), "{cost}: {slice}");
             assert!(steps < 10, "{cost}: {steps}");
@@ -115,7 +165,29 @@ mod tests {
 
     #[test]
     fn a_long_operation_is_a_slice_of_one() {
-        assert_eq!(calibrate(5e8), (1, 1));
+        assert_eq!(calibrate(0.0, 5e8, AIM), (1, 1));
+    }
+
+    #[test]
+    fn a_constant_part_does_not_count() {
+        for cost in [1.0, 100.0, 1500.0] {
+            let (n, _) = calibrate(30_000.0, cost, AIM);
+            let growing = n as f64 * cost;
+            assert!(
+                (40_000.0..=270_000.0).contains(&growing),
+                "{cost}: {growing}"
+            );
+        }
+        // Where there is no room for more, what fits is taken.
+        let (n, _) = calibrate(280_000.0, 1500.0, AIM);
+        assert!(280_000.0 + 1500.0 * n as f64 <= AIM.longest_ns, "{n}");
+    }
+
+    #[test]
+    fn no_slice_has_more_iterations_than_it_may() {
+        let aim = Aim { most: 100, ..AIM };
+        assert_eq!(calibrate(0.0, 20.0, aim).0, 64);
+        assert_eq!(calibrate(0.0, 20.0, Aim { most: 1, ..AIM }), (1, 1));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The plan of one frame: calibrate, check that it grows, then sample until the interval is narrow enough or the time is spent.
 
-use super::calibration::{self, Fit, Trial};
-use super::growth::{self, Growth};
+mod calibrating;
+mod growing;
+
+use super::calibration::{self, Trial};
 use super::looks::Looks;
 use super::{BatchRequest, ClockFacts, FrameError, FrameSettings, Purpose, Step};
 use crate::block::{Block, whole_blocks};
@@ -12,10 +14,12 @@ use crate::{Batch, Estimate, Expected, Role, Slice, Stopped};
 const REQUEST_NS: f64 = 20e6;
 /// Blocks of a growth batch.
 const GROWTH_BLOCKS: u32 = 3;
-/// How often growth is looked for, with N doubled each time, before a frame is called dead.
-const GROWTH_ATTEMPTS: u32 = 3;
+/// How many times N growth is looked for, one after the other while there is room, before a frame is called dead.
+const GROWTH_TIMES: [u64; 3] = [2, 8, 32];
 /// A figure needs at least so many blocks for an interval …
 const FEWEST_BLOCKS: usize = 3;
+/// … of the wanted confidence even so many …
+const INTERVAL_BLOCKS: usize = 6;
 /// … for which the budget may be overrun by this factor.
 const OVERRUN: f64 = 4.0;
 /// No figure needs more blocks; it bounds the memory of a plan.
@@ -31,8 +35,9 @@ pub struct FramePlan {
     /// Iterations of a slice: the trial while calibrating, then N.
     iterations: u64,
     reference_iterations: u64,
-    /// The last trial of calibration.
+    /// The last trial of calibration with fewer iterations than now.
     trial: Trial,
+    recalibrations: u32,
     looks: Looks,
     spent_ns: u64,
     evidence: Evidence,
@@ -41,10 +46,10 @@ pub struct FramePlan {
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
     Calibrating,
-    /// `once` holds slices of N once there are any, and `attempt` counts from 0.
+    /// `once` holds slices of N once there are any; then slices of `times` N are asked for.
     Growing {
         once: Vec<Slice>,
-        attempt: u32,
+        times: u64,
     },
     Sampling,
     Stopped(Stopped),
@@ -68,6 +73,7 @@ impl FramePlan {
             iterations: 1,
             reference_iterations,
             trial: (0, 0.0),
+            recalibrations: 0,
             looks: Looks::within(0),
             spent_ns: 0,
             evidence: Evidence::default(),
@@ -78,9 +84,12 @@ impl FramePlan {
     pub fn next(&self) -> Step {
         let (iterations, blocks, purpose) = match &self.phase {
             Phase::Calibrating => (self.iterations, 1, Purpose::Calibrate),
-            Phase::Growing { once, attempt } => {
-                let n = self.iterations << attempt;
-                let n = if once.is_empty() { n } else { 2 * n };
+            Phase::Growing { once, times } => {
+                let n = if once.is_empty() {
+                    self.iterations
+                } else {
+                    self.times_n(*times)
+                };
                 let blocks = if self.is_slow() { 1 } else { GROWTH_BLOCKS };
                 (n, blocks, Purpose::Growth)
             }
@@ -175,9 +184,11 @@ impl FramePlan {
         }
         match std::mem::replace(&mut self.phase, Phase::Sampling) {
             Phase::Calibrating => self.calibrate(request, batch, blocks),
-            Phase::Growing { once, attempt } => self.grow(request, batch, blocks, once, attempt),
+            Phase::Growing { once, times } => self.grow(request, batch, blocks, once, times),
             Phase::Sampling => {
-                if let Some(iterations) = self.much_too_short(&batch.slices) {
+                if let Some(iterations) = self.much_too_short(&batch.slices)
+                    && self.may_recalibrate()
+                {
                     self.calibrate_anew(iterations);
                     return Ok(());
                 }
@@ -192,142 +203,8 @@ impl FramePlan {
         }
     }
 
-    fn calibrate(
-        &mut self,
-        request: &BatchRequest,
-        batch: &Batch,
-        blocks: Vec<Block>,
-    ) -> Result<(), FrameError> {
-        let test = calibration::typical_ns(&batch.slices, Role::Test, f64::min);
-        let target = self.settings.target_slice_ns(self.clock);
-        if self.settings.reference {
-            self.reference_iterations =
-                calibration::reference_iterations(&batch.slices, &self.settings, self.clock);
-        }
-        if calibration::is_empty(request.iterations, test, target) {
-            return Err(calibration::dead(self.trial, (request.iterations, test)));
-        }
-        self.trial = (request.iterations, test);
-        match self.fit_of(&batch.slices, f64::min) {
-            Fit::Longer(iterations) => {
-                self.iterations = iterations;
-                self.phase = if self.is_far_overrun() {
-                    Phase::Stopped(Stopped::BudgetSpent)
-                } else {
-                    Phase::Calibrating
-                };
-                return Ok(());
-            }
-            Fit::Fits(iterations) => self.iterations = iterations,
-        }
-        self.evidence.block_ns = blocks.iter().map(|b| b.total_ns).fold(0.0, f64::max)
-            * (self.iterations as f64 / request.iterations as f64);
-        self.evidence.operation_ns = blocks[0].test_ns;
-        if self.is_slow() && self.iterations == request.iterations {
-            self.keep(request, batch, blocks);
-            self.begin_growth(batch.slices.clone());
-        } else {
-            self.begin_growth(Vec::new());
-        }
-        Ok(())
-    }
-
-    /// What slices of the present N say of it, reduced to one by `reduce`; the longer frame counts.
-    fn fit_of(&self, slices: &[Slice], reduce: fn(f64, f64) -> f64) -> Fit {
-        let of = |role| calibration::typical_ns(slices, role, reduce);
-        calibration::fit(
-            self.iterations,
-            of(Role::Test).max(of(Role::Control)),
-            self.settings.target_slice_ns(self.clock),
-            self.settings.longest_slice_ns(self.clock),
-        )
-    }
-
-    /// Whether even the longest of a batch's slices is far shorter than a slice should be: calibration met an interruption. A
-    /// better N, if so.
-    fn much_too_short(&self, slices: &[Slice]) -> Option<u64> {
-        match self.fit_of(slices, f64::max) {
-            Fit::Longer(iterations) if iterations >= 4 * self.iterations => Some(iterations),
-            _ => None,
-        }
-    }
-
-    fn calibrate_anew(&mut self, iterations: u64) {
-        let threads = std::mem::take(&mut self.evidence.threads);
-        self.evidence = Evidence {
-            threads,
-            ..Evidence::default()
-        };
-        self.iterations = iterations;
-        self.phase = if self.is_far_overrun() {
-            Phase::Stopped(Stopped::BudgetSpent)
-        } else {
-            Phase::Calibrating
-        };
-    }
-
     fn is_far_overrun(&self) -> bool {
         self.spent_ns as f64 >= OVERRUN * self.settings.budget_ns as f64
-    }
-
-    /// A slow frame's calibration is its measurement of N, and 2 N is tried only where the budget has room for it.
-    fn begin_growth(&mut self, once: Vec<Slice>) {
-        let left = self.settings.budget_ns.saturating_sub(self.spent_ns) as f64;
-        if self.is_slow() && 3.0 * self.evidence.block_ns > left / 4.0 {
-            self.evidence.notes.push(format!(
-                "growth with N was not checked: one operation takes {:.1} ms, which is a slice of its own",
-                self.evidence.operation_ns / 1e6
-            ));
-            self.begin_sampling();
-        } else {
-            self.phase = Phase::Growing { once, attempt: 0 };
-        }
-    }
-
-    fn grow(
-        &mut self,
-        request: &BatchRequest,
-        batch: &Batch,
-        blocks: Vec<Block>,
-        once: Vec<Slice>,
-        attempt: u32,
-    ) -> Result<(), FrameError> {
-        if once.is_empty() {
-            // One block calibrated; if an interruption hit both its test slices, these slices are the first true ones.
-            if attempt == 0
-                && let Fit::Longer(iterations) = self.fit_of(&batch.slices, f64::min)
-            {
-                self.iterations = iterations;
-                self.phase = Phase::Calibrating;
-                return Ok(());
-            }
-            self.evidence.block_ns = blocks
-                .iter()
-                .map(|b| b.total_ns)
-                .fold(f64::INFINITY, f64::min);
-            if attempt == 0 && self.is_slow() {
-                self.keep(request, batch, blocks);
-            }
-            self.phase = Phase::Growing {
-                once: batch.slices.clone(),
-                attempt,
-            };
-            return Ok(());
-        }
-        for role in [Role::Test, Role::Control] {
-            if let Growth::Dead(error) = growth::judge(&once, &batch.slices, role, self.clock) {
-                if attempt + 1 < GROWTH_ATTEMPTS {
-                    self.phase = Phase::Growing {
-                        once: batch.slices.clone(),
-                        attempt: attempt + 1,
-                    };
-                    return Ok(());
-                }
-                return Err(error);
-            }
-        }
-        self.begin_sampling();
-        Ok(())
     }
 
     fn begin_sampling(&mut self) {
@@ -373,9 +250,25 @@ impl FramePlan {
     fn is_spent(&self) -> bool {
         let budget = self.settings.budget_ns as f64;
         let spent = self.spent_ns as f64;
-        let few = self.evidence.blocks.len() < FEWEST_BLOCKS;
-        let affordable = spent + self.evidence.block_ns <= OVERRUN * budget;
-        spent >= budget && !(few && affordable)
+        let blocks = self.evidence.blocks.len();
+        let affordable =
+            blocks == 0 || self.is_cheap() || spent + self.evidence.block_ns <= OVERRUN * budget;
+        spent >= budget && !(blocks < self.fewest() && affordable)
+    }
+
+    /// Whether the blocks of an interval take so little that they are had in any case, also where a busy machine spent the time on
+    /// finding N.
+    fn is_cheap(&self) -> bool {
+        INTERVAL_BLOCKS as f64 * self.evidence.block_ns <= self.settings.budget_ns as f64
+    }
+
+    /// So many blocks are had although the budget is spent, if they can be afforded.
+    fn fewest(&self) -> usize {
+        if self.is_cheap() {
+            INTERVAL_BLOCKS
+        } else {
+            FEWEST_BLOCKS
+        }
     }
 
     /// Whether one operation is longer than a slice.
@@ -388,6 +281,12 @@ impl FramePlan {
         let block_ns = self.evidence.block_ns.max(1.0);
         let left = self.settings.budget_ns.saturating_sub(self.spent_ns) as f64;
         let fitting = (REQUEST_NS.min(left) / block_ns).clamp(1.0, 512.0) as usize;
+        let owed = self.fewest().saturating_sub(self.evidence.blocks.len());
+        let fitting = if self.is_cheap() {
+            fitting.max(owed)
+        } else {
+            fitting
+        };
         // At most as many as there are: several requests precede the first look, each begun at another moment of the
         // system's own period, lest all blocks meet its interruptions in the same slice.
         let blocks = self.evidence.blocks.len();
@@ -400,6 +299,12 @@ impl FramePlan {
     fn warmup(&self, iterations: u64) -> u64 {
         iterations.min(self.iterations).max(1)
     }
+}
+
+/// One time for the slices of the longer frame, ns, such as the shortest with `f64::min`.
+fn longer_ns(slices: &[Slice], reduce: fn(f64, f64) -> f64) -> f64 {
+    let of = |role| calibration::typical_ns(slices, role, reduce);
+    of(Role::Test).max(of(Role::Control))
 }
 
 fn wall_ns(batch: &Batch) -> u64 {

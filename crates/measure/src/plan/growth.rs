@@ -1,49 +1,72 @@
-//! Dead code: a frame of 2 N iterations must take longer than one of N.
+//! Dead code: a frame of more iterations must take longer.
 
 use super::{ClockFacts, FrameError};
 use crate::statistics::median_of;
 use crate::{Role, Slice};
 
-/// A live frame doubles (growth 1) but for a constant part; below this growth its work is gone.
+/// A live frame doubles (growth 1) but for a constant part; a frame that does not grow by this part of its time may be dead.
 const LEAST_GROWTH: f64 = 0.25;
 /// A control loop of so many ns an iteration would already be the fastest there is: one taken branch.
 const FASTEST_LOOP_NS: f64 = 0.1;
+/// A frame is called dead only if so many times the iterations take no longer.
+const MANY_TIMES: u64 = 8;
 
-/// What slices of N and 2 N say of one frame.
+/// What slices of N and of more iterations say of one frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Growth {
     /// It grows.
     Grows,
-    /// It does not.
+    /// It does not, though it has many times the iterations.
     Dead(FrameError),
-    /// Its slices are too short against the clock to tell, as the control's of a long operation are.
+    /// It does not, as far as can be seen; more iterations would tell.
+    NotYet,
+    /// It does not, and need not: its slices are short against its constant part or the clock, as the control's of a long
+    /// operation are.
     CannotTell,
 }
 
-/// Judges one frame from slices of `n` and of `2 n` iterations.
+/// Judges one frame from slices of `n` and of more iterations.
 ///
-/// Noise only adds time, so the shortest slices are compared; the medians must agree before a frame is called dead.
-pub(crate) fn judge(once: &[Slice], twice: &[Slice], role: Role, clock: ClockFacts) -> Growth {
-    let (once, twice) = (Frames::of(once, role), Frames::of(twice, role));
-    let (Some(once), Some(twice)) = (once, twice) else {
+/// Noise only adds time, so the shortest slices are compared; the medians must agree before a frame is called dead. The
+/// longer of the two frames has an N at which its growing part dominates, so the test frame must grow; the control of a long operation is
+/// asked only where the fastest loop there is would show.
+pub(crate) fn judge(once: &[Slice], more: &[Slice], role: Role, clock: ClockFacts) -> Growth {
+    let (once, more) = (Frames::of(once, role), Frames::of(more, role));
+    let (Some(once), Some(more)) = (once, more) else {
         return Growth::CannotTell;
     };
-    let visible =
-        once.iterations as f64 * FASTEST_LOOP_NS >= 10.0 * clock.cost_ns.max(clock.resolution_ns);
-    if once.shortest < clock.shortest_slice_ns() && !visible {
+    let least = LEAST_GROWTH * once.shortest.max(1.0);
+    let grew = |before: f64, after: f64| after - before > least;
+    if grew(once.shortest, more.shortest) || grew(once.median, more.median) {
+        return Growth::Grows;
+    }
+    let fastest = more.iterations.saturating_sub(once.iterations) as f64 * FASTEST_LOOP_NS;
+    let visible = fastest >= least.max(10.0 * clock.cost_ns.max(clock.resolution_ns));
+    if role == Role::Control && !visible {
         return Growth::CannotTell;
     }
-    let grew = |before: f64, after: f64| after - before > LEAST_GROWTH * before.max(1.0);
-    if grew(once.shortest, twice.shortest) || grew(once.median, twice.median) {
-        return Growth::Grows;
+    if more.iterations / once.iterations.max(1) < MANY_TIMES {
+        return Growth::NotYet;
     }
     Growth::Dead(FrameError::DeadCode {
         role,
         iterations: once.iterations,
         elapsed_ns: once.shortest,
-        doubled_iterations: twice.iterations,
-        doubled_ns: twice.shortest,
+        doubled_iterations: more.iterations,
+        doubled_ns: more.shortest,
     })
+}
+
+/// What a slice of `iterations` would take, ns, by slices of two numbers of iterations; the longer frame counts.
+pub(crate) fn expected_ns(once: &[Slice], more: &[Slice], iterations: u64) -> f64 {
+    let of = |role| {
+        let (once, more) = (Frames::of(once, role)?, Frames::of(more, role)?);
+        let growth = (more.shortest - once.shortest).max(0.0);
+        let each = growth / more.iterations.saturating_sub(once.iterations).max(1) as f64;
+        Some(more.shortest + each * iterations.saturating_sub(more.iterations) as f64)
+    };
+    let expected = [Role::Test, Role::Control].into_iter().filter_map(of);
+    expected.fold(0.0, f64::max)
 }
 
 struct Frames {
@@ -81,57 +104,101 @@ mod tests {
             .collect()
     }
 
-    fn verdict(once: &[u64], twice: &[u64]) -> Growth {
-        judge(&slices(1000, once), &slices(2000, twice), Role::Test, CLOCK)
+    fn verdict(once: &[u64], times: u64, more: &[u64]) -> Growth {
+        judge(
+            &slices(1000, once),
+            &slices(1000 * times, more),
+            Role::Test,
+            CLOCK,
+        )
+    }
+
+    fn as_control(mut slices: Vec<Slice>) -> Vec<Slice> {
+        for slice in &mut slices {
+            slice.role = Role::Control;
+        }
+        slices
     }
 
     #[test]
     fn a_frame_that_doubles_is_alive() {
         assert_eq!(
-            verdict(&[50_000, 51_000], &[100_000, 101_000]),
+            verdict(&[50_000, 51_000], 2, &[100_000, 101_000]),
             Growth::Grows
         );
     }
 
     #[test]
     fn a_constant_part_and_an_interruption_do_not_kill() {
-        assert_eq!(verdict(&[60_000, 61_000], &[85_000, 86_000]), Growth::Grows);
         assert_eq!(
-            verdict(&[50_000, 50_100, 4_000_000], &[100_000, 100_100]),
+            verdict(&[60_000, 61_000], 2, &[85_000, 86_000]),
+            Growth::Grows
+        );
+        assert_eq!(
+            verdict(&[50_000, 50_100, 4_000_000], 2, &[100_000, 100_100]),
             Growth::Grows
         );
         // A faster turbo state for the second half.
-        assert_eq!(verdict(&[60_000, 61_000], &[80_000, 79_000]), Growth::Grows);
+        assert_eq!(
+            verdict(&[60_000, 61_000], 2, &[80_000, 79_000]),
+            Growth::Grows
+        );
+        // A larger constant part shows with more iterations.
+        assert_eq!(
+            verdict(&[50_000, 50_100], 2, &[54_000, 54_300]),
+            Growth::NotYet
+        );
+        assert_eq!(
+            verdict(&[50_000, 50_100], 8, &[78_000, 78_300]),
+            Growth::Grows
+        );
     }
 
     #[test]
     fn a_frame_without_work_is_dead() {
         assert!(matches!(
-            verdict(&[50_000, 50_100], &[50_000, 50_300]),
+            verdict(&[50_000, 50_100], 8, &[50_000, 50_300]),
             Growth::Dead(_)
         ));
         // Removed altogether: only the clock is left, and so many iterations cannot be that fast.
-        let gone = judge(
-            &slices(100_000, &[25]),
-            &slices(200_000, &[25]),
-            Role::Control,
-            CLOCK,
+        let (once, more) = (slices(100_000, &[25]), slices(800_000, &[25]));
+        assert_eq!(
+            judge(&once, &more, Role::Control, CLOCK),
+            Growth::CannotTell,
+            "there are no control slices"
         );
-        assert_eq!(gone, Growth::CannotTell, "there are no control slices");
-        let gone = judge(
-            &slices(100_000, &[25]),
-            &slices(200_000, &[25]),
-            Role::Test,
-            CLOCK,
-        );
-        assert!(matches!(gone, Growth::Dead(_)));
+        assert!(matches!(
+            judge(&once, &more, Role::Test, CLOCK),
+            Growth::Dead(_)
+        ));
+        let (once, more) = (as_control(once), as_control(more));
+        assert!(matches!(
+            judge(&once, &more, Role::Control, CLOCK),
+            Growth::Dead(_)
+        ));
     }
 
     #[test]
-    fn a_control_of_one_iteration_cannot_be_told() {
+    fn a_control_that_is_all_constant_part_cannot_be_told() {
+        // Eight callers are started and waited for; a turn of their loops takes 1 ns.
+        let (once, more) = (slices(8, &[12_895]), slices(256, &[12_915]));
+        let (once, more) = (as_control(once), as_control(more));
         assert_eq!(
-            judge(&slices(1, &[26]), &slices(2, &[25]), Role::Test, CLOCK),
+            judge(&once, &more, Role::Control, CLOCK),
             Growth::CannotTell
         );
+        let (once, more) = (slices(1, &[26]), slices(2, &[25]));
+        let (once, more) = (as_control(once), as_control(more));
+        assert_eq!(
+            judge(&once, &more, Role::Control, CLOCK),
+            Growth::CannotTell
+        );
+    }
+
+    #[test]
+    fn the_length_of_a_slice_is_foreseen() {
+        let (once, more) = (slices(10, &[1_500]), slices(20, &[2_000]));
+        assert!((expected_ns(&once, &more, 80) - 5_000.0).abs() < 1e-9);
+        assert_eq!(expected_ns(&more, &once, 10), 1_500.0);
     }
 }

@@ -269,19 +269,15 @@ impl PairPlan {
         let clock = self.clocks[side.index()];
         let target = self.settings.frame.target_slice_ns(clock);
         let elapsed = times.iter().copied().fold(f64::INFINITY, f64::min);
-        if calibration::is_empty(iterations, elapsed, target) {
-            let error = calibration::dead(self.trials[side.index()], (iterations, elapsed));
+        let (before, last) = (self.trials[side.index()], (iterations, elapsed));
+        if calibration::is_empty(iterations, calibration::growing_ns(before, last), target) {
+            let error = calibration::dead(before, last);
             self.phase = Phase::Failed(error.clone());
             return Err(error);
         }
-        match calibration::fit(
-            iterations,
-            elapsed,
-            target,
-            self.settings.frame.longest_slice_ns(clock),
-        ) {
+        match calibration::fit(before, last, self.settings.frame.aim(clock, 1)) {
             Fit::Longer(more) => {
-                self.trials[side.index()] = (iterations, elapsed);
+                self.trials[side.index()] = last;
                 self.iterations[side.index()] = more;
                 self.phase = Phase::Calibrating(side, Vec::new());
             }

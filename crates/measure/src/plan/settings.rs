@@ -1,5 +1,6 @@
 //! What a plan is given: the clock, and how exact the figure is to be.
 
+use super::calibration::Aim;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
@@ -62,6 +63,9 @@ pub struct FrameSettings {
     pub confidence: f64,
     /// Whether reference slices run in each block.
     pub reference: bool,
+    /// The most iterations that a slice may have, as the test keeps what it takes until the slice ends; `None` where any will do.
+    #[serde(default)]
+    pub most_iterations: Option<u64>,
 }
 
 impl Default for FrameSettings {
@@ -74,6 +78,7 @@ impl Default for FrameSettings {
             budget_ns: 150_000_000,
             confidence: 0.95,
             reference: true,
+            most_iterations: None,
         }
     }
 }
@@ -91,6 +96,20 @@ impl FrameSettings {
 
     pub(crate) fn longest_slice_ns(&self, clock: ClockFacts) -> f64 {
         (*self.slice_ns.end() as f64).max(2.0 * self.target_slice_ns(clock))
+    }
+
+    /// What N is calibrated to, where slices of up to `times` N will be asked for.
+    pub(crate) fn aim(&self, clock: ClockFacts, times: u64) -> Aim {
+        Aim {
+            target_ns: self.target_slice_ns(clock),
+            longest_ns: self.longest_slice_ns(clock),
+            most: (self.most() / times).max(1),
+        }
+    }
+
+    /// The most iterations of a slice.
+    pub(crate) fn most(&self) -> u64 {
+        self.most_iterations.unwrap_or(u64::MAX).max(1)
     }
 
     /// The total N of equation 4. A cost far above the wanted accuracy is not measured to more digits than its interval can show.

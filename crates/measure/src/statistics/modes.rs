@@ -2,8 +2,8 @@
 
 use super::mean;
 
-/// A mode needs this share of the values.
-const SMALLEST_SHARE: f64 = 0.1;
+/// A mode needs this share of the values: states that are rarer move no median, and other load makes many of them.
+const SMALLEST_SHARE: f64 = 0.2;
 /// Ashman's D of the best split in two: 3.5 for a uniform distribution, 2.7 for a normal one.
 const SEPARATION: f64 = 4.0;
 /// Fewer values are not judged.

@@ -5,12 +5,16 @@ use super::{median_of, normal_quantile};
 /// Longer series are thinned to medians of this many stretches, since the test looks at every pair.
 const LONGEST: usize = 200;
 
+/// Level of the test.
+const LEVEL: f64 = 1.0 - 1e-5;
+
 /// What a series in order of time does from its beginning to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trend {
     /// Theil–Sen slope times the length of the series: the change from beginning to end.
     pub(crate) change: f64,
-    /// Whether the Mann–Kendall test rejects "no trend" at 0.1 %.
+    /// Whether the Mann–Kendall test rejects "no trend" at 0.001 %, neighbours being as dependent as they are: of the hundreds of rows of
+    /// a run none is to drift by chance.
     pub(crate) significant: bool,
 }
 
@@ -47,8 +51,28 @@ pub(crate) fn trend(series: &[f64]) -> Option<Trend> {
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
     Some(Trend {
         change: *slope * (count - 1.0),
-        significant: (concordance.abs() - 1.0) / deviation > normal_quantile(0.999),
+        significant: (concordance.abs() - 1.0) / (deviation * inflation(&thinned, *slope))
+            > normal_quantile(LEVEL),
     })
+}
+
+/// By how much dependent neighbours widen the distribution of Kendall's S: √((1 + ρ) / (1 − ρ)), with the lag-1 correlation ρ of the sides on
+/// which values lie of the line.
+fn inflation(series: &[f64], slope: f64) -> f64 {
+    let level: Vec<f64> = series
+        .iter()
+        .enumerate()
+        .map(|(i, value)| value - slope * i as f64)
+        .collect();
+    let middle = median_of(&level);
+    let sides: Vec<f64> = level
+        .iter()
+        .map(|value| (value - middle).total_cmp(&0.0) as i32 as f64)
+        .collect();
+    let power: f64 = sides.iter().map(|side| side * side).sum();
+    let lagged: f64 = sides.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let correlation = (lagged / power.max(1.0)).clamp(0.0, 0.95);
+    ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::document::{
     Point, Row, RowKind, Section, Series, Standing, Table, Unit, Weight,
 };
 use crate::number;
-use antiphon_measure::Interval;
+use antiphon_measure::{Interval, PLACEMENT_FLOOR_NS};
 
 /// The document of a comparison.
 pub fn compose_comparison(comparison: &Comparison) -> Document {
@@ -167,7 +167,9 @@ fn ratio(log: Interval, verdict: Verdict) -> Cell {
 }
 
 fn plain_figure(interval: Interval, unit: Unit, marks: Vec<Mark>) -> Cell {
-    let like_control = unit == Unit::Nanoseconds && interval.low <= 0.0 && interval.high >= 0.0;
+    let most = interval.low.abs().max(interval.high.abs());
+    let like_control =
+        unit == Unit::Nanoseconds && (interval.contains(0.0) || most <= PLACEMENT_FLOOR_NS);
     Cell::Figure(Box::new(Figure {
         value: interval.value,
         low: interval.low,

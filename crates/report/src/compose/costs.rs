@@ -103,9 +103,7 @@ fn cell(result: Option<&ResultRecord>) -> Cell {
     };
     match &result.outcome {
         Outcome::Frame(estimate) => Cell::Figure(Box::new(figure(result, estimate))),
-        Outcome::Absent { reason, .. } => Cell::Missing {
-            reason: reason.clone(),
-        },
+        Outcome::Absent { reason, listed, .. } => Cell::absent(reason, *listed),
         _ => Cell::text("see below"),
     }
 }

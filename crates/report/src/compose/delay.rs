@@ -65,10 +65,8 @@ fn classification(view: &View, results: &[&ResultRecord]) -> Table {
         subject: view.colour(&result.identity.subject),
         cells: match &result.outcome {
             Outcome::DelayCurve(curve) => cells(curve),
-            Outcome::Absent { reason, .. } => {
-                let mut cells = vec![Cell::Missing {
-                    reason: reason.clone(),
-                }];
+            Outcome::Absent { reason, listed, .. } => {
+                let mut cells = vec![Cell::absent(reason, *listed)];
                 cells.resize(COLUMNS.len(), Cell::Empty);
                 cells
             }
@@ -98,10 +96,21 @@ pub fn method(method: DelayMethod) -> &'static str {
     }
 }
 
+/// The resolution of a curve; in words, without a number to compute with, where the points asked for only bound it.
+pub fn resolution(curve: &DelayCurve) -> Cell {
+    match curve.resolution_is_bound {
+        false => Cell::ns(curve.resolution_ns),
+        true => {
+            let finest = number::quantity(Unit::Nanoseconds, curve.resolution_ns);
+            Cell::text(format!("≤ {finest} (finest step tried)"))
+        }
+    }
+}
+
 fn cells(curve: &DelayCurve) -> Vec<Cell> {
     vec![
         Cell::text(method(curve.method)),
-        Cell::ns(curve.resolution_ns),
+        resolution(curve),
         Cell::ns(curve.minimum_ns),
         Cell::ns(curve.overhead_ns),
         Cell::text(number::significant(curve.slope, 5)),
@@ -194,7 +203,7 @@ fn evidence(curves: &[(String, Option<usize>, &DelayCurve)]) -> Option<Block> {
     let facts: Vec<Fact> = curves
         .iter()
         .filter(|(_, _, curve)| !curve.evidence.is_empty())
-        .map(|(name, _, curve)| Fact::new(name.clone(), curve.evidence.join(" ")))
+        .map(|(name, _, curve)| Fact::new(name.clone(), curve.evidence.join("; ")))
         .collect();
     (!facts.is_empty()).then_some(Block::Facts { facts })
 }

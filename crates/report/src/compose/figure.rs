@@ -4,7 +4,7 @@ use super::view::{RunColumn, fatal};
 use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Identity, ResultRecord};
-use antiphon_measure::{Estimate, FindingKind, Interval, Stopped};
+use antiphon_measure::{Estimate, Finding, FindingKind, Interval, PLACEMENT_FLOOR_NS, Stopped};
 
 /// The figure of a frame: its estimate, with the estimates of the process starts behind it.
 pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
@@ -14,7 +14,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         high: estimate.cost_ns.high,
         unit: Unit::Nanoseconds,
         standing: standing(estimate),
-        switches: Some(estimate.resources.voluntary),
+        switches: Some(estimate.resources.switches()),
         instructions: estimate.resources.instructions,
         marks: marks(estimate),
         detail: detail(result, estimate),
@@ -27,24 +27,29 @@ fn standing(estimate: &Estimate) -> Standing {
             reason: reason.into(),
         };
     }
-    let said = estimate
-        .findings
-        .iter()
-        .any(|f| f.kind == FindingKind::IndistinguishableFromControl);
-    if said || (estimate.cost_ns.low <= 0.0 && estimate.cost_ns.high >= 0.0) {
-        Standing::LikeControl
-    } else {
-        Standing::Resolved
+    match estimate.is_like_control() {
+        true => Standing::LikeControl,
+        false => Standing::Resolved,
     }
 }
 
-/// The largest size that an indistinguishable cost may still have, ns.
+/// The largest size that an indistinguishable cost may still have, ns: no less than what the loops' places in memory hide.
 pub fn bound(low: f64, high: f64) -> f64 {
-    low.abs().max(high.abs())
+    low.abs().max(high.abs()).max(PLACEMENT_FLOOR_NS)
 }
 
 fn marks(estimate: &Estimate) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
+    let told = |f: &Finding| f.kind == FindingKind::ControlDearer;
+    if estimate.cost_ns.high < 0.0
+        && !estimate.is_like_control()
+        && !estimate.findings.iter().any(told)
+    {
+        marks.push(Mark {
+            weight: Weight::Warning,
+            word: "below zero".into(),
+        });
+    }
     for finding in &estimate.findings {
         if let Some(word) = word(finding.kind) {
             let mark = Mark {
@@ -71,6 +76,7 @@ pub fn word(kind: FindingKind) -> Option<&'static str> {
         FindingKind::WrongPlacement => Some("placement"),
         FindingKind::SeveralModes => Some("modes"),
         FindingKind::ShortSlice => Some("short slice"),
+        FindingKind::ControlDearer => Some("control dearer"),
         FindingKind::Note => Some("note"),
     }
 }
@@ -87,6 +93,7 @@ pub fn name(kind: FindingKind) -> &'static str {
         FindingKind::WrongPlacement => "Wrong policy or processor",
         FindingKind::SeveralModes => "Several modes",
         FindingKind::ShortSlice => "Slices shorter than 100 clock readings",
+        FindingKind::ControlDearer => "The control is dearer",
         FindingKind::Note => "Notes",
     }
 }
@@ -99,6 +106,7 @@ pub fn weight(kind: FindingKind) -> Weight {
         }
         FindingKind::Drift
         | FindingKind::UnexpectedSwitches
+        | FindingKind::ControlDearer
         | FindingKind::SeveralModes
         | FindingKind::ShortSlice => Weight::Warning,
         FindingKind::IndistinguishableFromControl | FindingKind::Outliers | FindingKind::Note => {

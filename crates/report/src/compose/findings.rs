@@ -13,13 +13,15 @@ const PROSE: &str = "Findings, the gravest first. An error withholds its figure;
 /// The section of findings; `None` where there is nothing to say.
 pub fn section(view: &View) -> Option<Section> {
     let mut blocks = Vec::new();
-    let missing = missing(view);
+    let missing = missing(view, false);
     if !missing.is_empty() {
         blocks.push(Block::Prose {
             text: "Without a figure:".into(),
         });
         blocks.push(Block::Notes { notes: missing });
     }
+    let lacking = missing_from_subjects(view);
+    blocks.extend(lacking);
     let found = found(view);
     if !found.is_empty() {
         blocks.push(Block::Prose { text: PROSE.into() });
@@ -45,18 +47,50 @@ fn place(view: &View, identity: &Identity) -> String {
     )
 }
 
-/// One note a reason: tests that miss for the same reason are named together.
-fn missing(view: &View) -> Vec<Note> {
+/// What subjects list as operations that they do not have, folded: no figure is due.
+fn missing_from_subjects(view: &View) -> Option<Block> {
+    let rows: Vec<Row> = missing(view, true)
+        .into_iter()
+        .map(|note| Row {
+            label: note.text,
+            place: String::new(),
+            kind: RowKind::Derived,
+            subject: None,
+            cells: vec![Cell::text(note.about)],
+        })
+        .collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            title: "What does not exist in a subject's language or library".into(),
+            corner: "Reason".into(),
+            columns: vec![Column {
+                title: "Operations".into(),
+                ..Column::default()
+            }],
+            rows,
+            folded: true,
+            ..Table::default()
+        })
+    })
+}
+
+/// One note a reason: tests that miss for the same reason are named together. Those that subjects list as ones that they do not
+/// have, or those that failed.
+fn missing(view: &View, of_listed: bool) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for result in &view.run.results {
         let Outcome::Absent {
             reason,
             mend,
             last_words,
+            listed,
         } = &result.outcome
         else {
             continue;
         };
+        if *listed != of_listed {
+            continue;
+        }
         let place = place(view, &result.identity);
         let same = |n: &&mut Note| {
             n.text == *reason && n.mend == *mend && n.quote == last_words.trim_end()

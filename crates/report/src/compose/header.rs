@@ -3,7 +3,7 @@
 use super::view::{View, fatal};
 use crate::document::{Document, Fact, Note, Unit, Weight};
 use crate::number;
-use antiphon_lab::{Outcome, RunRecord};
+use antiphon_lab::{Identity, Outcome, RunRecord};
 
 /// The document without its sections.
 pub fn document(view: &View) -> Document {
@@ -25,15 +25,23 @@ pub fn document(view: &View) -> Document {
 
 /// How many results have a figure, how many have none, and what weakens the run as a whole.
 pub fn summary(view: &View) -> Vec<Note> {
-    let tally = Tally::of(view.run);
+    let tally = Tally::of(view);
     let mut notes = vec![Note::new(Weight::Info, "", tally.sentence())];
     if tally.absent > 0 {
-        let reasons = tally
-            .reasons
-            .iter()
-            .map(|(reason, times)| format!("{reason} ({times})"));
-        let text = reasons.collect::<Vec<_>>().join("; ");
+        let text = commonest(&tally.reasons);
         notes.push(Note::new(Weight::Warning, "Without a figure", text));
+    }
+    if tally.lacking > 0 {
+        let rows = number::counted(tally.lacking, "row");
+        let (verb, have) = if tally.lacking == 1 {
+            ("does", "has")
+        } else {
+            ("do", "have")
+        };
+        let text = format!(
+            "{rows} {verb} not exist in a subject's language or library and {have} a “–”; the findings say why"
+        );
+        notes.push(Note::new(Weight::Info, "", text));
     }
     if tally.withheld > 0 {
         let text = format!(
@@ -49,6 +57,50 @@ pub fn summary(view: &View) -> Vec<Note> {
     notes
 }
 
+/// Tests that have no figure for one reason.
+pub struct Reason {
+    /// The reason.
+    reason: String,
+    /// Labels of the tests, each with the subjects that it is missing in, in order of appearance.
+    tests: Vec<(String, Vec<String>)>,
+    /// How many rows.
+    rows: usize,
+}
+
+/// The rows of the three commonest reasons, and how many others there are.
+fn commonest(reasons: &[Reason]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = reasons.iter().take(SHOWN).map(Reason::line).collect();
+    let mut text = shown.join("; ");
+    let others: usize = reasons.iter().skip(SHOWN).map(|reason| reason.rows).sum();
+    if others > 0 {
+        text.push_str(&format!(
+            "; and {} more in the findings",
+            number::count(others as u64)
+        ));
+    }
+    text
+}
+
+impl Reason {
+    /// The reason in short, and the tests: as many as a reader takes in at a glance.
+    fn line(&self) -> String {
+        const NAMED: usize = 4;
+        const LONGEST: usize = 90;
+        let named = self.tests.iter().take(NAMED);
+        let named = named.map(|(label, subjects)| format!("{label} ({})", subjects.join(", ")));
+        let mut tests = named.collect::<Vec<_>>().join(", ");
+        if self.tests.len() > NAMED {
+            tests.push_str(&format!(" and {} more", self.tests.len() - NAMED));
+        }
+        let mut short: String = self.reason.chars().take(LONGEST).collect();
+        if short.len() < self.reason.len() {
+            short.push('…');
+        }
+        format!("{short}: {tests}")
+    }
+}
+
 /// Counts of a run's results.
 pub struct Tally {
     /// With a usable figure.
@@ -57,45 +109,67 @@ pub struct Tally {
     pub like_control: usize,
     /// With a figure that an error makes worthless.
     pub withheld: usize,
-    /// Without a figure.
+    /// Without a figure, because something failed.
     pub absent: usize,
-    /// Why they are absent, the commonest first.
-    pub reasons: Vec<(String, usize)>,
+    /// Without a figure, because the subject does not have the operation.
+    pub lacking: usize,
+    /// Why figures are absent, the commonest reason first.
+    pub reasons: Vec<Reason>,
 }
 
 impl Tally {
     /// Counts the results of a run.
-    pub fn of(run: &RunRecord) -> Tally {
+    pub fn of(view: &View) -> Tally {
         let mut tally = Tally {
             measured: 0,
             like_control: 0,
             withheld: 0,
             absent: 0,
+            lacking: 0,
             reasons: Vec::new(),
         };
-        for result in &run.results {
+        for result in &view.run.results {
             match &result.outcome {
-                Outcome::Absent { reason, .. } => tally.count_absent(reason),
+                Outcome::Absent { listed: true, .. } => tally.lacking += 1,
+                Outcome::Absent { reason, .. } => {
+                    tally.count_absent(reason, view.label(&result.identity), &result.identity);
+                }
                 Outcome::Frame(estimate) if fatal(estimate).is_some() => tally.withheld += 1,
                 Outcome::Frame(e) => {
                     tally.measured += 1;
-                    tally.like_control +=
-                        usize::from(e.cost_ns.low <= 0.0 && e.cost_ns.high >= 0.0);
+                    tally.like_control += usize::from(e.is_like_control());
                 }
                 _ => tally.measured += 1,
             }
         }
         tally
             .reasons
-            .sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+            .sort_by_key(|reason| std::cmp::Reverse(reason.rows));
         tally
     }
 
-    fn count_absent(&mut self, reason: &str) {
+    fn count_absent(&mut self, reason: &str, label: String, identity: &Identity) {
         self.absent += 1;
-        match self.reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, times)) => *times += 1,
-            None => self.reasons.push((reason.into(), 1)),
+        let known = self.reasons.iter().position(|known| known.reason == reason);
+        let at = known.unwrap_or_else(|| {
+            self.reasons.push(Reason {
+                reason: reason.into(),
+                tests: Vec::new(),
+                rows: 0,
+            });
+            self.reasons.len() - 1
+        });
+        let of_reason = &mut self.reasons[at];
+        of_reason.rows += 1;
+        let subject = identity.subject.clone();
+        match of_reason
+            .tests
+            .iter_mut()
+            .find(|(known, _)| *known == label)
+        {
+            Some((_, subjects)) if subjects.contains(&subject) => {}
+            Some((_, subjects)) => subjects.push(subject),
+            None => of_reason.tests.push((label, vec![subject])),
         }
     }
 

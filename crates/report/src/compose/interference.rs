@@ -43,10 +43,8 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
 fn row(view: &View, result: &ResultRecord) -> Option<Row> {
     let cells = match &result.outcome {
         Outcome::Interference(found) => cells(found),
-        Outcome::Absent { reason, .. } => {
-            let mut cells = vec![Cell::Missing {
-                reason: reason.clone(),
-            }];
+        Outcome::Absent { reason, listed, .. } => {
+            let mut cells = vec![Cell::absent(reason, *listed)];
             cells.resize(COLUMNS.len(), Cell::Empty);
             cells
         }

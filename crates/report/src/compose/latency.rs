@@ -63,8 +63,10 @@ fn table(view: &View, results: &[&ResultRecord]) -> Table {
     Table {
         title: "Latencies".into(),
         caption: "“Intended” counts from when an operation was meant to start: what a caller who kept to the schedule would have seen. \
-                  Percentiles that the number of samples does not support are left out. Subtract the overhead for the paper's \
-                  Tave − Tov."
+                  It is shown where operations had such times, and did not each start when the one before had ended. \
+                  Percentiles that the number of samples does not support are left out. Mean − overhead is the paper's Tave − Tov, \
+                  where Tov is what reading the clock costs; what it takes to cause the event, such as sending a signal, is inside \
+                  the response."
             .into(),
         corner: "Operation".into(),
         columns: columns.titles.iter().map(titled).collect(),
@@ -94,7 +96,7 @@ impl Columns {
         let percentiles: Vec<f64> = PERCENTILES.into_iter().filter(supported).collect();
         let mut titles: Vec<String> = ["Samples", "Minimum", "Mean"].map(String::from).to_vec();
         titles.extend(percentiles.iter().map(|p| format!("{p}\u{202f}%")));
-        titles.extend(["Maximum", "Overhead inside"].map(String::from));
+        titles.extend(["Maximum", "Mean − overhead", "Overhead"].map(String::from));
         Columns {
             titles,
             percentiles,
@@ -115,33 +117,30 @@ fn rows(view: &View, result: &ResultRecord, columns: &Columns) -> Vec<Row> {
         }
     };
     match &result.outcome {
-        Outcome::Latency(e) if scheduled(e) => vec![
+        Outcome::Latency(e) if e.scheduled => vec![
             row(
                 format!("{place}, from actual start"),
-                cells(&e.from_actual, e.overhead_ns, columns),
+                cells(&e.from_actual, Some(e), columns),
             ),
             row(
                 format!("{place}, from intended start"),
-                cells(&e.from_intended, e.overhead_ns, columns),
+                cells(&e.from_intended, None, columns),
             ),
         ],
-        Outcome::Latency(e) => vec![row(place, cells(&e.from_actual, e.overhead_ns, columns))],
-        Outcome::Absent { reason, .. } => vec![row(
-            place,
-            vec![Cell::Missing {
-                reason: reason.clone(),
-            }],
-        )],
+        Outcome::Latency(e) => vec![row(place, cells(&e.from_actual, Some(e), columns))],
+        Outcome::Absent { reason, listed, .. } => {
+            vec![row(place, vec![Cell::absent(reason, *listed)])]
+        }
         _ => Vec::new(),
     }
 }
 
-/// Whether the operations had a schedule, so that the two distributions can differ.
-fn scheduled(estimate: &LatencyEstimate) -> bool {
-    estimate.from_actual != estimate.from_intended
-}
-
-fn cells(distribution: &Distribution, overhead_ns: f64, columns: &Columns) -> Vec<Cell> {
+/// One distribution; the paper's response, which counts from the actual start, where `response` is given.
+fn cells(
+    distribution: &Distribution,
+    response: Option<&LatencyEstimate>,
+    columns: &Columns,
+) -> Vec<Cell> {
     let at = |percentile: f64| {
         let found = distribution
             .percentiles
@@ -155,7 +154,13 @@ fn cells(distribution: &Distribution, overhead_ns: f64, columns: &Columns) -> Ve
         Cell::ns(distribution.mean_ns),
     ];
     cells.extend(columns.percentiles.iter().map(|p| at(*p)));
-    cells.extend([at(100.0), Cell::ns(overhead_ns)]);
+    cells.push(at(100.0));
+    if let Some(estimate) = response {
+        cells.extend([
+            Cell::ns(estimate.response_ns()),
+            Cell::ns(estimate.overhead_ns),
+        ]);
+    }
     cells
 }
 
@@ -173,7 +178,7 @@ fn series(view: &View, results: &[&ResultRecord]) -> Vec<Series> {
             true => column,
             false => format!("{} · {column}", view.label(&result.identity)),
         };
-        let parts = match scheduled(estimate) {
+        let parts = match estimate.scheduled {
             true => vec![
                 (", from actual", &estimate.from_actual),
                 (", from intended", &estimate.from_intended),

@@ -2,7 +2,7 @@
 
 use crate::document::{Block, Fact, Section};
 
-const TERMS: [(&str, &str); 10] = [
+const TERMS: [(&str, &str); 11] = [
     (
         "Cost",
         "The median of paired differences between a test loop and a control loop that differ by the feature alone, per operation. \
@@ -15,8 +15,12 @@ const TERMS: [(&str, &str); 10] = [
     ),
     (
         "≈ control",
-        "The interval contains zero: the feature cannot be told from nothing. The bound is the largest size that the interval still allows; \
+        "The interval contains zero, or lies within the floor (below): the feature cannot be told from nothing. The bound is the largest size that the two still allow; \
          instruction counts, where they could be taken, are a second opinion.",
+    ),
+    (
+        "†",
+        "There is a finding that is worth knowing and does not weaken the figure, such as outlying slices; the evidence has it.",
     ),
     (
         "Withheld",
@@ -25,7 +29,8 @@ const TERMS: [(&str, &str); 10] = [
     ),
     (
         "Switches",
-        "Voluntary context switches per operation, of the whole process, test less control.",
+        "Context switches per operation (sw), voluntary and involuntary, of the whole process, test less control. Under `fifo` a hand-over \
+         to a task that became ready counts as involuntary.",
     ),
     (
         "Policy, placement",

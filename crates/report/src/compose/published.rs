@@ -12,7 +12,7 @@ use antiphon_lab::suite::{
     Column as PublishedColumn, Figures, Published, PublishedRow, PublishedValue,
 };
 use antiphon_lab::{Outcome, ResultRecord};
-use antiphon_measure::{DelayCurve, Interval};
+use antiphon_measure::{DelayCurve, Estimate, Interval, PLACEMENT_FLOOR_NS};
 
 /// The section of published tables; `None` where the suite has none.
 pub fn section(view: &View) -> Option<Section> {
@@ -149,13 +149,12 @@ fn factor(unit: &str) -> Option<f64> {
 
 fn today(view: &View, published: &PublishedColumn, column: &RunColumn) -> Cell {
     let method = |curve: &DelayCurve| Cell::text(delay::method(curve.method));
-    let resolution = |curve: &DelayCurve| Cell::ns(curve.resolution_ns);
     match &published.figures {
         Figures::Tests(tests) => range_cell(view, tests, column),
         Figures::Slope(tests) => slope_cell(view, tests, column),
         Figures::ClockResolution(clocks) => clock_cell(view, clocks, column),
         Figures::DelayMethod(tests) => delay_cell(view, tests, column, method),
-        Figures::DelayResolution(tests) => delay_cell(view, tests, column, resolution),
+        Figures::DelayResolution(tests) => delay_cell(view, tests, column, delay::resolution),
     }
 }
 
@@ -171,32 +170,41 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     {
         return Cell::Figure(Box::new(figure(result, estimate)));
     }
-    let costs: Vec<Interval> = measured
+    let estimates: Vec<&Estimate> = measured
         .iter()
         .filter_map(|t| view.estimate(t, column))
-        .map(|e| e.cost_ns)
         .collect();
-    let values: Vec<f64> = costs.iter().map(|cost| cost.value).collect();
-    let Some((low, high)) = extent(&values) else {
+    if estimates.is_empty() {
         return why_missing(view, tests, column);
-    };
-    if costs.iter().all(|cost| cost.low <= 0.0) {
-        let most = costs
+    }
+    let told = estimates.iter().filter(|e| !e.is_like_control());
+    let values: Vec<f64> = told.map(|e| e.cost_ns.value).collect();
+    let Some((low, high)) = extent(&values) else {
+        let bounds = estimates
             .iter()
-            .map(|cost| bound(cost.low, cost.high))
-            .fold(0.0, f64::max);
-        let most = number::rough(Unit::Nanoseconds, most);
-        return Cell::text(format!("≈ control, below {most}"));
+            .map(|e| bound(e.cost_ns.low, e.cost_ns.high));
+        let most = number::rough(Unit::Nanoseconds, bounds.fold(0.0, f64::max));
+        return Cell::text(format!("≈ control (< {most})"));
+    };
+    let like = estimates.len() - values.len();
+    if like > 0 {
+        let others = number::range(Unit::Nanoseconds, low, high);
+        return Cell::text(format!("{others}; {like} of {} ≈ control", estimates.len()));
     }
     Cell::Range {
-        low: low.max(0.0),
+        low,
         high,
         unit: Unit::Nanoseconds,
     }
 }
 
 fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
-    let point = |test: &String| Some((number_of(test)?, view.estimate(test, column)?.cost_ns));
+    let point = |test: &String| {
+        Some((
+            number_of(test)?,
+            with_floor(view.estimate(test, column)?.cost_ns),
+        ))
+    };
     let points: Vec<(f64, Interval)> = tests.iter().filter_map(point).collect();
     match slope(&points) {
         Some(slope) => Cell::Figure(Box::new(slope_figure(slope, &points))),
@@ -204,6 +212,16 @@ fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
             reason: "one size was measured: no slope".into(),
         },
         None => why_missing(view, tests, column),
+    }
+}
+
+/// A cost with the interval that its loops' places in memory add: slopes of costs from different loops rest on it.
+fn with_floor(cost: Interval) -> Interval {
+    let widened = |distance: f64| distance.hypot(PLACEMENT_FLOOR_NS);
+    Interval {
+        value: cost.value,
+        low: cost.value - widened(cost.value - cost.low),
+        high: cost.value + widened(cost.high - cost.value),
     }
 }
 
@@ -225,9 +243,12 @@ fn slope_figure(slope: Interval, points: &[(f64, Interval)]) -> Figure {
         switches: None,
         instructions: None,
         marks: Vec::new(),
-        detail: std::iter::once(Fact::new("Slope", "least squares through the costs below"))
-            .chain(points.iter().map(cost))
-            .collect(),
+        detail: std::iter::once(Fact::new(
+            "Slope",
+            "least squares through the costs below, each with the floor of ± 0.5 ns",
+        ))
+        .chain(points.iter().map(cost))
+        .collect(),
     }
 }
 
@@ -258,17 +279,23 @@ fn delay_cell(
 
 /// Why no test of the column gave a figure; nothing where none was run.
 fn why_missing(view: &View, tests: &[String], column: &RunColumn) -> Cell {
-    let reason = tests
+    let mut cells = tests
         .iter()
         .filter_map(|test| view.find(test, column))
         .map(|r| match &r.outcome {
-            Outcome::Absent { reason, .. } => reason.clone(),
-            _ => "the figure is withheld; see the findings".into(),
+            Outcome::Absent { reason, listed, .. } => Cell::absent(reason, *listed),
+            _ => Cell::Missing {
+                reason: "the figure is withheld; see the findings".into(),
+            },
         });
-    reason
-        .map(|reason| Cell::Missing { reason })
-        .next()
-        .unwrap_or(Cell::Empty)
+    let first = cells.next().unwrap_or(Cell::Empty);
+    match &first {
+        // What failed is told before what does not exist.
+        Cell::Lacking { .. } => cells
+            .find(|cell| matches!(cell, Cell::Missing { .. }))
+            .unwrap_or(first),
+        _ => first,
+    }
 }
 
 /// The cheapest published figure over the middle of today's range, where both are times above zero.

@@ -8,7 +8,7 @@ use crate::document::{
 };
 use crate::number;
 use antiphon_lab::{Identity, Outcome, ResultRecord};
-use antiphon_measure::StorageEstimate;
+use antiphon_measure::{StorageEstimate, storage_verdict};
 
 const COLUMNS: [&str; 7] = [
     "Allocations",
@@ -28,8 +28,8 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     }
     let table = Table {
         title: "Storage loops".into(),
-        caption: "Growth is a dearer turn that recurs at a regular distance: the allocator asks for more, or pages are touched for the \
-                  first time."
+        caption: "Growth is a dearer turn that recurs at a regular distance. Where all storage is kept, the allocator asks for more \
+                  then, or pages are touched for the first time."
             .into(),
         corner: "Loop".into(),
         columns: COLUMNS.map(|title| Column { title: title.into(), ..Column::default() }).to_vec(),
@@ -37,8 +37,9 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
         folded: false,
     };
     let mut blocks = vec![Block::Table(table)];
-    blocks.extend(verdicts(view, &results));
     let columns = view.columns(results.iter().copied());
+    blocks.extend(reclaiming(&results, &columns));
+    blocks.extend(verdicts(view, &results));
     blocks.extend(
         columns
             .iter()
@@ -67,9 +68,7 @@ fn name(view: &View, result: &ResultRecord) -> String {
 fn row(view: &View, result: &ResultRecord) -> Row {
     let mut cells = match &result.outcome {
         Outcome::Storage(estimate) => cells(estimate),
-        Outcome::Absent { reason, .. } => vec![Cell::Missing {
-            reason: reason.clone(),
-        }],
+        Outcome::Absent { reason, listed, .. } => vec![Cell::absent(reason, *listed)],
         _ => Vec::new(),
     };
     cells.resize(COLUMNS.len(), Cell::Empty);
@@ -106,12 +105,51 @@ fn cells(estimate: &StorageEstimate) -> Vec<Cell> {
     ]
 }
 
+/// The last part of the names of the three loops: all pointers kept, two pointers, two pointers and deallocation.
+const LOOPS: [&str; 3] = ["kept", "two_pointers", "deallocated"];
+
+/// What the three loops of each column say together.
+fn reclaiming(results: &[&ResultRecord], columns: &[RunColumn]) -> Option<Block> {
+    let facts = columns.iter().filter_map(|column| {
+        let own = results.iter().copied();
+        let own = own.filter(|result| RunColumn::of(&result.identity) == *column);
+        let sentences = together(&own.collect::<Vec<_>>())?;
+        Some(Fact::new(
+            format!("All loops · {}", column.name()),
+            sentences.join("; "),
+        ))
+    });
+    let facts: Vec<Fact> = facts.collect();
+    (!facts.is_empty()).then_some(Block::Facts { facts })
+}
+
+/// The sentences of one column's loops; `None` where none of the three ran.
+fn together(own: &[&ResultRecord]) -> Option<Vec<String>> {
+    let [kept, two, deallocated] = LOOPS.map(|name| {
+        let named = |result: &&ResultRecord| result.identity.test.rsplit('.').next() == Some(name);
+        own.iter()
+            .copied()
+            .find(named)
+            .and_then(|result| match &result.outcome {
+                Outcome::Storage(estimate) => Some(estimate),
+                _ => None,
+            })
+    });
+    match (kept, two, deallocated) {
+        (None, None, None) => None,
+        (Some(kept), Some(two), Some(deallocated)) => Some(storage_verdict(kept, two, deallocated)),
+        _ => Some(vec![
+            "not all three loops gave a figure, so that nothing can be said of reclaiming".into(),
+        ]),
+    }
+}
+
 fn verdicts(view: &View, results: &[&ResultRecord]) -> Option<Block> {
     let facts: Vec<Fact> = results
         .iter()
         .filter_map(|result| match &result.outcome {
             Outcome::Storage(e) if !e.verdict.is_empty() => {
-                Some(Fact::new(name(view, result), e.verdict.join(" ")))
+                Some(Fact::new(name(view, result), e.verdict.join("; ")))
             }
             _ => None,
         })

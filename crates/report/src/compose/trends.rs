@@ -8,13 +8,15 @@ use crate::document::{
 use crate::layout::{Asks, Group, Trend};
 use crate::number;
 use antiphon_lab::ResultRecord;
-use antiphon_measure::{Interval, Passing, allocator_steps, by_copy_or_reference};
+use antiphon_measure::{AllocatorStep, Interval, Passing, allocator_steps, by_copy_or_reference};
 
 /// One trend of one column, measured.
 struct Measured<'t> {
     trend: &'t Trend,
     column: usize,
     points: Vec<(f64, Interval)>,
+    /// Sizes that the suite asks for and that gave no figure.
+    missing: Vec<f64>,
 }
 
 /// Tables and plots of the group's trends; nothing where it asks for none.
@@ -49,10 +51,14 @@ fn measured<'t>(
                 .points
                 .iter()
                 .filter_map(|(number, test)| Some((*number, cost(test)?)));
+            let points: Vec<(f64, Interval)> = points.collect();
+            let measured = |size: &f64| points.iter().any(|(found, _)| found == size);
+            let sizes = trend.points.iter().map(|(size, _)| *size);
             Measured {
                 trend,
                 column,
-                points: points.collect(),
+                missing: sizes.filter(|size| !measured(size)).collect(),
+                points,
             }
         })
         .filter(|m| m.points.len() >= 2)
@@ -70,7 +76,7 @@ fn table(view: &View, columns: &[RunColumn], measured: &[Measured], asks: Asks) 
         let found = measured
             .iter()
             .find(|m| m.trend.label == label && m.column == column);
-        found.map_or(Cell::Empty, |m| Cell::text(verdict(asks, &m.points)))
+        found.map_or(Cell::Empty, |m| Cell::text(verdict(m)))
     };
     let rows = labels.iter().map(|label| Row {
         label: label.to_string(),
@@ -107,17 +113,22 @@ fn heading(view: &View, column: &RunColumn) -> Column {
     super::costs::heading(view, column)
 }
 
-fn verdict(asks: Asks, points: &[(f64, Interval)]) -> String {
-    match asks {
-        Asks::Passing => passing(points),
-        Asks::Steps => {
-            let found: Vec<String> = steps(points).iter().map(|step| step.text.clone()).collect();
-            if found.is_empty() {
-                "one level".into()
-            } else {
-                found.join("; ")
-            }
-        }
+fn verdict(measured: &Measured) -> String {
+    if measured.trend.asks == Asks::Passing {
+        return passing(&measured.points);
+    }
+    let mut found: Vec<String> = steps(measured).into_iter().map(|step| step.text).collect();
+    if !measured.missing.is_empty() {
+        let sizes = measured
+            .missing
+            .iter()
+            .map(|size| number::exact(Unit::Bytes, *size));
+        let sizes = sizes.collect::<Vec<_>>().join(", ");
+        found.push(format!("undecided beside {sizes}: no figure"));
+    }
+    match found.is_empty() {
+        true => "one level".into(),
+        false => found.join("; "),
     }
 }
 
@@ -149,12 +160,18 @@ struct Step {
     text: String,
 }
 
-fn steps(points: &[(f64, Interval)]) -> Vec<Step> {
-    let (sizes, costs) = split(points);
+/// Changes of level between sizes that are neighbours in the suite: none is told across a size that is missing.
+fn steps(measured: &Measured) -> Vec<Step> {
+    let (sizes, costs) = split(&measured.points);
     let ns = |v| number::quantity(Unit::Nanoseconds, v);
     let at = |bytes| number::exact(Unit::Bytes, bytes);
+    let between = |step: &AllocatorStep| {
+        let inside = |size: &f64| step.from_bytes as f64 <= *size && *size <= step.to_bytes as f64;
+        measured.missing.iter().any(inside)
+    };
     let steps = allocator_steps(&sizes, &costs).into_iter();
     steps
+        .filter(|step| !between(step))
         .map(|step| Step {
             at: step.to_bytes as f64,
             text: format!(
@@ -243,7 +260,7 @@ fn series_name(measured: &Measured) -> String {
 fn step_guides(measured: &[&Measured]) -> Vec<Guide> {
     let mut at: Vec<f64> = measured
         .iter()
-        .flat_map(|m| steps(&m.points))
+        .flat_map(|m| steps(m))
         .map(|step| step.at)
         .collect();
     at.sort_by(f64::total_cmp);

@@ -36,6 +36,7 @@ fn line(cell: &Cell, scale: Option<Scale>) -> String {
         Cell::Text { text } | Cell::Printed { text, .. } => text.clone(),
         Cell::Number { value, unit } => number_text(*value, *unit),
         Cell::Range { low, high, unit } => number::range(*unit, *low, *high),
+        Cell::Lacking { .. } => "–".to_owned(),
         Cell::Missing { reason } => format!("– ({reason})"),
         Cell::Figure(figure) => figure_line(figure, scale),
     }

@@ -3,7 +3,7 @@
 //! Text that a spreadsheet would take for a formula is preceded by an apostrophe.
 
 use crate::comparison::Comparison;
-use crate::compose::view::View;
+use crate::compose::view::{View, fatal};
 use crate::layout::Layout;
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{ClockEstimate, Distribution, Estimate, Interval};
@@ -20,7 +20,7 @@ pub enum CsvError {
     Finish(String),
 }
 
-const HEADINGS: [&str; 32] = [
+const HEADINGS: [&str; 33] = [
     "group",
     "label",
     "test",
@@ -33,6 +33,7 @@ const HEADINGS: [&str; 32] = [
     "value",
     "low",
     "high",
+    "standing",
     "sign_low",
     "sign_high",
     "ratio_to_control",
@@ -141,17 +142,21 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         Outcome::Frame(estimate) => vec![frame(start("cost", "ns"), estimate)],
         Outcome::Latency(latency) => {
             let mut records = distribution(&latency.from_actual, "from_actual", &start);
-            records.extend(distribution(
-                &latency.from_intended,
-                "from_intended",
-                &start,
-            ));
+            if latency.scheduled {
+                records.extend(distribution(
+                    &latency.from_intended,
+                    "from_intended",
+                    &start,
+                ));
+            }
+            records.push(ns("latency_mean_less_overhead", latency.response_ns()));
             records.push(ns("latency_overhead", latency.overhead_ns));
             records
         }
         Outcome::DelayCurve(curve) => {
             let mut records = vec![
-                ns("delay_resolution", curve.resolution_ns),
+                ns("delay_resolution", curve.resolution_ns)
+                    .with("standing", bound(curve.resolution_is_bound)),
                 ns("delay_minimum", curve.minimum_ns),
                 ns("delay_overhead", curve.overhead_ns),
                 start("delay_slope", "").with("value", curve.slope),
@@ -175,9 +180,18 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         Outcome::Interference(found) => {
             vec![start("interference_share", "").with("value", found.beta)]
         }
-        Outcome::Absent { reason, mend, .. } => {
+        Outcome::Absent {
+            reason,
+            mend,
+            listed,
+            ..
+        } => {
             vec![
                 start("absent", "")
+                    .with(
+                        "standing",
+                        if *listed { "not_in_subject" } else { "failed" },
+                    )
                     .with_text("reason", reason)
                     .with_text("mend", mend),
             ]
@@ -194,11 +208,29 @@ fn keep_last(record: &mut Record, column: &str) {
     });
 }
 
+/// The standing of a figure that may be an upper bound.
+fn bound(is_bound: bool) -> &'static str {
+    match is_bound {
+        true => "upper_bound",
+        false => "resolved",
+    }
+}
+
+/// How far a cost may be believed: `resolved`, `like_control` (no number above zero is shown) or `withheld` (an error is in it).
+fn standing(e: &Estimate) -> &'static str {
+    match (fatal(e).is_some(), e.is_like_control()) {
+        (true, _) => "withheld",
+        (false, true) => "like_control",
+        (false, false) => "resolved",
+    }
+}
+
 fn frame(record: Record, e: &Estimate) -> Record {
     let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
     let findings: Vec<String> = e.findings.iter().map(|f| f.text.clone()).collect();
     record
         .with_interval(&e.cost_ns)
+        .with("standing", standing(e))
         .with("sign_low", e.sign_cost_ns.low)
         .with("sign_high", e.sign_cost_ns.high)
         .with("ratio_to_control", e.log_ratio.value.exp())

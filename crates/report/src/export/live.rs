@@ -19,9 +19,14 @@ pub struct LiveTable {
 impl LiveTable {
     /// Divides `width` columns.
     pub fn new(width: usize) -> Self {
-        let (subject, value) = (18, 24);
-        let label = (width / 3).clamp(16, 48);
-        let rest = width.saturating_sub(label + subject + value + 6);
+        let (subject, value) = (18, 22);
+        let others = subject + value + 4;
+        // Remarks in a few columns would tell nothing: a narrow terminal has none.
+        let label = match width {
+            ..110 => width.saturating_sub(others).max(16),
+            _ => 48,
+        };
+        let rest = width.saturating_sub(label + others + 2);
         LiveTable {
             label,
             subject,
@@ -51,7 +56,7 @@ impl LiveTable {
     }
 
     fn join(&self, label: &str, subject: &str, value: &str, rest: &str) -> String {
-        let (label, subject) = (fit(label, self.label), fit(subject, self.subject));
+        let (label, subject) = (fit_middle(label, self.label), fit(subject, self.subject));
         let (value, rest) = (fit(value, self.value), fit(rest, self.rest));
         let (l, s, v) = (self.label, self.subject, self.value);
         format!("{label:l$}  {subject:s$}  {value:>v$}  {rest}")
@@ -84,7 +89,14 @@ fn headline(outcome: &Outcome) -> String {
                 format!("median {}", ns(v as f64))
             })
         }
-        Outcome::DelayCurve(curve) => format!("resolution {}", ns(curve.resolution_ns)),
+        Outcome::DelayCurve(curve) => {
+            let sign = if curve.resolution_is_bound {
+                "≤ "
+            } else {
+                ""
+            };
+            format!("resolution {sign}{}", ns(curve.resolution_ns))
+        }
         Outcome::Storage(storage) => format!("typically {}", ns(storage.typical_ns)),
         Outcome::Clock { unit, estimate } if unit == "ticks" => {
             format!("τ {}", number::quantity(Unit::Ticks, estimate.resolution))
@@ -108,6 +120,20 @@ fn fit(text: &str, width: usize) -> String {
         cut.push('…');
     }
     cut
+}
+
+/// Cut as [`fit`] does, but in the middle: the ends of labels tell the rows of a group apart.
+fn fit_middle(text: &str, width: usize) -> String {
+    let letters: Vec<char> = clean(text).chars().collect();
+    if letters.len() <= width || width < 3 {
+        return fit(text, width);
+    }
+    let tail = width / 2;
+    let (head, end) = (
+        &letters[..width - tail - 1],
+        &letters[letters.len() - tail..],
+    );
+    head.iter().chain(&['…']).chain(end).collect()
 }
 
 /// The one line of a result, for a log without a table.

@@ -1,12 +1,13 @@
 //! Plain text for terminals.
 
-use super::cells::{line_cells, row_title, scales, titles};
+use super::cells::{line_cells, scales, titles};
 use crate::compose::{compose, view::View};
-use crate::document::{Block, Document, Fact, Note, RowKind, Table, Weight};
+use crate::document::{Block, Cell, Document, Fact, Note, Row, RowKind, Table, Weight};
 use crate::layout::Layout;
 use antiphon_lab::RunRecord;
 use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
+    Attribute, Cell as Drawn, CellAlignment, Color, ColumnConstraint, ContentArrangement,
+    LineStyle, TableStyle, Width,
 };
 
 /// A rule above, below the heading and at the end; rows stand close.
@@ -51,12 +52,20 @@ pub fn render_tables(run: &RunRecord, options: TextOptions) -> String {
     document.sections.retain(|section| section.id != "method");
     for section in &mut document.sections {
         section.blocks.retain(|block| match block {
-            Block::Table(table) => !table.folded,
+            Block::Table(table) => !table.folded && is_todays(table),
             Block::Plot(_) | Block::Prose { .. } => false,
             Block::Notes { .. } | Block::Facts { .. } => true,
         });
     }
+    document
+        .sections
+        .retain(|section| !section.blocks.is_empty());
     render(&document, options)
+}
+
+/// Whether a table holds more than published figures.
+fn is_todays(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.kind != RowKind::Published)
 }
 
 /// One line about a run: what, when, how much.
@@ -148,21 +157,10 @@ fn facts(out: &mut String, facts: &[Fact]) {
 }
 
 fn table(out: &mut String, table: &Table, options: TextOptions) {
-    let mut drawn = comfy_table::Table::new();
-    drawn
-        .load_style(RULED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(options.width.max(40))
-        .set_header(titles(table).iter().map(|title| Cell::new(clean(title))));
-    for (row, scale) in table.rows.iter().zip(scales(table)) {
-        let label = Cell::new(clean(&row_title(row)));
-        let cells = line_cells(row, scale);
-        let cells = cells
-            .iter()
-            .map(|cell| value_cell(&clean(cell), row.kind, options));
-        drawn.add_row(std::iter::once(label).chain(cells));
+    out.push_str(&format!("{}\n", clean(&table.title)));
+    for part in parts(&lines(table), options.width.max(40)) {
+        out.push_str(&format!("{}\n", drawn(table, &part, options)));
     }
-    out.push_str(&format!("{}\n{drawn}\n", clean(&table.title)));
     if !table.caption.is_empty() {
         out.push_str(&format!(
             "{}\n",
@@ -172,8 +170,95 @@ fn table(out: &mut String, table: &Table, options: TextOptions) {
     out.push('\n');
 }
 
-fn value_cell(text: &str, kind: RowKind, options: TextOptions) -> Cell {
-    let cell = Cell::new(text).set_alignment(CellAlignment::Right);
+/// The heading and the rows, each with its label first.
+fn lines(table: &Table) -> Vec<Vec<String>> {
+    let heading = titles(table).iter().map(|title| clean(title)).collect();
+    let rows = table.rows.iter().zip(scales(table)).map(|(row, scale)| {
+        let cells = row.cells.iter().zip(line_cells(row, scale));
+        let cells = cells.map(|(cell, line)| match cell {
+            // Reasons have no room in a column; the findings tell them.
+            Cell::Missing { .. } => "–".to_owned(),
+            _ => clean(&line),
+        });
+        std::iter::once(label(row)).chain(cells).collect()
+    });
+    std::iter::once(heading).chain(rows).collect()
+}
+
+/// The label with its place below it.
+fn label(row: &Row) -> String {
+    match row.place.is_empty() {
+        true => clean(&row.label),
+        false => format!("{}\n{}", clean(&row.label), clean(&row.place)),
+    }
+}
+
+/// Some columns of a table, by number, with the widths that they need.
+type Part = Vec<(usize, u16)>;
+
+/// The columns divided so that each part fits the width with no word broken; each part begins with the labels.
+fn parts(lines: &[Vec<String>], width: u16) -> Vec<Part> {
+    let needs = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        let words = cells.flat_map(|cell| cell.split([' ', '\n']));
+        // Two more for the space on both sides.
+        words
+            .map(|word| word.chars().count() as u16 + 2)
+            .max()
+            .unwrap_or(2)
+    };
+    let columns = lines.first().map_or(0, Vec::len);
+    let label = (0, needs(0).max(LABEL.min(width / 4)).min(width / 2));
+    let mut parts: Vec<Part> = vec![vec![label]];
+    let mut used = label.1;
+    for column in 1..columns {
+        let need = needs(column).min(width - label.1 - BETWEEN);
+        let last = parts.len() - 1;
+        if used + BETWEEN + need > width && parts[last].len() > 1 {
+            parts.push(vec![label]);
+            used = label.1;
+        }
+        let last = parts.len() - 1;
+        parts[last].push((column, need));
+        used += BETWEEN + need;
+    }
+    parts
+}
+
+/// What the style puts between two columns.
+const BETWEEN: u16 = 1;
+/// Labels have so many columns at least, where a quarter of the terminal has them.
+const LABEL: u16 = 26;
+
+fn drawn(table: &Table, part: &Part, options: TextOptions) -> comfy_table::Table {
+    let lines = lines(table);
+    let mut drawn = comfy_table::Table::new();
+    drawn
+        .load_style(RULED)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(options.width.max(40))
+        .set_header(
+            part.iter()
+                .map(|(column, _)| Drawn::new(&lines[0][*column])),
+        );
+    for (row, line) in table.rows.iter().zip(&lines[1..]) {
+        let cells = part.iter().map(|(column, _)| {
+            let text = line.get(*column).map_or("", String::as_str);
+            match column {
+                0 => Drawn::new(text),
+                _ => value_cell(text, row.kind, options),
+            }
+        });
+        drawn.add_row(cells);
+    }
+    for (column, (_, need)) in drawn.column_iter_mut().zip(part) {
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(*need)));
+    }
+    drawn
+}
+
+fn value_cell(text: &str, kind: RowKind, options: TextOptions) -> Drawn {
+    let cell = Drawn::new(text).set_alignment(CellAlignment::Right);
     if !options.colour {
         return cell;
     }

@@ -1,6 +1,6 @@
 //! A workbook: a sheet of conditions, then a sheet a section. Numbers are numbers, times in ns, each figure with its limits in cells of their own.
 
-use super::cells::row_title;
+use super::cells::{like_control, row_title};
 use crate::document::{
     Block, Cell, Document, Fact, Figure, Note, Row, RowKind, Section, Standing, Table, Unit,
 };
@@ -293,6 +293,9 @@ fn write_cell(
         Cell::Text { text } => {
             sheet.write_string(line, at, fitting(text))?;
         }
+        Cell::Lacking { reason } => {
+            sheet.write_string(line, at, fitting(&format!("– ({reason})")))?;
+        }
         Cell::Missing { reason } => {
             sheet.write_string(line, at, fitting(&format!("no figure: {reason}")))?;
         }
@@ -335,12 +338,16 @@ fn write_figure(
             sheet.write_string(line, at, format!("withheld: {reason}"))?;
         }
         standing => {
-            write_number(sheet, line, at, figure.value)?;
+            // A sum or a chart must not take up a number that is not one.
+            match standing {
+                Standing::LikeControl => {
+                    sheet.write_string(line, at, like_control(figure))?;
+                    words.insert(0, "like the control".into());
+                }
+                _ => write_number(sheet, line, at, figure.value)?,
+            }
             write_number(sheet, line, at + 1, figure.low)?;
             write_number(sheet, line, at + 2, figure.high)?;
-            if *standing == Standing::LikeControl {
-                words.insert(0, "like the control".into());
-            }
         }
     }
     if let Some(switches) = figure.switches {

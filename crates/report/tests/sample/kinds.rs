@@ -11,8 +11,13 @@ pub fn clocks() -> Vec<(String, Option<u64>, Outcome)> {
             resolution,
             by,
             cost,
+            ticks: 190_000,
             steps_back: 0,
             gaps: 31,
+            zero_strings: Some(ZeroStrings {
+                observed: 7.9,
+                predicted: 8.1,
+            }),
         };
         (
             name.to_string(),
@@ -121,6 +126,7 @@ pub fn latency(test: &str, noise: &mut Noise) -> LatencyEstimate {
     LatencyEstimate {
         from_actual: distribution(actual),
         from_intended: distribution(intended),
+        scheduled: true,
         overhead_ns: 26.0,
     }
 }
@@ -147,9 +153,9 @@ pub fn storage(test: &str, noise: &mut Noise) -> StorageEstimate {
             Vec::new()
         },
         verdict: vec![if kept {
-            "Every pointer is kept: storage ran out after 130 012 objects of 4000 bytes.".into()
+            "Every pointer is kept: storage ran out after 130 012 objects of 4000 bytes".into()
         } else {
-            "Storage was reclaimed by deallocation: the loop ran to its count.".into()
+            "Storage was reclaimed by deallocation: the loop ran to its count".into()
         }],
     }
 }
@@ -175,9 +181,10 @@ pub fn delay(noise: &mut Noise) -> DelayCurve {
         overhead_ns: 17_400.0,
         compensated: false,
         resolution_ns: 180.0,
+        resolution_is_bound: true,
         evidence: vec![
-            "The line through 16 points has slope 1.0003.".into(),
-            "Single delays vary by 2 % of the request: no staircase.".into(),
+            "The line through 16 points has slope 1.0003".into(),
+            "Single delays vary by 2 % of the request: no staircase".into(),
         ],
     }
 }

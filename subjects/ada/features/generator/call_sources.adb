@@ -35,7 +35,8 @@ package body Call_Sources is
    begin
       Put (2, "Kit.Register_Frame");
       Put (2, "  (""" & Test_Name & """,");
-      Put (2, "   Call_Controls." & Control & "'Access, " & Test & "'Access,");
+      Put (2, "   Call_Controls." & Control & "'Access,");
+      Put (2, "   " & Test & "'Access,");
       Put (2, "   Prepare => Call_Data.Restore'Access, Reset => Call_Data.Restore'Access);");
    end Put_Registration;
 
@@ -139,14 +140,14 @@ package body Call_Sources is
       Write_Registering_Spec (Unit, "Calls within a package, with pragma Inline");
       Open (Unit, Is_Body => True, Purpose => "Callees with pragma Inline, and their test frames");
       Put_Package_Start ("with Call_Controls;", Unit, Is_Body => True);
-      for Item of Scalar_Only loop
+      for Item of Of_Plain_Packages loop
          Put_Declaration (1, Item);
          Put (1, "pragma Inline (Pass_" & Name (Item) & ");");
          Blank;
          Put_Body (1, Item);
          Put_Test_Frame ("", Item);
       end loop;
-      Put_Register ("inline", Scalar_Only);
+      Put_Register ("inline", Of_Plain_Packages);
       Put_Package_End (Unit);
    end Write_Inline;
 
@@ -189,7 +190,7 @@ package body Call_Sources is
       Purpose : constant String := "Generic callees of calls between packages";
    begin
       Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put_Generic_Start (Unit, "");
+      Put_Generic_Start (Unit, " with Call_Data;");
       for Item of Of_Generics loop
          Put_Declaration (1, Item);
       end loop;
@@ -276,10 +277,10 @@ package body Call_Sources is
       Blank;
       Put (1, "procedure Register is");
       Put (1, "begin");
-      Put_Registration ("call." & Form & ".none", "Frame_None", Instances & "_Integers.Frame_None");
       for Item in Known_Type loop
          for Formal of Of_Generics loop
-            if Formal.Takes = Scalars then
+            --  What does not depend on the formal type is the same in both instances, and registered once
+            if Formal.Takes = Scalars or else Item = Known_Type'First then
                Put_Registration
                  ("call." & Form & '.' & Words (Known (Formal, Item)),
                   "Frame_" & Name (Known (Formal, Item)),

@@ -39,14 +39,11 @@ package body Callees is
 
    None : constant Callee := (Takes => Nothing);
 
-   function Scalar_Only return Callee_List
-   is (None & All_Scalars (Of_Integer, Of_Enumeration));
-
    function Of_Plain_Packages return Callee_List
-   is (Scalar_Only & All_Composites);
+   is (None & All_Scalars (Of_Integer, Of_Enumeration) & All_Composites);
 
    function Of_Generics return Callee_List
-   is (None & All_Scalars (Of_Formal, Of_Formal));
+   is (None & All_Scalars (Of_Formal, Of_Formal) & All_Composites);
 
    function Known (Formal : Callee; Item : Known_Type) return Callee
    is (case Formal.Takes is

@@ -35,8 +35,7 @@ package Callees is
    type Callee_List is array (Positive range <>) of Callee;
 
    function Of_Plain_Packages return Callee_List;   --  all
-   function Scalar_Only return Callee_List;         --  for pragma Inline
-   function Of_Generics return Callee_List;         --  on the formal type
+   function Of_Generics return Callee_List;         --  scalars of the formal type, and all composites
 
    function Known (Formal : Callee; Item : Known_Type) return Callee;
    --  What a callee of a generic is in the instance for Item

@@ -2,6 +2,7 @@
 
 use super::{Tests, placed};
 use crate::document::{Item, Section, did_you_mean};
+use crate::protocol::GAPS_TIME_NS;
 use crate::suite::matrix::placeholders;
 use crate::suite::{DelaySweep, Matrix, Placed, Row, RowKind};
 use std::collections::BTreeSet;
@@ -263,9 +264,17 @@ fn required_seconds(section: &Section<'_>) -> f64 {
 
 fn interference(section: &Section<'_>) -> RowKind {
     let seconds = required_seconds(section);
+    let quick_seconds = section.positive("quick_seconds").unwrap_or(seconds);
+    let most = *GAPS_TIME_NS.end() as f64 / 1e9;
+    if seconds.max(quick_seconds) > most {
+        section.fault(
+            format!("a subject looks for interference at most {most} s"),
+            format!("write {most} or less"),
+        );
+    }
     RowKind::Interference {
         seconds,
-        quick_seconds: section.positive("quick_seconds").unwrap_or(seconds),
+        quick_seconds,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::colour;
 use super::evidence::Evidence;
-use crate::document::{Cell, Column, Figure, Row, RowKind, Standing, Table, Weight};
+use crate::document::{Cell, Column, Figure, Mark, Row, RowKind, Standing, Table, Weight};
 use crate::export::cells::{figure_value, like_control, number_text, scales, side_notes};
 use crate::number::{self, Scale};
 use maud::{Markup, html};
@@ -72,13 +72,17 @@ fn kind(kind: RowKind) -> &'static str {
 fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evidence) -> Markup {
     match cell {
         Cell::Empty => html! { td.empty { span aria-label="nothing belongs here" { "·" } } },
+        Cell::Text { text } if text.chars().count() > 40 => html! { td.words.long { (text) } },
         Cell::Text { text } => html! { td.words { (text) } },
         Cell::Printed { text, .. } => html! { td.number { (text) } },
         Cell::Number { value, unit } => html! { td.number { (number_text(*value, *unit)) } },
         Cell::Range { low, high, unit } => {
             html! { td.number { (number::range(*unit, *low, *high)) } }
         }
-        Cell::Missing { reason } => html! { td.missing { (reason) } },
+        Cell::Lacking { reason } => {
+            html! { td.lacking { abbr title=(reason) aria-label=(reason) tabindex="0" { "–" } } }
+        }
+        Cell::Missing { reason } => html! { td.missing title=(reason) { (shortened(reason)) } },
         Cell::Figure(found) => html! {
             td class={ "number " (colour(column.subject)) } { (figure(found, scale, evidence)) }
         },
@@ -87,18 +91,43 @@ fn cell(cell: &Cell, column: &Column, scale: Option<Scale>, evidence: &mut Evide
 
 fn figure(figure: &Figure, scale: Option<Scale>, evidence: &mut Evidence) -> Markup {
     let number = evidence.keep(&figure.detail);
-    let notes = side_notes(figure);
+    let (asides, marks): (Vec<&Mark>, Vec<&Mark>) = figure
+        .marks
+        .iter()
+        .partition(|mark| mark.weight == Weight::Info);
     html! {
-        @for note in &notes { span.beside { (note) } " " }
+        @for note in side_notes(figure) { span.beside { (note) } " " }
         button.figure type="button" data-evidence=(number) aria-expanded="false" aria-controls="evidence" {
             (value(figure, scale))
+            (dagger(&asides))
         }
-        @if !figure.marks.is_empty() {
+        @if !marks.is_empty() {
             div.marks {
-                @for mark in &figure.marks { span class={ "mark " (mark_class(mark.weight)) } { (mark.word) } " " }
+                @for mark in marks { span class={ "mark " (mark_class(mark.weight)) } { (mark.word) } " " }
             }
         }
     }
+}
+
+/// A small sign for what does not weaken the figure.
+fn dagger(asides: &[&Mark]) -> Markup {
+    let words: Vec<&str> = asides.iter().map(|mark| mark.word.as_str()).collect();
+    html! {
+        @if !words.is_empty() { span.dagger title=(words.join(", ")) { "†" } }
+    }
+}
+
+/// The beginning of a reason; the findings have the whole.
+fn shortened(reason: &str) -> String {
+    const ROOM: usize = 56;
+    if reason.chars().count() <= ROOM {
+        return reason.to_string();
+    }
+    let cut: String = reason.chars().take(ROOM).collect();
+    let whole_words = cut
+        .rsplit_once(' ')
+        .map_or(cut.as_str(), |(start, _)| start);
+    format!("{}…", whole_words.trim_end_matches([',', ':', ';']))
 }
 
 fn value(figure: &Figure, scale: Option<Scale>) -> Markup {

@@ -1,0 +1,174 @@
+//! The client of a server, made by interpreting the server.
+
+use super::{Accept, Formula, Rng, Server, Stmt, Test, Var};
+
+/// What a client does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A call that is answered.
+    Open(usize, i64),
+    /// A conditional call that is not.
+    Shut(usize),
+    /// A call of a server that is over.
+    Over(usize),
+}
+
+/// Why interpretation stopped.
+enum Stop {
+    Enough,
+    Raised,
+}
+
+struct Run<'r> {
+    a: i64,
+    b: i64,
+    rng: &'r mut Rng,
+    calls: Vec<Call>,
+    room: usize,
+}
+
+/// The calls of a client of a server, to its end or to one that terminates.
+pub fn script(server: &Server, rng: &mut Rng) -> Vec<Call> {
+    let mut run = Run {
+        a: 1,
+        b: 2,
+        rng,
+        calls: vec![],
+        room: 12,
+    };
+    let stopped = run.all(&server.body);
+    if !matches!(stopped, Err(Stop::Enough)) {
+        // Completed: every call gets Tasking_Error.
+        run.calls.push(Call::Over(0));
+        run.calls.push(Call::Over(3));
+    }
+    run.calls
+}
+
+impl Run<'_> {
+    fn all(&mut self, statements: &[Stmt]) -> Result<(), Stop> {
+        statements.iter().try_for_each(|s| self.one(s))
+    }
+
+    fn value(&self, f: &Formula, x: i64) -> i64 {
+        (f.a * self.a + f.b * self.b + f.x * x + f.c) % 997
+    }
+
+    fn holds(&self, t: &Test, x: i64) -> bool {
+        (self.value(&t.formula, x) % t.modulus == t.rest) != t.is_negated
+    }
+
+    fn set(&mut self, var: Var, value: i64) {
+        match var {
+            Var::A => self.a = value,
+            Var::B => self.b = value,
+        }
+    }
+
+    fn one(&mut self, statement: &Stmt) -> Result<(), Stop> {
+        match statement {
+            Stmt::Set(var, f) => {
+                let value = self.value(f, 0);
+                self.set(*var, value);
+                Ok(())
+            }
+            Stmt::Accept(accept) => {
+                self.shut(&[accept.entry]);
+                self.serve(accept)
+            }
+            Stmt::Select {
+                alternatives,
+                terminates,
+            } => {
+                if *terminates && self.room == 0 {
+                    return Err(Stop::Enough);
+                }
+                let open: Vec<_> = alternatives
+                    .iter()
+                    .filter(|(g, _, _)| g.as_ref().is_none_or(|t| self.holds(t, 0)))
+                    .collect();
+                let entries: Vec<usize> = open.iter().map(|(_, a, _)| a.entry).collect();
+                self.shut(&entries);
+                let (_, accept, after) = open[self.rng.below(open.len())];
+                self.serve(accept)?;
+                self.all(after)
+            }
+            Stmt::If(test, yes, no) => {
+                if self.holds(test, 0) {
+                    self.all(yes)
+                } else {
+                    self.all(no)
+                }
+            }
+            Stmt::Case(f, branches) => {
+                let branch = self.value(f, 0) % branches.len() as i64;
+                self.all(&branches[branch as usize])
+            }
+            Stmt::For {
+                count,
+                is_reverse,
+                body,
+                ..
+            } => {
+                for i in 1..=*count {
+                    let i = if *is_reverse { count + 1 - i } else { i };
+                    self.a = (self.a + i) % 997;
+                    self.all(body)?;
+                }
+                Ok(())
+            }
+            Stmt::Loop {
+                limit,
+                exit_if,
+                body,
+                ..
+            } => {
+                let mut used = 0;
+                loop {
+                    used += 1;
+                    if used > *limit || self.holds(exit_if, 0) {
+                        return Ok(());
+                    }
+                    self.all(body)?;
+                }
+            }
+            Stmt::While { limit, body, .. } => (0..*limit).try_for_each(|_| self.all(body)),
+            Stmt::Block { local, body, .. } => {
+                let local = self.value(local, 0);
+                self.all(body)?;
+                self.b = (self.b + local) % 997;
+                Ok(())
+            }
+            Stmt::Serve(body) => loop {
+                self.all(body)?;
+            },
+        }
+    }
+
+    /// Now and then a conditional call of an entry that is not open.
+    fn shut(&mut self, open: &[usize]) {
+        let entry = self.rng.below(4);
+        if !open.contains(&entry) && self.rng.chance(30) {
+            self.calls.push(Call::Shut(entry));
+        }
+    }
+
+    fn serve(&mut self, accept: &Accept) -> Result<(), Stop> {
+        let x = self.rng.below(100) as i64;
+        self.room = self.room.saturating_sub(1);
+        self.calls.push(Call::Open(accept.entry, x));
+        let Some(body) = &accept.body else {
+            return Ok(());
+        };
+        if body.raises_if.as_ref().is_some_and(|t| self.holds(t, x)) {
+            return Err(Stop::Raised);
+        }
+        let value = self.value(&body.value, x);
+        self.set(body.target, value);
+        if body.returns_if.as_ref().is_some_and(|t| self.holds(t, x)) {
+            return Ok(());
+        }
+        self.b = self.value(&body.after_return, x);
+        Ok(())
+    }
+}

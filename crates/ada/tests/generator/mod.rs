@@ -1,0 +1,278 @@
+//! Random servers with a client that knows them: the server is a small program over two variables, and it is interpreted here while its
+//! client is written, so that every call of the client is answered and its results are known to be the same in every schedule.
+
+mod client;
+mod print;
+mod rng;
+
+pub use client::script;
+pub use print::program;
+pub use rng::Rng;
+
+/// A variable of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Var {
+    A,
+    B,
+}
+
+/// Arithmetic modulo 997 over variables and, inside an accept, its parameter.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    pub a: i64,
+    pub b: i64,
+    pub x: i64,
+    pub c: i64,
+}
+
+/// `Formula mod modulus = rest` (or `/=`).
+#[derive(Clone, Debug)]
+pub struct Test {
+    pub formula: Formula,
+    pub modulus: i64,
+    pub rest: i64,
+    pub is_negated: bool,
+}
+
+/// An accept statement of entry 0 … 3.
+#[derive(Clone, Debug)]
+pub struct Accept {
+    pub entry: usize,
+    /// What its body does; none for an accept without a body.
+    pub body: Option<Body>,
+}
+
+/// An accept's body: an assignment, perhaps an early return or an exception, and the out parameter.
+#[derive(Clone, Debug)]
+pub struct Body {
+    pub target: Var,
+    pub value: Formula,
+    pub returns_if: Option<Test>,
+    pub raises_if: Option<Test>,
+    pub after_return: Formula,
+    pub result: Formula,
+}
+
+/// A statement of a server.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    Set(Var, Formula),
+    Accept(Accept),
+    Select {
+        alternatives: Vec<(Option<Test>, Accept, Vec<Stmt>)>,
+        terminates: bool,
+    },
+    If(Test, Vec<Stmt>, Vec<Stmt>),
+    Case(Formula, Vec<Vec<Stmt>>),
+    /// `for I_n in … 1 .. count`; the loop parameter is added to A in front of the body.
+    For {
+        number: usize,
+        count: i64,
+        is_reverse: bool,
+        body: Vec<Stmt>,
+    },
+    /// A loop left when its own counter is used up or the test holds.
+    Loop {
+        number: usize,
+        limit: i64,
+        exit_if: Test,
+        body: Vec<Stmt>,
+    },
+    /// `while` with a counter of its own.
+    While {
+        number: usize,
+        limit: i64,
+        body: Vec<Stmt>,
+    },
+    /// A block whose local is added to B.
+    Block {
+        number: usize,
+        local: Formula,
+        body: Vec<Stmt>,
+    },
+    /// An endless loop around a select that terminates.
+    Serve(Vec<Stmt>),
+}
+
+/// A server: its body, and how many counters its loops use.
+#[derive(Clone, Debug)]
+pub struct Server {
+    pub body: Vec<Stmt>,
+    pub counters: usize,
+    /// Whether it has a handler for the exception that its accepts raise.
+    pub handles: bool,
+}
+
+/// A random server.
+pub fn server(rng: &mut Rng) -> Server {
+    let mut maker = Maker {
+        rng,
+        counters: 0,
+        budget: 14,
+    };
+    let mut body = maker.statements(2, 0);
+    let ends_serving = maker.rng.chance(40);
+    if ends_serving {
+        let select = maker.select(true);
+        body.push(Stmt::Serve(vec![select]));
+    } else {
+        body.push(Stmt::Accept(maker.accept()));
+    }
+    let handles = maker.rng.chance(25);
+    Server {
+        body,
+        counters: maker.counters,
+        handles,
+    }
+}
+
+struct Maker<'r> {
+    rng: &'r mut Rng,
+    counters: usize,
+    budget: usize,
+}
+
+impl Maker<'_> {
+    fn statements(&mut self, least: usize, depth: usize) -> Vec<Stmt> {
+        let count = least + self.rng.below(3);
+        (0..count).map(|_| self.statement(depth)).collect()
+    }
+
+    fn statement(&mut self, depth: usize) -> Stmt {
+        self.budget = self.budget.saturating_sub(1);
+        let choice = if depth >= 3 || self.budget == 0 {
+            self.rng.below(4)
+        } else {
+            self.rng.below(13)
+        };
+        match choice {
+            0 | 1 => Stmt::Set(self.var(), self.formula(false)),
+            2 | 3 => Stmt::Accept(self.accept()),
+            4 | 5 => self.select(false),
+            6 => Stmt::If(
+                self.test(false),
+                self.statements(1, depth + 1),
+                self.optional(depth),
+            ),
+            7 => Stmt::Case(
+                self.formula(false),
+                (0..3).map(|_| self.statements(1, depth + 1)).collect(),
+            ),
+            8 | 9 => Stmt::For {
+                number: self.number(),
+                count: 1 + self.rng.below(3) as i64,
+                is_reverse: self.rng.chance(30),
+                body: self.statements(1, depth + 1),
+            },
+            10 => Stmt::Loop {
+                number: self.number(),
+                limit: 1 + self.rng.below(4) as i64,
+                exit_if: self.test(false),
+                body: self.statements(1, depth + 1),
+            },
+            11 => Stmt::While {
+                number: self.number(),
+                limit: 1 + self.rng.below(3) as i64,
+                body: self.statements(1, depth + 1),
+            },
+            _ => Stmt::Block {
+                number: self.number(),
+                local: self.formula(false),
+                body: self.statements(1, depth + 1),
+            },
+        }
+    }
+
+    fn optional(&mut self, depth: usize) -> Vec<Stmt> {
+        if self.rng.chance(50) {
+            self.statements(1, depth + 1)
+        } else {
+            vec![]
+        }
+    }
+
+    fn number(&mut self) -> usize {
+        self.counters += 1;
+        self.counters
+    }
+
+    fn var(&mut self) -> Var {
+        if self.rng.chance(50) { Var::A } else { Var::B }
+    }
+
+    fn formula(&mut self, has_x: bool) -> Formula {
+        let mut small = || self.rng.below(5) as i64;
+        let (a, b, x, c) = (small(), small(), small(), small());
+        Formula {
+            a,
+            b,
+            x: if has_x { x } else { 0 },
+            c,
+        }
+    }
+
+    fn test(&mut self, has_x: bool) -> Test {
+        let modulus = 2 + self.rng.below(3) as i64;
+        Test {
+            formula: self.formula(has_x),
+            modulus,
+            rest: self.rng.below(2) as i64,
+            is_negated: self.rng.chance(50),
+        }
+    }
+
+    fn accept(&mut self) -> Accept {
+        let entry = self.rng.below(4);
+        // Entry 3 has no parameters.
+        let body = (entry != 3 || self.rng.chance(50)).then(|| Body {
+            target: self.var(),
+            value: self.formula(entry != 3),
+            returns_if: self.rng.chance(15).then(|| self.test(entry != 3)),
+            raises_if: self.rng.chance(8).then(|| Test {
+                modulus: 11,
+                ..self.test(entry != 3)
+            }),
+            after_return: self.formula(false),
+            result: self.formula(entry != 3),
+        });
+        Accept { entry, body }
+    }
+
+    fn select(&mut self, terminates: bool) -> Stmt {
+        let count = 2 + self.rng.below(2);
+        let first = self.rng.below(4);
+        let mut alternatives = Vec::new();
+        for offset in 0..count {
+            // One alternative has no guard, so that something is always open.
+            let guard = (offset > 0 && self.rng.chance(60)).then(|| self.test(false));
+            let mut accept = self.accept();
+            if accept.entry == 3 || (first + offset) % 4 == 3 {
+                accept = Accept {
+                    entry: 3,
+                    body: None,
+                };
+            }
+            accept.entry = (first + offset) % 4;
+            if accept.entry != 3 && accept.body.is_none() {
+                accept.body = Some(Body {
+                    target: Var::A,
+                    value: self.formula(true),
+                    returns_if: None,
+                    raises_if: None,
+                    after_return: self.formula(false),
+                    result: self.formula(true),
+                });
+            }
+            let after = if self.rng.chance(60) {
+                vec![Stmt::Set(self.var(), self.formula(false))]
+            } else {
+                vec![]
+            };
+            alternatives.push((guard, accept, after));
+        }
+        Stmt::Select {
+            alternatives,
+            terminates,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Opening the store, and finding runs in it.
+
+use crate::cli::Cli;
+use crate::exit::Missing;
+use crate::home::store_path;
+use antiphon_lab::RunRecord;
+use antiphon_lab::store::{RunSummary, Store};
+use anyhow::{Context, Result};
+
+const MAKE_ONE: &str = "make one with `antiphon measure features --quick`";
+
+/// The store for a verb that only reads, which does not make one; `None` if there is none at the usual place.
+///
+/// # Errors
+/// There is none at the place that was asked for, or it cannot be read.
+pub fn open_existing(cli: &Cli) -> Result<Option<Store>> {
+    let path = store_path(cli)?;
+    if path.exists() {
+        return Ok(Some(Store::open(&path)?));
+    }
+    match &cli.store {
+        Some(given) => {
+            Err(Missing(format!("there is no store {}; {MAKE_ONE}", given.display())).into())
+        }
+        None => Ok(None),
+    }
+}
+
+/// The store for a verb that needs a run.
+pub fn open_filled(cli: &Cli) -> Result<Store> {
+    match open_existing(cli)? {
+        Some(store) => Ok(store),
+        None => Err(no_run(cli)?),
+    }
+}
+
+/// The run of this number, or the last.
+pub fn load(cli: &Cli, number: Option<i64>) -> Result<RunRecord> {
+    let store = open_filled(cli)?;
+    let number = match (number, store.newest(None)?) {
+        (Some(number), _) | (None, Some(number)) => number,
+        (None, None) => return Err(no_run(cli)?),
+    };
+    Ok(store.load(number)?)
+}
+
+/// The number that the user gave for a run.
+pub fn number(which: &str) -> Result<i64> {
+    which
+        .parse()
+        .ok()
+        .with_context(|| format!("`{which}` is no number of a run; see `antiphon runs`"))
+}
+
+/// Whether a run was begun and not brought to its end.
+pub fn unfinished(run: &RunSummary) -> bool {
+    run.ended.is_none()
+}
+
+fn no_run(cli: &Cli) -> Result<anyhow::Error> {
+    let path = store_path(cli)?;
+    Ok(Missing(format!("{} holds no run yet; {MAKE_ONE}", path.display())).into())
+}

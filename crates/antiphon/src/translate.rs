@@ -1,0 +1,251 @@
+//! `antiphon translate`: rendezvous to protected objects.
+
+use crate::exit::Exit;
+use antiphon_ada::names::Names;
+use antiphon_ada::profile::{Profile, violations};
+use antiphon_ada::translate::{Io, Options, Translation, translate};
+use antiphon_ada::verdict::Class;
+use antiphon_ada::{Analysis, Program, edit, explain, sarif, verify};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `antiphon translate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --write, --output or --diff nothing is changed: every task gets a verdict with its reasons.
+
+Examples:
+  antiphon translate main.adb                      what each task is, and why
+  antiphon translate --diff *.adb *.ads            what would be changed
+  antiphon translate --verify --output new src/    build both, run both, compare, and write the translation
+  antiphon translate --write --only Buffer p.gpr   one task, in place
+  antiphon translate --format sarif src/ > log.sarif")]
+pub struct Translate {
+    /// Ada files, directories, or GNAT project files
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Only these tasks
+    #[arg(long, value_name = "TASK")]
+    pub only: Vec<String>,
+
+    /// Show the reasons of every verdict, also when something is written
+    #[arg(long)]
+    pub explain: bool,
+
+    /// How verdicts are shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// Print a unified diff
+    #[arg(long)]
+    pub diff: bool,
+
+    /// Edit the files in place
+    #[arg(long, conflicts_with = "output")]
+    pub write: bool,
+
+    /// Write all files, translated or not, to this folder
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Build both programs with GNAT, run both under several schedules, and compare what they print
+    #[arg(long)]
+    pub verify: bool,
+
+    /// The file of the main subprogram, for --verify
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub main: Option<PathBuf>,
+
+    /// Runs of each program under each schedule, for --verify
+    #[arg(long, default_value_t = 5, value_name = "N", requires = "verify", value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+
+    /// Seconds after which a program counts as one that does not end, for --verify
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", requires = "verify", value_parser = clap::value_parser!(u16).range(1..))]
+    pub time_limit: u16,
+
+    /// File that the programs read as standard input, for --verify
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub stdin: Option<PathBuf>,
+
+    /// Input and output in protected actions: the RM calls it potentially blocking, GNAT does it
+    #[arg(long, value_enum, default_value_t = InputOutput::Allow)]
+    pub io: InputOutput,
+
+    /// Translate servers that work beside their callers too: the callers then wait for that work
+    #[arg(long)]
+    pub force: bool,
+
+    /// List what still stands in the way of a profile
+    #[arg(long, value_enum)]
+    pub profile: Option<ProfileName>,
+}
+
+/// How verdicts are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// An array with an object a task
+    Json,
+    /// SARIF 2.1.0, for editors and code review
+    Sarif,
+}
+
+/// What to do about input and output.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum InputOutput {
+    /// Translate, and say so
+    Allow,
+    /// Keep such tasks
+    Refuse,
+}
+
+/// A profile by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ProfileName {
+    /// RM D.13.1
+    Jorvik,
+    /// RM D.13
+    Ravenscar,
+}
+
+/// Reads, judges, and does what was asked for; the answer is no if a check found a difference.
+pub fn run(options: &Translate) -> Result<Exit> {
+    let program = Program::read(&options.inputs)?;
+    let analysis = Analysis::of(
+        &program,
+        Options {
+            io: match options.io {
+                InputOutput::Allow => Io::Allow,
+                InputOutput::Refuse => Io::Refuse,
+            },
+            force: options.force,
+            only: options.only.clone(),
+        },
+    );
+    check_names(&analysis, options)?;
+    let translation = translate(&analysis);
+    let changes = options.diff || options.write || options.output.is_some() || options.verify;
+    if options.explain || !changes || options.format != Format::Text {
+        show(&analysis, options.format)?;
+    }
+    if options.diff {
+        print!("{}", translation.diff(&program));
+    }
+    if let Some(profile) = options.profile {
+        list_violations(&program, &translation, profile)?;
+    }
+    let agrees = !options.verify || check(&program, &translation, options)?;
+    if agrees {
+        write(&program, &translation, options)?;
+    } else if options.write || options.output.is_some() {
+        eprintln!("antiphon: nothing was written, since the check found a difference");
+    }
+    Ok(if agrees { Exit::Done } else { Exit::No })
+}
+
+/// A task that is asked for by name must be there, and must be one that can be translated.
+fn check_names(analysis: &Analysis, options: &Translate) -> Result<()> {
+    for name in &options.only {
+        let found = analysis
+            .tasks
+            .iter()
+            .find(|t| t.task.name.eq_ignore_ascii_case(name));
+        let Some(found) = found else {
+            let known: Vec<&str> = analysis
+                .tasks
+                .iter()
+                .map(|t| t.task.name.as_str())
+                .collect();
+            bail!(
+                "there is no task {name}; the tasks are {}",
+                known.join(", ")
+            );
+        };
+        if found.verdict.class != Class::Accepting {
+            eprintln!("antiphon: task {name} stays a task; --explain says why");
+        }
+    }
+    Ok(())
+}
+
+fn show(analysis: &Analysis, format: Format) -> Result<()> {
+    match format {
+        Format::Text => print!("{}", explain::text(analysis)),
+        Format::Json => println!(
+            "{}",
+            serde_json::to_string_pretty(&explain::json(analysis))?
+        ),
+        Format::Sarif => println!("{}", serde_json::to_string_pretty(&sarif::log(analysis))?),
+    }
+    Ok(())
+}
+
+fn list_violations(
+    program: &Program,
+    translation: &Translation,
+    profile: ProfileName,
+) -> Result<()> {
+    let translated = translation.program(program)?;
+    let profile = match profile {
+        ProfileName::Jorvik => Profile::Jorvik,
+        ProfileName::Ravenscar => Profile::Ravenscar,
+    };
+    let found = violations(&translated, &Names::of(&translated), profile);
+    for violation in &found {
+        println!(
+            "{}: {} ({})",
+            violation.place, violation.text, violation.restriction
+        );
+    }
+    println!(
+        "{} in the way of the profile after translation; places are those of the translated files",
+        found.len()
+    );
+    Ok(())
+}
+
+fn check(program: &Program, translation: &Translation, options: &Translate) -> Result<bool> {
+    if translation.replaced.is_empty() {
+        eprintln!("antiphon: no task is translated, so there is nothing to check");
+        return Ok(true);
+    }
+    let input = match &options.stdin {
+        Some(path) => std::fs::read(path).with_context(|| path.display().to_string())?,
+        None => Vec::new(),
+    };
+    let report = verify::verify(
+        program,
+        &translation.files,
+        &verify::Options {
+            main: options.main.clone(),
+            runs: usize::from(options.runs),
+            time_limit: Duration::from_secs(u64::from(options.time_limit)),
+            input,
+            ..verify::Options::default()
+        },
+    )?;
+    print!("{}", report.text());
+    Ok(report.agrees())
+}
+
+fn write(program: &Program, translation: &Translation, options: &Translate) -> Result<()> {
+    if options.write {
+        edit::write_in_place(program, &translation.files)?;
+    }
+    if let Some(directory) = &options.output {
+        edit::write_to(program, &translation.files, directory)?;
+    }
+    if options.write || options.output.is_some() {
+        eprintln!(
+            "antiphon: {} task(s) replaced in {} file(s)",
+            translation.replaced.len(),
+            translation.files.len()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! Measuring, reporting and comparing with the project's C subject, and beside it subjects that misbehave.
+
+mod common;
+
+use common::{Place, Ran, c_subject, has_cc};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+const QUICK: [&str; 3] = ["measure", "small", "--quick"];
+
+#[test]
+fn a_run_is_measured_listed_and_reported() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let ran = place.run(&QUICK);
+    let out = ran.done();
+    assert!(
+        out.contains("dearer") && out.contains("antiphon report 1"),
+        "{out}"
+    );
+    assert!(ran.err.contains("run 1: 3 figures"), "{}", ran.err);
+    assert!(place.run(&["runs"]).done().contains("3 of 3"));
+    let runs: serde_json::Value =
+        serde_json::from_str(place.run(&["runs", "--json"]).done()).unwrap();
+    assert_eq!(runs[0]["suite"], "small");
+
+    for (format, holds) in [
+        ("--html", "<!DOCTYPE html>"),
+        ("--csv", "self.dearer"),
+        ("--json", "\"self.dearer\""),
+        ("--markdown", "# Small"),
+    ] {
+        let ran = place.run(&["report", format, "-"]);
+        assert!(ran.done().contains(holds), "{format}: {}", ran.out);
+        place.run(&["report", "1", format, "out"]).done();
+        assert_eq!(
+            fs::read_to_string(place.path("out")).unwrap(),
+            ran.out,
+            "{format}"
+        );
+    }
+    place.run(&["report", "--xlsx", "run.xlsx"]).done();
+    assert!(fs::read(place.path("run.xlsx")).unwrap().starts_with(b"PK"));
+    place.run(&["report"]).done();
+    assert!(place.path("antiphon-report.html").is_file());
+    place
+        .run(&["report", "9"])
+        .fails(2, &["no run 9", "1 to 1"]);
+    place
+        .run(&["report", "--html", "no/such/page.html"])
+        .fails(3, &["no/such/page.html"]);
+    place
+        .run(&["measure", "--resume"])
+        .fails(3, &["no run", "unfinished"]);
+
+    place.run(&QUICK).done();
+    let compared = place.run(&["compare", "1", "2", "--threshold", "1000", "--json"]);
+    serde_json::from_str::<serde_json::Value>(compared.done()).unwrap();
+    place
+        .run(&["compare", "1", "2", "--only", "nobody.*"])
+        .fails(3, &[]);
+}
+
+#[test]
+fn a_run_as_json_is_one_document_on_standard_output() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let ran = place.run(&[&QUICK[..], &["--only", "self.same", "--json"]].concat());
+    let run: serde_json::Value = serde_json::from_str(ran.done()).unwrap();
+    assert!(run.is_object());
+}
+
+#[test]
+fn subjects_that_misbehave_are_named_and_the_others_go_on() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    place.script("crashing", "echo the valve is stuck >&2; kill -ABRT $$");
+    place.script("rubbish", "read -r line; echo '@@ blah'; sleep 100");
+    place.script("leaving", "echo enough for today >&2; exit 0");
+    place.write(
+        "subjects/needy/subject.toml",
+        "name = 'needy'\nlanguage = 'None'\nversion = ['no-such-compiler']\nsources = []\nbuild = []\nrun = ['x']\n\
+         needs = [{ command = 'no-such-compiler', package = 'no-such-package' }]\n[[variant]]\nname = 'v'\n",
+    );
+    place.write(
+        "subjects/faulty/subject.toml",
+        "name = 'faulty'\nlanguage = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x']\n\
+         build = [['sh', '-c', 'echo faulty.c:3: no semicolon >&2; exit 1']]\n[[variant]]\nname = 'v'\n",
+    );
+    let names = "crashing,rubbish,leaving,needy,faulty,c";
+    let ran = place.run(&[&QUICK[..], &["--subjects", names]].concat());
+    ran.done();
+    ran.fails(
+        0,
+        &[
+            "crashing/v is left out",
+            "SIGABRT",
+            "the valve is stuck",
+            "rubbish/v is left out",
+            "@@ blah",
+            "leaving/v is left out",
+            "enough for today",
+            "no-such-package",
+            "faulty/v is left out",
+            "faulty.c:3: no semicolon",
+            "dearer c/O2 other.same",
+        ],
+    );
+    let report = place.run(&["report", "--markdown", "-"]);
+    for words in [
+        "the valve is stuck",
+        "enough for today",
+        "no semicolon",
+        "no-such-package",
+    ] {
+        assert!(report.done().contains(words), "{words}: {}", report.out);
+    }
+}
+
+#[test]
+fn without_any_subject_that_runs_the_exit_code_tells() {
+    let place = Place::new();
+    place.script("crashing", "echo the valve is stuck >&2; exit 7");
+    let ran = place.run(&[&QUICK[..], &["--subjects", "crashing"]].concat());
+    ran.fails(
+        3,
+        &[
+            "crashing/v is left out",
+            "exit code 7",
+            "the valve is stuck",
+        ],
+    );
+}
+
+#[test]
+fn without_a_compiler_it_says_what_to_install() {
+    let place = Place::with_c();
+    let mut command = place.command(&QUICK);
+    let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+    ran.fails(3, &["c/O2 is left out", "`cc`", "apt install gcc"]);
+    let mut command = place.command(&["doctor"]);
+    let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
+}
+
+/// Starts a long run and waits until its first figure is told.
+fn begin(place: &Place) -> Child {
+    let mut command = place.command(&["measure", "small", "--repetitions", "500"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("same c/O2")));
+    // From here on nobody reads what it says.
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill")
+        .arg(name)
+        .arg(child.id().to_string())
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
+    if !has_cc() {
+        return;
+    }
+    for (name, code) in [("-INT", Some(130)), ("-KILL", None)] {
+        let place = Place::with_c();
+        let mut child = begin(&place);
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), code, "{name}");
+        let runs = place.run(&["runs"]);
+        assert!(runs.done().contains("not finished"), "{}", runs.out);
+        assert!(
+            place
+                .run(&["report", "--csv", "-"])
+                .done()
+                .contains("self.same")
+        );
+        let mut again = place.command(&["measure", "--resume"]);
+        let mut again = again
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(again.stderr.take().unwrap()).lines();
+        let planned = lines.find_map(|line| {
+            line.ok()
+                .filter(|line| line.starts_with("run 1: 3 figures"))
+        });
+        assert!(planned.is_some(), "{name}");
+        signal(&again, "-INT");
+        assert_eq!(again.wait().unwrap().code(), Some(130));
+    }
+}
+
+#[test]
+fn a_live_comparison_tells_five_per_cent_from_nothing() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let copied = Command::new("cp")
+        .arg("-R")
+        .arg(c_subject())
+        .arg(place.path("dearer"))
+        .status();
+    assert!(copied.unwrap().success());
+    let kit = place.path("dearer/kit/self.c");
+    let source = fs::read_to_string(&kit).unwrap();
+    let dearer = source.replace(".test = twenty_again", ".test = twenty_one");
+    assert_ne!(
+        dearer, source,
+        "self.same is written otherwise: mend this test"
+    );
+    fs::write(&kit, dearer).unwrap();
+
+    let live = |a, b| {
+        place.run(&[
+            "compare",
+            "--live",
+            a,
+            b,
+            "--only",
+            "self.same",
+            "--seconds",
+            "2",
+        ])
+    };
+    let same = live("c", "c");
+    assert!(same.done().contains("self.same"), "{}", same.out);
+    let found = live("c", "dearer");
+    found.fails(1, &[]);
+    assert!(found.out.contains("dearer"), "{}", found.out);
+    // Cheaper is no regression.
+    live("dearer", "c/O2").done();
+    place
+        .run(&["compare", "--live", "c", "c", "--only", "nobody.*"])
+        .fails(2, &["nobody.*"]);
+}
+
+#[test]
+fn a_live_comparison_in_which_a_side_fails_does_not_pass() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    place.script("crashing", "echo the valve is stuck >&2; exit 7");
+    let ran = place.run(&["compare", "--live", "c", "crashing", "--only", "self.same"]);
+    ran.fails(3, &["crashing/v", "exit code 7", "the valve is stuck"]);
+}

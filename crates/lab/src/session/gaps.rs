@@ -1,0 +1,81 @@
+//! The request `gaps`: seconds of a clock, of which only the gaps come back.
+
+use super::{Answer, Session, SessionError};
+use crate::protocol::{Data, GAPS_MAX, GAPS_TIME_NS, Request};
+use antiphon_measure::GapLoop;
+use std::time::Duration;
+
+impl Session {
+    /// Has a clock read in a tight loop for `time` (1 ms … 60 s, else the nearer of the two) of the subject's own clock; first
+    /// differences above `over` come back. `over` and all times in the answer are in the named clock's unit.
+    ///
+    /// # Errors
+    /// See [`SessionError`]; an answer that contradicts itself is [`SessionError::Rubbish`].
+    pub fn gaps(
+        &mut self,
+        name: &str,
+        time: Duration,
+        over: u64,
+        limit: Duration,
+    ) -> Result<GapLoop, SessionError> {
+        let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let request = Request::Gaps {
+            name,
+            time_ns: time_ns.clamp(*GAPS_TIME_NS.start(), *GAPS_TIME_NS.end()),
+            over: over.min(i64::MAX as u64),
+        };
+        let answer = self.conversation.ask(&request, limit)?;
+        gap_loop(&answer, over).map_err(|why| self.conversation.rubbish(&answer, why))
+    }
+}
+
+/// The loop of an answer to `gaps`, or what is wrong with it.
+pub(crate) fn gap_loop(answer: &Answer, over: u64) -> Result<GapLoop, String> {
+    let (last, gaps) = match answer.data.split_last() {
+        Some((Data::Loop(last), gaps)) => (last, gaps),
+        _ => return Err("the last data line is no `@@ loop` line".into()),
+    };
+    let mut seen = last.clone();
+    for (index, data) in gaps.iter().enumerate() {
+        match data {
+            Data::Gap(gap) if gap.duration_ns > over => seen.kept.push(*gap),
+            Data::Gap(gap) => {
+                return Err(format!(
+                    "a gap of {}, which is not over {over}",
+                    gap.duration_ns
+                ));
+            }
+            _ => {
+                return Err(format!(
+                    "`{}` does not belong here",
+                    answer.data_line(index)
+                ));
+            }
+        }
+    }
+    miscounted(&seen).map_or(Ok(seen), Err)
+}
+
+/// Where the loop's line contradicts the gaps before it.
+fn miscounted(seen: &GapLoop) -> Option<String> {
+    let kept = seen.kept.len() as u64;
+    if kept != seen.gaps.min(GAPS_MAX) {
+        return Some(format!(
+            "{kept} `@@ gap` lines with gaps={}: all are due, up to {GAPS_MAX}",
+            seen.gaps
+        ));
+    }
+    if seen.gaps >= seen.readings {
+        return Some(format!(
+            "gaps={} among readings={}",
+            seen.gaps, seen.readings
+        ));
+    }
+    let sum = seen
+        .kept
+        .iter()
+        .fold(0, |sum: u64, gap| sum.saturating_add(gap.duration_ns));
+    let whole = kept == seen.gaps;
+    (sum > seen.lost_ns || whole && sum != seen.lost_ns)
+        .then(|| format!("the gaps' sum is {sum} with lost={}", seen.lost_ns))
+}

@@ -1,0 +1,140 @@
+//! How many iterations make a slice, and what becomes of a frame that no number of them suits.
+
+use super::{FramePlan, GROWTH_TIMES, Phase, longer_ns};
+use crate::block::Block;
+use crate::evaluate::Evidence;
+use crate::plan::calibration::{self, Aim, Fit, Trial};
+use crate::plan::{BatchRequest, FrameError};
+use crate::{Batch, Slice, Stopped};
+
+/// Slices of N may be longer than the longest by this factor where fewer iterations would not do.
+const FAR_TOO_LONG: f64 = 10.0;
+/// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
+const MOST_RECALIBRATIONS: u32 = 2;
+/// A frame of which less grows with its iterations may be dead, and has no figure unless that is looked into.
+const LEAST_GROWING: f64 = 0.25;
+/// A slice of a confirmed N may fall short of the target by this factor.
+const CONFIRMED: f64 = 0.7;
+
+impl FramePlan {
+    pub(super) fn calibrate(
+        &mut self,
+        request: &BatchRequest,
+        batch: &Batch,
+        blocks: Vec<Block>,
+    ) -> Result<(), FrameError> {
+        let target = self.settings.target_slice_ns(self.clock);
+        if self.settings.reference {
+            self.reference_iterations =
+                calibration::reference_iterations(&batch.slices, &self.settings, self.clock);
+        }
+        let last = (request.iterations, longer_ns(&batch.slices, f64::min));
+        if calibration::is_empty(last.0, calibration::growing_ns(self.trial, last), target) {
+            return Err(calibration::dead(self.trial, last));
+        }
+        let fit = calibration::fit(self.trial, last, self.aim());
+        match self.second_trial(last, fit) {
+            Fit::Longer(_) if self.is_far_overrun() => {
+                self.end_calibrating(request, batch, blocks, last);
+                return Ok(());
+            }
+            Fit::Longer(iterations) => {
+                self.trial = last;
+                self.iterations = iterations;
+                self.phase = Phase::Calibrating;
+                return Ok(());
+            }
+            // Fewer iterations turned out far too short before: slices that are too long are better than those.
+            Fit::Fits(fewer)
+                if fewer < request.iterations
+                    && self.recalibrations >= MOST_RECALIBRATIONS
+                    && last.1 <= FAR_TOO_LONG * self.aim().longest_ns => {}
+            Fit::Fits(iterations) => self.iterations = iterations,
+        }
+        self.evidence.block_ns = blocks.iter().map(|b| b.total_ns).fold(0.0, f64::max)
+            * (self.iterations as f64 / request.iterations as f64);
+        self.evidence.operation_ns = blocks[0].test_ns;
+        if self.is_slow() && self.iterations == request.iterations {
+            self.keep(request, batch, blocks);
+            self.begin_growth(batch.slices.clone());
+        } else {
+            self.begin_growth(Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Time is up while N is still sought: the block that there is has a figure, if its frames were not seen to stand still.
+    fn end_calibrating(
+        &mut self,
+        request: &BatchRequest,
+        batch: &Batch,
+        blocks: Vec<Block>,
+        last: Trial,
+    ) {
+        let growing = calibration::growing_ns(self.trial, last);
+        if growing > LEAST_GROWING * last.1 {
+            self.evidence.notes.push(format!(
+                "the time was spent while the iterations of a slice were still sought: the only block has {} of them",
+                request.iterations
+            ));
+            self.keep(request, batch, blocks);
+        }
+        self.phase = Phase::Stopped(Stopped::BudgetSpent);
+    }
+
+    /// Slices of one iteration that would do may be all constant part: two iterations tell, where they are not long.
+    fn second_trial(&self, last: Trial, fit: Fit) -> Fit {
+        let aim = self.aim();
+        let is_known = self.trial.0 > 0 && self.trial.0 < last.0;
+        if fit == Fit::Fits(1) && !is_known && aim.most >= 2 && 2.0 * last.1 <= aim.longest_ns {
+            Fit::Longer(2)
+        } else {
+            fit
+        }
+    }
+
+    fn aim(&self) -> Aim {
+        self.settings.aim(self.clock, GROWTH_TIMES[0])
+    }
+
+    /// What slices of the present N say of it, reduced to one by `reduce`, where they may miss the target a little.
+    pub(super) fn fit_of(&self, slices: &[Slice], reduce: fn(f64, f64) -> f64) -> Fit {
+        let aim = self.aim();
+        let aim = Aim {
+            target_ns: CONFIRMED * aim.target_ns,
+            ..aim
+        };
+        let last = (self.iterations, longer_ns(slices, reduce));
+        calibration::fit(self.trial, last, aim)
+    }
+
+    /// Whether even the longest of a batch's slices is far shorter than a slice should be: calibration met an interruption. A
+    /// better N, if so.
+    pub(super) fn much_too_short(&self, slices: &[Slice]) -> Option<u64> {
+        match self.fit_of(slices, f64::max) {
+            Fit::Longer(iterations) if iterations >= 4 * self.iterations => Some(iterations),
+            _ => None,
+        }
+    }
+
+    /// Whether N may be chosen anew; once it may no longer, the figure says that N does not suit it.
+    pub(super) fn may_recalibrate(&mut self) -> bool {
+        let may = self.recalibrations < MOST_RECALIBRATIONS && !self.is_far_overrun();
+        let note = "slices of equal iterations took very different times, so that no number of iterations suits all of them";
+        if !may && !self.evidence.notes.iter().any(|known| known == note) {
+            self.evidence.notes.push(note.to_owned());
+        }
+        may
+    }
+
+    pub(super) fn calibrate_anew(&mut self, iterations: u64) {
+        let threads = std::mem::take(&mut self.evidence.threads);
+        self.evidence = Evidence {
+            threads,
+            ..Evidence::default()
+        };
+        self.recalibrations += 1;
+        self.iterations = iterations;
+        self.phase = Phase::Calibrating;
+    }
+}
