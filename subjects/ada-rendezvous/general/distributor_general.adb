@@ -1,73 +1,54 @@
-with Fields;
 with General_Rendezvous;
-with Kit;
 with Switches;
 
 package body Distributor_General is
-
-   use type Kit.Checksum;
 
    type No_Result is null record;
 
    package Scheme is new General_Rendezvous (In_Parameters => Fields.Part, Out_Parameters => No_Result);
 
-   function Next_Client return Fields.Part;
+   procedure Run (Written : in out Fields.Total) is
+      Created : Natural := 0;
 
-   task type Client (Number : Fields.Part := Next_Client);
+      function Next_Client return Fields.Part;
 
-   task Server;
+      task type Client (Number : Fields.Part := Next_Client);
 
-   Initialise : array (Fields.Part) of Scheme.Rendezvous;
-   --  An entry of each client
+      task Server;
 
-   Created : Natural := 0;
+      Initialise : array (Fields.Part) of Scheme.Rendezvous;
+      --  An entry of each client
 
-   function Next_Client return Fields.Part is
-   begin
-      Created := Created + 1;
-      return Created;
-   end Next_Client;
+      function Next_Client return Fields.Part is
+      begin
+         Created := Created + 1;
+         return Created;
+      end Next_Client;
 
-   Clients : array (Fields.Part) of Client;
-   pragma Unreferenced (Clients);
+      Clients : array (Fields.Part) of Client;
+      pragma Unreferenced (Clients);
 
-   ------------
-   -- Server --
-   ------------
-
-   task body Server is
-      Result : No_Result;
-   begin
-      loop
+      task body Server is
+         Result : No_Result;
+      begin
          for Part in Fields.Part loop
             Switches.Note;
             Initialise (Part).Call (Part, Result);
          end loop;
-      end loop;
-   end Server;
+      end Server;
 
-   ------------
-   -- Client --
-   ------------
+      task body Client is
+         Part : Fields.Part;
+      begin
+         Switches.Note;
+         Initialise (Number).Accept_Begin (Part);
+         Switches.Note;
+         Initialise (Number).Accept_End ((null record));
+         Fields.Fill (Part, Written);
+      end Client;
 
-   task body Client is
-      Turn   : Gates.Parity := 0;
-      Rounds : Kit.Iterations;
-      Part   : Fields.Part;
-      Sum    : Kit.Checksum;
    begin
-      loop
-         Gates.Enter (Entrance, Turn, Rounds);
-         Sum := 0;
-         for Round in 1 .. Rounds loop
-            Switches.Note;
-            Initialise (Number).Accept_Begin (Part);
-            Switches.Note;
-            Initialise (Number).Accept_End ((null record));
-            Sum := Sum + Fields.Fill (Part);
-         end loop;
-         Entrance.Report (Sum);
-      end loop;
-   end Client;
+      null;
+   end Run;
 
 end Distributor_General;

@@ -1,58 +1,42 @@
-with Fields;
-with Kit;
 with Switches;
 
 package body Distributor_Hand is
 
-   use type Kit.Checksum;
+   procedure Run (Written : in out Fields.Total) is
 
-   protected Distributor is
-      procedure Get (Its_Part : out Fields.Part);
-   private
-      Next : Fields.Part := Fields.Part'First;
-   end Distributor;
+      protected Distributor is
+         procedure Get (Its_Part : out Fields.Part);
+      private
+         Given : Natural := 0;
+      end Distributor;
 
-   task type Client;
+      task type Client;
 
-   Clients : array (Fields.Part) of Client;
-   pragma Unreferenced (Clients);
+      Clients : array (Fields.Part) of Client;
+      pragma Unreferenced (Clients);
 
-   -----------------
-   -- Distributor --
-   -----------------
+      protected body Distributor is
 
-   protected body Distributor is
+         procedure Get (Its_Part : out Fields.Part) is
+         begin
+            Switches.Note;
+            Given := Given + 1;
+            Its_Part := Given;
+         end Get;
 
-      procedure Get (Its_Part : out Fields.Part) is
+      end Distributor;
+
+      task body Client is
+         Part : Fields.Part;
       begin
          Switches.Note;
-         Its_Part := Next;
-         Next := (if Next = Fields.Part'Last then Fields.Part'First else Next + 1);
-      end Get;
+         Distributor.Get (Part);
+         Switches.Note;
+         Fields.Fill (Part, Written);
+      end Client;
 
-   end Distributor;
-
-   ------------
-   -- Client --
-   ------------
-
-   task body Client is
-      Turn   : Gates.Parity := 0;
-      Rounds : Kit.Iterations;
-      Part   : Fields.Part;
-      Sum    : Kit.Checksum;
    begin
-      loop
-         Gates.Enter (Entrance, Turn, Rounds);
-         Sum := 0;
-         for Round in 1 .. Rounds loop
-            Switches.Note;
-            Distributor.Get (Part);
-            Switches.Note;
-            Sum := Sum + Fields.Fill (Part);
-         end loop;
-         Entrance.Report (Sum);
-      end loop;
-   end Client;
+      null;
+   end Run;
 
 end Distributor_Hand;

@@ -1,11 +1,10 @@
 --  Gives each client that asks the next part of the field
 
-with Gates;
+with Fields;
 
 package Distributor_Hand is
 
-   pragma Elaborate_Body;
-
-   Entrance : Gates.Gate;
+   procedure Run (Written : in out Fields.Total);
+   --  Returns when all clients have ended
 
 end Distributor_Hand;

@@ -1,10 +1,6 @@
-with Fields;
-with Kit;
 with Switches;
 
 package body Distributor_Optimised is
-
-   use type Kit.Checksum;
 
    protected type Rendezvous is
       entry Call (X : in Fields.Part);
@@ -16,26 +12,6 @@ package body Distributor_Optimised is
       Called   : Boolean := False;
       Accepted : Boolean := False;
    end Rendezvous;
-
-   function Next_Client return Fields.Part;
-
-   task type Client (Number : Fields.Part := Next_Client);
-
-   task Server;
-
-   Initialise : array (Fields.Part) of Rendezvous;
-   --  An entry of each client
-
-   Created : Natural := 0;
-
-   function Next_Client return Fields.Part is
-   begin
-      Created := Created + 1;
-      return Created;
-   end Next_Client;
-
-   Clients : array (Fields.Part) of Client;
-   pragma Unreferenced (Clients);
 
    ----------------
    -- Rendezvous --
@@ -65,41 +41,50 @@ package body Distributor_Optimised is
 
    end Rendezvous;
 
-   ------------
-   -- Server --
-   ------------
+   ---------
+   -- Run --
+   ---------
 
-   task body Server is
-   begin
-      loop
+   procedure Run (Written : in out Fields.Total) is
+      Created : Natural := 0;
+
+      function Next_Client return Fields.Part;
+
+      task type Client (Number : Fields.Part := Next_Client);
+
+      task Server;
+
+      Initialise : array (Fields.Part) of Rendezvous;
+      --  An entry of each client
+
+      function Next_Client return Fields.Part is
+      begin
+         Created := Created + 1;
+         return Created;
+      end Next_Client;
+
+      Clients : array (Fields.Part) of Client;
+      pragma Unreferenced (Clients);
+
+      task body Server is
+      begin
          for Part in Fields.Part loop
             Switches.Note;
             Initialise (Part).Call (Part);
          end loop;
-      end loop;
-   end Server;
+      end Server;
 
-   ------------
-   -- Client --
-   ------------
+      task body Client is
+         Part : Fields.Part;
+      begin
+         Switches.Note;
+         Initialise (Number).Accept_Call (Part);
+         Switches.Note;
+         Fields.Fill (Part, Written);
+      end Client;
 
-   task body Client is
-      Turn   : Gates.Parity := 0;
-      Rounds : Kit.Iterations;
-      Part   : Fields.Part;
-      Sum    : Kit.Checksum;
    begin
-      loop
-         Gates.Enter (Entrance, Turn, Rounds);
-         Sum := 0;
-         for Round in 1 .. Rounds loop
-            Switches.Note;
-            Initialise (Number).Accept_Call (Part);
-            Switches.Note;
-            Sum := Sum + Fields.Fill (Part);
-         end loop;
-         Entrance.Report (Sum);
-      end loop;
-   end Client;
+      null;
+   end Run;
 
 end Distributor_Optimised;

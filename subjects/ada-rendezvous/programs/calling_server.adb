@@ -1,42 +1,53 @@
-with Fields;
+with Switches;
 
 package body Calling_Server is
 
    use Kit;
 
-   Rounds : constant := 10;   --  in a run, which is one iteration
+   ---------------
+   -- Run_Alone --
+   ---------------
 
-   -------------
-   -- Prepare --
-   -------------
+   procedure Run_Alone (Written : in out Fields.Total) is
+      Created : Natural := 0;
 
-   procedure Prepare (Arg : Argument) is
-      pragma Unreferenced (Arg);
+      function Next_Part return Fields.Part;
+
+      task type Client (Its_Part : Fields.Part := Next_Part);
+
+      function Next_Part return Fields.Part is
+      begin
+         Created := Created + 1;
+         return Created;
+      end Next_Part;
+
+      Clients : array (Fields.Part) of Client;
+      pragma Unreferenced (Clients);
+
+      task body Client is
+      begin
+         Switches.Note;
+         Switches.Note;
+         Fields.Fill (Its_Part, Written);
+      end Client;
+
    begin
-      Crew.Gather (Fields.Parts, Part_Alone, Part_Alone);
-   end Prepare;
-
-   ----------------
-   -- Fill_Alone --
-   ----------------
-
-   procedure Fill_Alone (Client : Client_Number; Rounds : Iterations; Sum : out Checksum) is
-      Index : Iterations := 0;
-   begin
-      Sum := 0;
-      while Index < Rounds loop
-         Sum := Sum + Fields.Fill (Client);
-         Increment (Index);
-      end loop;
-   end Fill_Alone;
+      null;
+   end Run_Alone;
 
    -------------
    -- Control --
    -------------
 
    procedure Control (Count : Iterations; Sum : out Checksum) is
+      Written : Fields.Total;
+      Index   : Iterations := 0;
    begin
-      Crew.Run (Crew.Alone, Count * Rounds, Sum);
+      while Index < Count loop
+         Run_Alone (Written);
+         Increment (Index);
+      end loop;
+      Sum := Written.Sum;
    end Control;
 
    ----------
@@ -44,20 +55,15 @@ package body Calling_Server is
    ----------
 
    procedure Test (Count : Iterations; Sum : out Checksum) is
+      Written : Fields.Total;
+      Index   : Iterations := 0;
    begin
-      Entrance.Open (Fields.Parts, Count * Rounds);
-      Entrance.Await_All (Sum);
+      while Index < Count loop
+         Run (Written);
+         Increment (Index);
+      end loop;
+      Sum := Written.Sum;
    end Test;
-
-   ------------
-   -- Finish --
-   ------------
-
-   procedure Finish (Arg : Argument) is
-      pragma Unreferenced (Arg);
-   begin
-      Crew.Dismiss;
-   end Finish;
 
    --------------
    -- Register --
@@ -69,8 +75,6 @@ package body Calling_Server is
         (Name    => "calling." & Variant,
          Control => Control_Frame,
          Test    => Test_Frame,
-         Prepare => Prepare_Hook,
-         Finish  => Finish_Hook,
          Threads => Fields.Parts,
          Work    => "calling");
    end Register;

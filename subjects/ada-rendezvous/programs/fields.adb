@@ -7,7 +7,27 @@ package body Fields is
    Field : array (Part, 1 .. Columns) of Kit.Checksum := (others => (others => 0))
      with Volatile_Components;
 
-   function Fill (Its_Part : Part) return Kit.Checksum is
+   -----------
+   -- Total --
+   -----------
+
+   protected body Total is
+
+      procedure Add (What : Kit.Checksum) is
+      begin
+         So_Far := So_Far + What;
+      end Add;
+
+      function Sum return Kit.Checksum
+      is (So_Far);
+
+   end Total;
+
+   ----------
+   -- Fill --
+   ----------
+
+   procedure Fill (Its_Part : Part; Written : in out Total) is
       Value : Kit.Checksum := Kit.Checksum (Its_Part);
       Sum   : Kit.Checksum := 0;
    begin
@@ -16,7 +36,10 @@ package body Fields is
          Field (Its_Part, Column) := Value;
          Sum := Sum + Value;
       end loop;
-      return Sum;
+      Written.Add (Sum);
+      if Kit.Reporting then
+         Kit.Thread_Reports ("main");
+      end if;
    end Fill;
 
 end Fields;

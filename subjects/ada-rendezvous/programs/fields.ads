@@ -8,7 +8,17 @@ package Fields is
 
    subtype Part is Positive range 1 .. Parts;
 
-   function Fill (Its_Part : Part) return Kit.Checksum;
-   --  The sum of what was written
+   protected type Total is
+
+      procedure Add (What : Kit.Checksum);
+
+      function Sum return Kit.Checksum;
+
+   private
+      So_Far : Kit.Checksum := 0;
+   end Total;
+
+   procedure Fill (Its_Part : Part; Written : in out Total);
+   --  Adds up what it writes. Called by each client once; reports the client's thread when threads are to report
 
 end Fields;

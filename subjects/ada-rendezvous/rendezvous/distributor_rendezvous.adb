@@ -1,48 +1,38 @@
-with Fields;
-with Kit;
 with Switches;
 
 package body Distributor_Rendezvous is
 
-   use type Kit.Checksum;
+   procedure Run (Written : in out Fields.Total) is
 
-   task type Client is
-      entry Initialise (Its_Part : in Fields.Part);
-   end Client;
+      task type Client is
+         entry Initialise (Its_Part : in Fields.Part);
+      end Client;
 
-   task Server;
+      task Server;
 
-   Clients : array (Fields.Part) of Client;
+      Clients : array (Fields.Part) of Client;
 
-   task body Server is
-   begin
-      loop
+      task body Server is
+      begin
          for Part in Fields.Part loop
             Switches.Note;
             Clients (Part).Initialise (Part);
          end loop;
-      end loop;
-   end Server;
+      end Server;
 
-   task body Client is
-      Turn   : Gates.Parity := 0;
-      Rounds : Kit.Iterations;
-      Part   : Fields.Part;
-      Sum    : Kit.Checksum;
-   begin
-      loop
-         Gates.Enter (Entrance, Turn, Rounds);
-         Sum := 0;
-         for Round in 1 .. Rounds loop
+      task body Client is
+         Part : Fields.Part;
+      begin
+         Switches.Note;
+         accept Initialise (Its_Part : in Fields.Part) do
             Switches.Note;
-            accept Initialise (Its_Part : in Fields.Part) do
-               Switches.Note;
-               Part := Its_Part;
-            end Initialise;
-            Sum := Sum + Fields.Fill (Part);
-         end loop;
-         Entrance.Report (Sum);
-      end loop;
-   end Client;
+            Part := Its_Part;
+         end Initialise;
+         Fields.Fill (Part, Written);
+      end Client;
+
+   begin
+      null;
+   end Run;
 
 end Distributor_Rendezvous;

@@ -1,62 +1,42 @@
-with Fields;
-with Kit;
 with Switches;
 
 package body Distributor_Servers is
 
-   use type Kit.Checksum;
+   procedure Run (Written : in out Fields.Total) is
 
-   protected Server is
-      entry Initialise (Its_Part : out Fields.Part);
-   private
-      Part : Fields.Part := Fields.Part'First;
-   end Server;
+      protected Server is
+         entry Initialise (Its_Part : out Fields.Part);
+      private
+         Part : Positive := Fields.Part'First;
+      end Server;
 
-   task type Client;
+      task type Client;
 
-   Clients : array (Fields.Part) of Client;
-   pragma Unreferenced (Clients);
+      Clients : array (Fields.Part) of Client;
+      pragma Unreferenced (Clients);
 
-   ------------
-   -- Server --
-   ------------
+      protected body Server is
 
-   protected body Server is
+         entry Initialise (Its_Part : out Fields.Part) when True is
+         begin
+            Switches.Note;
+            Its_Part := Part;
+            Part := Part + 1;
+         end Initialise;
 
-      entry Initialise (Its_Part : out Fields.Part) when True is
+      end Server;
+
+      task body Client is
+         Part : Fields.Part;
       begin
          Switches.Note;
-         Its_Part := Part;
-         if Part = Fields.Part'Last then
-            Part := Fields.Part'First;
-         else
-            Part := Part + 1;
-         end if;
-      end Initialise;
+         Server.Initialise (Part);
+         Switches.Note;
+         Fields.Fill (Part, Written);
+      end Client;
 
-   end Server;
-
-   ------------
-   -- Client --
-   ------------
-
-   task body Client is
-      Turn   : Gates.Parity := 0;
-      Rounds : Kit.Iterations;
-      Part   : Fields.Part;
-      Sum    : Kit.Checksum;
    begin
-      loop
-         Gates.Enter (Entrance, Turn, Rounds);
-         Sum := 0;
-         for Round in 1 .. Rounds loop
-            Switches.Note;
-            Server.Initialise (Part);
-            Switches.Note;
-            Sum := Sum + Fields.Fill (Part);
-         end loop;
-         Entrance.Report (Sum);
-      end loop;
-   end Client;
+      null;
+   end Run;
 
 end Distributor_Servers;
