@@ -7,7 +7,7 @@ mod savings;
 
 pub use matrix::{Instance, Matrix, fill};
 pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
-pub use savings::{Program, PublishedVariant, Savings};
+pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
 use crate::document::{Faults, did_you_mean};
 use std::path::Path;

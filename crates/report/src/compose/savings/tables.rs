@@ -1,0 +1,191 @@
+//! The tables: a program's variants side by side, what each changes below it, and the published figures above.
+
+use super::{Comparison, share, switches};
+use crate::compose::figure::figure;
+use crate::compose::view::RunColumn;
+use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
+use crate::number;
+use antiphon_lab::Outcome;
+use antiphon_lab::suite::{Program, PublishedVariant, Quantity};
+
+pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
+    let savings = comparison.savings;
+    let headings = variants(comparison).map(|title| Column {
+        title: title.into(),
+        ..Column::default()
+    });
+    let rows = savings.programs.iter().flat_map(|program| {
+        let columns = comparison.columns(of).into_iter();
+        let today = columns.flat_map(|column| measured(comparison, program, column, of));
+        published(comparison, program, of)
+            .into_iter()
+            .chain(today.collect::<Vec<_>>())
+    });
+    Table {
+        title: format!("{}: {}", savings.title, title(of)),
+        caption: format!(
+            "Changes are against {}. {}Published: {}.",
+            savings.base,
+            counting(comparison, of),
+            savings.source
+        ),
+        corner: "Program".into(),
+        columns: headings.collect(),
+        rows: rows.collect(),
+        folded: false,
+    }
+}
+
+fn title(of: Quantity) -> &'static str {
+    match of {
+        Quantity::Time => "time of synchronization in a run",
+        Quantity::Switches => "context switches in a run",
+        Quantity::Run => "processor time of a run",
+    }
+}
+
+/// Who counted the switches.
+fn counting(comparison: &Comparison, of: Quantity) -> String {
+    let Some(counted) = &comparison.savings.counted else {
+        return String::new();
+    };
+    match of {
+        Quantity::Switches => {
+            format!("In {counted} the program counted, elsewhere the kernel did. ")
+        }
+        Quantity::Time | Quantity::Run => String::new(),
+    }
+}
+
+fn variants<'c>(comparison: &'c Comparison) -> impl Iterator<Item = &'c str> {
+    let base = std::iter::once(comparison.savings.base.as_str());
+    base.chain(comparison.savings.variants.iter().map(String::as_str))
+}
+
+/// What was measured in a column, and how much of the base it is; nothing where the base has no figure.
+fn measured(
+    comparison: &Comparison,
+    program: &Program,
+    column: &RunColumn,
+    of: Quantity,
+) -> Vec<Row> {
+    let amount = |variant: &str| comparison.amount(of, program, &program.test(variant), column);
+    let Some(base) = amount(&comparison.savings.base) else {
+        return Vec::new();
+    };
+    let figures =
+        variants(comparison).map(|variant| cell(comparison, program, variant, column, of));
+    let changes = variants(comparison).map(|variant| match variant {
+        _ if variant == comparison.savings.base => Cell::Empty,
+        _ => change_cell(
+            amount(variant)
+                .and_then(|now| share(now, base))
+                .map(|s| s.value),
+        ),
+    });
+    vec![
+        Row {
+            label: program.label.clone(),
+            place: column.name(),
+            kind: RowKind::Measured,
+            subject: comparison.view.colour(&column.subject),
+            cells: figures.collect(),
+        },
+        change_row("change", changes.collect()),
+    ]
+}
+
+fn change_row(label: &str, cells: Vec<Cell>) -> Row {
+    Row {
+        label: label.into(),
+        place: String::new(),
+        kind: RowKind::Derived,
+        subject: None,
+        cells,
+    }
+}
+
+fn change_cell(share: Option<f64>) -> Cell {
+    share.map_or(Cell::Empty, |share| Cell::Number {
+        value: share - 1.0,
+        unit: Unit::Share,
+    })
+}
+
+fn cell(
+    comparison: &Comparison,
+    program: &Program,
+    variant: &str,
+    column: &RunColumn,
+    of: Quantity,
+) -> Cell {
+    let Some(result) = comparison.view.find(&program.test(variant), column) else {
+        return Cell::Empty;
+    };
+    match (&result.outcome, of) {
+        (Outcome::Frame(estimate), Quantity::Switches) => Cell::count(switches(estimate).value),
+        (Outcome::Frame(estimate), Quantity::Time | Quantity::Run) => {
+            // Switches have a table of their own, and all that was counted stands in the program's group.
+            let mut figure = figure(result, estimate);
+            figure.switches = None;
+            figure.instructions = None;
+            Cell::Figure(Box::new(figure))
+        }
+        (Outcome::Absent { reason, listed, .. }, _) => Cell::absent(reason, *listed),
+        _ => Cell::Empty,
+    }
+}
+
+/// The published figures and their changes.
+fn published(comparison: &Comparison, program: &Program, of: Quantity) -> Vec<Row> {
+    let figure = |variant: &str| {
+        let mut published = program.published.iter();
+        let found = published.find(|p| p.variant == variant)?;
+        Some(published_amount(found, of))
+    };
+    let Some(base) = figure(&comparison.savings.base) else {
+        return Vec::new();
+    };
+    let figures =
+        variants(comparison).map(|variant| figure(variant).map_or(Cell::Empty, |v| printed(v, of)));
+    let changes = variants(comparison).map(|variant| match variant {
+        _ if variant == comparison.savings.base => Cell::Empty,
+        _ => change_cell(figure(variant).map(|now| now / base)),
+    });
+    vec![
+        Row {
+            label: format!("{}, published", program.label),
+            place: String::new(),
+            kind: RowKind::Published,
+            subject: None,
+            cells: figures.collect(),
+        },
+        Row {
+            kind: RowKind::Published,
+            ..change_row("change, published", changes.collect())
+        },
+    ]
+}
+
+fn published_amount(figures: &PublishedVariant, of: Quantity) -> f64 {
+    match of {
+        Quantity::Time | Quantity::Run => figures.seconds,
+        Quantity::Switches => figures.switches,
+    }
+}
+
+fn printed(value: f64, of: Quantity) -> Cell {
+    let (text, factor, unit) = match of {
+        Quantity::Time | Quantity::Run => {
+            let text = number::quantity(Unit::Nanoseconds, value * 1e9);
+            (text, 1e9, Unit::Nanoseconds)
+        }
+        Quantity::Switches => (number::printed(value), 1.0, Unit::Count),
+    };
+    Cell::Printed {
+        text,
+        low: value * factor,
+        high: value * factor,
+        unit,
+    }
+}
