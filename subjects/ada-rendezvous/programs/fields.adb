@@ -38,7 +38,7 @@ package body Fields is
       end loop;
       Written.Add (Sum);
       if Kit.Reporting then
-         Kit.Thread_Reports ("main");
+         Kit.Thread_Reports ("partner");
       end if;
    end Fill;
 

@@ -31,7 +31,7 @@ fn section(comparison: &Comparison) -> Option<Section> {
             text: text.join(" "),
         });
     }
-    for of in [Quantity::Time, Quantity::Switches] {
+    for of in [Quantity::Run, Quantity::Time, Quantity::Switches] {
         blocks.push(Block::Table(tables::table(comparison, of)));
     }
     blocks.extend(claims::blocks(comparison));

@@ -21,7 +21,10 @@ pub(super) fn plot(comparison: &Comparison, changes: &[Change]) -> Plot {
     Plot {
         title: "Time saved against context switches saved".into(),
         description: description(changes, series.len()),
-        caption: format!("Shares of what {} takes.", comparison.savings.base),
+        caption: format!(
+            "Shares of what synchronization takes with {}.",
+            comparison.savings.base
+        ),
         categories: Vec::new(),
         x: axis("Switches saved"),
         y: axis("Time saved"),

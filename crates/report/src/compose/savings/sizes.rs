@@ -80,11 +80,8 @@ fn rows(comparison: &Comparison, program: &Program) -> Vec<Row> {
             let cells = cells(comparison, program, variant, size);
             if cells.iter().any(|cell| *cell != Cell::Empty) {
                 rows.push(Row {
-                    label: format!(
-                        "{}, {variant}, {size} {}",
-                        program.label, comparison.savings.sizes_of
-                    ),
-                    place: String::new(),
+                    label: format!("{}, {size} {}", program.label, comparison.savings.sizes_of),
+                    place: variant.into(),
                     kind: RowKind::Derived,
                     subject: None,
                     cells,

@@ -1,12 +1,13 @@
 //! The tables: a program's variants side by side, what each changes below it, and the published figures above.
 
-use super::{Comparison, share, switches};
+use super::{Comparison, share, switches, whole_run};
 use crate::compose::figure::figure;
 use crate::compose::view::RunColumn;
-use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
+use crate::document::{Cell, Column, Figure, Row, RowKind, Standing, Table, Unit};
 use crate::number;
 use antiphon_lab::Outcome;
 use antiphon_lab::suite::{Program, PublishedVariant, Quantity};
+use antiphon_measure::{Estimate, Interval};
 
 pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
     let savings = comparison.savings;
@@ -17,18 +18,16 @@ pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
     let rows = savings.programs.iter().flat_map(|program| {
         let columns = comparison.columns(of).into_iter();
         let today = columns.flat_map(|column| measured(comparison, program, column, of));
-        published(comparison, program, of)
-            .into_iter()
-            .chain(today.collect::<Vec<_>>())
+        // What was published are whole runs.
+        let published = match of {
+            Quantity::Time => Vec::new(),
+            Quantity::Run | Quantity::Switches => published(comparison, program, of),
+        };
+        published.into_iter().chain(today.collect::<Vec<_>>())
     });
     Table {
         title: format!("{}: {}", savings.title, title(of)),
-        caption: format!(
-            "Changes are against {}. {}Published: {}.",
-            savings.base,
-            counting(comparison, of),
-            savings.source
-        ),
+        caption: caption(comparison, of),
         corner: "Program".into(),
         columns: headings.collect(),
         rows: rows.collect(),
@@ -38,22 +37,25 @@ pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
 
 fn title(of: Quantity) -> &'static str {
     match of {
-        Quantity::Time => "time of synchronization in a run",
-        Quantity::Switches => "context switches in a run",
-        Quantity::Run => "processor time of a run",
+        Quantity::Run => "(a) processor time of a run",
+        Quantity::Time => "time of synchronization alone",
+        Quantity::Switches => "(b) context switches in a run",
     }
 }
 
-/// Who counted the switches.
-fn counting(comparison: &Comparison, of: Quantity) -> String {
-    let Some(counted) = &comparison.savings.counted else {
-        return String::new();
-    };
-    match of {
-        Quantity::Switches => {
-            format!("In {counted} the program counted, elsewhere the kernel did. ")
+fn caption(comparison: &Comparison, of: Quantity) -> String {
+    let savings = comparison.savings;
+    let against = format!("Changes are against {}.", savings.base);
+    let published = format!("Published: {}.", savings.source);
+    match (of, &savings.counted) {
+        (Quantity::Run, _) => format!("{against} {published}"),
+        (Quantity::Time, _) => {
+            format!("The run less one that does the same work without. {against}")
         }
-        Quantity::Time | Quantity::Run => String::new(),
+        (Quantity::Switches, None) => format!("Those of synchronization. {against} {published}"),
+        (Quantity::Switches, Some(counted)) => format!(
+            "Those of synchronization. {against} In {counted} the program counted, elsewhere the kernel did. {published}"
+        ),
     }
 }
 
@@ -122,17 +124,38 @@ fn cell(
     let Some(result) = comparison.view.find(&program.test(variant), column) else {
         return Cell::Empty;
     };
-    match (&result.outcome, of) {
-        (Outcome::Frame(estimate), Quantity::Switches) => Cell::count(switches(estimate).value),
-        (Outcome::Frame(estimate), Quantity::Time | Quantity::Run) => {
-            // Switches have a table of their own, and all that was counted stands in the program's group.
-            let mut figure = figure(result, estimate);
-            figure.switches = None;
-            figure.instructions = None;
-            Cell::Figure(Box::new(figure))
-        }
-        (Outcome::Absent { reason, listed, .. }, _) => Cell::absent(reason, *listed),
-        _ => Cell::Empty,
+    let estimate = match &result.outcome {
+        Outcome::Frame(estimate) => estimate,
+        Outcome::Absent { reason, listed, .. } => return Cell::absent(reason, *listed),
+        _ => return Cell::Empty,
+    };
+    let usual = figure(result, estimate);
+    let shown = match of {
+        Quantity::Switches => return Cell::count(switches(estimate).value),
+        Quantity::Time => usual,
+        Quantity::Run => of_run(program, estimate, usual),
+    };
+    // Switches have a table of their own, and all that was counted stands in the program's group.
+    Cell::Figure(Box::new(Figure {
+        switches: None,
+        instructions: None,
+        ..shown
+    }))
+}
+
+/// The figure of the whole run: it is there also where synchronization cannot be told from none.
+fn of_run(program: &Program, estimate: &Estimate, usual: Figure) -> Figure {
+    let Interval { value, low, high } = whole_run(program, estimate);
+    let standing = match usual.standing {
+        Standing::LikeControl if !program.idle_control => Standing::Resolved,
+        standing => standing,
+    };
+    Figure {
+        value,
+        low,
+        high,
+        standing,
+        ..usual
     }
 }
 
