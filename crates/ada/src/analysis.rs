@@ -58,7 +58,7 @@ impl<'p> Analysis<'p> {
     }
 
     fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
-        let flow = Flow::of(self.program, &self.names, &task);
+        let flow = self.flow(&task, oracle);
         let cx = Context {
             program: self.program,
             names: &self.names,
@@ -88,6 +88,23 @@ impl<'p> Analysis<'p> {
         }
     }
 
+    /// The graph of a task's body, without the alternatives that only poll.
+    fn flow(&self, task: &Task, oracle: &Oracle) -> Flow<'p> {
+        let mut flow = Flow::of(self.program, &self.names, task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task,
+            flow: &flow,
+            suspects: &[],
+            options: &self.options,
+        };
+        let polling = obstacles::polling(&cx);
+        flow.set_polling(&polling);
+        flow
+    }
+
     /// The edits that replace a task, if its verdict allows it.
     pub(crate) fn replacement(
         &self,
@@ -98,7 +115,7 @@ impl<'p> Analysis<'p> {
             return None;
         }
         let oracle = Oracle::new(self.program, &self.names);
-        let flow = Flow::of(self.program, &self.names, &report.task);
+        let flow = self.flow(&report.task, &oracle);
         let cx = Context {
             program: self.program,
             names: &self.names,

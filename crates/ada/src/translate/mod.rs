@@ -9,8 +9,11 @@ mod declarations;
 mod exceptions;
 pub mod layout;
 pub mod machine;
+mod nested;
 pub mod obstacles;
 mod place;
+mod timing;
+mod visibility;
 mod write;
 
 use std::collections::HashSet;
@@ -85,7 +88,13 @@ pub fn translate(analysis: &Analysis) -> Translation {
             continue;
         }
         taken.extend(found.declared);
-        edits.extend(found.edits);
+        // Two tasks may need the same with clause.
+        let new = found
+            .edits
+            .into_iter()
+            .filter(|e| !(e.range.is_empty() && e.text.starts_with("with ") && edits.contains(e)));
+        let new: Vec<Edit> = new.collect();
+        edits.extend(new);
         replaced.push(task.task.name.clone());
     }
     let files = edit::apply(analysis.program, &edits);
