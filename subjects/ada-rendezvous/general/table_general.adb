@@ -61,7 +61,7 @@ package body Table_General is
          Switches.Note;
          case Chosen is
             when Take_Entry =>
-               if Taken (Who) or Taken (Right_Of (Who, Seats)) then
+               if not Both_Free (Taken, Who, Seats) then
                   Entries (Take_Entry).Accept_End (Nothing, Requeue_To => Await (Who)'Access);
                else
                   Taken (Who) := True;
@@ -71,15 +71,12 @@ package body Table_General is
             when Put_Back_Entry =>
                Taken (Who) := False;
                Taken (Right_Of (Who, Seats)) := False;
-               if Await (Left_Of (Who, Seats)).Is_Called and then not Taken (Left_Of (Who, Seats)) then
+               if Await (Left_Of (Who, Seats)).Is_Called and then Both_Free (Taken, Left_Of (Who, Seats), Seats) then
                   Accept_Await (Left_Of (Who, Seats));
                   Taken (Left_Of (Who, Seats)) := True;
                   Taken (Who) := True;
                end if;
-               if Await (Right_Of (Who, Seats)).Is_Called
-                 and then not Taken (Right_Of (Who, Seats))
-                 and then not Taken (Right_Of (Right_Of (Who, Seats), Seats))
-               then
+               if Await (Right_Of (Who, Seats)).Is_Called and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
                   Accept_Await (Right_Of (Who, Seats));
                   Taken (Right_Of (Who, Seats)) := True;
                   Taken (Right_Of (Right_Of (Who, Seats), Seats)) := True;

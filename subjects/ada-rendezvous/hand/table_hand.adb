@@ -18,7 +18,7 @@ package body Table_Hand is
          Seats := Number;
       end Lay;
 
-      entry Take (for Who in Place) when not (Taken (Who) or Taken (Right_Of (Who, Seats))) is
+      entry Take (for Who in Place) when Both_Free (Taken, Who, Seats) is
       begin
          Switches.Note;
          Taken (Who) := True;

@@ -124,7 +124,7 @@ package body Table_Optimised is
          How := Simple_Ending;
          case Chosen is
             when Take_Entry =>
-               if Taken (Who) or Taken (Right_Of (Who, Seats)) then
+               if not Both_Free (Taken, Who, Seats) then
                   How.Requeued := True;
                else
                   Taken (Who) := True;
@@ -133,15 +133,12 @@ package body Table_Optimised is
             when Put_Back_Entry =>
                Taken (Who) := False;
                Taken (Right_Of (Who, Seats)) := False;
-               if Calls.Awaits (Left_Of (Who, Seats)) and then not Taken (Left_Of (Who, Seats)) then
+               if Calls.Awaits (Left_Of (Who, Seats)) and then Both_Free (Taken, Left_Of (Who, Seats), Seats) then
                   How.Accepted (Left_Of (Who, Seats)) := True;
                   Taken (Left_Of (Who, Seats)) := True;
                   Taken (Who) := True;
                end if;
-               if Calls.Awaits (Right_Of (Who, Seats))
-                 and then not Taken (Right_Of (Who, Seats))
-                 and then not Taken (Right_Of (Right_Of (Who, Seats), Seats))
-               then
+               if Calls.Awaits (Right_Of (Who, Seats)) and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
                   How.Accepted (Right_Of (Who, Seats)) := True;
                   Taken (Right_Of (Who, Seats)) := True;
                   Taken (Right_Of (Right_Of (Who, Seats), Seats)) := True;

@@ -1,10 +1,10 @@
 with Dining_Philosophers;
-with Kit;
 with Table_General;
 with Table_Hand;
 with Table_Optimised;
 with Table_Rendezvous;
 with Table_Servers;
+with Table_Tool;
 
 package body Dining is
 
@@ -20,6 +20,9 @@ package body Dining is
    package By_Servers is new Dining_Philosophers
      ("servers", Table_Servers.Table.Lay, Table_Servers.Table.Take, Table_Servers.Table.Put_Back);
 
+   package By_Tool is new Dining_Philosophers
+     ("tool", Table_Tool.Table.Lay, Table_Tool.Table.Take, Table_Tool.Table.Put_Back);
+
    package By_Hand is new Dining_Philosophers
      ("hand", Table_Hand.Lay, Table_Hand.Take, Table_Hand.Put_Back);
 
@@ -29,9 +32,7 @@ package body Dining is
       By_General.Tests.Register;
       By_Optimised.Tests.Register;
       By_Servers.Tests.Register;
-      Kit.Register_Absent
-        ("dining.tool", "frame",
-         "antiphon translate keeps the table: an accept inside an accept holds up the outer caller (rule T12)");
+      By_Tool.Tests.Register;
       By_Hand.Tests.Register;
    end Register;
 

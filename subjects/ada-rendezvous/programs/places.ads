@@ -14,4 +14,7 @@ package Places is
    function Left_Of (Who, Seats : Place) return Place
    is (if Who = 1 then Seats else Who - 1);
 
+   function Both_Free (Taken : Forks; Who, Seats : Place) return Boolean
+   is (not Taken (Who) and not Taken (Right_Of (Who, Seats)));
+
 end Places;

@@ -10,7 +10,7 @@ package body Table_Rendezvous is
          select
             accept Take (Who : in Place) do
                Switches.Note;
-               if Taken (Who) or Taken (Right_Of (Who, Seats)) then
+               if not Both_Free (Taken, Who, Seats) then
                   requeue Await (Who);
                end if;
                Taken (Who) := True;
@@ -22,15 +22,12 @@ package body Table_Rendezvous is
                Taken (Who) := False;
                Taken (Right_Of (Who, Seats)) := False;
                --  The forks go on to the neighbours who wait for them
-               if Await (Left_Of (Who, Seats))'Count > 0 and then not Taken (Left_Of (Who, Seats)) then
+               if Await (Left_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Left_Of (Who, Seats), Seats) then
                   accept Await (Left_Of (Who, Seats));
                   Taken (Left_Of (Who, Seats)) := True;
                   Taken (Who) := True;
                end if;
-               if Await (Right_Of (Who, Seats))'Count > 0
-                 and then not Taken (Right_Of (Who, Seats))
-                 and then not Taken (Right_Of (Right_Of (Who, Seats), Seats))
-               then
+               if Await (Right_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
                   accept Await (Right_Of (Who, Seats));
                   Taken (Right_Of (Who, Seats)) := True;
                   Taken (Right_Of (Right_Of (Who, Seats), Seats)) := True;

@@ -12,7 +12,7 @@ package body Table_Servers is
       entry Take (Who : in Place) when Stage = 0 is
       begin
          Switches.Note;
-         if Taken (Who) or Taken (Right_Of (Who, Seats)) then
+         if not Both_Free (Taken, Who, Seats) then
             requeue Await (Who);
          end if;
          Taken (Who) := True;
@@ -24,16 +24,13 @@ package body Table_Servers is
          Switches.Note;
          Taken (Who) := False;
          Taken (Right_Of (Who, Seats)) := False;
-         if Await (Left_Of (Who, Seats))'Count > 0 and then not Taken (Left_Of (Who, Seats)) then
+         if Await (Left_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Left_Of (Who, Seats), Seats) then
             Stage := Stage + 1;
             Given (Left_Of (Who, Seats)) := True;
             Taken (Left_Of (Who, Seats)) := True;
             Taken (Who) := True;
          end if;
-         if Await (Right_Of (Who, Seats))'Count > 0
-           and then not Taken (Right_Of (Who, Seats))
-           and then not Taken (Right_Of (Right_Of (Who, Seats), Seats))
-         then
+         if Await (Right_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
             Stage := Stage + 1;
             Given (Right_Of (Who, Seats)) := True;
             Taken (Right_Of (Who, Seats)) := True;

@@ -15,16 +15,8 @@ pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
         title: title.into(),
         ..Column::default()
     });
-    let rows = savings.programs.iter().flat_map(|program| {
-        let columns = comparison.columns(of).into_iter();
-        let today = columns.flat_map(|column| measured(comparison, program, column, of));
-        // What was published are whole runs.
-        let published = match of {
-            Quantity::Time => Vec::new(),
-            Quantity::Run | Quantity::Switches => published(comparison, program, of),
-        };
-        published.into_iter().chain(today.collect::<Vec<_>>())
-    });
+    let programs = savings.programs.iter();
+    let rows = programs.flat_map(|program| program_rows(comparison, program, of));
     Table {
         title: format!("{}: {}", savings.title, title(of)),
         caption: caption(comparison, of),
@@ -33,6 +25,20 @@ pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
         rows: rows.collect(),
         folded: false,
     }
+}
+
+/// A program's published rows, and below them what was measured; nothing where nothing was.
+fn program_rows(comparison: &Comparison, program: &Program, of: Quantity) -> Vec<Row> {
+    let columns = comparison.columns(of).into_iter();
+    let today = columns.flat_map(|column| measured(comparison, program, column, of));
+    let today: Vec<Row> = today.collect();
+    if today.is_empty() || of == Quantity::Time {
+        // What was published are whole runs.
+        return today;
+    }
+    let mut rows = published(comparison, program, of);
+    rows.extend(today);
+    rows
 }
 
 fn title(of: Quantity) -> &'static str {
