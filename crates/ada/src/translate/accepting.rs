@@ -9,12 +9,12 @@ use super::exceptions;
 use super::layout::{self, Substitutions};
 use super::machine::{self, Machine, Nested, Stages};
 use super::timing::{self, Timing};
-use super::{nested, place, write};
+use super::{first_use, nested, place, write};
 use crate::edit::Edit;
 use crate::flow::Point;
 use crate::names::{EntityId, Kind, Names};
 use crate::syntax::NodeId;
-use crate::verdict::{Reason, Rule};
+use crate::verdict::Reason;
 
 /// The edits that replace a task by a protected object.
 #[derive(Debug)]
@@ -48,7 +48,8 @@ pub(super) struct Server<'a> {
 pub(super) struct Start {
     pub name: String,
     pub point: Point,
-    pub place: place::Place,
+    /// Where it is called; nowhere, if the first call of an entry does that.
+    pub place: Option<place::Place>,
 }
 
 /// Plans and writes the replacement.
@@ -99,25 +100,16 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
 
 fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
     let cx = &server.cx;
-    let first = match point {
-        Point::Before(node) => node,
-        _ => cx.task.body.node,
-    };
-    let refuse = |text: &str, mend: &str| vec![cx.reason(Rule::Prologue, first, text, mend)];
-    if cx.task.is_type {
-        return Err(refuse(
-            "each object of the task type runs these statements when it is activated, and a protected object has no such moment",
-            "give the variables initial values in their declarations",
-        ));
-    }
     let wanted = ["Start".to_string(), format!("Start_{}", cx.task.name)];
     let name = cx.free_name(&wanted, false, &server.moved.taken);
-    let Some(place) = place::activation(cx) else {
-        return Err(refuse(
-            "the unit in which the task is activated was not given",
-            "give the body of that unit too",
-        ));
+    let place = if cx.task.is_type {
+        None
+    } else {
+        place::activation(cx)
     };
+    if place.is_none() {
+        first_use::check(cx, point).map_err(|r| vec![r])?;
+    }
     Ok(Start { name, point, place })
 }
 
@@ -316,6 +308,11 @@ impl<'a> Server<'a> {
             !matches!(p, Point::Before(n) if flow.wait_at(n).is_some_and(|w| flow.otherwise(w).is_none()))
         });
         found
+    }
+
+    /// Whether the first call of an entry runs what stood before the first accept.
+    pub(super) fn starts_on_first_use(&self) -> bool {
+        self.start.as_ref().is_some_and(|s| s.place.is_none())
     }
 
     /// The initial value of the stage.

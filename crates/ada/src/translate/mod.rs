@@ -7,11 +7,13 @@ pub mod context;
 mod counter;
 mod declarations;
 mod exceptions;
+mod first_use;
 pub mod layout;
 pub mod machine;
 mod nested;
 pub mod obstacles;
 mod place;
+mod style;
 mod timing;
 mod visibility;
 mod write;
@@ -97,6 +99,7 @@ pub fn translate(analysis: &Analysis) -> Translation {
         edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
         edits,

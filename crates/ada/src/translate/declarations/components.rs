@@ -155,6 +155,8 @@ impl Moved {
         if tree
             .children(item)
             .any(|n| matches!(tree.kind(n), "index_constraint" | "discriminant_constraint"))
+            // The grammar takes a name with one constraint for a slice or a call.
+            || matches!(tree.kind(mark), "slice" | "function_call")
         {
             return true;
         }

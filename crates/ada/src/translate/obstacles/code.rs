@@ -24,7 +24,7 @@ impl Found {
             .collect();
         let mut runs_in_caller = None;
         for point in all {
-            let nodes = self.code_at(cx, point);
+            let nodes = code_at(cx, point);
             if nodes.is_empty() {
                 continue;
             }
@@ -55,33 +55,6 @@ impl Found {
             if cx.tree().kind(item) == "object_declaration" {
                 self.report_between(cx, &effects, true);
             }
-        }
-    }
-
-    /// What is executed or evaluated at a point.
-    pub(super) fn code_at(&self, cx: &Context, point: Point) -> Vec<NodeId> {
-        let tree = cx.tree();
-        match point {
-            Point::Before(node) if cx.flow.is_plain(node) => vec![node],
-            Point::Before(node) => match tree.kind(node) {
-                "if_statement" | "exit_statement" => {
-                    let own = tree.role(node, "condition");
-                    own.into_iter()
-                        .chain(
-                            tree.all(node, "elsif_statement_item")
-                                .filter_map(|e| tree.role(e, "condition")),
-                        )
-                        .collect()
-                }
-                "case_statement" => tree.child(node, "expression").into_iter().collect(),
-                "block_statement" => tree
-                    .child(node, "non_empty_declarative_part")
-                    .into_iter()
-                    .collect(),
-                _ => vec![],
-            },
-            Point::LoopTop(node) => tree.child(node, "iteration_scheme").into_iter().collect(),
-            _ => vec![],
         }
     }
 
@@ -241,6 +214,33 @@ impl Found {
                 return;
             }
         }
+    }
+}
+
+/// What is executed or evaluated at a point.
+pub fn code_at(cx: &Context, point: Point) -> Vec<NodeId> {
+    let tree = cx.tree();
+    match point {
+        Point::Before(node) if cx.flow.is_plain(node) => vec![node],
+        Point::Before(node) => match tree.kind(node) {
+            "if_statement" | "exit_statement" => {
+                let own = tree.role(node, "condition");
+                own.into_iter()
+                    .chain(
+                        tree.all(node, "elsif_statement_item")
+                            .filter_map(|e| tree.role(e, "condition")),
+                    )
+                    .collect()
+            }
+            "case_statement" => tree.child(node, "expression").into_iter().collect(),
+            "block_statement" => tree
+                .child(node, "non_empty_declarative_part")
+                .into_iter()
+                .collect(),
+            _ => vec![],
+        },
+        Point::LoopTop(node) => tree.child(node, "iteration_scheme").into_iter().collect(),
+        _ => vec![],
     }
 }
 

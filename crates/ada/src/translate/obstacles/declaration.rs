@@ -18,15 +18,7 @@ impl Found {
             node,
             ..declaration
         };
-        if let Some(word) = tree.child(declaration.node, "new") {
-            let text = "the task implements an interface; a protected type can implement it only if it is not a task interface";
-            self.reasons.push(Reason {
-                rule: Rule::Interface,
-                at: at(word),
-                text: text.into(),
-                mend: "make the interface synchronized, and translate by hand".into(),
-            });
-        }
+        self.interfaces(cx);
         for node in tree.walk(declaration.node) {
             match tree.kind(node) {
                 "attribute_definition_clause" | "at_clause" => {

@@ -2,9 +2,11 @@
 
 mod code;
 mod declaration;
+mod interfaces;
 mod waits;
 
-pub use waits::polling;
+pub use code::code_at;
+pub use waits::{polling, variables_read};
 
 use std::collections::HashSet;
 

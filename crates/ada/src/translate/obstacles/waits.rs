@@ -137,21 +137,31 @@ pub fn polling(cx: &Context) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Variables from outside the task that an expression reads, through known functions.
-pub(in crate::translate) fn variables_read(cx: &Context, at: At) -> Vec<EntityId> {
+/// Variables from outside the task that an expression or statement names, through known subprograms.
+pub fn variables_read(cx: &Context, at: At) -> Vec<EntityId> {
     let mut found = Vec::new();
     let mut open = vec![at];
+    let mut bodies: Vec<At> = vec![at];
     let mut seen = HashSet::new();
     while let Some(at) = open.pop() {
         for (_, e) in cx.meanings(at) {
             let entity = cx.names.entity(e);
             match entity.kind {
                 Kind::Variable if !cx.is_local(e) && seen.insert(e) => found.push(e),
-                Kind::Subprogram if seen.insert(e) => open.extend(entity.body),
+                Kind::Subprogram if seen.insert(e) => {
+                    open.extend(entity.body);
+                    bodies.extend(entity.body);
+                }
                 _ => {}
             }
         }
     }
+    // The variables of the subprograms themselves are new with each call.
+    found.retain(|&e| {
+        !bodies
+            .iter()
+            .any(|&body| cx.names.is_declared_in(cx.program, e, body))
+    });
     found
 }
 

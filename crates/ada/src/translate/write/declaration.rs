@@ -3,6 +3,8 @@
 use super::{WIDTH, Writer, insertion_above, nested, stub_of};
 use crate::edit::Edit;
 use crate::names::At;
+use crate::source::Source;
+use crate::syntax::NodeId;
 use crate::translate::layout;
 
 impl<'s> Writer<'s> {
@@ -23,12 +25,16 @@ impl<'s> Writer<'s> {
             "protected"
         };
         lines.extend(layout::dedent(
-            &format!("{word} {}{discriminants} is", cx.task.name),
+            &format!(
+                "{word} {}{discriminants} is{}",
+                cx.task.name,
+                interfaces(source, at.node)
+            ),
             &indent,
         ));
         let (public, private) = self.items(at);
         lines.extend(public.iter().map(|l| nested(l, &step)));
-        if let Some(start) = &self.server.start {
+        if let Some(start) = self.server.start.as_ref().filter(|s| s.place.is_some()) {
             lines.push(format!("{step}procedure {};", start.name));
         }
         let private = self.private_part(private);
@@ -114,6 +120,8 @@ impl<'s> Writer<'s> {
         let server = self.server;
         let mut lines = entries;
         lines.extend(self.finishing_declarations());
+        let started = server.start.iter().filter(|s| s.place.is_none());
+        lines.extend(started.map(|s| format!("procedure {};", s.name)));
         lines.extend(server.moved.operations.iter().flatten().cloned());
         lines.extend(self.timer_declarations());
         lines.extend(
@@ -194,4 +202,18 @@ impl<'s> Writer<'s> {
         let place = stub_of(cx).unwrap_or(cx.task.body);
         insertion_above(cx, place, lines)
     }
+}
+
+/// ` new Interface and Interface with`, if the task implements any.
+fn interfaces(source: &Source, declaration: NodeId) -> String {
+    let tree = &source.tree;
+    let (new, with) = (
+        tree.child(declaration, "new"),
+        tree.child(declaration, "with"),
+    );
+    let (Some(new), Some(with)) = (new, with) else {
+        return String::new();
+    };
+    let text = &source.text[tree.start(new)..tree.end(with)];
+    format!(" {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -51,6 +51,9 @@ impl<'s> Writer<'s> {
             });
             body.push(Code::Lines(vec![String::new()]));
         }
+        if !sites.is_empty() {
+            body.extend(self.first_use(name, index.as_deref()));
+        }
         match &arms[..] {
             [] => {}
             [(_, only)] => body.extend(only.iter().cloned()),
@@ -59,11 +62,9 @@ impl<'s> Writer<'s> {
         let barrier = self.barrier(&sites, index.as_deref());
         let head = self.entry_head(entry, index.as_deref());
         let header = self.with_barrier(&head, &barrier);
-        let body = if body.len() == 2 && arms.iter().all(|a| code::is_empty(&a.1)) {
-            body[..1].to_vec()
-        } else {
-            body
-        };
+        while body.last() == Some(&Code::Lines(vec![String::new()])) {
+            body.pop();
+        }
         let declarations = self.unreferenced(entry, &body);
         lines.extend(self.subprogram(&header, name, &declarations, &body));
         lines
@@ -156,6 +157,41 @@ impl<'s> Writer<'s> {
         Some(Code::line(format!("{name}{actuals};")))
     }
 
+    /// The first call of the object runs what the task did before its first accept, and is queued again.
+    fn first_use(&self, entry: &str, index: Option<&str>) -> Vec<Code> {
+        let Some(test) = self.unstarted_test() else {
+            return vec![];
+        };
+        let start = self.server.start.as_ref().map_or("", |s| s.name.as_str());
+        let member = index.map_or(String::new(), |i| format!(" ({i})"));
+        let code = vec![
+            Code::line(format!("{start};")),
+            Code::Requeue(format!("requeue {entry}{member} with abort;")),
+        ];
+        vec![
+            Code::line("--  The first call does what the task did when it was activated"),
+            Code::Compound {
+                open: None,
+                arms: vec![(format!("if {test} then"), code)],
+                close: "end if;".into(),
+                is_tail: false,
+            },
+            Code::Lines(vec![String::new()]),
+        ]
+    }
+
+    /// The test that nobody has used the object yet, if that matters.
+    fn unstarted_test(&self) -> Option<String> {
+        let stages = &self.server.stages;
+        if !self.server.starts_on_first_use() {
+            return None;
+        }
+        Some(match &stages.starting {
+            Some(literal) => format!("{} = {literal}", stages.component),
+            None => format!("not {}", stages.component),
+        })
+    }
+
     pub(super) fn closed_test(&self) -> Option<String> {
         let stages = &self.server.stages;
         let closed = stages.closed.as_ref()?;
@@ -241,6 +277,15 @@ impl<'s> Writer<'s> {
         {
             return vec!["True".into()];
         }
+        let unstarted = self.unstarted_test().filter(|_| !sites.is_empty());
+        if stages.is_boolean && unstarted.is_some() && terms.contains(&stages.component) {
+            return vec!["True".into()];
+        }
+        if stages.is_boolean && unstarted.is_some() {
+            let known = format!("{} and then ", stages.component);
+            terms = terms.iter().map(|t| t.replacen(&known, "", 1)).collect();
+        }
+        terms.splice(0..0, unstarted);
         terms.extend(closed);
         if terms.is_empty() {
             terms.push("False".into());

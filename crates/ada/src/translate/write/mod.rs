@@ -54,12 +54,13 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     let mut edits = vec![writer.declaration(), body];
     edits.extend(writer.before_declaration());
     edits.extend(writer.before_body());
-    edits.extend(
-        server
-            .start
-            .iter()
-            .map(|s| s.place.call(&format!("{}.{};", cx.task.name, s.name))),
-    );
+    edits.extend(server.start.iter().filter_map(|s| {
+        Some(
+            s.place
+                .as_ref()?
+                .call(&format!("{}.{};", cx.task.name, s.name)),
+        )
+    }));
     edits.extend(stub(cx));
     if server.timing.is_some() {
         edits.extend(timing::with_clause(cx));
