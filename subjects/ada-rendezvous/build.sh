@@ -45,7 +45,7 @@ within() {
 
     within objects gnatmake -q -j0 "-I$kit" "-I$target" "-aO$build/kit" "-I$source/programs" \
         "-I$source/switches/$switches" "-I$source/rendezvous" "-I$source/general" "-I$source/optimised" \
-        "-I$source/servers" "-I$source/tool" "-I$source/hand" \
+        "-I$source/servers" "-I$source/tool" "-I$source/tool_general" "-I$source/tool_optimised" "-I$source/hand" \
         main.adb -o "$build/programs.new" -cargs $layout $checks "$@"
 }
 mv "$build/programs.new" "$build/programs"

@@ -74,6 +74,11 @@ fn each_fault_names_its_place_and_mend() {
             "s.toml:23:1: `savings[1].souce`: unknown key; did you mean `source`?",
         ),
         (
+            "source = \"here\"",
+            "",
+            "`savings[1]`: published figures without a `source`; say where they are from",
+        ),
+        (
             "base = \"task\"",
             "",
             "`savings[1]`: the key `base` is missing; add it",

@@ -9,7 +9,7 @@ pub struct Savings {
     pub title: String,
     /// What is compared, in a sentence or two.
     pub text: String,
-    /// Where the published figures are from.
+    /// Where the published figures are from; empty if there are none.
     pub source: String,
     /// The variant that the others are compared with.
     pub base: String,

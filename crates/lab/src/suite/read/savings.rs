@@ -35,7 +35,7 @@ fn read(
         id,
         title: section.required_string("title"),
         text: section.string("text").unwrap_or_default(),
-        source: section.required_string("source"),
+        source: section.string("source").unwrap_or_default(),
         base: section.required_string("base"),
         variants: variants.unwrap_or_default(),
         counted: counted(&section, subjects),
@@ -46,6 +46,13 @@ fn read(
     for program in section.require("programs").iter().flat_map(Item::sections) {
         let program = read_program(program, &savings, tests);
         savings.programs.push(program);
+    }
+    let publishes = savings.programs.iter().any(|p| !p.published.is_empty());
+    if publishes && savings.source.is_empty() {
+        section.fault(
+            "published figures without a `source`",
+            "say where they are from",
+        );
     }
     for claim in section.get("claim").iter().flat_map(Item::sections) {
         savings.claims.push(claim::read(claim, &savings));

@@ -43,25 +43,41 @@ fn program_rows(comparison: &Comparison, program: &Program, of: Quantity) -> Vec
 
 fn title(of: Quantity) -> &'static str {
     match of {
-        Quantity::Run => "(a) processor time of a run",
+        Quantity::Run => "processor time of a run",
         Quantity::Time => "time of synchronization alone",
-        Quantity::Switches => "(b) context switches in a run",
+        Quantity::Switches => "context switches in a run",
     }
 }
 
 fn caption(comparison: &Comparison, of: Quantity) -> String {
     let savings = comparison.savings;
-    let against = format!("Changes are against {}.", savings.base);
-    let published = format!("Published: {}.", savings.source);
-    match (of, &savings.counted) {
-        (Quantity::Run, _) => format!("{against} {published}"),
-        (Quantity::Time, _) => {
-            format!("The run less one that does the same work without. {against}")
-        }
-        (Quantity::Switches, None) => format!("Those of synchronization. {against} {published}"),
-        (Quantity::Switches, Some(counted)) => format!(
-            "Those of synchronization. {against} In {counted} the program counted, elsewhere the kernel did. {published}"
-        ),
+    let mut sentences = match of {
+        Quantity::Run => without_giving_way(comparison),
+        Quantity::Time => vec!["The run less one that does the same work without.".into()],
+        Quantity::Switches => vec!["Those of synchronization.".into()],
+    };
+    sentences.push(format!("Changes are against {}.", savings.base));
+    if let (Quantity::Switches, Some(counted)) = (of, &savings.counted) {
+        let counting = format!("In {counted} the program counted, elsewhere the kernel did.");
+        sentences.push(counting);
+    }
+    if of != Quantity::Time && !savings.source.is_empty() {
+        sentences.push(format!("Published: {}.", savings.source));
+    }
+    sentences.join(" ")
+}
+
+/// Of which programs a run is told without the time of the control.
+fn without_giving_way(comparison: &Comparison) -> Vec<String> {
+    let programs = comparison.savings.programs.iter();
+    let idle = programs.filter(|program| program.idle_control);
+    let idle: Vec<&str> = idle.map(|program| program.label.as_str()).collect();
+    match idle.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "{}: without the time for giving way to others.",
+            idle.join(", ")
+        )],
     }
 }
 
