@@ -97,7 +97,7 @@ pub struct Measure {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     pub time_budget: Option<f64>,
 
-    /// Only tests that match one of these patterns (`*` stands for anything)
+    /// Only tests that match one of these patterns (`*` stands for anything), or groups of the suite by their ids
     #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
     pub only: Vec<String>,
 

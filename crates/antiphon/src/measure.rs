@@ -8,7 +8,7 @@ use crate::output::{print, print_line, say, text_options};
 use crate::progress::Progress;
 use crate::{store, subjects};
 use antiphon_lab::build::Cache;
-use antiphon_lab::run::{Laboratory, Options};
+use antiphon_lab::run::{Laboratory, Options, RunError};
 use antiphon_lab::store::Store;
 use antiphon_lab::subject::{Subject, select};
 use antiphon_lab::suite::Suite;
@@ -47,7 +47,12 @@ pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
     }
     for (suite, text) in &suites {
         if !stop.load(Ordering::Relaxed) {
-            runs.push(laboratory.measure(suite, text, &asked(options))?);
+            match laboratory.measure(suite, text, &asked(options)) {
+                Ok(run) => runs.push(run),
+                // The suites before it have their tables all the same.
+                Err(error @ RunError::Interrupted) if !runs.is_empty() => say(error),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     let runs = runs.into_iter().map(|run| store.load(run));

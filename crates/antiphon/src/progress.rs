@@ -103,15 +103,25 @@ impl Observer for Progress {
             Event::Planned {
                 run,
                 items,
-                done,
+                starts,
+                measurements,
+                measured,
                 seconds,
             } => {
-                let before = match done {
+                let each = match starts {
+                    1 => String::new(),
+                    _ => format!(
+                        " ({measurements} measurements: frames in {starts} starts of each process)"
+                    ),
+                };
+                let before = match measured {
                     0 => String::new(),
-                    _ => format!(", {done} of them measured before"),
+                    _ => format!(", {measured} of {measurements} measured before"),
                 };
                 let left = time(seconds);
-                self.line(format!("run {run}: {items} figures{before}, about {left}"));
+                self.line(format!(
+                    "run {run}: {items} figures{each}{before}, about {left}"
+                ));
             }
             Event::Started {
                 item,
@@ -126,6 +136,13 @@ impl Observer for Progress {
                     "{left} left · {} {}",
                     identity.subject, identity.test
                 ));
+            }
+            Event::Counting { done, of } => {
+                self.bar.set_message(format!(
+                    "counting instructions of costs like their control's: {done} of {of}"
+                ));
+                // Nothing is timed any more.
+                self.bar.enable_steady_tick(Duration::from_millis(200));
             }
             Event::Comparing {
                 test,

@@ -156,6 +156,30 @@ fn without_a_compiler_it_says_what_to_install() {
     assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
 }
 
+#[test]
+fn a_build_that_is_interrupted_ends_at_once_and_leaves_nothing() {
+    let place = Place::new();
+    place.write(
+        "subjects/slow/subject.toml",
+        "name = 'slow'\nlanguage = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x']\n\
+         build = [['sh', '-c', 'touch {source}/begun; sleep 1000 & wait']]\n[[variant]]\nname = 'v'\n",
+    );
+    let mut command = place.command(&["measure", "small", "--subjects", "slow"]);
+    command.env("ANTIPHON_CACHE", place.path("cache"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    while !place.path("subjects/slow/begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&child, "-INT");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    ran.fails(130, &["interrupted before measuring began"]);
+    let left = fs::read_dir(place.path("cache/builds/slow")).unwrap();
+    let folders = left.filter(|entry| entry.as_ref().unwrap().path().is_dir());
+    assert_eq!(folders.count(), 0);
+    place.run(&["runs"]).fails(0, &["holds no run yet"]);
+}
+
 /// Starts a long run and waits until its first figure is told.
 fn begin(place: &Place) -> Child {
     let mut command = place.command(&["measure", "small", "--repetitions", "500"]);
@@ -186,7 +210,9 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), code, "{name}");
         let runs = place.run(&["runs"]);
-        assert!(runs.done().contains("not finished"), "{}", runs.out);
+        let expected = "of 3, not finished: ";
+        assert!(runs.done().contains(expected), "{}", runs.out);
+        assert!(runs.out.contains("of 1500 measurements"), "{}", runs.out);
         assert!(
             place
                 .run(&["report", "--csv", "-"])
@@ -202,9 +228,13 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
         let mut lines = BufReader::new(again.stderr.take().unwrap()).lines();
         let planned = lines.find_map(|line| {
             line.ok()
-                .filter(|line| line.starts_with("run 1: 3 figures"))
+                .filter(|line| line.starts_with("run 1: 3 figures (1500 measurements: "))
         });
         assert!(planned.is_some(), "{name}");
+        let id = again.id();
+        let held = format!("being measured by process {id} since");
+        place.run(&["measure", "--resume"]).fails(3, &[&held]);
+        assert!(place.run(&["runs"]).done().contains(&held));
         signal(&again, "-INT");
         assert_eq!(again.wait().unwrap().code(), Some(130));
     }

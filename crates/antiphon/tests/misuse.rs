@@ -44,6 +44,25 @@ fn unknown_names_get_the_nearest() {
 }
 
 #[test]
+fn what_fits_nothing_is_refused_before_anything_is_built() {
+    let place = Place::new();
+    place.write(
+        "subjects/slow/subject.toml",
+        "name = 'slow'\nlanguage = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x']\n\
+         build = [['sh', '-c', 'touch {source}/built; exit 1']]\n[[variant]]\nname = 'v'\n",
+    );
+    let measure = |only| place.run(&["measure", "small", "--subjects", "slow", "--only", only]);
+    measure("zzz").fails(2, &["nothing in `small` fits `zzz`", "groups are frames"]);
+    measure("sefl.*").fails(2, &["`sefl.*` (did you mean `self.*`?)"]);
+    measure("frame").fails(2, &["did you mean `frames`?"]);
+    measure("zzz,self.hand").fails(2, &["`zzz`", "did you mean `self.handoff`?"]);
+    assert!(!place.path("subjects/slow/built").exists());
+    // What chooses something is built.
+    measure("zzz,self.*").fails(3, &["slow/v is left out"]);
+    assert!(place.path("subjects/slow/built").exists());
+}
+
+#[test]
 fn a_broken_suite_is_named_by_line_and_key() {
     let place = Place::new();
     place.script("plain", "exit 0");

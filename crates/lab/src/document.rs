@@ -148,17 +148,21 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
 
 /// ` (did you mean …?)`-style mend: the nearest of `known`, or all of them.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
-    let nearest = known
-        .clone()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .min();
-    match nearest {
-        Some((distance, candidate)) if distance <= 2.max(word.len() / 3) => {
-            format!("did you mean `{candidate}`?")
+    match nearest(word, known.clone()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None if known.clone().next().is_some() => {
+            format!("known here: {}", known.collect::<Vec<_>>().join(", "))
         }
-        Some(_) => format!("known here: {}", known.collect::<Vec<_>>().join(", ")),
         None => String::new(),
     }
+}
+
+/// The word of `known` that was perhaps meant.
+pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let (distance, candidate) = known
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min()?;
+    (distance <= 2.max(word.len() / 3)).then_some(candidate)
 }
 
 impl<'d> Section<'d> {

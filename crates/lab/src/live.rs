@@ -144,7 +144,7 @@ impl Live<'_> {
             subject: &id,
             policy,
         });
-        let built = self.cache.build(subject, variant, policy)?;
+        let built = self.cache.build(subject, variant, policy, self.stop)?;
         self.observer.event(Event::Built {
             subject: &id,
             policy,
@@ -182,7 +182,7 @@ fn start(built: &Built, options: &LiveOptions) -> Result<Running, SessionError> 
     let mut session = Session::start(&launch)?;
     let clock = session.hello().clock.clone();
     let readings = match session.clock(&clock, 20_000, options.hang_limit) {
-        Ok(readings) => readings,
+        Ok(readings) => readings.answer,
         Err(error) if error.lives_on() => Vec::new(),
         Err(error) => return Err(error),
     };

@@ -1,5 +1,6 @@
 with Kit.Prepared;
 with Kit.Registry;
+with Kit.Threads;
 
 package body Kit.Latencies is
 
@@ -32,12 +33,26 @@ package body Kit.Latencies is
       end loop;
    end Operate_All;
 
+   procedure Operate_Untimed (Operate : not null Operation) is
+      --  While all threads report
+
+      Ignored : Sample;
+   begin
+      Threads.Start_Reporting;
+      Operate.all (Ignored);
+      Threads.Stop_Reporting;
+   end Operate_Untimed;
+
    procedure Run
      (Test : Positive; Arg : Argument; Count : Positive; Interval : Nanoseconds; Results : out Operations_Access) is
+      Operate : constant not null Operation := Registry.Tests (Test).Action.Operate;
    begin
       Results := new Operations (1 .. Count);   --  the components' defaults touch every page
+      Threads.Forget_Reports;
       Prepared.Prepare (Test, Arg);
-      Operate_All (Registry.Tests (Test).Action.Operate, Interval, Results.all);
+      Operate_Untimed (Operate);
+      Operate_All (Operate, Interval, Results.all);
+      Operate_Untimed (Operate);
       Prepared.Finish;
    exception
       when others =>

@@ -104,6 +104,17 @@ void kit_thread_reports(const char *role)
     pthread_mutex_unlock(&reports_lock);
 }
 
+void start_reporting(void)
+{
+    atomic_store(&kit_reporting_now, true);
+    kit_thread_reports("main");
+}
+
+void stop_reporting(void)
+{
+    atomic_store(&kit_reporting_now, false);
+}
+
 void forget_reports(void)
 {
     report_count = 0;

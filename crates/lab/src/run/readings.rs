@@ -2,6 +2,7 @@
 
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
+use super::promise;
 use crate::protocol::{ClockUnit, GAPS_TIME_NS, READINGS_MAX};
 use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
@@ -52,7 +53,8 @@ fn read(
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.clock(clock, count, limit);
-    let readings = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let readings = promise::kept(engine, position, START, reported)?;
     let raw = Raw::Readings {
         clock: clock.to_owned(),
         readings: readings.clone(),
@@ -84,13 +86,8 @@ pub(super) fn clock(
     let name = engine.items[position].identity.test.clone();
     let mut readings = read(engine, position, &name, count.min(READINGS_MAX))?;
     let mut estimate = ClockEstimate::from_readings(&readings);
-    // The longest series has the best chance of a tick, which the cost of a reading is seen by.
-    if estimate
-        == Err(ClockError::StoodStill {
-            readings: readings.len(),
-        })
-        && count < READINGS_MAX
-    {
+    // The cost of a reading is seen by the ticks within one series, of which the longest has most.
+    if ticks_seldom(&estimate) && count < READINGS_MAX {
         readings = read(engine, position, &name, READINGS_MAX)?;
         estimate = ClockEstimate::from_readings(&readings);
     }
@@ -174,7 +171,8 @@ fn gaps(
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.gaps(clock, time, over_ns, limit);
-    let seen = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let seen = promise::kept(engine, position, START, reported)?;
     let estimate = Interference::from_gaps(&seen).map_err(absent);
     let raw = Raw::Gaps {
         clock: clock.to_owned(),
@@ -240,7 +238,8 @@ pub(super) fn latency(
     let answer = live
         .session
         .latency(&identity.test, identity.arg, count, interval_ns, limit);
-    let samples = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let samples = promise::kept(engine, position, START, reported)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
     let estimate =
         LatencyEstimate::from_samples(&samples, interval_ns, overhead_ns).map_err(absent)?;
@@ -272,7 +271,7 @@ pub(super) fn series(
         readings,
         completed,
         exhausted,
-    } = answer;
+    } = promise::kept(engine, position, START, answer)?;
     let raw = Raw::Series {
         readings: readings.clone(),
         completed,

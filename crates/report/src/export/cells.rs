@@ -92,10 +92,11 @@ pub fn side_notes(figure: &Figure) -> Vec<String> {
     if figure.standing == Standing::LikeControl
         && let Some(instructions) = figure.instructions
     {
-        notes.push(format!(
-            "{} instr",
-            number::exact(Unit::Count, instructions)
-        ));
+        notes.push(match instructions {
+            0.0 => "same instructions".to_owned(),
+            more if more > 0.0 => format!("+{} instructions", number::exact(Unit::Count, more)),
+            fewer => format!("{} instructions", number::exact(Unit::Count, fewer)),
+        });
     }
     notes
 }

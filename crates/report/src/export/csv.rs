@@ -6,7 +6,7 @@ use crate::comparison::Comparison;
 use crate::compose::view::{View, fatal};
 use crate::layout::Layout;
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{ClockEstimate, Distribution, Estimate, Interval};
+use antiphon_measure::{ClockEstimate, Distribution, Estimate, Finding, Interval};
 use thiserror::Error;
 
 /// Why no CSV was written.
@@ -138,9 +138,13 @@ fn identity(view: &View, result: &ResultRecord) -> Record {
 
 fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
     let start = |figure: &'static str, unit: &str| {
-        identity(view, result)
+        let record = identity(view, result)
             .with("figure", figure)
-            .with_text("unit", unit)
+            .with_text("unit", unit);
+        match result.findings.is_empty() {
+            true => record,
+            false => record.with_text("findings", &texts(&result.findings)),
+        }
     };
     let ns = |figure, value: f64| start(figure, "ns").with("value", value);
     match &result.outcome {
@@ -232,7 +236,6 @@ fn standing(e: &Estimate) -> &'static str {
 
 fn frame(record: Record, e: &Estimate) -> Record {
     let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-    let findings: Vec<String> = e.findings.iter().map(|f| f.text.clone()).collect();
     record
         .with_interval(&e.cost_ns)
         .with("standing", standing(e))
@@ -251,12 +254,20 @@ fn frame(record: Record, e: &Estimate) -> Record {
         .with("involuntary", e.resources.involuntary)
         .with("minor_faults", e.resources.minor_faults)
         .with("major_faults", e.resources.major_faults)
-        .with("instructions", optional(e.resources.instructions))
+        .with(
+            "instructions",
+            optional(e.resources.instructions.map(|count| count.per_operation())),
+        )
         .with("iterations", e.iterations)
         .with("blocks", e.blocks)
         .with("total_iterations", e.total_iterations)
         .with("stopped", word(&e.stopped))
-        .with_text("findings", &findings.join("; "))
+        .with_text("findings", &texts(&e.findings))
+}
+
+fn texts(findings: &[Finding]) -> String {
+    let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
+    texts.join("; ")
 }
 
 /// The stable word of an enumeration, as in JSON.
