@@ -53,7 +53,7 @@ fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
 #[test]
 fn csv_has_every_figure_with_its_limits() {
     let rows =
-        csv_rows(&csv::runs(&[with(vec![frame("call.inter.none", "ada/O2", 1.75)])]).expect("CSV"));
+        csv_rows(&csv::run(&with(vec![frame("call.inter.none", "ada/O2", 1.75)])).expect("CSV"));
     assert_eq!(rows.len(), 1);
     let field = |name: &str| rows[0][name].as_str();
     assert_eq!(
@@ -74,7 +74,7 @@ fn csv_has_every_figure_with_its_limits() {
 #[test]
 fn csv_gives_every_kind_of_result_a_line() {
     let run = run(true);
-    let rows = csv_rows(&csv::runs(std::slice::from_ref(&run)).expect("CSV"));
+    let rows = csv_rows(&csv::run(&run).expect("CSV"));
     let of = |figure: &str| rows.iter().filter(|row| row["figure"] == figure).count();
     let absent = run.results.iter().filter(|r| r.outcome.is_absent()).count();
     assert_eq!(of("absent"), absent);
@@ -106,7 +106,7 @@ fn csv_defuses_what_a_spreadsheet_would_compute() {
             .findings
             .push(finding(FindingKind::Note, "@SUM(1,2)\nand \"more\""));
     }
-    let rows = csv_rows(&csv::runs(&[with(vec![evil])]).expect("CSV"));
+    let rows = csv_rows(&csv::run(&with(vec![evil])).expect("CSV"));
     assert_eq!(rows[0]["subject"], "'=cmd|'/c calc'!A1");
     assert_eq!(rows[0]["findings"], "'@SUM(1,2)\nand \"more\"");
 }

@@ -26,12 +26,7 @@ fn write_the_sample_in_every_format() {
         write("xlsx", &xlsx::render(&document).expect("a workbook"));
         write("md", markdown::render(&document).as_bytes());
         write("txt", text::render(&document, options).as_bytes());
-        write(
-            "csv",
-            csv::runs(std::slice::from_ref(&run))
-                .expect("CSV")
-                .as_bytes(),
-        );
+        write("csv", csv::run(&run).expect("CSV").as_bytes());
         write("json", json::run(&run).expect("JSON").as_bytes());
     }
     let page = html::render(&compose_comparison(&sample::compared::comparison()));

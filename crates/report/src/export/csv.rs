@@ -86,6 +86,14 @@ impl Record {
     }
 }
 
+/// Every figure of a run.
+///
+/// # Errors
+/// Writing into memory failed.
+pub fn run(run: &RunRecord) -> Result<String, CsvError> {
+    runs(std::slice::from_ref(run))
+}
+
 /// Every figure of these runs.
 ///
 /// # Errors
