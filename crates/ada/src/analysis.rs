@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
 use crate::translate::context::Context;
-use crate::translate::{Options, calling, obstacles};
+use crate::translate::{Options, calling, general, obstacles};
 use crate::verdict::{Class, Reason, Rule, Verdict};
 
 /// A task and its verdict.
@@ -68,6 +68,20 @@ impl<'p> Analysis<'p> {
             suspects,
             options: &self.options,
         };
+        if let Some(form) = self.options.scheme.form() {
+            let reasons = general::judge(cx, form);
+            let class = if reasons.is_empty() {
+                Class::Rendezvous
+            } else {
+                Class::Kept
+            };
+            let verdict = Verdict {
+                class,
+                reasons,
+                notes: vec![],
+            };
+            return TaskReport { task, verdict };
+        }
         if calling::looks_like_one(&cx) {
             return judge_caller(cx);
         }

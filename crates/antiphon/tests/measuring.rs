@@ -49,6 +49,11 @@ fn a_run_is_measured_listed_and_reported() {
     place
         .run(&["report", "9"])
         .fails(2, &["no run 9", "1 to 1"]);
+    let both = place.run(&["report", "small", "1", "--markdown", "-"]);
+    assert!(both.done().contains("# Small · Small"), "{}", both.out);
+    place
+        .run(&["report", "smal"])
+        .fails(2, &["`smal` is neither", "antiphon runs"]);
     place
         .run(&["report", "--html", "no/such/page.html"])
         .fails(3, &["no/such/page.html"]);

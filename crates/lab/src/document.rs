@@ -362,6 +362,14 @@ impl<'d> Item<'d> {
         None
     }
 
+    /// The value as true or false.
+    pub(crate) fn boolean(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(value) => Some(*value),
+            _ => self.wrong("`true` or `false`"),
+        }
+    }
+
     /// The value as a whole number from 1.
     pub(crate) fn count(&self) -> Option<u64> {
         if let DeValue::Integer(digits) = self.value {

@@ -13,7 +13,9 @@ package body Kit.Answers is
 
    procedure Put_Hello is
    begin
-      Text.Put_Line ("@@ hello protocol=1 language=Ada kit=1.0 clock=CLOCK_MONOTONIC");
+      Text.Put_Line
+        ("@@ hello protocol=1 language=Ada kit=1.0 clock=CLOCK_MONOTONIC"
+         & (if Own_Switches = null then "" else " switches=own"));
    end Put_Hello;
 
    --  list ----------------------------------------------------------------------------------------------------------

@@ -48,6 +48,10 @@ package body Kit.Resources is
          Minor_Faults => Nanoseconds (Usage.Minor_Faults),
          Major_Faults => Nanoseconds (Usage.Major_Faults),
          Wait         => Waited);
+      if Own_Switches /= null then
+         Now_Used.Voluntary := Own_Switches.all;
+         Now_Used.Involuntary := 0;
+      end if;
    end Take;
 
    function To_Ns (Time : Timeval) return Nanoseconds

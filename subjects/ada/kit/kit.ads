@@ -99,6 +99,14 @@ package Kit is
    function Reporting return Boolean with Inline_Always;
    --  True in untimed iterations only
 
+   --  For programs that count context switches themselves -----------------------------------------------------------
+
+   type Switch_Counter is access function return Nanoseconds;
+
+   Own_Switches : Switch_Counter := null;
+   --  If it is set before requests are served, slices carry what it counts as voluntary switches, and no involuntary
+   --  ones, in place of the system's count; hello says so
+
 private
 
    Untimed : Boolean := False with Atomic;

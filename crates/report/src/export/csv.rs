@@ -20,7 +20,7 @@ pub enum CsvError {
     Finish(String),
 }
 
-const HEADINGS: [&str; 33] = [
+const HEADINGS: [&str; 35] = [
     "group",
     "label",
     "test",
@@ -54,6 +54,8 @@ const HEADINGS: [&str; 33] = [
     "findings",
     "reason",
     "mend",
+    "suite",
+    "run",
 ];
 
 /// One record by column name; columns that it does not name are empty.
@@ -89,13 +91,24 @@ impl Record {
 /// # Errors
 /// Writing into memory failed.
 pub fn run(run: &RunRecord) -> Result<String, CsvError> {
-    let layout = Layout::from_suite_text(&run.suite_toml).unwrap_or_default();
-    let view = View::new(run, &layout);
+    runs(std::slice::from_ref(run))
+}
+
+/// Every figure of these runs.
+///
+/// # Errors
+/// Writing into memory failed.
+pub fn runs(runs: &[RunRecord]) -> Result<String, CsvError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADINGS)?;
-    for result in &run.results {
-        for record in records(&view, result) {
-            writer.write_record(record.fields())?;
+    for run in runs {
+        let layout = Layout::from_suite_text(&run.suite_toml).unwrap_or_default();
+        let view = View::new(run, &layout);
+        for result in &run.results {
+            for record in records(&view, result) {
+                let record = record.with_text("suite", &run.suite).with("run", run.id);
+                writer.write_record(record.fields())?;
+            }
         }
     }
     finish(writer)
