@@ -8,7 +8,7 @@ ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
 TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
 
-.PHONY: run test lint bench install uninstall clean setup-run setup-test build
+.PHONY: run test lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
 	$(ANTIPHON) measure features rendezvous --quick
@@ -23,6 +23,10 @@ lint:
 
 bench: setup-run
 	cargo bench --workspace
+
+# Leaks are not looked for: what a fiber that is blocked for ever owns is left alone on purpose.
+sanitize:
+	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $$(rustc -vV | sed -n 's/host: //p') --test one --test many --features corosensei/sanitizer
 
 build:
 	cargo build --workspace --release

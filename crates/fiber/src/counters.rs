@@ -1,0 +1,86 @@
+//! What the run-time counts: switches by cause, P operations, needless wake-ups, steals.
+
+use std::cell::Cell;
+
+/// Why a fiber that stays ready leaves its processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// It yields.
+    Yield,
+    /// Its processor's count of polls is used up.
+    Budget,
+    /// A timer ticked.
+    Tick,
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// Counts of one run, over all its servers.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct Counters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        /// The counts of one server, which counts alone.
+        #[derive(Debug, Default)]
+        pub(crate) struct Tally {
+            $(pub $name: Cell<u64>,)*
+        }
+
+        impl Tally {
+            /// Adds them to the run's.
+            pub fn add_to(&self, counters: &mut Counters) {
+                $(counters.$name += self.$name.get();)*
+            }
+        }
+
+        impl Counters {
+            /// Adds another's counts.
+            pub(crate) fn add(&mut self, other: &Counters) {
+                $(self.$name += other.$name;)*
+            }
+
+            /// Every count with its name, for tables and JSON.
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name)),*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
+    /// Switches by yields.
+    yields,
+    /// Switches because a fiber blocked.
+    blocks,
+    /// Switches because the count of polls was used up.
+    budgets,
+    /// Switches by ticks.
+    ticks,
+    /// Fibers that ended.
+    ends,
+    /// Fibers that were started.
+    spawns,
+    /// P operations on semaphores.
+    p_operations,
+    /// Those of them that blocked.
+    blocked_p_operations,
+    /// Wake-ups of a fiber that found its condition still false and waited again.
+    needless_wake_ups,
+    /// Fibers that a server took from another.
+    steals,
+    /// Ticks that came while the run-time was busy, or where a fiber may not be switched, and were honoured later.
+    deferred_ticks,
+}
+
+impl Counters {
+    /// All switches from one fiber to the next.
+    pub fn switches(&self) -> u64 {
+        self.yields + self.blocks + self.budgets + self.ticks + self.ends
+    }
+}
+
+#[inline]
+pub(crate) fn one_more(count: &Cell<u64>) {
+    count.set(count.get() + 1);
+}

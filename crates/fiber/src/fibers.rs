@@ -1,0 +1,258 @@
+//! Fibers as threads: what a running fiber may ask of its run-time.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use crate::clock::nanoseconds;
+use crate::counters::{Cause, one_more};
+use crate::fiber::{Fiber, Wait};
+use crate::line::{Line, WAITING};
+use crate::server::Server;
+use crate::servers::{Kept, Lock, Many, One, Servers, Word};
+use crate::threads::{Event, Threads};
+
+/// Fibers on [`One`] server or [`Many`].
+#[derive(Debug, Clone, Copy)]
+pub struct Fibers<S>(PhantomData<S>);
+
+/// Fibers on one processor.
+pub type OneServer = Fibers<One>;
+/// Fibers on several processors.
+pub type ManyServers = Fibers<Many>;
+
+/// The server that the caller runs on. The reference is good until the caller switches.
+///
+/// # Panics
+/// Outside of a fiber of this kind.
+#[inline]
+pub(crate) fn server<'a, S: Servers>() -> &'a Server<S> {
+    let server = S::server();
+    assert!(
+        !server.is_null(),
+        "this is for fibers: call it from within Run::start"
+    );
+    // SAFETY: a server is set for its OS thread as long as it serves, and fibers run only then.
+    unsafe { &*server }
+}
+
+/// While it lives, the run-time is at work; ticks that came meanwhile are honoured at its end.
+#[derive(Debug)]
+pub struct Entered<S: Servers>(PhantomData<(S, *const ())>);
+
+impl<S: Servers> Entered<S> {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        server::<S>().is_busy.set(true);
+        Entered(PhantomData)
+    }
+}
+
+impl<S: Servers> Drop for Entered<S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let server = server::<S>();
+        // SAFETY: the running fiber's descriptor lives.
+        if unsafe { server.running().as_ref() }.is_sliceable.get() {
+            leave_to_sliceable(server);
+        }
+    }
+}
+
+/// Goes back to code that may be switched anywhere; a tick that waited comes first.
+#[cold]
+fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
+    if server.tick.get() {
+        one_more(&server.tally.deferred_ticks);
+        // SAFETY: on a fiber, which touches its server again only through the look-up below.
+        unsafe { server.reschedule(Cause::Tick) };
+    }
+    self::server::<S>().is_busy.set(false);
+}
+
+/// A fiber taken from a line, in the state of parking that it was in there.
+#[derive(Debug)]
+pub struct Sleeper<S: Servers> {
+    fiber: NonNull<Fiber<S>>,
+    parking: u64,
+}
+
+impl<S: Servers> Threads for Fibers<S> {
+    type Lock<V> = S::Lock<V>;
+    type Line = Line<S>;
+    type Sleeper = Sleeper<S>;
+    type Entered = Entered<S>;
+
+    #[inline]
+    fn enter() -> Entered<S> {
+        Entered::new()
+    }
+
+    #[inline]
+    fn line_up(line: &mut Line<S>, wait: Wait) {
+        let fiber = server::<S>().running();
+        begin_to_wait(fiber, wait);
+        line.push_last(fiber);
+    }
+
+    fn step_out(line: &mut Line<S>) -> bool {
+        let fiber = server::<S>().running();
+        // SAFETY: the caller's own descriptor; it is linked into this line or into none, under the line's lock.
+        let is_in = unsafe { fiber.as_ref() }.links[WAITING].is_in.get();
+        if is_in {
+            line.remove(fiber);
+        }
+        is_in
+    }
+
+    #[inline]
+    fn first(line: &mut Line<S>) -> Option<Sleeper<S>> {
+        let fiber = line.take_first()?;
+        // Read while the line's lock is held: later the fiber may have been woken by its alarm, and wait elsewhere.
+        // SAFETY: descriptors live as long as the run-time.
+        let parking = unsafe { fiber.as_ref() }.parking.get();
+        Some(Sleeper { fiber, parking })
+    }
+
+    #[inline]
+    fn wake(sleeper: Sleeper<S>) {
+        let server = server::<S>();
+        server
+            .shared
+            .wake(sleeper.fiber, sleeper.parking, server.number);
+    }
+
+    #[inline(always)]
+    fn park<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>) {
+        let kept = <S::Lock<V> as Lock<V>>::keep(guard);
+        // SAFETY: on a fiber; the lock is part of what it waits on, which its caller keeps.
+        unsafe { server::<S>().park(kept, None) };
+    }
+
+    fn park_until<V>(guard: <S::Lock<V> as Lock<V>>::Guard<'_>, until: Duration) {
+        let kept = <S::Lock<V> as Lock<V>>::keep(guard);
+        // SAFETY: as in `park`.
+        unsafe { server::<S>().park(kept, Some(nanoseconds(until))) };
+    }
+
+    #[inline(always)]
+    fn yield_now() {
+        let _entered = Self::enter();
+        // SAFETY: on a fiber; the server is not used afterwards.
+        unsafe { server::<S>().reschedule(Cause::Yield) };
+    }
+
+    #[track_caller]
+    fn sleep(time: Duration) {
+        let wait = Wait::on("time");
+        let _entered = Self::enter();
+        let server = server::<S>();
+        if time.is_zero() {
+            // SAFETY: as in `yield_now`.
+            return unsafe { server.reschedule(Cause::Yield) };
+        }
+        let until_ns = server
+            .shared
+            .clock
+            .now_ns()
+            .saturating_add(nanoseconds(time));
+        begin_to_wait(server.running(), wait);
+        // SAFETY: on a fiber, without a lock.
+        unsafe { server.park(Kept::NONE, Some(until_ns)) };
+    }
+
+    fn now() -> Duration {
+        Duration::from_nanos(server::<S>().shared.clock.now_ns())
+    }
+
+    #[inline]
+    fn note(event: Event) {
+        let tally = &server::<S>().tally;
+        one_more(match event {
+            Event::P => &tally.p_operations,
+            Event::BlockedP => &tally.blocked_p_operations,
+            Event::NeedlessWakeUp => &tally.needless_wake_ups,
+        });
+    }
+}
+
+/// Makes the running fiber's state one of parking.
+#[inline]
+pub(crate) fn begin_to_wait<S: Servers>(fiber: NonNull<Fiber<S>>, wait: Wait) {
+    // SAFETY: the caller's own descriptor.
+    let it = unsafe { fiber.as_ref() };
+    it.wait.set(Some(wait));
+    it.parking.set(it.parking.get().wrapping_add(1));
+}
+
+impl<S: Servers> Fibers<S> {
+    /// The head of a loop: switches if the processor's count is used up, or a tick has come.
+    #[inline]
+    pub fn poll() {
+        let server = server::<S>();
+        let left = server.budget.get() - 1;
+        server.budget.set(left);
+        if left <= 0 || server.tick.get() {
+            poll_is_up(server);
+        }
+    }
+
+    /// Runs code that a tick may switch at any instruction, under [`Policy::Sliced`](crate::Policy::Sliced).
+    ///
+    /// # Safety
+    /// Between two calls of this crate the code takes no lock, allocates nothing, and keeps no address of a thread-local: another fiber may run at
+    /// any instruction, and with [`Many`] the code may go on on another OS thread.
+    pub unsafe fn sliceable<R>(code: impl FnOnce() -> R) -> R {
+        let fiber = server::<S>().running();
+        // SAFETY: the running fiber's own descriptor, which lives longer than this call.
+        let it = unsafe { fiber.as_ref() };
+        let before = it.is_sliceable.replace(true);
+        leave_to_sliceable(server::<S>());
+        let result = code();
+        server::<S>().is_busy.set(true);
+        it.is_sliceable.set(before);
+        if before {
+            leave_to_sliceable(server::<S>());
+        }
+        result
+    }
+
+    /// The running fiber's priority.
+    pub fn priority() -> i32 {
+        // SAFETY: the running fiber's own descriptor.
+        unsafe { server::<S>().running().as_ref() }.priority.get()
+    }
+
+    /// Changes it. Who lowers it below a ready fiber's on its server loses the processor to that.
+    pub fn set_priority(priority: i32) {
+        let _entered = Self::enter();
+        let server = server::<S>();
+        // SAFETY: as above.
+        unsafe { server.running().as_ref() }.priority.set(priority);
+        let is_below = server.shared.queues[server.number]
+            .lock()
+            .is_above(priority);
+        if is_below {
+            // SAFETY: on a fiber; the server is not used afterwards.
+            unsafe { server.reschedule(Cause::Yield) };
+        }
+    }
+
+    /// Waits, by yielding, until the condition holds: the *await* of cooperative programs.
+    pub fn wait_until(mut condition: impl FnMut() -> bool) {
+        while !condition() {
+            Self::yield_now();
+            Self::note(Event::NeedlessWakeUp);
+        }
+    }
+}
+
+#[cold]
+fn poll_is_up<S: Servers>(server: &Server<S>) {
+    let was_busy = server.is_busy.replace(true);
+    let is_tick = server.tick.get() || server.shared.policy.quantum().is_some();
+    let cause = if is_tick { Cause::Tick } else { Cause::Budget };
+    // SAFETY: on a fiber; its server is looked up anew below.
+    unsafe { server.reschedule(cause) };
+    self::server::<S>().is_busy.set(was_busy);
+}

@@ -1,0 +1,98 @@
+//! The operating system's threads behind the same interface.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::fiber::Wait;
+use crate::threads::{Event, Threads};
+
+/// Threads of the operating system. Every thread may use them; there is no run-time to start.
+#[derive(Debug, Clone, Copy)]
+pub struct OsThreads;
+
+/// Where a thread sleeps.
+#[derive(Debug, Default)]
+pub struct Bed {
+    is_woken: Mutex<bool>,
+    changed: Condvar,
+}
+
+thread_local! {
+    static OWN: Arc<Bed> = Arc::default();
+}
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+impl Bed {
+    fn sleep(&self, until: Option<Instant>) {
+        let mut is_woken = self.is_woken.lock();
+        while !*is_woken {
+            match until {
+                None => self.changed.wait(&mut is_woken),
+                Some(until) if self.changed.wait_until(&mut is_woken, until).timed_out() => break,
+                Some(_) => {}
+            }
+        }
+        *is_woken = false;
+    }
+}
+
+impl Threads for OsThreads {
+    type Lock<V> = Mutex<V>;
+    type Line = VecDeque<Arc<Bed>>;
+    type Sleeper = Arc<Bed>;
+    type Entered = ();
+
+    fn enter() {}
+
+    fn line_up(line: &mut Self::Line, _wait: Wait) {
+        OWN.with(|bed| {
+            // A time-out may have met a wake-up that came too late.
+            *bed.is_woken.lock() = false;
+            line.push_back(bed.clone());
+        });
+    }
+
+    fn step_out(line: &mut Self::Line) -> bool {
+        OWN.with(|own| {
+            let place = line.iter().position(|bed| Arc::ptr_eq(bed, own));
+            place.and_then(|p| line.remove(p)).is_some()
+        })
+    }
+
+    fn first(line: &mut Self::Line) -> Option<Arc<Bed>> {
+        line.pop_front()
+    }
+
+    fn wake(sleeper: Arc<Bed>) {
+        *sleeper.is_woken.lock() = true;
+        sleeper.changed.notify_one();
+    }
+
+    fn park<V>(guard: MutexGuard<'_, V>) {
+        drop(guard);
+        OWN.with(|bed| bed.sleep(None));
+    }
+
+    fn park_until<V>(guard: MutexGuard<'_, V>, until: Duration) {
+        drop(guard);
+        OWN.with(|bed| bed.sleep(START.checked_add(until)));
+    }
+
+    fn yield_now() {
+        std::thread::yield_now();
+    }
+
+    fn sleep(time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn now() -> Duration {
+        START.elapsed()
+    }
+
+    fn note(_event: Event) {}
+}

@@ -1,0 +1,278 @@
+//! A run: job servers are started, fibers run, and what happened is told.
+
+use std::cell::RefCell;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::counters::Counters;
+use crate::fiber::Wait;
+use crate::histograms::Histograms;
+use crate::overflow::{OnOverflow, Watch};
+use crate::policy::Policy;
+use crate::schedule::{Director, Schedule, Trace};
+use crate::server::Server;
+use crate::servers::{Lock, Many, One, Servers};
+use crate::shared::Shared;
+use crate::spawn::{Birth, Panic, start};
+use crate::stack::StackError;
+use crate::tick::{Timer, TimerError};
+
+/// How fibers are to be run.
+#[derive(Debug, Clone)]
+pub struct Run<S> {
+    settings: Settings,
+    servers: std::marker::PhantomData<S>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub servers: usize,
+    pub policy: Policy,
+    pub stack_bytes: usize,
+    pub schedule: Schedule,
+    pub keeps_histograms: bool,
+    pub on_overflow: Option<OnOverflow>,
+}
+
+/// A run that could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// No stack for the first fiber.
+    #[error(transparent)]
+    Stack(#[from] StackError),
+    /// No timer for ticks.
+    #[error(transparent)]
+    Timer(#[from] TimerError),
+    /// Called by a fiber.
+    #[error(
+        "a run was started by a fiber of a run on the same thread: start it from outside, or spawn a fiber"
+    )]
+    Nested,
+}
+
+/// A fiber that waits for ever.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocked {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// What it waits for, and where.
+    pub wait: Option<Wait>,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Outcome<T> {
+    /// What the first fiber returned, or panicked with; none if it is blocked.
+    pub value: Option<Result<T, Panic>>,
+    /// Fibers that were blocked when no other was left, in the order of their creation. What they own is never dropped.
+    pub blocked: Vec<Blocked>,
+    /// Counts over all servers.
+    pub counters: Counters,
+    /// Distributions, if they were asked for.
+    pub histograms: Option<Histograms>,
+    /// What happened, if the schedule was other than fair.
+    pub trace: Option<Trace>,
+}
+
+/// Usable bytes of a fiber's stack, where nothing else is asked for: enough for formatted output in a debug build.
+const STACK_BYTES: usize = 64 << 10;
+
+impl Run<One> {
+    /// Fibers on one server, the calling OS thread.
+    pub fn one() -> Run<One> {
+        Run::with(1)
+    }
+
+    /// Which fiber runs when; fair unless given.
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.settings.schedule = schedule;
+        self
+    }
+
+    /// Runs until every fiber has ended or is blocked for ever.
+    ///
+    /// # Errors
+    /// The run cannot begin.
+    pub fn start<T: 'static>(
+        self,
+        main: impl FnOnce() -> T + 'static,
+    ) -> Result<Outcome<T>, RunError> {
+        let shared = Rc::new(Shared::<One>::new(&self.settings));
+        let value = Rc::new(RefCell::new(None));
+        let result = value.clone();
+        let body = move || *result.borrow_mut() = Some(catch_unwind(AssertUnwindSafe(main)));
+        let mut counters = Counters::default();
+        serve::<One>(&shared, 0, Some(body), &mut counters)?;
+        let value = value.take();
+        Ok(outcome(&shared, value, counters))
+    }
+}
+
+impl Run<Many> {
+    /// Fibers on so many servers: the calling OS thread and others.
+    pub fn many(servers: NonZeroUsize) -> Run<Many> {
+        Run::with(servers.get())
+    }
+
+    /// Runs until every fiber has ended or is blocked for ever.
+    ///
+    /// # Safety
+    /// As for [`Fibers::<Many>::spawn`](crate::Fibers): the first fiber, too, may go on on another OS thread after any switch.
+    ///
+    /// # Errors
+    /// The run cannot begin.
+    pub unsafe fn start<T: Send + 'static>(
+        self,
+        main: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Outcome<T>, RunError> {
+        let shared = Arc::new(Shared::<Many>::new(&self.settings));
+        let value = Arc::new(parking_lot::Mutex::new(None));
+        let result = value.clone();
+        let body = move || {
+            let ended = catch_unwind(AssertUnwindSafe(main));
+            *result.lock() = Some(ended);
+        };
+        let counters = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..self.settings.servers)
+                .map(|number| {
+                    let shared = &shared;
+                    scope.spawn(move || {
+                        let mut counters = Counters::default();
+                        serve::<Many>(shared, number, None::<fn()>, &mut counters)
+                            .map(|()| counters)
+                    })
+                })
+                .collect();
+            let mut counters = Counters::default();
+            let mut result = serve::<Many>(&shared, 0, Some(body), &mut counters);
+            for other in others {
+                match other
+                    .join()
+                    .expect("a server does not panic: fibers' panics are caught")
+                {
+                    Ok(theirs) => counters.add(&theirs),
+                    Err(error) => result = result.and(Err(error)),
+                }
+            }
+            result.map(|()| counters)
+        })?;
+        let value = value.lock().take();
+        Ok(outcome(&shared, value, counters))
+    }
+}
+
+impl<S: Servers> Run<S> {
+    fn with(servers: usize) -> Run<S> {
+        Run {
+            settings: Settings {
+                servers,
+                policy: Policy::Cooperative,
+                stack_bytes: STACK_BYTES,
+                schedule: Schedule::Fair,
+                keeps_histograms: false,
+                on_overflow: None,
+            },
+            servers: std::marker::PhantomData,
+        }
+    }
+
+    /// When a running fiber loses its processor; never unless given.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.settings.policy = policy;
+        self
+    }
+
+    /// Usable bytes of a fiber's stack, rounded up to pages; 64 KiB unless given.
+    pub fn stack_bytes(mut self, bytes: usize) -> Self {
+        self.settings.stack_bytes = bytes;
+        self
+    }
+
+    /// Keeps distributions of ready-to-run times and of turns. Each switch then reads the clock twice.
+    pub fn histograms(mut self) -> Self {
+        self.settings.keeps_histograms = true;
+        self
+    }
+
+    /// Called when a fiber's stack overflows, before the process aborts.
+    pub fn on_overflow(mut self, handler: OnOverflow) -> Self {
+        self.settings.on_overflow = Some(handler);
+        self
+    }
+}
+
+/// Makes the calling OS thread a server until the run is over.
+fn serve<S: Servers>(
+    shared: &S::Ref<Shared<S>>,
+    number: usize,
+    first: Option<impl FnOnce() + 'static>,
+    counters: &mut Counters,
+) -> Result<(), RunError> {
+    let server = Server::<S>::new(shared.clone(), number);
+    let result = serve_as(&server, first);
+    if result.is_err() {
+        // The others wait for work that will not come.
+        shared.stop();
+    }
+    server.tally.add_to(counters);
+    result
+}
+
+fn serve_as<S: Servers>(
+    server: &Server<S>,
+    first: Option<impl FnOnce() + 'static>,
+) -> Result<(), RunError> {
+    if !S::server().is_null() {
+        return Err(RunError::Nested);
+    }
+    let _watch = Watch::start();
+    let _timer = server.shared.tick_every().map(Timer::start).transpose()?;
+    if let Some(body) = first {
+        let birth = Birth {
+            name: Some("main".into()),
+            ..Birth::default()
+        };
+        start(server, birth, body)?;
+    }
+    S::set_server(server);
+    server.serve();
+    S::set_server(std::ptr::null());
+    Ok(())
+}
+
+fn outcome<T, S: Servers>(
+    shared: &Shared<S>,
+    value: Option<Result<T, Panic>>,
+    counters: Counters,
+) -> Outcome<T> {
+    let mut store = shared.store.lock();
+    let blocked: Vec<Blocked> = store
+        .all()
+        .filter(|f| f.is_alive.get())
+        .map(|f| {
+            f.forget_context();
+            // SAFETY: the run is over.
+            let name = unsafe { f.name() }.map(String::from);
+            let wait = f.wait.get();
+            Blocked { name, wait }
+        })
+        .collect();
+    if !blocked.is_empty() {
+        store.pool.leak();
+    }
+    Outcome {
+        value,
+        blocked,
+        counters,
+        histograms: shared.histograms.as_ref().map(|h| h.lock().clone()),
+        trace: shared.director.as_ref().map(|d| d.lock().trace.clone()),
+    }
+}
+
+impl Settings {
+    pub(crate) fn director(&self) -> Option<Director> {
+        Director::new(&self.schedule)
+    }
+}

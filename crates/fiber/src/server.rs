@@ -1,0 +1,256 @@
+//! A job server: an OS thread that runs fibers, one at a time.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use crate::counters::{Cause, Tally, one_more};
+use crate::fiber::Fiber;
+use crate::servers::{Kept, Lock, Servers, Word};
+use crate::shared::Shared;
+use crate::stack::{Stack, StackError};
+use crate::timers::Alarm;
+
+/// Dispatches between two looks at the clock, at other servers' work and at files while there is work of one's own.
+const DISPATCHES_A_LOOK: u32 = 64;
+
+/// Ended fibers, with their stacks, that a server keeps for its next ones.
+const MOST_SPARE: usize = 256;
+
+/// A job server. Everything in it is touched by its own OS thread alone.
+#[doc(hidden)]
+pub struct Server<S: Servers> {
+    pub(crate) shared: S::Ref<Shared<S>>,
+    pub(crate) number: usize,
+    pub(crate) current: Cell<Option<NonNull<Fiber<S>>>>,
+    /// Whether a tick must wait: the run-time is at work, or the fiber may not be switched anywhere.
+    pub(crate) is_busy: Cell<bool>,
+    /// A tick that waits.
+    pub(crate) tick: Cell<bool>,
+    /// Polls until the next switch.
+    pub(crate) budget: Cell<i64>,
+    /// What a switch by count, or a yield, sets it to.
+    full_budget: i64,
+    /// Whether a director chooses.
+    is_directed: bool,
+    pub(crate) tally: Tally,
+    /// Whether the fiber that left is ready; otherwise it waits, and `wait` says how.
+    leaves_ready: Cell<bool>,
+    wait: Cell<Parking>,
+    /// The fiber to run next, by a named yield.
+    named: Cell<Option<NonNull<Fiber<S>>>>,
+    spare: std::cell::RefCell<Vec<(NonNull<Fiber<S>>, Stack)>>,
+    /// The budget that the present turn began with, in a directed run.
+    turn_budget: Cell<i64>,
+}
+
+/// How a fiber that has left its stack waits: an alarm is set if it has a time, then the lock on what it waits for is let go of.
+#[derive(Clone, Copy)]
+struct Parking {
+    kept: Kept,
+    until_ns: Option<u64>,
+}
+
+impl<S: Servers> Server<S> {
+    pub(crate) fn new(shared: S::Ref<Shared<S>>, number: usize) -> Server<S> {
+        let budget = shared.policy.budget();
+        let is_directed = shared.director.is_some();
+        Server {
+            shared,
+            number,
+            current: Cell::new(None),
+            is_busy: Cell::new(true),
+            tick: Cell::new(false),
+            budget: Cell::new(budget),
+            full_budget: budget,
+            is_directed,
+            tally: Tally::default(),
+            leaves_ready: Cell::new(true),
+            wait: Cell::new(Parking {
+                kept: Kept::NONE,
+                until_ns: None,
+            }),
+            named: Cell::new(None),
+            spare: std::cell::RefCell::default(),
+            turn_budget: Cell::new(i64::MAX),
+        }
+    }
+
+    /// Runs fibers until none will ever be ready again.
+    pub(crate) fn serve(&self) {
+        let mut to_look = DISPATCHES_A_LOOK;
+        loop {
+            to_look -= 1;
+            if to_look == 0 {
+                to_look = DISPATCHES_A_LOOK;
+                self.shared.look_around(self.number);
+            }
+            match self.next() {
+                Some(fiber) => self.run(fiber),
+                None if self.shared.is_over(self.number) => return,
+                None => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn next(&self) -> Option<NonNull<Fiber<S>>> {
+        if let Some(fiber) = self.named.take() {
+            return Some(fiber);
+        }
+        if self.is_directed {
+            return self.directed();
+        }
+        let own = self.shared.queues[self.number].lock().take();
+        if own.is_some() || !S::SEVERAL {
+            return own;
+        }
+        let stolen = self.shared.steal(self.number);
+        if stolen.is_some() {
+            one_more(&self.tally.steals);
+        }
+        stolen
+    }
+
+    /// The next fiber as the run's director has it.
+    fn directed(&self) -> Option<NonNull<Fiber<S>>> {
+        let director = self.shared.director.as_ref()?;
+        let mut ready = self.shared.queues[self.number].lock();
+        let choices = ready.choices();
+        if choices == 0 {
+            return None;
+        }
+        let ticks = self.shared.policy.quantum().is_some();
+        let (place, polls) = director.lock().turn(choices, ticks);
+        if ticks {
+            let budget = if polls > 0 {
+                i64::from(polls)
+            } else {
+                i64::MAX
+            };
+            self.budget.set(budget);
+            self.turn_budget.set(budget);
+        }
+        ready.take_at(place)
+    }
+
+    #[inline]
+    fn run(&self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: descriptors live as long as the run-time, and this one was in a line that this server took it from.
+        let it = unsafe { fiber.as_ref() };
+        let began_ns = self.shared.note_ready(it);
+        // A tick was for the fiber before.
+        self.tick.set(false);
+        self.current.set(Some(fiber));
+        let ended = unsafe { it.resume() };
+        self.current.set(None);
+        self.is_busy.set(true);
+        self.shared.note_turn(began_ns);
+        if let Some(stack) = ended {
+            return self.recycle(fiber, stack);
+        }
+        if self.leaves_ready.get() {
+            return self.make_ready(fiber);
+        }
+        let Parking { kept, until_ns } = self.wait.get();
+        if let Some(at_ns) = until_ns {
+            let parking = it.parking.get();
+            self.shared.set_alarm(at_ns, Alarm { fiber, parking });
+        }
+        // SAFETY: what the fiber waits on lives while it waits, and this thread took the lock in `park`.
+        unsafe { kept.let_go() };
+    }
+
+    fn recycle(&self, fiber: NonNull<Fiber<S>>, stack: Stack) {
+        one_more(&self.tally.ends);
+        let mut spare = self.spare.borrow_mut();
+        if spare.len() < MOST_SPARE {
+            spare.push((fiber, stack));
+        } else {
+            drop(spare);
+            self.shared.store.lock().put_back(fiber, stack);
+        }
+    }
+
+    /// A descriptor with a stack for a new fiber.
+    pub(crate) fn take_spare(&self) -> Result<(NonNull<Fiber<S>>, Stack), StackError> {
+        if let Some(pair) = self.spare.borrow_mut().pop() {
+            return Ok(pair);
+        }
+        self.shared.store.lock().take()
+    }
+
+    /// Appends a fiber to the ready list of the server that it belongs on.
+    #[inline]
+    pub(crate) fn make_ready(&self, fiber: NonNull<Fiber<S>>) {
+        self.shared.make_ready(fiber, self.number);
+    }
+
+    /// Leaves the running fiber, which stays ready.
+    ///
+    /// # Safety
+    /// Called on a fiber of this server; the caller must not use `self` afterwards, since the fiber may go on elsewhere.
+    #[inline(always)]
+    pub(crate) unsafe fn reschedule(&self, cause: Cause) {
+        let count = match cause {
+            Cause::Yield => &self.tally.yields,
+            Cause::Budget => &self.tally.budgets,
+            Cause::Tick => &self.tally.ticks,
+        };
+        one_more(count);
+        if cause == Cause::Tick && self.is_directed {
+            self.note_tick();
+        }
+        // As in SR: a yield is the same routine as a switch by count, and begins the count anew.
+        self.budget.set(self.full_budget);
+        self.leaves_ready.set(true);
+        unsafe { self.leave() };
+    }
+
+    /// Writes a tick down, so that a replay has it after as many polls.
+    fn note_tick(&self) {
+        if let Some(director) = &self.shared.director {
+            let polls = self.turn_budget.get().saturating_sub(self.budget.get());
+            director
+                .lock()
+                .ticked(u32::try_from(polls).unwrap_or(u32::MAX).max(1));
+        }
+    }
+
+    /// Leaves the running fiber until it is woken.
+    ///
+    /// # Safety
+    /// As for [`Server::reschedule`]; the lock that is kept lives until the fiber goes on.
+    #[inline(always)]
+    pub(crate) unsafe fn park(&self, kept: Kept, until_ns: Option<u64>) {
+        one_more(&self.tally.blocks);
+        self.leaves_ready.set(false);
+        self.wait.set(Parking { kept, until_ns });
+        unsafe { self.leave() };
+    }
+
+    // Inlined with all that leads here: a processor predicts returns by the calls it saw, which a switch in a called function spoils.
+    #[inline(always)]
+    unsafe fn leave(&self) {
+        let fiber = self
+            .current
+            .get()
+            .expect("only a fiber can leave its processor");
+        // SAFETY: it is the caller's own descriptor.
+        unsafe { fiber.as_ref().suspend() };
+    }
+
+    /// Runs this fiber next; it must not be in any line.
+    pub(crate) fn name_next(&self, fiber: NonNull<Fiber<S>>) {
+        if let Some(before) = self.named.replace(Some(fiber)) {
+            self.make_ready(before);
+        }
+    }
+
+    /// The running fiber.
+    #[inline]
+    pub(crate) fn running(&self) -> NonNull<Fiber<S>> {
+        self.current
+            .get()
+            .expect("the run-time is entered by fibers")
+    }
+}

@@ -1,0 +1,275 @@
+//! One job server or several: what the run-time needs to be told to have no atomics, or only those it needs.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::server::Server;
+
+/// All fibers run on one processor: locks are none and counts are plain.
+#[derive(Debug, Clone, Copy)]
+pub struct One;
+
+/// Fibers run on several processors at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Many;
+
+/// [`One`] or [`Many`].
+pub trait Servers: sealed::Sealed + Sized + 'static {
+    /// Whether fibers may run at the same time.
+    const SEVERAL: bool;
+    /// What guards a value for a few instructions.
+    type Lock<V>: Lock<V>;
+    /// A count that fibers share.
+    type Word: Word;
+    /// A value that fibers share.
+    type Ref<V>: Clone + Deref<Target = V>;
+
+    /// Shares a value.
+    fn share<V>(value: V) -> Self::Ref<V>;
+    /// The job server of the calling OS thread; null outside of one. Not to be kept over a switch: the fiber may go on elsewhere.
+    #[doc(hidden)]
+    fn server() -> *const Server<Self>;
+    #[doc(hidden)]
+    fn set_server(server: *const Server<Self>);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::One {}
+    impl Sealed for super::Many {}
+}
+
+/// A lock held for a few instructions, never over a switch of the holder's making.
+pub trait Lock<V> {
+    /// The right to the value.
+    type Guard<'a>: DerefMut<Target = V>
+    where
+        Self: 'a,
+        V: 'a;
+    /// A lock that nobody holds.
+    fn new(value: V) -> Self;
+    /// Takes it.
+    fn lock(&self) -> Self::Guard<'_>;
+    /// Keeps the lock taken after the guard is gone, to be let go of by whoever runs next on this processor.
+    fn keep(guard: Self::Guard<'_>) -> Kept;
+}
+
+/// A lock that outlives its guard.
+#[derive(Debug, Clone, Copy)]
+#[must_use = "a lock that is not let go of is held for ever"]
+pub struct Kept(Option<(*const (), LetGo)>);
+
+/// Lets go of the lock at an address.
+type LetGo = unsafe fn(*const ());
+
+impl Kept {
+    /// No lock: threads that block by themselves let go before they do.
+    pub const NONE: Kept = Kept(None);
+
+    /// Lets go.
+    ///
+    /// # Safety
+    /// The lock still lives, and this OS thread holds it by [`Lock::keep`].
+    #[inline]
+    pub(crate) unsafe fn let_go(self) {
+        if let Some((lock, let_go)) = self.0 {
+            unsafe { let_go(lock) }
+        }
+    }
+}
+
+/// A count shared by fibers.
+pub trait Word: Default {
+    /// The value.
+    fn get(&self) -> u64;
+    /// Sets it.
+    fn set(&self, value: u64);
+    /// Adds (with wrap-around) and gives the value before.
+    fn add(&self, by: u64) -> u64;
+    /// Replaces `from` by `to`; whether it was `from`.
+    fn replace(&self, from: u64, to: u64) -> bool;
+}
+
+impl Word for Cell<u64> {
+    #[inline]
+    fn get(&self) -> u64 {
+        Cell::get(self)
+    }
+    #[inline]
+    fn set(&self, value: u64) {
+        Cell::set(self, value);
+    }
+    #[inline]
+    fn add(&self, by: u64) -> u64 {
+        let before = Cell::get(self);
+        Cell::set(self, before.wrapping_add(by));
+        before
+    }
+    #[inline]
+    fn replace(&self, from: u64, to: u64) -> bool {
+        let is_equal = Cell::get(self) == from;
+        if is_equal {
+            Cell::set(self, to);
+        }
+        is_equal
+    }
+}
+
+impl Word for AtomicU64 {
+    #[inline]
+    fn get(&self) -> u64 {
+        self.load(Ordering::SeqCst)
+    }
+    #[inline]
+    fn set(&self, value: u64) {
+        self.store(value, Ordering::SeqCst);
+    }
+    #[inline]
+    fn add(&self, by: u64) -> u64 {
+        self.fetch_add(by, Ordering::SeqCst)
+    }
+    #[inline]
+    fn replace(&self, from: u64, to: u64) -> bool {
+        self.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    }
+}
+
+/// The lock of a single processor: nobody else can be in it, since its holder does not switch.
+#[derive(Debug, Default)]
+pub struct Alone<V> {
+    value: UnsafeCell<V>,
+    is_held: Cell<bool>,
+}
+
+/// The right to the value of an [`Alone`].
+#[derive(Debug)]
+pub struct AloneGuard<'a, V>(&'a Alone<V>);
+
+impl<V> Lock<V> for Alone<V> {
+    type Guard<'a>
+        = AloneGuard<'a, V>
+    where
+        V: 'a;
+
+    fn new(value: V) -> Self {
+        Alone {
+            value: UnsafeCell::new(value),
+            is_held: Cell::new(false),
+        }
+    }
+
+    #[inline]
+    fn lock(&self) -> AloneGuard<'_, V> {
+        // Only code of this crate runs while it is held, and none of that code switches: a second holder would be our own mistake.
+        assert!(!self.is_held.replace(true), "a lock was taken twice");
+        AloneGuard(self)
+    }
+
+    #[inline]
+    fn keep(guard: AloneGuard<'_, V>) -> Kept {
+        drop(guard);
+        Kept::NONE
+    }
+}
+
+impl<V> Deref for AloneGuard<'_, V> {
+    type Target = V;
+    #[inline]
+    fn deref(&self) -> &V {
+        // SAFETY: `is_held` admits one guard at a time, and `Alone` is not `Sync`.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<V> DerefMut for AloneGuard<'_, V> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut V {
+        // SAFETY: as above.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<V> Drop for AloneGuard<'_, V> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.is_held.set(false);
+    }
+}
+
+impl<V> Lock<V> for parking_lot::Mutex<V> {
+    type Guard<'a>
+        = parking_lot::MutexGuard<'a, V>
+    where
+        V: 'a;
+
+    fn new(value: V) -> Self {
+        parking_lot::Mutex::new(value)
+    }
+
+    #[inline]
+    fn lock(&self) -> parking_lot::MutexGuard<'_, V> {
+        parking_lot::Mutex::lock(self)
+    }
+
+    #[inline]
+    fn keep(guard: parking_lot::MutexGuard<'_, V>) -> Kept {
+        unsafe fn let_go<V>(lock: *const ()) {
+            // SAFETY: by `Kept::let_go`'s contract it is that lock, it lives, and its guard was forgotten below.
+            unsafe { (*lock.cast::<parking_lot::Mutex<V>>()).force_unlock() }
+        }
+        let lock: *const Self = parking_lot::MutexGuard::mutex(&guard);
+        std::mem::forget(guard);
+        Kept(Some((lock.cast(), let_go::<V>)))
+    }
+}
+
+thread_local! {
+    static OF_ONE: Cell<*const Server<One>> = const { Cell::new(std::ptr::null()) };
+    static OF_MANY: Cell<*const Server<Many>> = const { Cell::new(std::ptr::null()) };
+}
+
+impl Servers for One {
+    const SEVERAL: bool = false;
+    type Lock<V> = Alone<V>;
+    type Word = Cell<u64>;
+    type Ref<V> = Rc<V>;
+
+    fn share<V>(value: V) -> Rc<V> {
+        Rc::new(value)
+    }
+
+    #[inline]
+    fn server() -> *const Server<One> {
+        OF_ONE.get()
+    }
+
+    fn set_server(server: *const Server<One>) {
+        OF_ONE.set(server);
+    }
+}
+
+impl Servers for Many {
+    const SEVERAL: bool = true;
+    type Lock<V> = parking_lot::Mutex<V>;
+    type Word = AtomicU64;
+    type Ref<V> = Arc<V>;
+
+    fn share<V>(value: V) -> Arc<V> {
+        Arc::new(value)
+    }
+
+    // Not inlined: a caller that switched would otherwise go on with the thread-local address of the processor it came from.
+    #[inline(never)]
+    fn server() -> *const Server<Many> {
+        OF_MANY.get()
+    }
+
+    #[inline(never)]
+    fn set_server(server: *const Server<Many>) {
+        OF_MANY.set(server);
+    }
+}

@@ -1,0 +1,246 @@
+//! What the job servers of a run-time share.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::fiber::Fiber;
+use crate::histograms::Histograms;
+use crate::idle::Work;
+use crate::outside::Inbox;
+use crate::overflow::OnOverflow;
+use crate::policy::Policy;
+use crate::ready::Ready;
+use crate::run::Settings;
+use crate::schedule::{Director, Schedule};
+use crate::servers::{Lock, Servers, Word};
+use crate::stack::{Pool, Stack, StackError};
+use crate::timers::{Alarm, Timers};
+
+/// What the job servers of a run-time share.
+#[doc(hidden)]
+pub struct Shared<S: Servers> {
+    pub(crate) policy: Policy,
+    pub(crate) stack_bytes: usize,
+    pub(crate) on_overflow: Option<OnOverflow>,
+    has_real_ticks: bool,
+    pub(crate) clock: Clock<S>,
+    /// A ready list for each server.
+    pub(crate) queues: Vec<S::Lock<Ready<S>>>,
+    pub(crate) store: S::Lock<Store<S>>,
+    pub(crate) director: Option<S::Lock<Director>>,
+    pub(crate) histograms: Option<S::Lock<Histograms>>,
+    timers: S::Lock<Timers<S>>,
+    /// The time of the first alarm, so that nobody takes the lock for nothing; `u64::MAX` if there is none.
+    first_alarm_ns: S::Word,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+/// Descriptors and stacks.
+pub(crate) struct Store<S: Servers> {
+    pub pool: Pool,
+    free: Vec<(NonNull<Fiber<S>>, Stack)>,
+    /// All descriptors ever made. Boxed, since lines and handles point at them.
+    #[allow(clippy::vec_box)]
+    all: Vec<Box<Fiber<S>>>,
+}
+
+// SAFETY: descriptors go from server to server through locks; see `Fiber` for who touches which part of them.
+unsafe impl<S: Servers> Send for Store<S> {}
+// SAFETY: everything in it is behind a lock, atomic, or never changed. For `One` it is not shared between OS threads at all.
+unsafe impl Sync for Shared<crate::servers::Many> {}
+unsafe impl Send for Shared<crate::servers::Many> {}
+
+impl<S: Servers> Store<S> {
+    pub fn take(&mut self) -> Result<(NonNull<Fiber<S>>, Stack), StackError> {
+        if let Some(pair) = self.free.pop() {
+            return Ok(pair);
+        }
+        let stack = self.pool.take()?;
+        self.all.push(Box::new(Fiber::new()));
+        let fiber = self.all.last().map(|f| NonNull::from(&**f));
+        Ok((fiber.expect("pushed just now"), stack))
+    }
+
+    pub fn put_back(&mut self, fiber: NonNull<Fiber<S>>, stack: Stack) {
+        self.free.push((fiber, stack));
+    }
+
+    /// Every descriptor.
+    pub fn all(&self) -> impl Iterator<Item = &Fiber<S>> {
+        self.all.iter().map(|f| &**f)
+    }
+}
+
+impl<S: Servers> Shared<S> {
+    pub(crate) fn new(settings: &Settings) -> Shared<S> {
+        let first_alarm_ns = S::Word::default();
+        first_alarm_ns.set(u64::MAX);
+        let director = settings.director();
+        Shared {
+            policy: settings.policy,
+            stack_bytes: settings.stack_bytes,
+            on_overflow: settings.on_overflow,
+            clock: Clock::new(director.is_some()),
+            has_real_ticks: matches!(settings.schedule, Schedule::Fair | Schedule::Recorded),
+            queues: (0..settings.servers)
+                .map(|n| S::Lock::new(Ready::new(n)))
+                .collect(),
+            store: S::Lock::new(Store {
+                pool: Pool::new(settings.stack_bytes),
+                free: Vec::new(),
+                all: Vec::new(),
+            }),
+            director: director.map(S::Lock::new),
+            histograms: settings
+                .keeps_histograms
+                .then(|| S::Lock::new(Histograms::new())),
+            timers: S::Lock::new(Timers::default()),
+            first_alarm_ns,
+            inbox: Inbox::new(settings.servers),
+        }
+    }
+
+    /// The time between ticks of a timer, if there is to be one.
+    pub(crate) fn tick_every(&self) -> Option<Duration> {
+        self.policy.quantum().filter(|_| self.has_real_ticks)
+    }
+
+    /// Ends the run: a server could not begin.
+    pub(crate) fn stop(&self) {
+        self.inbox.idle.stop();
+    }
+
+    /// Appends a fiber to a ready list: its home's, or that of the server `here`.
+    #[inline]
+    pub(crate) fn make_ready(&self, fiber: NonNull<Fiber<S>>, here: usize) {
+        // SAFETY: descriptors live as long as the run-time; this one is in no line, so it is the caller's.
+        let it = unsafe { fiber.as_ref() };
+        let queue = if S::SEVERAL {
+            it.home.get().unwrap_or(here)
+        } else {
+            0
+        };
+        if self.histograms.is_some() {
+            it.ready_ns.set(self.clock.now_ns());
+        }
+        let mut ready = self.queues[queue].lock();
+        ready.push(fiber);
+        let length = ready.length();
+        drop(ready);
+        // One ready fiber of a server that is at work is most often about to run there: waking another processor for it costs more than
+        // it gains. A nap of idle servers bounds how long it may wait otherwise.
+        if S::SEVERAL && (queue != here || length > 1) {
+            self.inbox.idle.announce(queue != here);
+        }
+    }
+
+    /// Wakes a fiber, if it is still in that state of parking.
+    #[inline]
+    pub(crate) fn wake(&self, fiber: NonNull<Fiber<S>>, parking: u64, here: usize) {
+        // SAFETY: as above.
+        let it = unsafe { fiber.as_ref() };
+        if parking & 1 == 1 && it.parking.replace(parking, parking.wrapping_add(1)) {
+            self.make_ready(fiber, here);
+        }
+    }
+
+    pub(crate) fn set_alarm(&self, at_ns: u64, alarm: Alarm<S>) {
+        let mut timers = self.timers.lock();
+        let first = timers.set(at_ns, alarm);
+        self.first_alarm_ns.set(first);
+        drop(timers);
+        if S::SEVERAL && first == at_ns {
+            self.inbox.idle.announce(false);
+        }
+    }
+
+    /// Wakes the fibers whose time has come, and those that something outside has come for.
+    pub(crate) fn look_around(&self, here: usize) {
+        self.inbox.deliver(|fiber: NonNull<Fiber<S>>| {
+            // SAFETY: descriptors live as long as the run-time.
+            let parking = unsafe { fiber.as_ref() }.parking.get();
+            self.wake(fiber, parking, here);
+        });
+        if self.first_alarm_ns.get() == u64::MAX {
+            return;
+        }
+        let now_ns = self.clock.now_ns();
+        loop {
+            let mut timers = self.timers.lock();
+            let due = timers.take_due(now_ns);
+            self.first_alarm_ns.set(timers.first_ns());
+            drop(timers);
+            match due {
+                Some(alarm) => self.wake(alarm.fiber, alarm.parking, here),
+                None => return,
+            }
+        }
+    }
+
+    /// A fiber from another server's list.
+    pub(crate) fn steal(&self, here: usize) -> Option<NonNull<Fiber<S>>> {
+        let servers = self.queues.len();
+        (1..servers).find_map(|n| self.queues[(here + n) % servers].lock().steal())
+    }
+
+    /// Waits for work; whether there will be none ever.
+    pub(crate) fn is_over(&self, here: usize) -> bool {
+        let first_ns = self.first_alarm_ns.get();
+        let alarm = if first_ns == u64::MAX {
+            None
+        } else {
+            Some(first_ns)
+        };
+        let work = || {
+            if self.first_alarm_ns.get() != first_ns || self.inbox.has_letters() {
+                return Work::Mine;
+            }
+            let mut found = if self.inbox.has_waiting() {
+                Work::Outside
+            } else {
+                Work::None
+            };
+            for (number, queue) in self.queues.iter().enumerate() {
+                let ready = queue.lock();
+                if ready.length() > 0 && (number == here || ready.has_movable()) {
+                    return Work::Mine;
+                }
+                if ready.length() > 0 {
+                    found = Work::Others;
+                }
+            }
+            found
+        };
+        let is_over = match alarm {
+            None => self.inbox.idle.wait(None, work),
+            Some(at_ns) => match self.clock.reach(at_ns) {
+                Some(at) => self.inbox.idle.wait(Some(at), work),
+                // Virtual time does not wait; what is outside has its own.
+                None => false,
+            },
+        };
+        self.look_around(here);
+        is_over
+    }
+
+    /// Records how long a fiber was ready before it runs; gives the time if distributions are kept.
+    #[inline]
+    pub(crate) fn note_ready(&self, fiber: &Fiber<S>) -> Option<u64> {
+        let histograms = self.histograms.as_ref()?;
+        let now_ns = self.clock.now_ns();
+        let waited_ns = now_ns.saturating_sub(fiber.ready_ns.get());
+        histograms.lock().ready(waited_ns);
+        Some(now_ns)
+    }
+
+    /// Records how long a fiber ran that began at such a time.
+    #[inline]
+    pub(crate) fn note_turn(&self, began_ns: Option<u64>) {
+        if let (Some(histograms), Some(began_ns)) = (&self.histograms, began_ns) {
+            let ran_ns = self.clock.now_ns().saturating_sub(began_ns);
+            histograms.lock().turn(ran_ns);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Stacks of fibers: mapped many at a time, each with a guard below it, and used again.
+//!
+//! A guard by `mprotect` splits a mapping in two, and the kernel allows 65 530 mappings by default, which is 32 000 fibers. Since Linux 6.13 `MADV_GUARD_INSTALL` makes guards
+//! without splitting; we fall back where it is missing.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+use corosensei::stack::{Stack as Switchable, StackPointer};
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+
+/// Stacks mapped at once: few system calls and few mappings, without much unused address space.
+const STACKS_A_SLAB: usize = 64;
+
+/// `MADV_GUARD_INSTALL` of `linux/mman.h`; the C library's headers may be older than the kernel.
+const MADV_GUARD_INSTALL: libc::c_int = 102;
+
+/// Why there is no further stack.
+#[derive(Debug, thiserror::Error)]
+pub enum StackError {
+    /// The kernel gives no memory.
+    #[error(
+        "no memory for {STACKS_A_SLAB} more stacks of {size} bytes: {cause}; use smaller stacks or fewer fibers"
+    )]
+    Memory {
+        /// Bytes of one stack.
+        size: usize,
+        /// What the kernel said.
+        cause: rustix::io::Errno,
+    },
+    /// The kernel gives no guards.
+    #[error(
+        "no guard below a stack: {cause}; this kernel needs two mappings a fiber, raise vm.max_map_count (sysctl -w vm.max_map_count=1000000)"
+    )]
+    Guard {
+        /// What the kernel said.
+        cause: rustix::io::Errno,
+    },
+}
+
+/// A stack, owned by a fiber or by the pool. Its memory belongs to the pool's slabs.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    /// The lowest usable address.
+    bottom: usize,
+    /// One past the highest.
+    top: NonZeroUsize,
+}
+
+// SAFETY: every stack is cut from a slab with a guard page below it, has at least `MIN_STACK_SIZE` usable bytes (see `Pool::new`), and page alignment.
+unsafe impl Switchable for Stack {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        self.top
+    }
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        // SAFETY of the unwrap: a mapping never begins at address 0.
+        NonZeroUsize::new(self.bottom - page()).unwrap_or(self.top)
+    }
+}
+
+impl Stack {
+    /// The addresses of the guard below it.
+    pub fn guard(&self) -> Range<usize> {
+        self.bottom - page()..self.bottom
+    }
+}
+
+/// Stacks of one size: those in use and those that wait to be used again.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    size: usize,
+    free: Vec<Stack>,
+    slabs: Vec<(NonNull<std::ffi::c_void>, usize)>,
+    has_light_guards: bool,
+}
+
+// SAFETY: the slabs are plain memory that only this pool unmaps.
+unsafe impl Send for Pool {}
+
+fn page() -> usize {
+    rustix::param::page_size()
+}
+
+impl Pool {
+    /// A pool of stacks of at least `size` usable bytes each.
+    pub fn new(size: usize) -> Pool {
+        let page = page();
+        let size = size.max(corosensei::stack::MIN_STACK_SIZE).max(page);
+        Pool {
+            size: size.div_ceil(page) * page,
+            free: Vec::new(),
+            slabs: Vec::new(),
+            has_light_guards: true,
+        }
+    }
+
+    /// A stack that is not in use.
+    pub fn take(&mut self) -> Result<Stack, StackError> {
+        if self.free.is_empty() {
+            self.map_slab()?;
+        }
+        Ok(self.free.pop().expect("a slab holds stacks"))
+    }
+
+    fn map_slab(&mut self) -> Result<(), StackError> {
+        let each = self.size + page();
+        let length = each * STACKS_A_SLAB;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::STACK;
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice.
+        let slab = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                flags,
+            )
+        }
+        .map_err(|cause| StackError::Memory {
+            size: self.size,
+            cause,
+        })?;
+        self.slabs.push((
+            NonNull::new(slab).expect("mmap gives an address or an error"),
+            length,
+        ));
+        let start = slab as usize;
+        // Lowest last, so that stacks are handed out from the slab's beginning.
+        for number in (0..STACKS_A_SLAB).rev() {
+            let guard = start + number * each;
+            self.guard(guard)?;
+            let top = NonZeroUsize::new(guard + each).expect("above the guard");
+            self.free.push(Stack {
+                bottom: guard + page(),
+                top,
+            });
+        }
+        Ok(())
+    }
+
+    fn guard(&mut self, at: usize) -> Result<(), StackError> {
+        let at = at as *mut std::ffi::c_void;
+        // SAFETY: the page was mapped by `map_slab` and holds nothing yet.
+        if self.has_light_guards && unsafe { libc::madvise(at, page(), MADV_GUARD_INSTALL) } == 0 {
+            return Ok(());
+        }
+        self.has_light_guards = false;
+        // SAFETY: as above.
+        unsafe { mprotect(at, page(), MprotectFlags::empty()) }
+            .map_err(|cause| StackError::Guard { cause })
+    }
+}
+
+impl Pool {
+    /// Leaves all stacks mapped for ever: fibers that never end still have what they own on some of them.
+    pub fn leak(&mut self) {
+        self.slabs.clear();
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for &(slab, length) in &self.slabs {
+            // SAFETY: mapped by `map_slab`; whoever drops the pool says that no stack of it is in use.
+            let _ = unsafe { munmap(slab.as_ptr(), length) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_do_not_overlap_and_have_guards() {
+        let mut pool = Pool::new(16 << 10);
+        let mut stacks: Vec<Stack> = (0..STACKS_A_SLAB * 3)
+            .map(|_| pool.take().unwrap())
+            .collect();
+        stacks.sort_by_key(|s| s.bottom);
+        for pair in stacks.windows(2) {
+            assert!(pair[0].top.get() <= pair[1].guard().start);
+        }
+        for stack in &stacks {
+            assert_eq!(stack.top.get() - stack.bottom, 16 << 10);
+            // SAFETY: usable memory of a stack that nobody runs on.
+            unsafe { *(stack.bottom as *mut u8) = 1 };
+        }
+    }
+
+    #[test]
+    fn small_sizes_are_rounded_up_to_what_can_be_switched_to() {
+        assert_eq!(Pool::new(1).size % page(), 0);
+        assert!(Pool::new(1).size >= corosensei::stack::MIN_STACK_SIZE);
+    }
+}

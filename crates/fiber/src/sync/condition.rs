@@ -1,0 +1,73 @@
+use std::time::Duration;
+
+use super::MutexGuard;
+use crate::fiber::Wait;
+use crate::servers::Lock;
+use crate::threads::Threads;
+
+/// A condition variable: signal and continue. There are no spurious wake-ups.
+pub struct Condition<K: Threads> {
+    waiting: K::Lock<K::Line>,
+}
+
+impl<K: Threads> Default for Condition<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Threads> Condition<K> {
+    /// A condition that nobody waits for.
+    pub fn new() -> Self {
+        Condition {
+            waiting: K::Lock::new(K::Line::default()),
+        }
+    }
+
+    /// Lets go of the mutex, waits for a signal, and takes the mutex again.
+    #[track_caller]
+    pub fn wait<V>(&self, guard: &mut MutexGuard<'_, K, V>) {
+        let wait = Wait::on("a condition");
+        let _entered = K::enter();
+        guard.without(wait, |unlock| {
+            let mut waiting = self.waiting.lock();
+            K::line_up(&mut waiting, wait);
+            unlock();
+            K::park(waiting);
+        });
+    }
+
+    /// The same, for so long at most; whether a signal came.
+    #[track_caller]
+    pub fn wait_for<V>(&self, guard: &mut MutexGuard<'_, K, V>, time: Duration) -> bool {
+        let wait = Wait::on("a condition");
+        let _entered = K::enter();
+        let until = K::now().saturating_add(time);
+        guard.without(wait, |unlock| {
+            let mut waiting = self.waiting.lock();
+            K::line_up(&mut waiting, wait);
+            unlock();
+            K::park_until(waiting, until);
+            !K::step_out(&mut self.waiting.lock())
+        })
+    }
+
+    /// Wakes the thread that waits longest, if there is one.
+    pub fn signal(&self) {
+        let _entered = K::enter();
+        let first = K::first(&mut self.waiting.lock());
+        if let Some(sleeper) = first {
+            K::wake(sleeper);
+        }
+    }
+
+    /// Wakes all that wait now.
+    pub fn broadcast(&self) {
+        let _entered = K::enter();
+        // Under the lock: one whose time is over meanwhile must find itself in this line or in none.
+        let mut waiting = self.waiting.lock();
+        while let Some(sleeper) = K::first(&mut waiting) {
+            K::wake(sleeper);
+        }
+    }
+}
