@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// Time for all counts of a quick and of a full run. Under callgrind a subject takes a second or two to start, and a count some tenths of one.
-const QUICK_LIMIT: Duration = Duration::from_secs(25);
+const QUICK_LIMIT: Duration = Duration::from_secs(20);
 const FULL_LIMIT: Duration = Duration::from_secs(240);
 
 /// Counts the instructions of every frame that cannot be told from its control, and adds them to its result.
