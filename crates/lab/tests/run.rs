@@ -225,6 +225,30 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
     }
 }
 
+#[test]
+fn counts_that_the_time_does_not_reach_are_told() {
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen::default();
+    let options = Options {
+        only: vec!["self.same".into()],
+        time_budget_s: Some(0.001),
+        count_instructions: true,
+        ..quick(&[])
+    };
+    let record = place.measure(&mut seen, &options);
+    let Outcome::Frame(estimate) = &record.results[0].outcome else {
+        panic!("{:?}", record.results)
+    };
+    let counted = estimate.resources.instructions.is_some();
+    let told = |text: &String| text.starts_with("1 costs that cannot be told");
+    assert_eq!(
+        seen.warnings.iter().any(told),
+        estimate.is_like_control() && !counted,
+        "{:?}",
+        seen.warnings
+    );
+}
+
 fn told_of_instructions(estimate: &Estimate) {
     // On a busy machine the two copies may differ; then there is nothing to ask, unless the processor counts beside every time.
     let counted = estimate.resources.instructions;
