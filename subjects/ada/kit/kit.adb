@@ -79,6 +79,9 @@ package body Kit is
       return Nanoseconds (Time.Seconds) * 10**9 + Nanoseconds (Time.Nanoseconds);
    end Now;
 
+   function Partners_Elsewhere return Boolean
+   is (Threads.Partners_Move);
+
    procedure Thread_Begins (Role : String := "partner") is
    begin
       if Threads.Partners_Move then

@@ -93,6 +93,9 @@ package Kit is
    procedure Thread_Reports (Role : String := "partner");
    --  Called by a long-lived partner at each operation if Reporting is true
 
+   function Partners_Elsewhere return Boolean;
+   --  True where partners have a processor of their own (placement `across`)
+
    function Reporting return Boolean with Inline_Always;
    --  True in untimed iterations only
 

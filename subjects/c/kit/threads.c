@@ -68,6 +68,11 @@ const pthread_attr_t *kit_partner_attributes(void)
     return across ? &across_attributes : NULL;
 }
 
+bool kit_partners_elsewhere(void)
+{
+    return across;
+}
+
 void kit_start_partner(pthread_t *thread, void *(*body)(void *), void *context)
 {
     int error = pthread_create(thread, kit_partner_attributes(), body, context);
