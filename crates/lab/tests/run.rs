@@ -7,7 +7,7 @@ use antiphon_lab::run::{Options, RunError};
 use antiphon_lab::store::Raw;
 use antiphon_lab::suite::Suite;
 use antiphon_measure::{
-    ClockEstimate, CountedBy, Finding, FindingKind, Interference, InterferenceCase,
+    ClockEstimate, CountedBy, Estimate, Finding, FindingKind, Interference, InterferenceCase,
     gap_threshold_ns,
 };
 use common::{Place, SUITE, Seen, outcome, quick};
@@ -209,16 +209,47 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
         eprintln!("not tried: valgrind is not installed");
         return;
     }
-    let place = Place::with(&["plain"]);
+    // Each subject has a process of its own under callgrind, and one of them talks between its answers.
+    let place = Place::with(&["plain", "talks"]);
     let options = Options {
         only: vec!["self.same".into()],
         count_instructions: true,
-        ..quick(&[])
+        ..quick(&["plain", "talks"])
     };
     let record = place.measure(&mut Seen::default(), &options);
+    for subject in ["plain/v", "talks/v"] {
+        let Outcome::Frame(estimate) = outcome(&record, subject, "self.same") else {
+            panic!("{:?}", record.results)
+        };
+        told_of_instructions(estimate);
+    }
+}
+
+#[test]
+fn counts_that_the_time_does_not_reach_are_told() {
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen::default();
+    let options = Options {
+        only: vec!["self.same".into()],
+        time_budget_s: Some(0.001),
+        count_instructions: true,
+        ..quick(&[])
+    };
+    let record = place.measure(&mut seen, &options);
     let Outcome::Frame(estimate) = &record.results[0].outcome else {
         panic!("{:?}", record.results)
     };
+    let counted = estimate.resources.instructions.is_some();
+    let told = |text: &String| text.contains("not checked by instruction counts: 1");
+    assert_eq!(
+        seen.warnings.iter().any(told),
+        estimate.is_like_control() && !counted,
+        "{:?}",
+        seen.warnings
+    );
+}
+
+fn told_of_instructions(estimate: &Estimate) {
     // On a busy machine the two copies may differ; then there is nothing to ask, unless the processor counts beside every time.
     let counted = estimate.resources.instructions;
     match counted.map(|count| count.by) {

@@ -147,7 +147,7 @@ fn a_cost_like_the_control_shows_its_bound_and_instructions() {
     assert_eq!(figure.instructions, Some(0.0));
     let page = html::render(&document);
     assert!(page.contains("≈ control (&lt; 0.5\u{202f}ns)"));
-    assert!(page.contains("same instr"));
+    assert!(page.contains("+0 instr"));
 }
 
 #[test]
