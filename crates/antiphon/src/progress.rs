@@ -13,6 +13,8 @@ pub struct Progress {
     bar: ProgressBar,
     table: Option<LiveTable>,
     headed: bool,
+    /// Whether results that come only get their instruction counts: their costs were shown before.
+    counting: bool,
 }
 
 impl Progress {
@@ -29,6 +31,7 @@ impl Progress {
             bar,
             table: terminal.then(|| LiveTable::new(width(&Term::stderr()))),
             headed: false,
+            counting: false,
         }
     }
 
@@ -119,6 +122,7 @@ impl Observer for Progress {
                     _ => format!(", {measured} of {measurements} measured before"),
                 };
                 let left = time(seconds);
+                self.counting = false;
                 self.line(format!(
                     "run {run}: {items} figures{each}{before}, about {left}"
                 ));
@@ -138,9 +142,9 @@ impl Observer for Progress {
                 ));
             }
             Event::Counting { done, of } => {
-                self.bar.set_message(format!(
-                    "counting instructions of costs like their control's: {done} of {of}"
-                ));
+                self.counting = true;
+                self.measured_by(done, of);
+                self.bar.set_message("counting instructions");
                 // Nothing is timed any more.
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
@@ -155,6 +159,7 @@ impl Observer for Progress {
                 let left = time(seconds_left);
                 self.bar.set_message(format!("{left} left · {test}"));
             }
+            Event::Finished { .. } if self.counting => {}
             Event::Finished { item, result, .. } => match self.table {
                 Some(table) => {
                     if !self.headed {

@@ -71,6 +71,14 @@ fn reported(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
+/// A hundred ticks of the coarse clock, each a gap.
+fn coarse_gaps() -> Vec<String> {
+    const TICKS: u64 = 100;
+    let kept: Vec<_> = (0..TICKS).map(|tick| (tick * TICK_NS, TICK_NS)).collect();
+    let (readings, elapsed) = (TICKS * READINGS_PER_TICK, TICKS * TICK_NS);
+    answer::gaps(&kept, readings, elapsed, None, kept.len(), elapsed)
+}
+
 impl Subject {
     /// The data lines of the answer.
     fn serve(&mut self, request: &Request) -> Result<Vec<String>, Refusal> {
@@ -134,6 +142,9 @@ impl Subject {
     fn gaps(&self, time_ns: u64, over: u64) -> Vec<String> {
         /// Gaps that are kept, in memory that is written to before.
         const KEPT: usize = 200_000;
+        if self.fault == Some(Fault::CoarseClock) {
+            return coarse_gaps();
+        }
         let mut kept = vec![(1, 1); KEPT];
         let (mut readings, mut gaps, mut lost) = (1_u64, 0, 0);
         let used = place::Resources::read();

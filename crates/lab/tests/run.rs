@@ -7,7 +7,8 @@ use antiphon_lab::run::{Options, RunError};
 use antiphon_lab::store::Raw;
 use antiphon_lab::suite::Suite;
 use antiphon_measure::{
-    CountedBy, Finding, FindingKind, Interference, InterferenceCase, gap_threshold_ns,
+    ClockEstimate, CountedBy, Estimate, Finding, FindingKind, Interference, InterferenceCase,
+    gap_threshold_ns,
 };
 use common::{Place, SUITE, Seen, outcome, quick};
 
@@ -208,16 +209,47 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
         eprintln!("not tried: valgrind is not installed");
         return;
     }
-    let place = Place::with(&["plain"]);
+    // Each subject has a process of its own under callgrind, and one of them talks between its answers.
+    let place = Place::with(&["plain", "talks"]);
     let options = Options {
         only: vec!["self.same".into()],
         count_instructions: true,
-        ..quick(&[])
+        ..quick(&["plain", "talks"])
     };
     let record = place.measure(&mut Seen::default(), &options);
+    for subject in ["plain/v", "talks/v"] {
+        let Outcome::Frame(estimate) = outcome(&record, subject, "self.same") else {
+            panic!("{:?}", record.results)
+        };
+        told_of_instructions(estimate);
+    }
+}
+
+#[test]
+fn counts_that_the_time_does_not_reach_are_told() {
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen::default();
+    let options = Options {
+        only: vec!["self.same".into()],
+        time_budget_s: Some(0.001),
+        count_instructions: true,
+        ..quick(&[])
+    };
+    let record = place.measure(&mut seen, &options);
     let Outcome::Frame(estimate) = &record.results[0].outcome else {
         panic!("{:?}", record.results)
     };
+    let counted = estimate.resources.instructions.is_some();
+    let told = |text: &String| text.starts_with("1 costs that cannot be told");
+    assert_eq!(
+        seen.warnings.iter().any(told),
+        estimate.is_like_control() && !counted,
+        "{:?}",
+        seen.warnings
+    );
+}
+
+fn told_of_instructions(estimate: &Estimate) {
     // On a busy machine the two copies may differ; then there is nothing to ask, unless the processor counts beside every time.
     let counted = estimate.resources.instructions;
     match counted.map(|count| count.by) {
@@ -258,7 +290,7 @@ count = 2000
 "#;
 
 #[test]
-fn the_cost_of_reading_a_coarse_clock_is_seen_in_the_longest_series() {
+fn a_coarse_clock_is_read_until_it_has_ticked_often() {
     let place = Place::with(&["coarse-clock"]);
     let suite = Suite::parse("clocks.toml", CLOCKS).unwrap();
     let run = place.laboratory(&mut Seen::default(), |lab| {
@@ -268,13 +300,19 @@ fn the_cost_of_reading_a_coarse_clock_is_seen_in_the_longest_series() {
     let Outcome::Clock { estimate, .. } = outcome(&record, "coarse-clock/v", "steady") else {
         panic!("{:?}", record.results)
     };
-    // 2000 readings hold one tick or two, by which 4 ms might be a thousand readings as well as two thousand.
+    // 2000 readings hold one tick or two, by which 4 ms might be a thousand readings as well as two thousand. A loop holds a hundred.
     assert_eq!(estimate.resolution, 4e6);
     assert!(
         (estimate.cost / (4e6 / 1500.0) - 1.0).abs() < 0.01,
         "{estimate:?}"
     );
-    assert!(!estimate.is_upper_bound(), "{estimate:?}");
+    assert_eq!(estimate.ticks, 100);
+    let saved = place.store().resume(run).unwrap();
+    let ticks = saved.raw[0].iter().find_map(|(_, raw)| match raw {
+        Raw::Gaps { seen, .. } => Some(ClockEstimate::from_tick_loop(seen).unwrap()),
+        _ => None,
+    });
+    assert_eq!(ticks.as_ref(), Some(estimate));
 }
 
 /// A suite with rows under both policies, of which no subject lists one.

@@ -11,7 +11,7 @@ const SLACK: f64 = 1000.0;
 /// Cheap frames have at least so many iterations …
 const LEAST_OF_CHEAP: f64 = 4096.0;
 /// … and more where they fit into this time, ns.
-const SLICE_NS: f64 = 5e4;
+const SLICE_NS: f64 = 2.5e4;
 
 /// What counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ impl InstructionCount {
     pub fn iterations(by: CountedBy, frame_ns: f64, most: Option<u64>) -> Option<u64> {
         let frame_ns = frame_ns.max(0.1);
         let longest_ns = match by {
-            CountedBy::Callgrind => 4e6,
+            CountedBy::Callgrind => 1e6,
             // Counted beside the timing of each row, of which it shall be a small part.
             CountedBy::Processor => 2e5,
         };
@@ -193,9 +193,9 @@ mod tests {
     fn cheap_frames_have_thousands_of_iterations_and_dear_ones_few() {
         let of =
             |frame_ns, most| InstructionCount::iterations(CountedBy::Callgrind, frame_ns, most);
-        assert!(of(1.0, None) >= Some(50_000));
-        assert_eq!(of(500.0, None), Some(4096));
-        assert_eq!(of(4e6, None), Some(1));
+        assert!(of(1.0, None) >= Some(25_000));
+        assert_eq!(of(200.0, None), Some(4096));
+        assert_eq!(of(1e6, None), Some(1));
         assert_eq!(of(1e9, None), Some(1));
         assert_eq!(of(1.0, Some(1000)), Some(500));
         assert_eq!(of(1.0, Some(1)), None);

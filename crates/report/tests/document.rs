@@ -147,7 +147,24 @@ fn a_cost_like_the_control_shows_its_bound_and_instructions() {
     assert_eq!(figure.instructions, Some(0.0));
     let page = html::render(&document);
     assert!(page.contains("≈ control (&lt; 0.5\u{202f}ns)"));
-    assert!(page.contains("same instructions"));
+    assert!(page.contains("+0 instr"));
+}
+
+#[test]
+fn every_line_of_a_plot_of_costs_has_a_point() {
+    let document = compose(&run(true));
+    let plots: Vec<&Plot> = document.sections.iter().flat_map(plots).collect();
+    let of_costs: Vec<&&Plot> = plots
+        .iter()
+        .filter(|plot| plot.title.ends_with("costs with their intervals"))
+        .collect();
+    assert!(of_costs.len() > 3);
+    for plot in of_costs {
+        for (line, label) in plot.categories.iter().enumerate() {
+            let mut points = plot.series.iter().flat_map(|series| &series.points);
+            assert!(points.any(|point| point.y == line as f64), "{label}");
+        }
+    }
 }
 
 #[test]

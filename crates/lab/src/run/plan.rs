@@ -146,18 +146,25 @@ pub(super) fn make(
     }
     plan.items.sort_by_key(|item| item.task.phase());
     match plan.items.is_empty() {
-        true => Err(nothing(suite, options)),
+        true => Err(nothing(suite, options, selection)),
         false => Ok(plan),
     }
 }
 
-fn nothing(suite: &Suite, options: &Options) -> RunError {
+fn nothing(suite: &Suite, options: &Options, selection: &Selection<'_>) -> RunError {
     let why = match options.only.is_empty() {
         true => "no subject lists a test of the suite".to_owned(),
-        false => format!(
-            "no test that a subject lists fits {}",
-            options.only.join(", ")
-        ),
+        false => {
+            let fits = format!(
+                "no test or clock that a subject lists fits {}",
+                options.only.join(", ")
+            );
+            let more = selection.unmatched().iter().cloned();
+            std::iter::once(fits)
+                .chain(more)
+                .collect::<Vec<_>>()
+                .join("; ")
+        }
     };
     RunError::Nothing {
         why,

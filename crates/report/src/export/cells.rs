@@ -93,9 +93,8 @@ pub fn side_notes(figure: &Figure) -> Vec<String> {
         && let Some(instructions) = figure.instructions
     {
         notes.push(match instructions {
-            0.0 => "same instructions".to_owned(),
-            more if more > 0.0 => format!("+{} instructions", number::exact(Unit::Count, more)),
-            fewer => format!("{} instructions", number::exact(Unit::Count, fewer)),
+            fewer if fewer < 0.0 => format!("{} instr", number::exact(Unit::Count, fewer)),
+            more => format!("+{} instr", number::exact(Unit::Count, more)),
         });
     }
     notes

@@ -5,7 +5,7 @@ use crate::run::RunError;
 use crate::session::Launch;
 use antiphon_measure::InstructionCount;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,6 +34,8 @@ pub(super) struct Jobs<'s> {
     subjects: Mutex<VecDeque<OfSubject>>,
     until: Instant,
     stop: &'s AtomicBool,
+    /// Counts that the time did not reach.
+    left_out: AtomicUsize,
 }
 
 type Counted = (usize, Result<InstructionCount, NoCount>);
@@ -52,7 +54,13 @@ impl<'s> Jobs<'s> {
             subjects: Mutex::new(subjects),
             until: Instant::now() + limit,
             stop,
+            left_out: AtomicUsize::new(0),
         }
+    }
+
+    /// How many counts the time did not reach.
+    pub(super) fn left_out(&self) -> usize {
+        self.left_out.load(Ordering::Relaxed)
     }
 
     /// Counts, and gives each count with its job's number as it comes; those that the time does not reach are left out.
@@ -100,9 +108,14 @@ impl<'s> Jobs<'s> {
     /// All counts of one subject; `None` once nobody takes them.
     fn count_all(&self, jobs: OfSubject, sender: &Sender<Counted>) -> Option<()> {
         let mut running: Option<Counter> = None;
-        for (number, job) in jobs {
+        let all = jobs.len();
+        let leave = |done: usize| {
+            self.left_out.fetch_add(all - done, Ordering::Relaxed);
+            Some(())
+        };
+        for (done, (number, job)) in jobs.into_iter().enumerate() {
             if self.is_over() {
-                return Some(());
+                return leave(done);
             }
             // After a failure the process is started again for the next test, unless it does not start at all.
             let mut counter = match running
@@ -123,7 +136,7 @@ impl<'s> Jobs<'s> {
             });
             // A count that the end of the time cut off is none, rather than a failure.
             if counted.is_err() && self.is_over() {
-                return Some(());
+                return leave(done);
             }
             if counted.is_ok() {
                 running = Some(counter);
