@@ -54,6 +54,9 @@ impl<'p> Analysis<'p> {
             .map(|task| analysis.judge(task, &oracle, &suspects))
             .collect();
         analysis.tasks = judged;
+        if analysis.options.scheme.form().is_some() {
+            general::reconsider(&mut analysis);
+        }
         analysis
     }
 

@@ -254,7 +254,7 @@ impl Accepts<'_> {
         }
         let head = format!("{}.{name}", plan.gate_in_server());
         let whole = format!("{head} (({}), {});", items.join(", "), rest.join(", "));
-        if whole.chars().count() + 9 <= WIDTH {
+        if whole.chars().count() + self.indentation(wait) <= WIDTH {
             return vec![whole];
         }
         let mut lines = vec![head];
@@ -269,6 +269,15 @@ impl Accepts<'_> {
         }
         lines.push(format!("   {});", rest.join(", ")));
         lines
+    }
+
+    /// How far in the call of an accept stands.
+    fn indentation(&self, wait: &Wait) -> usize {
+        let source = self.plan.cx.source();
+        let outer = source.indent(source.tree.start(wait.node)).chars().count();
+        let is_inner = self.plan.has_ends() && self.depth(wait) > 0;
+        let deeper = usize::from(wait.delay.is_some()) + usize::from(is_inner);
+        outer + deeper * self.plan.step.chars().count()
     }
 
     /// The aggregate of what is open: guards are evaluated here, once (RM 9.7.1 (14)).

@@ -22,6 +22,7 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     declaration(cx, &mut reasons);
     statements(cx, &mut reasons);
     selects(cx, &mut reasons);
+    reasons.extend(super::ending::obstacles(cx));
     reasons.sort_by_key(|r| r.at);
     reasons
 }
