@@ -61,7 +61,10 @@ impl<'p> Analysis<'p> {
     }
 
     fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
-        let flow = Flow::of(self.program, &self.names, &task);
+        if let Some(form) = self.options.scheme.form() {
+            return self.judge_generally(task, oracle, suspects, form);
+        }
+        let flow = self.flow(&task, oracle);
         let cx = Context {
             program: self.program,
             names: &self.names,
@@ -71,20 +74,6 @@ impl<'p> Analysis<'p> {
             suspects,
             options: &self.options,
         };
-        if let Some(form) = self.options.scheme.form() {
-            let reasons = general::judge(cx, form);
-            let class = if reasons.is_empty() {
-                Class::Rendezvous
-            } else {
-                Class::Kept
-            };
-            let verdict = Verdict {
-                class,
-                reasons,
-                notes: vec![],
-            };
-            return TaskReport { task, verdict };
-        }
         if calling::looks_like_one(&cx) {
             return judge_caller(cx);
         }
@@ -105,6 +94,57 @@ impl<'p> Analysis<'p> {
         }
     }
 
+    /// A verdict for the general scheme, which every task with entries is meant for.
+    fn judge_generally(
+        &self,
+        task: Task,
+        oracle: &Oracle,
+        suspects: &[Suspect],
+        form: general::Form,
+    ) -> TaskReport {
+        let flow = Flow::of(self.program, &self.names, &task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task: &task,
+            flow: &flow,
+            suspects,
+            options: &self.options,
+        };
+        let reasons = general::judge(cx, form);
+        let class = if reasons.is_empty() {
+            Class::Rendezvous
+        } else {
+            Class::Kept
+        };
+        TaskReport {
+            task,
+            verdict: Verdict {
+                class,
+                reasons,
+                notes: vec![],
+            },
+        }
+    }
+
+    /// The graph of a task's body, without the alternatives that only poll.
+    fn flow(&self, task: &Task, oracle: &Oracle) -> Flow<'p> {
+        let mut flow = Flow::of(self.program, &self.names, task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task,
+            flow: &flow,
+            suspects: &[],
+            options: &self.options,
+        };
+        let polling = obstacles::polling(&cx);
+        flow.set_polling(&polling);
+        flow
+    }
+
     /// The edits that replace a task, if its verdict allows it.
     pub(crate) fn replacement(
         &self,
@@ -115,7 +155,7 @@ impl<'p> Analysis<'p> {
             return None;
         }
         let oracle = Oracle::new(self.program, &self.names);
-        let flow = Flow::of(self.program, &self.names, &report.task);
+        let flow = self.flow(&report.task, &oracle);
         let cx = Context {
             program: self.program,
             names: &self.names,

@@ -162,7 +162,7 @@ fn barrier(
 }
 
 /// Whether a declaration stands in packages only.
-fn is_library_level(tree: &Tree, node: NodeId) -> bool {
+pub(crate) fn is_library_level(tree: &Tree, node: NodeId) -> bool {
     tree.ancestor(
         node,
         &[

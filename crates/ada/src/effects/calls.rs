@@ -1,6 +1,6 @@
 //! Calls, followed into what is called.
 
-use super::external::{External, classify, is_standard};
+use super::external::{External, classify, is_in, is_standard};
 use super::{Effect, Effects, Oracle};
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::{NodeId, Tree};
@@ -20,20 +20,43 @@ impl<'p> Oracle<'p> {
         {
             return;
         }
-        if is_not_called(tree, at.node) {
+        // What an accept statement accepts is no call either.
+        if is_not_called(tree, at.node) || tree.kind(parent) == "accept_statement" {
             return;
         }
         if let Some(id) = self.names.meaning(self.program, at) {
-            if role != "selector_name" || tree.kind(at.node) == "selected_component" {
+            // `Entry.Parameter` inside the accept statement names the parameter.
+            let is_outer = role == "prefix" && self.names.entity(id).kind == Kind::Entry;
+            let is_whole = role != "selector_name" || tree.kind(at.node) == "selected_component";
+            if is_whole && !is_outer {
                 self.known_call(id, at, outer, effects);
             }
             return;
         }
-        let word = Names::key(self.program.sources[at.file].text(at.node));
+        let text = self.program.sources[at.file].text(at.node);
+        let word = Names::key(text);
         if word == "current_task" || word.ends_with(".current_task") {
             effects.identity.push(Effect {
                 at,
                 what: "Current_Task".into(),
+            });
+        }
+        let last = word.rsplit('.').next();
+        if matches!(last, Some("value" | "reference"))
+            && matches!(
+                &self.names.external_names(self.program, at)[..],
+                [only] if is_in(only, &["ada.task_attributes"])
+            )
+        {
+            effects.identity.push(Effect {
+                at,
+                what: format!("a call of {text} without a task"),
+            });
+        }
+        if self.is_own_time(at, &word) {
+            effects.identity.push(Effect {
+                at,
+                what: "a call of Ada.Execution_Time.Clock".into(),
             });
         }
         if matches!(word.rsplit('.').next(), Some("clock" | "random")) && role != "prefix" {
@@ -41,6 +64,18 @@ impl<'p> Oracle<'p> {
                 at,
                 what: format!("a call of {word}"),
             });
+        }
+    }
+
+    /// Whether a name can only mean the clock of the current task's execution time (RM D.14).
+    fn is_own_time(&self, at: At, word: &str) -> bool {
+        let other_clocks = ["calendar.clock", "real_time.clock"];
+        word.rsplit('.').next() == Some("clock") && {
+            let full = self.names.external_names(self.program, at);
+            full.iter().any(|n| n == "ada.execution_time.clock")
+                && !full
+                    .iter()
+                    .any(|n| other_clocks.iter().any(|o| n.ends_with(o)))
         }
     }
 
@@ -161,15 +196,56 @@ impl<'p> Oracle<'p> {
         });
     }
 
-    /// `Object.Operation`: the operation's full names, by the external type of the object.
-    pub(super) fn through_object(&self, name: At) -> Vec<String> {
+    /// Whether the leftmost part of a name is an object, so that no package's name begins there.
+    fn begins_with_object(&self, name: At) -> bool {
         let tree = &self.program.sources[name.file].tree;
-        let (Some(prefix), Some(selector)) = (
+        let mut node = name.node;
+        while let Some(left) = tree
+            .role(node, "prefix")
+            .or_else(|| tree.role(node, "name"))
+        {
+            node = left;
+        }
+        self.names
+            .meaning(self.program, At { node, ..name })
+            .is_some_and(|e| {
+                matches!(
+                    self.names.entity(e).kind,
+                    Kind::Variable | Kind::Constant | Kind::Parameter | Kind::Component
+                )
+            })
+    }
+
+    /// The mark of the component type, if a mark is of an array type.
+    fn component_mark(&self, mark: At) -> Option<At> {
+        let array = self.names.meaning(self.program, mark)?;
+        let at = self
+            .names
+            .entity(self.names.first_subtype(self.program, array))
+            .at;
+        let tree = &self.program.sources[at.file].tree;
+        let component = tree
+            .walk(at.node)
+            .find(|&n| tree.kind(n) == "component_definition")?;
+        Some(At {
+            node: tree.role(component, "subtype_mark")?,
+            ..at
+        })
+    }
+
+    /// `Object.Operation`: the operation's full names, by the external type of the object.
+    fn through_object(&self, name: At) -> Vec<String> {
+        let tree = &self.program.sources[name.file].tree;
+        let (Some(mut prefix), Some(selector)) = (
             tree.role(name.node, "prefix"),
             tree.role(name.node, "selector_name"),
         ) else {
             return vec![];
         };
+        let is_indexed = tree.kind(prefix) == "function_call";
+        if is_indexed {
+            prefix = tree.role(prefix, "name").unwrap_or(prefix);
+        }
         let Some(object) = self.names.meaning(
             self.program,
             At {
@@ -187,10 +263,12 @@ impl<'p> Oracle<'p> {
         let Some(mark) = other.role(holder, "subtype_mark") else {
             return vec![];
         };
+        let mut mark = At { node: mark, ..at };
+        if is_indexed {
+            mark = self.component_mark(mark).unwrap_or(mark);
+        }
         let operation = Names::key(self.program.sources[name.file].text(selector));
-        let types = self
-            .names
-            .external_names(self.program, At { node: mark, ..at });
+        let types = self.names.external_names(self.program, mark);
         types
             .iter()
             .filter_map(|t| t.rsplit_once('.'))
@@ -198,10 +276,23 @@ impl<'p> Oracle<'p> {
             .collect()
     }
 
+    /// Whether a call of an operation of `Ada.Task_Attributes` names the task, rather than leave it to the default, `Current_Task`.
+    fn names_a_task(&self, name: &str, call: At) -> bool {
+        let tree = &self.program.sources[call.file].tree;
+        let actuals = tree
+            .child(call.node, "actual_parameter_part")
+            .map_or(0, |part| tree.all(part, "parameter_association").count());
+        let is_set = Names::key(name).ends_with("set_value");
+        actuals > usize::from(is_set)
+    }
+
     pub(super) fn external_call(&self, name: At, at: At, effects: &mut Effects) {
         let source = &self.program.sources[name.file];
-        let mut candidates = self.names.external_names(self.program, name);
-        candidates.splice(0..0, self.through_object(name));
+        let candidates = if self.begins_with_object(name) {
+            self.through_object(name)
+        } else {
+            self.names.external_names(self.program, name)
+        };
         let text = source.text(name.node).to_string();
         let is_function = source.tree.kind(at.node) == "function_call";
         match classify(&candidates) {
@@ -230,6 +321,14 @@ impl<'p> Oracle<'p> {
             External::Identity => effects.identity.push(Effect {
                 at,
                 what: format!("a call of {text}"),
+            }),
+            External::Attribute if self.names_a_task(&text, at) => effects.impure.push(Effect {
+                at,
+                what: format!("a call of {text}"),
+            }),
+            External::Attribute => effects.identity.push(Effect {
+                at,
+                what: format!("a call of {text} without a task"),
             }),
             // What looks like a function may be an array or a type of a unit that was not given; what is called for its effect is not.
             External::Unknown

@@ -5,6 +5,8 @@ pub(super) enum External {
     Io,
     Blocks,
     Identity,
+    /// An attribute of a task (RM C.7.2): of the current one unless the call names another.
+    Attribute,
     Unknown,
 }
 
@@ -70,7 +72,7 @@ pub(super) const IO_NAMES: [&str; 28] = [
 ];
 
 /// Language-defined packages whose subprograms neither block nor do input and output (RM 9.5.1 (18), A).
-pub(super) const HARMLESS_PACKAGES: [&str; 22] = [
+pub(super) const HARMLESS_PACKAGES: [&str; 24] = [
     "ada.strings",
     "ada.numerics",
     "ada.calendar",
@@ -86,6 +88,8 @@ pub(super) const HARMLESS_PACKAGES: [&str; 22] = [
     "unchecked_conversion",
     "calendar",
     "ada.execution_time",
+    "ada.dispatching",
+    "ada.task_identification",
     "system",
     "interfaces",
     "ada.environment_variables",
@@ -110,6 +114,27 @@ pub(super) fn is_in(name: &str, packages: &[&str]) -> bool {
     })
 }
 
+/// Operations of library packages that wait for something, in packages that are harmless or unknown otherwise.
+fn may_block(name: &str) -> bool {
+    const NAMES: [&str; 7] = [
+        "ada.dispatching.edf.delay_until_and_set_deadline",
+        "ada.synchronous_barriers.wait_for_release",
+        "ada.task_identification.abort_task",
+        "gnat.os_lib.spawn",
+        "gnat.os_lib.wait_process",
+        "gnat.semaphores.seize",
+        "gnat.task_lock.lock",
+    ];
+    // The operations of queues (RM A.18.27) are entries.
+    const OF_QUEUES: [&str; 3] = ["enqueue", "dequeue", "dequeue_only_high_priority"];
+    NAMES.contains(&name)
+        || name.rsplit_once('.').is_some_and(|(package, last)| {
+            let is_queue = package.starts_with("ada.containers.")
+                && (package.ends_with("_queues") || package.ends_with("_queue_interfaces"));
+            is_queue && OF_QUEUES.contains(&last)
+        })
+}
+
 /// What a call of an external name may do, from all the names it may stand for.
 pub(super) fn classify(candidates: &[String]) -> External {
     if is_standard(candidates) {
@@ -122,15 +147,20 @@ pub(super) fn classify(candidates: &[String]) -> External {
     if last == "suspend_until_true" || candidates.iter().any(|n| n == "ada.dispatching.yield") {
         return External::Blocks;
     }
-    if last == "current_task"
-        || candidates
-            .iter()
-            .any(|n| is_in(n, &["ada.task_identification", "ada.task_attributes"]))
-            && candidates.len() == 1
-    {
+    if last == "current_task" {
         return External::Identity;
     }
-    let is_io = |n: &String| is_in(n, &IO_PACKAGES);
+    if candidates.iter().any(|n| may_block(n)) {
+        return External::Blocks;
+    }
+    if candidates.len() == 1 && is_in(&candidates[0], &["ada.task_attributes"]) {
+        return External::Attribute;
+    }
+    let is_io = |n: &String| {
+        is_in(n, &IO_PACKAGES)
+            || n.rsplit_once('.')
+                .is_some_and(|(package, _)| package.ends_with("text_io"))
+    };
     if IO_NAMES.contains(&last) && candidates.iter().any(is_io) {
         return External::Io;
     }

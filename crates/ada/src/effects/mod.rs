@@ -4,6 +4,7 @@
 mod calls;
 mod external;
 
+use crate::names::values;
 use crate::names::{At, EntityId, Kind, Names, Ty};
 use crate::source::Program;
 use crate::syntax::NodeId;
@@ -45,6 +46,9 @@ pub struct Oracle<'p> {
     names: &'p Names,
     known: RefCell<HashMap<EntityId, Effects>>,
 }
+
+/// A loop of at most so many rounds that call is like so many calls.
+const ROUNDS_MAX: i128 = 100;
 
 impl<'p> Oracle<'p> {
     /// An oracle for a program.
@@ -141,14 +145,23 @@ impl<'p> Oracle<'p> {
         task.is_some_and(|t| self.names.entity(t).kind == Kind::TaskType)
     }
 
+    /// Whether a loop has no bound on its work: it is not a `for` loop, or it calls and goes round many times, or who knows how often.
     fn is_long(&self, at: At) -> bool {
         let tree = &self.program.sources[at.file].tree;
-        let is_for = tree
+        let scheme = tree
             .child(at.node, "iteration_scheme")
-            .is_some_and(|n| tree.child(n, "for").is_some());
-        !is_for
-            || tree
-                .walk(at.node)
-                .any(|n| tree.kind(n) == "procedure_call_statement")
+            .filter(|&n| tree.child(n, "for").is_some());
+        let Some(scheme) = scheme else {
+            return true;
+        };
+        let calls = tree
+            .walk(at.node)
+            .any(|n| tree.kind(n) == "procedure_call_statement");
+        calls && {
+            let parameter = tree.child(scheme, "loop_parameter_specification");
+            let bounds = parameter
+                .and_then(|node| self.names.subtype_bounds(self.program, At { node, ..at }));
+            bounds.is_none_or(|b| values::count(b) > ROUNDS_MAX)
+        }
     }
 }

@@ -21,9 +21,12 @@ impl<'p> Flow<'p> {
             by_node: HashMap::new(),
             site_of: HashMap::new(),
             structured: HashSet::new(),
+            nesting: HashSet::new(),
         };
         let tree = flow.tree();
-        let nodes: Vec<NodeId> = tree.walk(body).collect();
+        // A task inside the task has waits of its own.
+        let is_own = |&n: &NodeId| n == body || tree.ancestor(n, &["task_body"]) == Some(body);
+        let nodes: Vec<NodeId> = tree.walk(body).filter(is_own).collect();
         for node in nodes {
             match tree.kind(node) {
                 "selective_accept" => flow.add_select(names, task, node),
@@ -32,32 +35,40 @@ impl<'p> Flow<'p> {
                     flow.add_site(names, task, node, None, wait);
                 }
                 // In a select with one alternative that the grammar cannot tell from an entry call nothing is accepted.
-                "exit_statement" | "simple_return_statement" | "goto_statement" => {
-                    flow.mark_jump(node)
-                }
                 _ => {}
             }
         }
+        let jumps = [
+            "exit_statement",
+            "simple_return_statement",
+            "requeue_statement",
+            "goto_statement",
+        ];
+        tree.walk(body)
+            .filter(|&n| jumps.contains(&tree.kind(n)))
+            .for_each(|n| flow.mark_jump(n));
         flow
     }
 
     pub(super) fn add_wait(&mut self, node: NodeId) -> usize {
         let tree = self.tree();
-        let is_nested = tree
-            .ancestor(node, &["accept_statement", "task_body"])
-            .is_some_and(|n| tree.kind(n) == "accept_statement");
         self.waits.push(Wait {
             node,
             sites: vec![],
-            is_nested,
             delay: None,
+            delay_guard: None,
             otherwise: None,
             has_terminate: false,
+            has_several_delays: false,
+            is_polling: false,
         });
         let wait = self.waits.len() - 1;
         self.by_node.insert(node, wait);
         for above in tree.ancestors(node).take_while(|&n| n != self.body) {
             self.structured.insert(above);
+            if tree.kind(above) == "accept_statement" {
+                self.nesting.insert(above);
+            }
         }
         self.structured.insert(node);
         wait
@@ -102,7 +113,11 @@ impl<'p> Flow<'p> {
                                 self.add_site(names, task, accept, guard, wait);
                             }
                         }
-                        "delay_alternative" => self.waits[wait].delay = Some(alternative),
+                        "delay_alternative" => {
+                            let before = self.waits[wait].delay.replace(alternative);
+                            self.waits[wait].delay_guard = guard;
+                            self.waits[wait].has_several_delays |= before.is_some();
+                        }
                         _ => self.waits[wait].has_terminate = true,
                     }
                     guard = None;
@@ -116,11 +131,11 @@ impl<'p> Flow<'p> {
     /// Marks the statements that a jump leaves, so that they are followed rather than copied.
     pub(super) fn mark_jump(&mut self, jump: NodeId) {
         let tree = self.tree();
-        // A jump inside a subprogram or an accept's body stays there.
+        // A jump inside a subprogram or an accept's body stays there; the body is copied unless the task waits in it.
         let inside = tree.ancestor(jump, &["accept_statement", "subprogram_body", "task_body"]);
-        if inside != Some(self.body) {
+        let Some(inside) = inside.filter(|n| *n == self.body || self.nesting.contains(n)) else {
             return;
-        }
+        };
         let target = match tree.kind(jump) {
             "exit_statement" => self.exit_target(jump),
             _ => None,
@@ -128,7 +143,7 @@ impl<'p> Flow<'p> {
         self.structured.insert(jump);
         for above in tree
             .ancestors(jump)
-            .take_while(|&n| Some(n) != target && n != self.body)
+            .take_while(|&n| Some(n) != target && n != inside)
         {
             self.structured.insert(above);
         }

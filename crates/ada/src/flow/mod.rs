@@ -4,13 +4,14 @@
 //! statement or a selective accept. The graph is kept as structure: the point after each statement is found from the tree, so a
 //! translation can follow it and keep the shape of the source.
 
-mod build;
-
-use std::collections::{BTreeSet, HashMap, HashSet};
+mod paths;
 
 use crate::names::{At, Names};
 use crate::source::Program;
 use crate::syntax::{NodeId, Tree};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+mod build;
 
 /// A place in a task body's flow of control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,14 +48,18 @@ pub struct Wait {
     pub node: NodeId,
     /// The indexes of its sites.
     pub sites: Vec<usize>,
-    /// Whether an accept statement's body is around it.
-    pub is_nested: bool,
     /// A delay alternative, if it has one.
     pub delay: Option<NodeId>,
+    /// The condition of the delay alternative's guard.
+    pub delay_guard: Option<NodeId>,
     /// The statements of an `else` part, if it has one.
     pub otherwise: Option<NodeId>,
     /// Whether it has a terminate alternative.
     pub has_terminate: bool,
+    /// Whether it has several delay alternatives.
+    pub has_several_delays: bool,
+    /// Whether its delay or else part only polls: then the graph leaves it out.
+    pub is_polling: bool,
 }
 
 /// The graph of a task body.
@@ -74,6 +79,8 @@ pub struct Flow<'p> {
     site_of: HashMap<NodeId, usize>,
     /// Statements with a wait inside, or with a jump out of them.
     structured: HashSet<NodeId>,
+    /// Accept statements with a wait inside.
+    nesting: HashSet<NodeId>,
 }
 
 impl<'p> Flow<'p> {
@@ -118,6 +125,35 @@ impl<'p> Flow<'p> {
             .map(|n| self.text(n))
     }
 
+    /// Whether the task waits inside the body of an accept statement.
+    pub fn waits_inside(&self, accept: NodeId) -> bool {
+        self.nesting.contains(&accept)
+    }
+
+    /// The innermost accept statement with a wait inside that is around a node: its caller waits while the task is there.
+    pub fn owner(&self, node: NodeId) -> Option<NodeId> {
+        self.tree()
+            .ancestors(node)
+            .take_while(|&n| n != self.body)
+            .find(|n| self.nesting.contains(n))
+    }
+
+    /// The accept statement whose caller waits while the task is at a point.
+    pub fn owner_at(&self, point: Point) -> Option<NodeId> {
+        match point {
+            Point::Before(node) | Point::LoopTop(node) | Point::LoopNext(node) => self.owner(node),
+            Point::AcceptEnd(accept) => Some(accept),
+            Point::End => None,
+        }
+    }
+
+    /// Leaves the delay and else parts of some waits out of the graph.
+    pub fn set_polling(&mut self, waits: &BTreeSet<usize>) {
+        for (index, wait) in self.waits.iter_mut().enumerate() {
+            wait.is_polling = waits.contains(&index);
+        }
+    }
+
     /// Whether a statement is copied as it stands: no wait inside and no jump out.
     pub fn is_plain(&self, statement: NodeId) -> bool {
         !self.structured.contains(&statement)
@@ -137,6 +173,14 @@ impl<'p> Flow<'p> {
     pub fn first(&self, container: NodeId, sequence: Option<NodeId>) -> Point {
         let first = sequence.and_then(|s| self.tree().children(s).next());
         first.map_or_else(|| self.after(container), Point::Before)
+    }
+
+    /// The start of an accept statement's body.
+    pub fn first_inside(&self, accept: NodeId) -> Point {
+        let first = self
+            .sequence(accept)
+            .and_then(|s| self.tree().children(s).next());
+        first.map_or(Point::AcceptEnd(accept), Point::Before)
     }
 
     /// The sequence of statements of a node, through its handled sequence.
@@ -187,99 +231,6 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The point at which the task goes on after an accept statement.
-    pub fn resume(&self, site: &Site) -> Point {
-        self.after(site.accept)
-    }
-
-    /// The points that follow a point; empty for waits and the end.
-    pub fn next(&self, point: Point) -> Vec<Point> {
-        match point {
-            Point::End | Point::AcceptEnd(_) => vec![],
-            Point::LoopTop(node) => {
-                let body = self.first(node, self.tree().role(node, "statements"));
-                if self.is_while(node) {
-                    vec![body, self.after(node)]
-                } else {
-                    vec![body]
-                }
-            }
-            Point::LoopNext(node) => {
-                if self.is_for(node) {
-                    vec![Point::LoopTop(node), self.after(node)]
-                } else {
-                    vec![Point::LoopTop(node)]
-                }
-            }
-            Point::Before(node) => self.next_of_statement(node),
-        }
-    }
-
-    fn next_of_statement(&self, node: NodeId) -> Vec<Point> {
-        let tree = self.tree();
-        if self.wait_at(node).is_some() {
-            return vec![];
-        }
-        if self.is_plain(node) {
-            return match tree.kind(node) {
-                "raise_statement" => vec![Point::End],
-                _ => vec![self.after(node)],
-            };
-        }
-        match tree.kind(node) {
-            "if_statement" | "case_statement" => {
-                let mut found: Vec<Point> = self
-                    .branches(node)
-                    .into_iter()
-                    .map(|s| self.first(node, Some(s)))
-                    .collect();
-                if !self.is_exhaustive(node) {
-                    found.push(self.after(node));
-                }
-                found
-            }
-            "loop_statement" => {
-                if self.is_for(node) {
-                    vec![Point::LoopTop(node), self.after(node)]
-                } else {
-                    vec![Point::LoopTop(node)]
-                }
-            }
-            "block_statement" => vec![self.first(node, self.sequence(node))],
-            "exit_statement" => {
-                let target = self.exit_target(node).map_or(Point::End, |l| self.after(l));
-                if tree.role(node, "condition").is_some() {
-                    vec![target, self.after(node)]
-                } else {
-                    vec![target]
-                }
-            }
-            _ => vec![Point::End],
-        }
-    }
-
-    /// The sequences of the branches of an if or case statement.
-    pub fn branches(&self, node: NodeId) -> Vec<NodeId> {
-        let tree = self.tree();
-        let mut found = Vec::new();
-        for child in tree.children(node) {
-            match tree.kind(child) {
-                "sequence_of_statements" => found.push(child),
-                "elsif_statement_item" | "case_statement_alternative" => {
-                    found.extend(tree.child(child, "sequence_of_statements"))
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// Whether one of the branches is always taken.
-    pub fn is_exhaustive(&self, node: NodeId) -> bool {
-        let tree = self.tree();
-        tree.kind(node) == "case_statement" || tree.child(node, "else").is_some()
-    }
-
     /// Whether a loop is a `while` loop.
     pub fn is_while(&self, node: NodeId) -> bool {
         let tree = self.tree();
@@ -298,67 +249,5 @@ impl<'p> Flow<'p> {
         let tree = self.tree();
         tree.child(node, "iteration_scheme")
             .is_some_and(|n| tree.child(n, "for").is_some())
-    }
-
-    /// The points from which code runs: the start, and after each accept statement.
-    pub fn roots(&self) -> Vec<Point> {
-        std::iter::once(self.start())
-            .chain(self.sites.iter().map(|s| self.resume(s)))
-            .collect()
-    }
-
-    /// The points reached from a point without waiting, itself among them.
-    pub fn reach(&self, from: Point) -> BTreeSet<Point> {
-        let mut found = BTreeSet::new();
-        let mut open = vec![from];
-        while let Some(point) = open.pop() {
-            if found.insert(point) {
-                open.extend(self.next(point));
-            }
-        }
-        found
-    }
-
-    /// Whether a loop can go round without waiting.
-    pub fn goes_round(&self, node: NodeId) -> bool {
-        self.next(Point::LoopTop(node))
-            .into_iter()
-            .any(|p| self.reach(p).contains(&Point::LoopTop(node)))
-    }
-
-    /// The waits that the task can come to.
-    pub fn reachable_waits(&self) -> BTreeSet<usize> {
-        let mut found = BTreeSet::new();
-        let mut open = vec![self.start()];
-        while let Some(point) = open.pop() {
-            for reached in self.reach(point) {
-                let Point::Before(node) = reached else {
-                    continue;
-                };
-                if let Some(wait) = self.wait_at(node)
-                    && found.insert(wait)
-                {
-                    open.extend(
-                        self.waits[wait]
-                            .sites
-                            .iter()
-                            .map(|&s| self.resume(&self.sites[s])),
-                    );
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether the task can complete.
-    pub fn can_end(&self) -> bool {
-        let waits = self.reachable_waits();
-        let sites = waits
-            .iter()
-            .flat_map(|&w| &self.waits[w].sites)
-            .map(|&s| self.resume(&self.sites[s]));
-        std::iter::once(self.start())
-            .chain(sites)
-            .any(|p| self.reach(p).contains(&Point::End))
     }
 }

@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::code::{self, Code};
+use super::code;
 use super::context::Context;
 use super::declarations::{self, Moved};
 use super::exceptions;
 use super::layout::{self, Substitutions};
-use super::machine::{self, Machine, Stages};
-use super::{place, write};
+use super::machine::{self, Machine, Nested, Stages};
+use super::timing::{self, Timing};
+use super::{first_use, nested, place, write};
 use crate::edit::Edit;
 use crate::flow::Point;
 use crate::names::{EntityId, Kind, Names};
 use crate::syntax::NodeId;
-use crate::verdict::{Reason, Rule};
+use crate::verdict::Reason;
 
 /// The edits that replace a task by a protected object.
 #[derive(Debug)]
@@ -36,6 +37,10 @@ pub(super) struct Server<'a> {
     pub start: Option<Start>,
     pub initial: Option<usize>,
     pub waits: BTreeSet<usize>,
+    /// The accepts that wait inside.
+    pub nested: Nested,
+    /// The timing event, if there are delay alternatives.
+    pub timing: Option<Timing>,
 }
 
 /// The procedure that runs what stood before the first accept.
@@ -43,7 +48,8 @@ pub(super) struct Server<'a> {
 pub(super) struct Start {
     pub name: String,
     pub point: Point,
-    pub place: place::Place,
+    /// Where it is called; nowhere, if the first call of an entry does that.
+    pub place: Option<place::Place>,
 }
 
 /// Plans and writes the replacement.
@@ -62,9 +68,17 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
     if !moved.reasons.is_empty() {
         return Err(std::mem::take(&mut moved.reasons));
     }
+    let nested = nested::plan(&cx, &mut moved);
+    if !moved.reasons.is_empty() {
+        return Err(std::mem::take(&mut moved.reasons));
+    }
+    let timing = timing::plan(&cx, &mut moved);
     let waits = cx.flow.reachable_waits();
     let initial = initial_wait(&cx, &mut moved, point);
-    let needs_start = initial.is_none() || !moved.start.is_empty();
+    // A delay alternative's time begins where the task is activated.
+    let needs_start = initial
+        .is_none_or(|w| cx.flow.elapsed(w).is_some() || cx.flow.otherwise(w).is_some())
+        || !moved.start.is_empty();
     let closes = cx.flow.can_end() || exceptions::can_close(&cx);
     let mut server = Server {
         cx,
@@ -74,6 +88,8 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
         start: None,
         initial,
         waits,
+        nested,
+        timing,
     };
     if needs_start {
         server.start = Some(start(&server, point)?);
@@ -84,25 +100,16 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
 
 fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
     let cx = &server.cx;
-    let first = match point {
-        Point::Before(node) => node,
-        _ => cx.task.body.node,
-    };
-    let refuse = |text: &str, mend: &str| vec![cx.reason(Rule::Prologue, first, text, mend)];
-    if cx.task.is_type {
-        return Err(refuse(
-            "each object of the task type runs these statements when it is activated, and a protected object has no such moment",
-            "give the variables initial values in their declarations",
-        ));
-    }
     let wanted = ["Start".to_string(), format!("Start_{}", cx.task.name)];
     let name = cx.free_name(&wanted, false, &server.moved.taken);
-    let Some(place) = place::activation(cx) else {
-        return Err(refuse(
-            "the unit in which the task is activated was not given",
-            "give the body of that unit too",
-        ));
+    let place = if cx.task.is_type {
+        None
+    } else {
+        place::activation(cx)
     };
+    if place.is_none() {
+        first_use::check(cx, point).map_err(|r| vec![r])?;
+    }
     Ok(Start { name, point, place })
 }
 
@@ -210,10 +217,13 @@ fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
 impl<'a> Server<'a> {
     fn choose_stages(&mut self, closes: bool) {
         let states = self.waits.len() + usize::from(closes) + usize::from(self.start.is_some());
+        let cx = &self.cx;
+        let timers = self.timing.iter().flat_map(|t| &t.procedures);
+        let timers = timers.map(|(&w, name)| (w, format!("{name};"))).collect();
         if states <= 1 {
+            self.stages.timers = timers;
             return;
         }
-        let cx = &self.cx;
         let free = |wanted: &[&str]| {
             let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
             cx.free_name(&wanted, false, &self.moved.taken)
@@ -257,7 +267,12 @@ impl<'a> Server<'a> {
                 waits,
                 closed,
                 starting,
-                is_boolean: false,
+                resumed: self
+                    .resumed()
+                    .into_iter()
+                    .map(|p| (p, literal(resumed_name(cx, p))))
+                    .collect(),
+                ..Stages::default()
             };
             let name = cx.free_name(
                 &[format!("{}_Stage", cx.task.name)],
@@ -267,8 +282,37 @@ impl<'a> Server<'a> {
             self.moved.declare_outside(&name);
             self.stage_type = Some(name);
         }
+        self.stages.timers = timers;
         let component = Names::key(&self.stages.component);
         self.moved.taken.insert(component);
+    }
+
+    /// The points at which an outer accept's caller goes on once an inner one was served.
+    fn resumed(&self) -> BTreeSet<Point> {
+        let flow = self.cx.flow;
+        let mut found = BTreeSet::new();
+        for &wait in &self.waits {
+            let around = flow.owner(flow.waits[wait].node);
+            if around.is_some() {
+                found.extend(
+                    flow.left(wait)
+                        .into_iter()
+                        .filter(|&p| flow.owner_at(p) == around),
+                );
+            }
+        }
+        let inner = self.nested.finishing.keys().map(|&a| flow.after(a));
+        found.extend(inner.filter(|&p| flow.owner_at(p).is_some()));
+        // Where the server just waits again, the outer caller has nothing to do.
+        found.retain(|&p| {
+            !matches!(p, Point::Before(n) if flow.wait_at(n).is_some_and(|w| flow.otherwise(w).is_none()))
+        });
+        found
+    }
+
+    /// Whether the first call of an entry runs what stood before the first accept.
+    pub(super) fn starts_on_first_use(&self) -> bool {
+        self.start.as_ref().is_some_and(|s| s.place.is_none())
     }
 
     /// The initial value of the stage.
@@ -294,18 +338,23 @@ impl<'a> Server<'a> {
             &self.stages,
             &self.moved.counters,
             &self.moved.block_starts,
+            &self.nested,
         )
     }
 
     /// The points from which the object's code runs.
     pub(super) fn roots(&self) -> Vec<Point> {
         let flow = self.cx.flow;
-        let sites = flow
-            .sites
-            .iter()
-            .filter(|s| self.waits.contains(&s.wait))
-            .map(|s| flow.resume(s));
-        self.start.iter().map(|s| s.point).chain(sites).collect()
+        let left = self.waits.iter().flat_map(|&w| {
+            let around = flow.owner(flow.waits[w].node);
+            let points = flow.left(w).into_iter();
+            points.filter(move |&p| around.is_none() || flow.owner_at(p) != around)
+        });
+        let start = self.start.iter().map(|s| s.point);
+        start
+            .chain(left)
+            .chain(self.stages.resumed.keys().copied())
+            .collect()
     }
 
     /// Points that need a procedure because a statement in the middle of an accept goes on there.
@@ -318,17 +367,22 @@ impl<'a> Server<'a> {
         found.extend(
             loops
                 .filter(|&n| {
-                    self.cx.flow.goes_round(n) && machine::is_left_from_inside(self.cx.flow, n)
+                    self.cx.flow.owner(n).is_none()
+                        && self.cx.flow.goes_round(n)
+                        && machine::is_left_from_inside(self.cx.flow, n)
                 })
                 .map(Point::LoopTop),
         );
         for site in &self.cx.flow.sites {
-            if machine::leaving(self.cx.source(), site.accept, "requeue_statement").is_empty() {
+            if machine::leaving(self.cx.source(), site.accept, "requeue_statement").is_empty()
+                || self.cx.flow.waits_inside(site.accept)
+                || self.cx.flow.owner(site.accept).is_some()
+            {
                 continue;
             }
             let point = self.cx.flow.resume(site);
             let code = machine.code_from(point, Some(site.wait));
-            if code::size(&code) > 2 || contains_return(&code) {
+            if code::size(&code) > 2 || code::contains_return(&code) {
                 found.insert(point);
             }
         }
@@ -336,11 +390,11 @@ impl<'a> Server<'a> {
     }
 }
 
-pub(super) fn contains_return(code: &[Code]) -> bool {
-    code.iter().any(|c| match c {
-        Code::Return => true,
-        Code::Compound { arms, .. } => arms.iter().any(|(_, body)| contains_return(body)),
-        Code::Lines(_) => false,
+fn resumed_name(cx: &Context, point: Point) -> String {
+    let accept = cx.flow.owner_at(point);
+    let site = cx.flow.sites.iter().find(|s| Some(s.accept) == accept);
+    site.map_or("Finishing".into(), |s| {
+        format!("Finishing_{}", cx.task.entries[s.entry].name)
     })
 }
 

@@ -1,5 +1,7 @@
 //! Generated statements as a tree, so that jumps at their ends can be left out.
 
+use std::collections::HashSet;
+
 /// A piece of generated code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
@@ -7,6 +9,8 @@ pub enum Code {
     Lines(Vec<String>),
     /// `return;` from the entry or procedure.
     Return,
+    /// A requeue statement: nothing follows it either, but it stays.
+    Requeue(String),
     /// A compound statement.
     Compound {
         /// A line above the arms that is not part of one (`case X is`).
@@ -45,7 +49,8 @@ pub fn trim_returns(code: &mut Vec<Code>) {
 }
 
 fn cut_after_return(code: &mut Vec<Code>) {
-    if let Some(at) = code.iter().position(|c| *c == Code::Return) {
+    let leaves = |c: &Code| matches!(c, Code::Return | Code::Requeue(_));
+    if let Some(at) = code.iter().position(leaves) {
         code.truncate(at + 1);
     }
     for piece in code {
@@ -53,6 +58,44 @@ fn cut_after_return(code: &mut Vec<Code>) {
             arms.iter_mut().for_each(|(_, body)| cut_after_return(body));
         }
     }
+}
+
+/// Whether the code can end before its last line.
+pub fn contains_return(code: &[Code]) -> bool {
+    code.iter().any(|c| match c {
+        Code::Return | Code::Requeue(_) => true,
+        Code::Compound { arms, .. } => arms.iter().any(|(_, body)| contains_return(body)),
+        Code::Lines(_) => false,
+    })
+}
+
+/// The simple names that lines mention, in lower case: no selectors, no choices of associations, nothing in comments and literals.
+pub fn names_in(lines: &[String]) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for line in lines {
+        let mut rest = line.as_str();
+        let mut before = ' ';
+        while let Some(first) = rest.chars().next() {
+            let length = if rest.starts_with("--") {
+                rest.len()
+            } else if first == '"' {
+                rest[1..].find('"').map_or(rest.len(), |n| n + 2)
+            } else if first.is_alphabetic() {
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+                let length = end.unwrap_or(rest.len());
+                let is_choice = rest[length..].trim_start().starts_with("=>");
+                if before != '.' && before != '\'' && !is_choice {
+                    found.insert(rest[..length].to_lowercase());
+                }
+                length
+            } else {
+                first.len_utf8()
+            };
+            before = first;
+            rest = &rest[length..];
+        }
+    }
+    found
 }
 
 /// Whether nothing would be printed.
@@ -72,6 +115,7 @@ pub fn print(code: &[Code], step: &str) -> Vec<String> {
     for piece in code {
         match piece {
             Code::Lines(lines) => out.extend(lines.iter().cloned()),
+            Code::Requeue(line) => out.push(line.clone()),
             Code::Return => out.push("return;".into()),
             Code::Compound {
                 open, arms, close, ..
@@ -163,6 +207,19 @@ pub fn negate(condition: &str) -> String {
         format!("not {condition}")
     } else {
         format!("not ({condition})")
+    }
+}
+
+/// In parentheses, if an operator around it could take it apart.
+pub fn grouped(text: &str) -> String {
+    let lower = format!(" {} ", text.to_ascii_lowercase().replace(['(', ')'], " "));
+    let is_compound = [" and ", " or ", " xor ", " if ", " not in ", " in "]
+        .iter()
+        .any(|w| lower.contains(w));
+    if is_compound {
+        format!("({text})")
+    } else {
+        text.to_string()
     }
 }
 

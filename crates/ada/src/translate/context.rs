@@ -222,30 +222,6 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// The value of an integer expression made of literals and constants of such.
-    pub fn static_value(&self, at: At) -> Option<i128> {
-        let source = &self.program.sources[at.file];
-        let text = source.text(at.node).replace('_', "");
-        if let Ok(value) = text.trim().parse() {
-            return Some(value);
-        }
-        let id = self.meanings(at).into_iter().map(|(_, e)| e).next()?;
-        let entity = self.names.entity(id);
-        let is_name = Names::key(source.text(at.node).trim()) == Names::key(&entity.name);
-        if entity.kind != Kind::Constant || !is_name {
-            return None;
-        }
-        let value = source_of(self.program, entity.at)
-            .tree
-            .child(entity.at.node, "expression")?;
-        source_of(self.program, entity.at)
-            .text(value)
-            .replace('_', "")
-            .trim()
-            .parse()
-            .ok()
-    }
-
     /// Whether an identifier occurs anywhere in the files of the task's declaration and body, outside the body.
     pub fn occurs_outside(&self, key: &str) -> bool {
         let files: HashSet<usize> = [self.task.body.file, self.task.declaration.file].into();

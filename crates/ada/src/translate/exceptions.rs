@@ -19,6 +19,9 @@ pub fn can_close(cx: &Context) -> bool {
         .sites
         .iter()
         .any(|s| must_watch_accept(cx, s) || must_watch_rest(cx, cx.flow.resume(s)))
+        || (0..cx.flow.waits.len())
+            .filter_map(|w| cx.flow.elapsed(w))
+            .any(|p| must_watch_rest(cx, p))
         || must_watch_rest(cx, cx.flow.start())
 }
 

@@ -2,16 +2,22 @@
 
 pub mod accepting;
 pub mod calling;
+mod ceiling;
 pub mod code;
 pub mod context;
 mod counter;
 mod declarations;
 mod exceptions;
+mod first_use;
 pub mod general;
 pub mod layout;
 pub mod machine;
+mod nested;
 pub mod obstacles;
 mod place;
+mod style;
+mod timing;
+mod visibility;
 mod write;
 
 use std::collections::HashSet;
@@ -95,6 +101,7 @@ impl Translation {
 pub fn translate(analysis: &Analysis) -> Translation {
     if let Some(form) = analysis.options.scheme.form() {
         let (edits, replaced) = general::translate(analysis, form);
+        let edits = style::fit(analysis.program, edits);
         let files = edit::apply(analysis.program, &edits);
         return Translation {
             edits,
@@ -121,9 +128,16 @@ pub fn translate(analysis: &Analysis) -> Translation {
             continue;
         }
         taken.extend(found.declared);
-        edits.extend(found.edits);
+        // Two tasks may need the same with clause.
+        let new = found
+            .edits
+            .into_iter()
+            .filter(|e| !(e.range.is_empty() && e.text.starts_with("with ") && edits.contains(e)));
+        let new: Vec<Edit> = new.collect();
+        edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
         edits,

@@ -260,7 +260,7 @@ impl Pass<'_> {
         } else {
             node
         };
-        let chosen = self.choose(&candidates, call)?;
+        let chosen = self.choose(last, &candidates, call)?;
         self.mean(last, chosen);
         Some(chosen)
     }

@@ -36,9 +36,28 @@ impl Pass<'_> {
         }
     }
 
-    pub(super) fn choose(&self, candidates: &[EntityId], call: Option<NodeId>) -> Option<EntityId> {
+    /// Which of the entities that a name may mean it means, by the actual parameters of the call if it is one.
+    ///
+    /// None of them, if none fits and a use clause shows a package whose source was not given: the name is that package's.
+    pub(super) fn choose(
+        &self,
+        name: NodeId,
+        candidates: &[EntityId],
+        call: Option<NodeId>,
+    ) -> Option<EntityId> {
+        let may_be_external = || {
+            self.tree().kind(name) == "identifier"
+                && !self
+                    .names
+                    .used_packages(self.program, self.at(name))
+                    .is_empty()
+        };
         if candidates.len() < 2 {
-            return candidates.first().copied();
+            let only = candidates.first().copied()?;
+            // In `E (I)'Count` the actual parameter is the index of a family, not of the call.
+            let is_entry = self.names.entity(only).kind == Kind::Entry;
+            let fits = is_entry || call.is_none_or(|call| self.fit(only, call) > 0);
+            return (fits || !may_be_external()).then_some(only);
         }
         let Some(call) = call else {
             // Without actual parameters: an object, a literal, or a parameterless subprogram.
@@ -61,7 +80,10 @@ impl Pass<'_> {
             .filter(|&(fit, _)| fit > 0);
         best.max_by_key(|&(fit, _)| fit)
             .map(|(_, e)| e)
-            .or(candidates.first().copied())
+            .or_else(|| {
+                let first = candidates.first().copied();
+                first.filter(|_| !may_be_external())
+            })
     }
 
     /// How well actual parameters fit: 0 not at all, otherwise 1 and more for each parameter whose type is known to agree.
@@ -90,6 +112,9 @@ impl Pass<'_> {
                 continue;
             };
             let actual = self.names.expression_type(self.program, self.at(value));
+            if is_other_standard(&formals[index].mark, actual) {
+                return 0;
+            }
             match self.names.agree(self.program, formals[index].ty, actual) {
                 Some(true) => score += 1,
                 Some(false) => return 0,
@@ -109,7 +134,21 @@ impl Pass<'_> {
 pub struct Formal {
     pub(crate) name: String,
     pub(crate) ty: Ty,
+    /// The subtype mark in lower case; empty for an access definition.
+    pub(crate) mark: String,
     pub(crate) has_default: bool,
+}
+
+/// Whether a literal cannot be of a standard type, by the type's name.
+fn is_other_standard(mark: &str, actual: Ty) -> bool {
+    const SCALAR: [&str; 5] = ["boolean", "character", "integer", "natural", "positive"];
+    const REAL: [&str; 3] = ["duration", "float", "long_float"];
+    match actual {
+        Ty::String => SCALAR.contains(&mark) || REAL.contains(&mark),
+        Ty::Real => SCALAR.contains(&mark) || mark == "string",
+        Ty::Integer => mark == "string" || REAL.contains(&mark),
+        _ => false,
+    }
 }
 
 impl Names {
@@ -126,12 +165,13 @@ impl Names {
         parameters
             .map(|&e| {
                 let entity = self.entity(e);
-                let has_default = program.sources[entity.at.file]
-                    .tree
-                    .child(entity.at.node, "expression")
-                    .is_some();
+                let source = &program.sources[entity.at.file];
+                let tree = &source.tree;
+                let has_default = tree.child(entity.at.node, "expression").is_some();
+                let mark = tree.role(entity.at.node, "subtype_mark");
                 Formal {
                     name: entity.name.clone(),
+                    mark: mark.map_or(String::new(), |n| Names::key(source.text(n))),
                     ty: self.type_of(program, e),
                     has_default,
                 }

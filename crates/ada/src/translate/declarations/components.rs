@@ -56,6 +56,18 @@ impl Moved {
             );
             return self.refuse(cx, item, text, "finalize it explicitly, in an accept");
         }
+        let value = tree.child(item, "expression");
+        let bounds = tree.children(item).filter(|&n| Some(n) != value);
+        if bounds
+            .into_iter()
+            .any(|n| uses_component(cx, n) && tree.field(n) != "name")
+        {
+            let text = format!(
+                "the subtype of `{}` depends on a variable of the task, and a component must not depend on another",
+                first_word(cx, item)
+            );
+            return self.refuse(cx, item, text, "make that variable a constant");
+        }
         let ids = entities(cx, item);
         for &id in &ids {
             self.taken.insert(Names::key(&cx.names.entity(id).name));
@@ -135,7 +147,7 @@ impl Moved {
     }
 
     /// Whether the subtype needs no constraint from an initial value.
-    pub(super) fn is_definite(&self, cx: &Context, item: NodeId) -> bool {
+    pub(in crate::translate) fn is_definite(&self, cx: &Context, item: NodeId) -> bool {
         let tree = cx.tree();
         let Some(mark) = tree.role(item, "subtype_mark") else {
             return true;
@@ -143,6 +155,8 @@ impl Moved {
         if tree
             .children(item)
             .any(|n| matches!(tree.kind(n), "index_constraint" | "discriminant_constraint"))
+            // The grammar takes a name with one constraint for a slice or a call.
+            || matches!(tree.kind(mark), "slice" | "function_call")
         {
             return true;
         }

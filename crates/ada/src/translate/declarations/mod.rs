@@ -5,8 +5,10 @@ mod components;
 mod inner;
 mod outside;
 mod renaming;
+mod settled;
 
 use renaming::formals;
+use settled::is_settled;
 
 use std::collections::{HashMap, HashSet};
 
@@ -114,6 +116,7 @@ pub fn plan(cx: &Context, folded: HashMap<EntityId, String>, taken: &HashSet<Str
         }
     }
     moved.rename_outside(cx, &outside);
+    moved.settle(cx, &outside);
     moved.outside(cx, &outside, &items);
     for &item in &items {
         let tree = cx.tree();
@@ -146,16 +149,17 @@ fn becomes_component(cx: &Context, item: NodeId) -> bool {
         return false;
     }
     if tree.child(item, "constant").is_none() {
-        return true;
+        return !is_settled(cx, item);
     }
     tree.child(item, "expression")
         .is_some_and(|e| !cx.is_constant(e) || uses_component(cx, e))
 }
 
 fn uses_component(cx: &Context, node: NodeId) -> bool {
-    cx.meanings(cx.at(node))
-        .iter()
-        .any(|&(_, e)| cx.is_local(e) && cx.names.entity(e).kind == Kind::Variable)
+    cx.meanings(cx.at(node)).iter().any(|&(_, e)| {
+        let entity = cx.names.entity(e);
+        cx.is_local(e) && entity.kind == Kind::Variable && !is_settled(cx, entity.at.node)
+    })
 }
 
 /// The variables of the task body itself.
@@ -246,9 +250,20 @@ pub(super) fn is_own_discriminant(cx: &Context, id: EntityId) -> bool {
         && cx.names.is_declared_in(cx.program, id, cx.task.declaration)
 }
 
+/// Words that a declaration may have before the name that it declares.
+const KEYWORDS: [&str; 7] = [
+    "type",
+    "subtype",
+    "function",
+    "procedure",
+    "package",
+    "for",
+    "use",
+];
+
 fn first_word<'a>(cx: &Context<'a>, node: NodeId) -> &'a str {
     let text = cx.text(node);
     text.split([':', ' ', '(', '\n', ';'])
-        .find(|w| !w.is_empty() && !matches!(*w, "type" | "subtype" | "function" | "procedure"))
+        .find(|w| !w.is_empty() && !KEYWORDS.contains(&Names::key(w).as_str()))
         .unwrap_or(text)
 }

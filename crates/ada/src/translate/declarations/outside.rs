@@ -7,9 +7,9 @@ use super::{
     uses_component, uses_state,
 };
 use crate::names::{EntityId, Kind, Names};
-use crate::syntax::NodeId;
-use crate::translate::context::{Context, source_of};
-use crate::translate::layout;
+use crate::syntax::{NodeId, Tree};
+use crate::translate::context::Context;
+use crate::translate::{layout, visibility};
 
 impl Moved {
     /// Chooses names for what moves out, and renames its uses.
@@ -198,7 +198,6 @@ impl Moved {
     /// External names must be seen from the declaration's file too.
     pub(super) fn check_external(&mut self, cx: &Context, node: NodeId) {
         let tree = cx.tree();
-        let other = source_of(cx.program, cx.task.declaration);
         for ident in tree.walk(node) {
             let is_name = tree.kind(ident) == "identifier"
                 && matches!(
@@ -228,22 +227,15 @@ impl Moved {
                 "long_integer",
             ]
             .contains(&key.as_str());
-            let is_with = other
-                .tree
-                .all(other.tree.root(), "compilation_unit")
-                .any(|u| {
-                    other.tree.child(u, "with_clause").is_some_and(|w| {
-                        other.tree.walk(w).any(|n| Names::key(other.text(n)) == key)
-                    })
-                });
-            let is_seen = is_with && tree.field(ident) == "prefix";
-            if !is_standard && !is_seen {
+            let name = expanded(tree, ident);
+            if !is_standard && !visibility::is_seen(cx, name) {
                 let text = format!(
                     "`{}` needs `{}`, which the unit with the task's declaration does not see",
                     first_word(cx, node),
-                    cx.text(ident)
+                    cx.text(name)
                 );
-                self.refuse(cx, node, text, "name it in full there, with a with clause");
+                let mend = "give that unit the with and use clauses of the body that show it";
+                self.refuse(cx, node, text, mend);
                 return;
             }
         }
@@ -252,4 +244,16 @@ impl Moved {
 
 pub(super) fn is_defining(cx: &Context, ident: NodeId) -> bool {
     cx.names.declared_by(cx.at(ident)).is_some()
+}
+
+/// The whole of the expanded name that begins with an identifier.
+fn expanded(tree: &Tree, ident: NodeId) -> NodeId {
+    let mut name = ident;
+    while let Some(parent) = tree.parent(name) {
+        if tree.kind(parent) != "selected_component" || tree.field(name) != "prefix" {
+            break;
+        }
+        name = parent;
+    }
+    name
 }

@@ -9,6 +9,13 @@ use crate::translate::context::Context;
 use crate::verdict::Rule;
 
 impl Moved {
+    /// Takes a name for something private.
+    pub fn private_name(&mut self, cx: &Context, wanted: &[String]) -> String {
+        let name = cx.free_name(wanted, false, &self.taken);
+        self.taken.insert(Names::key(&name));
+        name
+    }
+
     /// Takes a name for something declared outside the protected object.
     pub fn declare_outside(&mut self, name: &str) {
         self.taken.insert(Names::key(name));

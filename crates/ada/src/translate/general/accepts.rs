@@ -2,7 +2,7 @@
 
 use super::gate::nest;
 use super::layout_of::{WIDTH, call_list};
-use super::plan::{Form, Plan, can_fail, counts};
+use super::plan::{Form, Plan, can_fail, can_only_elapse, counts};
 use super::rendezvous::passed;
 use crate::flow::{Site, Wait};
 use crate::names::{EntityId, Kind, Names};
@@ -284,7 +284,8 @@ impl Accepts<'_> {
     fn open_entries(&self, wait: &Wait) -> Vec<String> {
         let (plan, w) = (self.plan, &self.plan.words);
         let sites: Vec<&Site> = wait.sites.iter().map(|&s| &plan.cx.flow.sites[s]).collect();
-        let no_call = wait.has_terminate || (plan.checks_open && wait.delay.is_some());
+        let no_call =
+            wait.has_terminate || (plan.checks_open && can_only_elapse(wait, plan.cx.flow));
         let uses_no_call = plan.has_terminate || plan.checks_open;
         let has_guards = sites.iter().any(|s| s.guard.is_some());
         if !has_guards && sites.len() == plan.entries.len() && (no_call || !uses_no_call) {

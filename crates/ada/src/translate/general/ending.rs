@@ -54,6 +54,18 @@ pub(super) fn obstacles(cx: &Context) -> Vec<Reason> {
             "the task ends with the program, or with a package, where no statement can follow the last of its clients",
         );
     };
+    let tree = &source_of(cx.program, master).tree;
+    let is_task = tree.kind(master.node) == "task_body";
+    if is_task
+        && tree.walk(master.node).any(|n| {
+            tree.kind(n) == "terminate_alternative"
+                && tree.ancestor(n, &["task_body"]) == Some(master.node)
+        })
+    {
+        return refuse(
+            "the task in which it is declared has a terminate alternative too, and each would wait for the other to end",
+        );
+    }
     if leaves_early(cx, master) {
         return refuse(
             "the unit that waits for the task is left by a jump or a return with a value",
@@ -354,9 +366,7 @@ fn group_edits(master: At, group: Vec<&Plan>, plans: &[Plan]) -> Vec<Edit> {
     let ends = std::iter::once(handled).chain(handlers.iter().copied());
     for sequence in ends.filter_map(|n| tree.child(n, "sequence_of_statements")) {
         let last = tree.children(sequence).last();
-        let Some(last) = last
-            .filter(|&n| !matches!(tree.kind(n), "raise_statement" | "simple_return_statement"))
-        else {
+        let Some(last) = last.filter(|&n| is_passed(tree, n)) else {
             continue;
         };
         let comment = layout::comment_behind(source, tree.end(last)).is_some();
@@ -388,6 +398,18 @@ fn group_edits(master: At, group: Vec<&Plan>, plans: &[Plan]) -> Vec<Edit> {
         edits.push(edit(start..start, layout::indented(&lines, &outer)));
     }
     edits
+}
+
+/// Whether a statement can be followed by another: no jump, and no loop without an end.
+fn is_passed(tree: &Tree, node: NodeId) -> bool {
+    match tree.kind(node) {
+        "raise_statement" | "simple_return_statement" => false,
+        "loop_statement" => {
+            tree.child(node, "iteration_scheme").is_some()
+                || tree.walk(node).any(|n| tree.kind(n) == "exit_statement")
+        }
+        _ => true,
+    }
 }
 
 /// Waits for the clients, then ends each task when it is at rest.

@@ -10,7 +10,12 @@ use crate::translate::layout::{self, Substitutions};
 impl<'a> Machine<'a> {
     /// The code of a site: the accept's body, then the way to the next wait.
     pub fn site_code(&mut self, site: &Site) -> (Vec<Code>, Vec<Code>) {
-        let after = self.code_from(self.flow.resume(site), Some(site.wait));
+        let after = self.way_on(self.flow.resume(site), Some(site.wait));
+        if self.flow.waits_inside(site.accept) {
+            let kept = self.nested.kept.get(&site.accept).cloned();
+            let code = kept.map(Code::Lines).into_iter().chain(after).collect();
+            return (vec![], code);
+        }
         let tree = &self.source.tree;
         let Some(handled) = tree.child(site.accept, "handled_sequence_of_statements") else {
             return (vec![], after);

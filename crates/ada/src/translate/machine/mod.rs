@@ -6,18 +6,20 @@
 
 mod accept;
 mod loops;
+mod nested;
 mod share;
 mod statements;
 
 pub use accept::leaving;
 pub use loops::{is_left_from_inside, step};
+pub use nested::Nested;
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::flow::{Flow, Point};
 use crate::source::Source;
 use crate::syntax::NodeId;
-use crate::translate::code::{self, Code};
+use crate::translate::code::{self, Code, grouped};
 use crate::translate::layout::Substitutions;
 
 /// How the place of the task is kept.
@@ -33,6 +35,10 @@ pub struct Stages {
     pub starting: Option<String>,
     /// Whether the component is a Boolean that says one thing.
     pub is_boolean: bool,
+    /// A literal for each point at which the caller of an outer accept goes on after an inner one.
+    pub resumed: BTreeMap<Point, String>,
+    /// The call that sets the timer, for each wait with a delay alternative.
+    pub timers: BTreeMap<usize, String>,
 }
 
 /// The variable that a `for` loop with waits inside becomes.
@@ -73,10 +79,14 @@ pub struct Machine<'a> {
     pub counters: &'a HashMap<NodeId, Counter>,
     /// Assignments that stand for the declarations of blocks.
     pub block_starts: &'a HashMap<NodeId, Vec<String>>,
+    /// The accepts that wait inside.
+    pub nested: &'a Nested,
     /// Private procedures, by the point they go on from.
     pub procedures: BTreeMap<Point, String>,
     /// How often each procedure was called by what was generated.
     pub calls: BTreeMap<Point, usize>,
+    /// A requeue that would be skipped, since what the server does before it can end early.
+    pub cut_short: Option<NodeId>,
     defining: Option<Point>,
     real_loops: Vec<NodeId>,
 }
@@ -90,6 +100,7 @@ impl<'a> Machine<'a> {
         stages: &'a Stages,
         counters: &'a HashMap<NodeId, Counter>,
         block_starts: &'a HashMap<NodeId, Vec<String>>,
+        nested: &'a Nested,
     ) -> Self {
         let (procedures, calls) = (BTreeMap::new(), BTreeMap::new());
         Machine {
@@ -99,8 +110,10 @@ impl<'a> Machine<'a> {
             stages,
             counters,
             block_starts,
+            nested,
             procedures,
             calls,
+            cut_short: None,
             defining: None,
             real_loops: vec![],
         }
@@ -141,10 +154,11 @@ impl<'a> Machine<'a> {
                 return false;
             }
             let next = match point {
-                Point::End | Point::AcceptEnd(_) => {
+                Point::End => {
                     self.close(out);
                     None
                 }
+                Point::AcceptEnd(accept) => self.accept_end(accept, out),
                 Point::LoopTop(node) => self.loop_top(node, known, out),
                 Point::LoopNext(node) => Some(self.loop_next(node, known, out)),
                 Point::Before(node) => self.statement(node, known, out),
@@ -166,7 +180,51 @@ impl<'a> Machine<'a> {
         out.push(Code::Return);
     }
 
-    fn wait(&self, wait: usize, known: Option<usize>, out: &mut Vec<Code>) {
+    /// Comes to a wait; gives the way on for a select whose else part is taken.
+    fn wait(&mut self, wait: usize, known: Option<usize>, out: &mut Vec<Code>) -> Option<Point> {
+        let Some(otherwise) = self.flow.otherwise(wait) else {
+            self.stand(wait, known, out);
+            return None;
+        };
+        let (mut standing, mut passing) = (Vec::new(), Vec::new());
+        self.stand(wait, known, &mut standing);
+        let join = self.flow.after(self.flow.waits[wait].node);
+        let falls = self.emit(otherwise, Some(join), known, &mut passing);
+        let header = format!("if {} then", self.called(wait));
+        out.push(Code::Compound {
+            open: None,
+            arms: vec![(header, standing), ("else".into(), passing)],
+            close: "end if;".into(),
+            is_tail: true,
+        });
+        falls.then_some(join)
+    }
+
+    /// The condition that a call is queued that could be accepted.
+    fn called(&self, wait: usize) -> String {
+        let tree = &self.source.tree;
+        let sites = self.flow.waits[wait].sites.iter();
+        let terms: Vec<String> = sites
+            .map(|&s| {
+                let site = &self.flow.sites[s];
+                let name = tree
+                    .role(site.accept, "entry_direct_name")
+                    .map_or(String::new(), |n| self.text(n));
+                let index = tree
+                    .role(site.accept, "entry_index")
+                    .map_or(String::new(), |n| format!(" ({})", self.text(n)));
+                let count = format!("{name}{index}'Count > 0");
+                match site.guard {
+                    Some(guard) => format!("({} and then {count})", grouped(&self.text(guard))),
+                    None => count,
+                }
+            })
+            .collect();
+        terms.join(" or else ")
+    }
+
+    /// Stands at a wait: the stage, the timer, and the caller of an accept around it.
+    fn stand(&self, wait: usize, known: Option<usize>, out: &mut Vec<Code>) {
         if known != Some(wait)
             && let Some(literal) = self.stages.waits.get(&wait)
         {
@@ -175,6 +233,11 @@ impl<'a> Machine<'a> {
                 self.stages.component
             )));
         }
-        out.push(Code::Return);
+        out.extend(self.stages.timers.get(&wait).map(Code::line));
+        if let Some(entry) = self.finishing(self.flow.waits[wait].node) {
+            out.push(Code::Requeue(format!("requeue {entry};")));
+        } else {
+            out.push(Code::Return);
+        }
     }
 }

@@ -77,9 +77,11 @@ impl<'a> Machine<'a> {
             );
         }
         found.extend(self.exits(users.keys().copied()));
+        // Inside an accept the caller's parameters are at hand, in a procedure they would not be.
+        found.retain(|&p| self.flow.owner_at(p).is_none());
         found.retain(|&p| match p {
             Point::Before(node) => self.flow.wait_at(node).is_none(),
-            Point::End | Point::AcceptEnd(_) => false,
+            Point::End => false,
             _ => true,
         });
         found

@@ -31,8 +31,7 @@ impl<'a> Machine<'a> {
         out: &mut Vec<Code>,
     ) -> Option<Point> {
         if let Some(wait) = self.flow.wait_at(node) {
-            self.wait(wait, known, out);
-            return None;
+            return self.wait(wait, known, out);
         }
         let tree = &self.source.tree;
         if self.flow.is_plain(node) {
@@ -52,6 +51,7 @@ impl<'a> Machine<'a> {
                 Some(self.flow.first(node, self.flow.sequence(node)))
             }
             "exit_statement" => self.exit(node, known, out),
+            "simple_return_statement" | "requeue_statement" => self.leave_accept(node, known, out),
             _ => {
                 self.close(out);
                 None

@@ -18,17 +18,25 @@ impl Found {
         for root in cx.flow.roots() {
             all.extend(cx.flow.reach(root));
         }
+        let sites = cx.flow.sites.iter();
+        let after: BTreeSet<Point> = sites
+            .flat_map(|s| cx.flow.reach(cx.flow.resume(s)))
+            .collect();
         let mut runs_in_caller = None;
         for point in all {
-            let nodes = self.code_at(cx, point);
+            let nodes = code_at(cx, point);
             if nodes.is_empty() {
                 continue;
             }
             let effects = cx.oracle.of_all(cx.task.body.file, &nodes);
+            // What an accept does that waits inside is looked at with the accepts.
+            if cx.flow.owner_at(point).is_some() {
+                continue;
+            }
             let is_before = start.contains(&point);
             self.report_between(cx, &effects, is_before);
             let is_statement = matches!(point, Point::Before(n) if cx.flow.is_plain(n) && cx.tree().kind(n) != "null_statement");
-            if !is_before && is_statement && runs_in_caller.is_none() {
+            if after.contains(&point) && is_statement && runs_in_caller.is_none() {
                 runs_in_caller = nodes.first().copied();
             }
         }
@@ -47,33 +55,6 @@ impl Found {
             if cx.tree().kind(item) == "object_declaration" {
                 self.report_between(cx, &effects, true);
             }
-        }
-    }
-
-    /// What is executed or evaluated at a point.
-    pub(super) fn code_at(&self, cx: &Context, point: Point) -> Vec<NodeId> {
-        let tree = cx.tree();
-        match point {
-            Point::Before(node) if cx.flow.is_plain(node) => vec![node],
-            Point::Before(node) => match tree.kind(node) {
-                "if_statement" | "exit_statement" => {
-                    let own = tree.role(node, "condition");
-                    own.into_iter()
-                        .chain(
-                            tree.all(node, "elsif_statement_item")
-                                .filter_map(|e| tree.role(e, "condition")),
-                        )
-                        .collect()
-                }
-                "case_statement" => tree.child(node, "expression").into_iter().collect(),
-                "block_statement" => tree
-                    .child(node, "non_empty_declarative_part")
-                    .into_iter()
-                    .collect(),
-                _ => vec![],
-            },
-            Point::LoopTop(node) => tree.child(node, "iteration_scheme").into_iter().collect(),
-            _ => vec![],
         }
     }
 
@@ -139,7 +120,7 @@ impl Found {
                 effect,
                 Rule::Identity,
                 text,
-                "use the attribute 'Caller, or pass the identity as a parameter",
+                "name the task that is meant, by the attribute 'Caller or a parameter; what is the server's own only a task has",
             );
         }
         for effect in &effects.io {
@@ -205,7 +186,9 @@ impl Found {
                 .reach(cx.flow.resume(site))
                 .into_iter()
                 .find_map(|p| match p {
-                    Point::Before(node) if cx.flow.is_plain(node) => {
+                    Point::Before(node)
+                        if cx.flow.is_plain(node) && cx.flow.owner(node).is_none() =>
+                    {
                         let e = cx.oracle.of(cx.at(node));
                         (!e.blocks.is_empty()
                             || !e.long.is_empty()
@@ -234,10 +217,40 @@ impl Found {
     }
 }
 
+/// What is executed or evaluated at a point.
+pub fn code_at(cx: &Context, point: Point) -> Vec<NodeId> {
+    let tree = cx.tree();
+    match point {
+        Point::Before(node) if cx.flow.is_plain(node) => vec![node],
+        Point::Before(node) => match tree.kind(node) {
+            "if_statement" | "exit_statement" => {
+                let own = tree.role(node, "condition");
+                own.into_iter()
+                    .chain(
+                        tree.all(node, "elsif_statement_item")
+                            .filter_map(|e| tree.role(e, "condition")),
+                    )
+                    .collect()
+            }
+            "case_statement" => tree.child(node, "expression").into_iter().collect(),
+            "block_statement" => tree
+                .child(node, "non_empty_declarative_part")
+                .into_iter()
+                .collect(),
+            _ => vec![],
+        },
+        Point::LoopTop(node) => tree.child(node, "iteration_scheme").into_iter().collect(),
+        _ => vec![],
+    }
+}
+
 pub(super) fn is_nested_wait(cx: &Context, effect: &Effect) -> bool {
     effect.at.file == cx.task.body.file
-        && matches!(
+        && (matches!(
             cx.tree().kind(effect.at.node),
             "accept_statement" | "selective_accept"
-        )
+        ) || cx
+            .tree()
+            .parent(effect.at.node)
+            .is_some_and(|p| cx.tree().kind(p) == "delay_alternative"))
 }

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use super::Found;
-use crate::names::{At, Kind, Names};
+use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
+use crate::translate::ceiling::{self, Ceiling};
 use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
 
@@ -18,15 +19,8 @@ impl Found {
             node,
             ..declaration
         };
-        if let Some(word) = tree.child(declaration.node, "new") {
-            let text = "the task implements an interface; a protected type can implement it only if it is not a task interface";
-            self.reasons.push(Reason {
-                rule: Rule::Interface,
-                at: at(word),
-                text: text.into(),
-                mend: "make the interface synchronized, and translate by hand".into(),
-            });
-        }
+        self.interfaces(cx);
+        let mut priority = None;
         for node in tree.walk(declaration.node) {
             match tree.kind(node) {
                 "attribute_definition_clause" | "at_clause" => {
@@ -50,34 +44,61 @@ impl Found {
                     let name = tree
                         .child(node, "identifier")
                         .map_or("", |n| source.text(n));
+                    if Names::key(name) == "priority" {
+                        priority = Some(node);
+                    }
                     self.dropped(Names::key(name), name, at(node));
                 }
                 "aspect_association" => {
                     let name = tree
                         .child(node, "identifier")
                         .map_or("", |n| source.text(n));
+                    if Names::key(name) == "priority" {
+                        priority = Some(node);
+                    }
                     self.dropped(Names::key(name), name, at(node));
                 }
                 _ => {}
             }
         }
+        if priority.is_some() || ceiling::has_ceiling_locking(cx.program) {
+            self.ceiling(cx, at(priority.unwrap_or(declaration.node)));
+        }
+    }
+
+    /// The task's priority goes; what the object's ceiling is instead.
+    fn ceiling(&mut self, cx: &Context, at: At) {
+        let (text, mend) = match ceiling::of(cx) {
+            Ceiling::NotLooked => (
+                "the priority is dropped: a ceiling must not be below any caller's, and the default, Priority'Last, is above all (RM D.3)".to_string(),
+                "set the ceiling to the highest priority of the callers if the program uses Ceiling_Locking",
+            ),
+            Ceiling::Unknown => (
+                "the ceiling is the default, Priority'Last: not all callers have a static priority (RM D.3)".to_string(),
+                "give all callers a static priority, or set the ceiling by hand",
+            ),
+            Ceiling::Interrupt => (
+                "the ceiling is the highest there is, as a handler of timing events needs (RM D.15 (6))".to_string(),
+                "nothing",
+            ),
+            Ceiling::Of(value) => (
+                format!("the ceiling is {value}, the highest priority of the callers (RM D.3)"),
+                "nothing",
+            ),
+        };
+        self.notes.push(Reason {
+            rule: Rule::Ceiling,
+            at,
+            text,
+            mend: mend.into(),
+        });
     }
 
     /// A pragma or aspect of the task that a protected object has no use for.
     pub(super) fn dropped(&mut self, key: String, name: &str, at: At) {
         match key.as_str() {
-            "priority" => {
-                let text = "the priority is dropped: a ceiling must not be below any caller's, and the default, Priority'Last, is above all (RM D.3)";
-                let mend = "set the ceiling to the highest priority of the callers if the program uses Ceiling_Locking";
-                self.notes.push(Reason {
-                    rule: Rule::Ceiling,
-                    at,
-                    text: text.into(),
-                    mend: mend.into(),
-                });
-            }
-            "storage_size" | "task_name" | "relative_deadline" | "cpu" | "dispatching_domain"
-            | "unreferenced" | "warnings" => {}
+            "priority" | "storage_size" | "task_name" | "relative_deadline" | "cpu"
+            | "dispatching_domain" | "unreferenced" | "warnings" => {}
             _ => {
                 let text = format!(
                     "`{name}` is for tasks, or its effect on a protected object is not known"
@@ -107,9 +128,11 @@ impl Found {
                 let inside = other.ancestor(at.node, &["task_body"]);
                 inside.is_some_and(|node| At { node, ..*at } != body)
             });
-        if declaration.file != body.file || !is_called_by_task {
+        if declaration.file != body.file || !(is_called_by_task || cx.task.is_type) {
             return;
         }
+        // If no task calls it, what matters is only whether the activation is its own: it raises Program_Error, an object would not.
+        let only = (!is_called_by_task).then_some(cx.task.id);
         let span = tree.end(declaration.node)..tree.end(body.node);
         let in_span = |n: NodeId| {
             tree.start(n) >= span.start && tree.start(n) < span.end && !tree.is_within(n, body.node)
@@ -122,12 +145,15 @@ impl Found {
                 continue;
             }
             let activates = match tree.kind(node) {
-                "allocator" => !cx.oracle.of(cx.at(node)).blocks.is_empty(),
+                "allocator" => {
+                    !cx.oracle.of(cx.at(node)).blocks.is_empty()
+                        && (only.is_none() || self.has_tasks(cx, node, only))
+                }
                 "single_task_declaration" | "object_declaration" => {
                     let in_package = tree
                         .ancestor(node, &["package_body", "package_declaration"])
                         .is_some_and(in_span);
-                    in_package && self.has_tasks(cx, node)
+                    in_package && self.has_tasks(cx, node, only)
                 }
                 _ => false,
             };
@@ -146,15 +172,15 @@ impl Found {
         }
     }
 
-    /// Whether a declaration makes a task, perhaps as a component of a record or array.
-    pub(super) fn has_tasks(&self, cx: &Context, declaration: NodeId) -> bool {
+    /// Whether a declaration or allocator makes a task (of the type `only`), perhaps as a component of a record or array.
+    fn has_tasks(&self, cx: &Context, declaration: NodeId, only: Option<EntityId>) -> bool {
         let mut open = vec![cx.at(declaration)];
         let mut seen = HashSet::new();
         while let Some(at) = open.pop() {
             let tree = &cx.program.sources[at.file].tree;
-            if tree.kind(at.node) == "single_task_declaration"
-                || tree.child(at.node, "single_task_declaration").is_some()
-            {
+            let is_single = tree.kind(at.node) == "single_task_declaration"
+                || tree.child(at.node, "single_task_declaration").is_some();
+            if is_single && only.is_none() {
                 return true;
             }
             for node in tree
@@ -165,7 +191,7 @@ impl Found {
                     continue;
                 };
                 match cx.names.entity(id).kind {
-                    Kind::TaskType => return true,
+                    Kind::TaskType if only.is_none_or(|own| own == id) => return true,
                     Kind::Type | Kind::Subtype if seen.insert(id) => {
                         open.push(cx.names.entity(id).at)
                     }

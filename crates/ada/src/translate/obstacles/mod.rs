@@ -2,14 +2,20 @@
 
 mod code;
 mod declaration;
+mod interfaces;
 mod waits;
+
+pub use code::code_at;
+pub use waits::{polling, variables_read};
 
 use std::collections::HashSet;
 
 use crate::flow::Point;
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
+use crate::translate::nested;
 use crate::verdict::{Reason, Rule};
+use code::is_nested_wait;
 
 /// Reasons against, and notes for a reader of the translation.
 #[derive(Debug, Default)]
@@ -115,7 +121,10 @@ impl Found {
                         "use a loop or an exit",
                     );
                 }
-                "accept_statement" if !cx.flow.sites.iter().any(|s| s.accept == node) => {
+                "accept_statement"
+                    if tree.ancestor(node, &["task_body"]) == Some(cx.task.body.node)
+                        && !cx.flow.sites.iter().any(|s| s.accept == node) =>
+                {
                     self.refuse(
                         cx,
                         Rule::Unresolved,
@@ -136,15 +145,7 @@ impl Found {
                 _ => {}
             }
         }
-        for wait in cx.flow.waits.iter().filter(|w| w.is_nested) {
-            self.refuse(
-                cx,
-                Rule::NestedAccept,
-                wait.node,
-                "an accept inside an accept keeps the outer caller waiting for an inner one",
-                "split the outer entry in two",
-            );
-        }
+        self.reasons.extend(nested::obstacles(cx));
         if tree
             .walk(cx.task.body.node)
             .any(|n| tree.kind(n) == "asynchronous_select")
@@ -179,7 +180,8 @@ impl Found {
                         "handle the exception inside the accept",
                     );
                 }
-                let effects = cx.oracle.of(cx.at(handler));
+                let mut effects = cx.oracle.of(cx.at(handler));
+                effects.blocks.retain(|e| !is_nested_wait(cx, e));
                 self.report_between(cx, &effects, false);
             }
             let owner = tree.parent(handled).unwrap_or(handled);

@@ -1,12 +1,13 @@
 //! Guards, and the alternatives of selective accepts that are no accepts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Found;
 use crate::flow::{Point, Wait};
 use crate::names::{At, EntityId, Kind};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
+use crate::translate::timing;
 use crate::verdict::Rule;
 
 impl Found {
@@ -48,7 +49,7 @@ impl Found {
                 );
             }
         }
-        for variable in self.variables_read(cx, cx.at(guard)) {
+        for variable in variables_read(cx, cx.at(guard)) {
             let entity = cx.names.entity(variable);
             let outside = cx.names.uses_of(variable).iter().find(|&&at| {
                 let is_inside =
@@ -74,103 +75,131 @@ impl Found {
         }
     }
 
-    /// Variables from outside the task that an expression reads, through known functions.
-    pub(super) fn variables_read(&self, cx: &Context, at: At) -> Vec<EntityId> {
-        let mut found = Vec::new();
-        let mut open = vec![at];
-        let mut seen = HashSet::new();
-        while let Some(at) = open.pop() {
-            for (_, e) in cx.meanings(at) {
-                let entity = cx.names.entity(e);
-                match entity.kind {
-                    Kind::Variable if !cx.is_local(e) && seen.insert(e) => found.push(e),
-                    Kind::Subprogram if seen.insert(e) => open.extend(entity.body),
-                    _ => {}
-                }
-            }
-        }
-        found
-    }
-
     /// Delay, else and terminate alternatives.
     pub(super) fn alternatives(&mut self, cx: &Context, wait: &Wait) {
-        if let Some(otherwise) = wait.otherwise {
-            if self.only_waits(cx, otherwise) && self.comes_back(cx, wait) {
-                self.note(
-                    cx,
-                    Rule::Polling,
-                    otherwise,
-                    "the else part only polls and is dropped: a barrier needs no polling",
-                    "nothing",
-                );
-            } else {
-                self.refuse(
-                    cx,
-                    Rule::ElsePart,
-                    otherwise,
-                    "the else part does something while nobody calls",
-                    "leave it a task: it works on its own",
-                );
+        if let Some(part) = wait.otherwise.or(wait.delay).filter(|_| wait.is_polling) {
+            let text = format!(
+                "the {} only polls and is dropped: a barrier needs no polling",
+                part_name(wait)
+            );
+            self.note(cx, Rule::Polling, part, text, "nothing");
+        } else if let Some(part) = wait.otherwise {
+            self.otherwise(cx, wait, part);
+        } else if wait.delay.is_some() {
+            match timing::judge(cx, wait) {
+                Ok(note) => self.notes.push(note),
+                Err(reason) => self.reasons.push(reason),
             }
         }
-        if let Some(delay) = wait.delay {
-            let statements = cx.tree().child(delay, "sequence_of_statements");
-            if statements.is_none_or(|s| self.only_waits(cx, s)) && self.comes_back(cx, wait) {
-                self.note(
-                    cx,
-                    Rule::Polling,
-                    delay,
-                    "the delay alternative only polls and is dropped: a barrier needs no polling",
-                    "nothing",
-                );
-            } else {
-                let text = "the delay alternative does something when nobody calls for a while";
-                self.refuse(cx, Rule::DelayAlternative, delay, text, "give the time-out to the clients (timed entry calls), or use a timing event (RM D.15)");
-            }
-        }
-        let ends = wait.has_terminate || cx.flow.can_end();
+        let ends = wait.has_terminate || cx.flow.can_end() || cx.flow.owner(wait.node).is_some();
         if !ends && self.notes.iter().all(|n| n.rule != Rule::NeverEnds) {
             let text = "the original task waits here for ever, so its program never ends; the translation ends when its clients do";
             self.note(cx, Rule::NeverEnds, wait.node, text, "nothing");
         }
     }
 
-    pub(super) fn only_waits(&self, cx: &Context, sequence: NodeId) -> bool {
-        let tree = cx.tree();
-        tree.children(sequence)
-            .all(|n| matches!(tree.kind(n), "null_statement" | "delay_relative_statement"))
-    }
-
-    /// Whether the way on after a select leads straight back to it.
-    pub(super) fn comes_back(&self, cx: &Context, wait: &Wait) -> bool {
-        let tree = cx.tree();
-        let mut point = cx.flow.after(wait.node);
-        for _ in 0..100 {
-            point = match point {
-                Point::Before(node) if node == wait.node => return true,
-                Point::Before(node) if tree.kind(node) == "null_statement" => cx.flow.after(node),
-                Point::LoopNext(node) if !cx.flow.is_for(node) => Point::LoopTop(node),
-                Point::LoopTop(node) => {
-                    let condition = tree
-                        .child(node, "iteration_scheme")
-                        .filter(|_| cx.flow.is_while(node));
-                    // The condition held when the loop went round, and nothing in the task has changed it since.
-                    let is_steady = condition.is_none_or(|c| {
-                        cx.oracle.of(cx.at(c)).impure.is_empty()
-                            && self.variables_read(cx, cx.at(c)).iter().all(|&v| {
-                                cx.names.uses_of(v).iter().all(|&at| !cx.is_written_at(at))
-                            })
-                    });
-                    if !is_steady {
-                        return false;
-                    }
-                    cx.flow.first(node, tree.role(node, "statements"))
-                }
-                _ => return false,
-            };
+    /// An else part is a branch, taken where no call is queued; unless the task comes straight back, to look again and again.
+    fn otherwise(&mut self, cx: &Context, wait: &Wait, part: NodeId) {
+        let first = cx.flow.first(wait.node, Some(part));
+        if cx.flow.reach(first).contains(&Point::Before(wait.node)) {
+            self.refuse(
+                cx,
+                Rule::ElsePart,
+                part,
+                "the else part does something while nobody calls",
+                "leave it a task: it works on its own",
+            );
         }
-        false
     }
+}
+
+fn part_name(wait: &Wait) -> &'static str {
+    if wait.otherwise.is_some() {
+        "else part"
+    } else {
+        "delay alternative"
+    }
+}
+
+/// The waits whose delay or else part only polls: it does nothing and leads straight back.
+pub fn polling(cx: &Context) -> BTreeSet<usize> {
+    let is_polling = |wait: &Wait| {
+        let delayed = wait
+            .delay
+            .map(|d| cx.tree().child(d, "sequence_of_statements"));
+        let statements = wait.otherwise.map(Some).or(delayed);
+        statements.is_some_and(|s| s.is_none_or(|s| only_waits(cx, s))) && comes_back(cx, wait)
+    };
+    let waits = cx.flow.waits.iter().enumerate();
+    waits
+        .filter(|(_, w)| is_polling(w))
+        .map(|(i, _)| i)
+        .collect()
+}
+
+/// Variables from outside the task that an expression or statement names, through known subprograms.
+pub fn variables_read(cx: &Context, at: At) -> Vec<EntityId> {
+    let mut found = Vec::new();
+    let mut open = vec![at];
+    let mut bodies: Vec<At> = vec![at];
+    let mut seen = HashSet::new();
+    while let Some(at) = open.pop() {
+        for (_, e) in cx.meanings(at) {
+            let entity = cx.names.entity(e);
+            match entity.kind {
+                Kind::Variable if !cx.is_local(e) && seen.insert(e) => found.push(e),
+                Kind::Subprogram if seen.insert(e) => {
+                    open.extend(entity.body);
+                    bodies.extend(entity.body);
+                }
+                _ => {}
+            }
+        }
+    }
+    // The variables of the subprograms themselves are new with each call.
+    found.retain(|&e| {
+        !bodies
+            .iter()
+            .any(|&body| cx.names.is_declared_in(cx.program, e, body))
+    });
+    found
+}
+
+fn only_waits(cx: &Context, sequence: NodeId) -> bool {
+    let tree = cx.tree();
+    tree.children(sequence)
+        .all(|n| matches!(tree.kind(n), "null_statement" | "delay_relative_statement"))
+}
+
+/// Whether the way on after a select leads straight back to it.
+fn comes_back(cx: &Context, wait: &Wait) -> bool {
+    let tree = cx.tree();
+    let mut point = cx.flow.after(wait.node);
+    for _ in 0..100 {
+        point = match point {
+            Point::Before(node) if node == wait.node => return true,
+            Point::Before(node) if tree.kind(node) == "null_statement" => cx.flow.after(node),
+            Point::LoopNext(node) if !cx.flow.is_for(node) => Point::LoopTop(node),
+            Point::LoopTop(node) => {
+                let condition = tree
+                    .child(node, "iteration_scheme")
+                    .filter(|_| cx.flow.is_while(node));
+                // The condition held when the loop went round, and nothing in the task has changed it since.
+                let is_steady = condition.is_none_or(|c| {
+                    cx.oracle.of(cx.at(c)).impure.is_empty()
+                        && variables_read(cx, cx.at(c))
+                            .iter()
+                            .all(|&v| cx.names.uses_of(v).iter().all(|&at| !cx.is_written_at(at)))
+                });
+                if !is_steady {
+                    return false;
+                }
+                cx.flow.first(node, tree.role(node, "statements"))
+            }
+            _ => return false,
+        };
+    }
+    false
 }
 
 pub(super) fn name_of(cx: &Context, at: At) -> At {

@@ -17,9 +17,11 @@ impl<'s> Writer<'s> {
         let mut lines = vec![format!("protected body {} is", cx.task.name)];
         let mut operations: Vec<Vec<String>> = self.server.moved.operation_bodies.clone();
         operations.extend(self.start_body()?);
+        operations.extend(self.timer_bodies());
         operations.extend(self.procedure_bodies());
         for entry in 0..cx.task.entries.len() {
             operations.push(self.entry_body(entry));
+            operations.extend(self.finishing_body(entry));
         }
         operations.splice(0..0, self.accepts.iter().map(|(_, whole)| whole.clone()));
         let written = operations

@@ -3,6 +3,9 @@
 use super::{WIDTH, Writer, insertion_above, nested, stub_of};
 use crate::edit::Edit;
 use crate::names::At;
+use crate::source::Source;
+use crate::syntax::NodeId;
+use crate::translate::ceiling::{self, Ceiling};
 use crate::translate::layout;
 
 impl<'s> Writer<'s> {
@@ -23,14 +26,19 @@ impl<'s> Writer<'s> {
             "protected"
         };
         lines.extend(layout::dedent(
-            &format!("{word} {}{discriminants} is", cx.task.name),
+            &format!(
+                "{word} {}{discriminants} is{}",
+                cx.task.name,
+                interfaces(source, at.node)
+            ),
             &indent,
         ));
         let (public, private) = self.items(at);
         lines.extend(public.iter().map(|l| nested(l, &step)));
-        if let Some(start) = &self.server.start {
+        if let Some(start) = self.server.start.as_ref().filter(|s| s.place.is_some()) {
             lines.push(format!("{step}procedure {};", start.name));
         }
+        lines.extend(self.ceiling().map(|p| format!("{step}{p}")));
         let private = self.private_part(private);
         if !private.is_empty() {
             lines.push("private".into());
@@ -42,6 +50,15 @@ impl<'s> Writer<'s> {
             file: at.file,
             range: tree.range(at.node),
             text: text.trim_end().trim_start().to_string(),
+        }
+    }
+
+    /// The pragma for the ceiling, if it is not to be the default.
+    fn ceiling(&self) -> Option<String> {
+        match ceiling::of(self.cx()) {
+            Ceiling::Interrupt => Some("pragma Interrupt_Priority;".into()),
+            Ceiling::Of(value) => Some(format!("pragma Priority ({value});")),
+            Ceiling::NotLooked | Ceiling::Unknown => None,
         }
     }
 
@@ -113,7 +130,11 @@ impl<'s> Writer<'s> {
     pub(super) fn private_part(&self, entries: Vec<String>) -> Vec<String> {
         let server = self.server;
         let mut lines = entries;
+        lines.extend(self.finishing_declarations());
+        let started = server.start.iter().filter(|s| s.place.is_none());
+        lines.extend(started.map(|s| format!("procedure {};", s.name)));
         lines.extend(server.moved.operations.iter().flatten().cloned());
+        lines.extend(self.timer_declarations());
         lines.extend(
             self.machine
                 .procedures
@@ -156,6 +177,7 @@ impl<'s> Writer<'s> {
                 .starting
                 .iter()
                 .chain(stages.waits.values())
+                .chain(stages.resumed.values())
                 .chain(&stages.closed)
                 .map(String::as_str)
                 .collect();
@@ -191,4 +213,18 @@ impl<'s> Writer<'s> {
         let place = stub_of(cx).unwrap_or(cx.task.body);
         insertion_above(cx, place, lines)
     }
+}
+
+/// ` new Interface and Interface with`, if the task implements any.
+fn interfaces(source: &Source, declaration: NodeId) -> String {
+    let tree = &source.tree;
+    let (new, with) = (
+        tree.child(declaration, "new"),
+        tree.child(declaration, "with"),
+    );
+    let (Some(new), Some(with)) = (new, with) else {
+        return String::new();
+    };
+    let text = &source.text[tree.start(new)..tree.end(with)];
+    format!(" {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{WIDTH, Writer};
+use super::Writer;
 use crate::flow::Site;
-use crate::names::{At, Kind, Names};
+use crate::names::Names;
 use crate::syntax::NodeId;
-use crate::translate::code::{self, Code};
-use crate::translate::context::Context;
+use crate::translate::code::{self, Code, grouped};
 use crate::translate::{exceptions, layout, machine};
 
 impl<'s> Writer<'s> {
@@ -52,24 +51,21 @@ impl<'s> Writer<'s> {
             });
             body.push(Code::Lines(vec![String::new()]));
         }
+        if !sites.is_empty() {
+            body.extend(self.first_use(name, index.as_deref()));
+        }
         match &arms[..] {
             [] => {}
             [(_, only)] => body.extend(only.iter().cloned()),
             _ => body.push(choice(arms.clone())),
         }
         let barrier = self.barrier(&sites, index.as_deref());
-        let unused = self.unused_formals(entry, &sites);
-        let declarations: Vec<String> = if unused.is_empty() {
-            vec![]
-        } else {
-            vec![format!("pragma Unreferenced ({});", unused.join(", "))]
-        };
-        let header = self.entry_header(entry, &sites, index.as_deref(), &barrier);
-        let body = if body.len() == 2 && arms.iter().all(|a| code::is_empty(&a.1)) {
-            body[..1].to_vec()
-        } else {
-            body
-        };
+        let head = self.entry_head(entry, index.as_deref());
+        let header = self.with_barrier(&head, &barrier);
+        while body.last() == Some(&Code::Lines(vec![String::new()])) {
+            body.pop();
+        }
+        let declarations = self.unreferenced(entry, &body);
         lines.extend(self.subprogram(&header, name, &declarations, &body));
         lines
     }
@@ -84,7 +80,10 @@ impl<'s> Writer<'s> {
     pub(super) fn site(&mut self, site: &Site) -> Vec<Code> {
         let cx = self.cx();
         let (mut body, mut after) = self.machine.site_code(site);
-        if let Some(call) = self.out_of_line(site, &after) {
+        // A return from the middle of a body that waits inside is followed there.
+        if !cx.flow.waits_inside(site.accept)
+            && let Some(call) = self.out_of_line(site, &after)
+        {
             body = vec![call];
         }
         if exceptions::must_watch_accept(cx, site) {
@@ -156,6 +155,41 @@ impl<'s> Writer<'s> {
             format!(" ({})", actuals.join(", "))
         };
         Some(Code::line(format!("{name}{actuals};")))
+    }
+
+    /// The first call of the object runs what the task did before its first accept, and is queued again.
+    fn first_use(&self, entry: &str, index: Option<&str>) -> Vec<Code> {
+        let Some(test) = self.unstarted_test() else {
+            return vec![];
+        };
+        let start = self.server.start.as_ref().map_or("", |s| s.name.as_str());
+        let member = index.map_or(String::new(), |i| format!(" ({i})"));
+        let code = vec![
+            Code::line(format!("{start};")),
+            Code::Requeue(format!("requeue {entry}{member} with abort;")),
+        ];
+        vec![
+            Code::line("--  The first call does what the task did when it was activated"),
+            Code::Compound {
+                open: None,
+                arms: vec![(format!("if {test} then"), code)],
+                close: "end if;".into(),
+                is_tail: false,
+            },
+            Code::Lines(vec![String::new()]),
+        ]
+    }
+
+    /// The test that nobody has used the object yet, if that matters.
+    fn unstarted_test(&self) -> Option<String> {
+        let stages = &self.server.stages;
+        if !self.server.starts_on_first_use() {
+            return None;
+        }
+        Some(match &stages.starting {
+            Some(literal) => format!("{} = {literal}", stages.component),
+            None => format!("not {}", stages.component),
+        })
     }
 
     pub(super) fn closed_test(&self) -> Option<String> {
@@ -237,11 +271,21 @@ impl<'s> Writer<'s> {
             .collect();
         if open == self.server.waits
             && stages.starting.is_none()
+            && stages.resumed.is_empty()
             && !(stages.is_boolean && closed.is_none())
             && !sites.is_empty()
         {
             return vec!["True".into()];
         }
+        let unstarted = self.unstarted_test().filter(|_| !sites.is_empty());
+        if stages.is_boolean && unstarted.is_some() && terms.contains(&stages.component) {
+            return vec!["True".into()];
+        }
+        if stages.is_boolean && unstarted.is_some() {
+            let known = format!("{} and then ", stages.component);
+            terms = terms.iter().map(|t| t.replacen(&known, "", 1)).collect();
+        }
+        terms.splice(0..0, unstarted);
         terms.extend(closed);
         if terms.is_empty() {
             terms.push("False".into());
@@ -252,106 +296,6 @@ impl<'s> Writer<'s> {
             terms
         }
     }
-
-    pub(super) fn index_name(&self) -> String {
-        let cx = self.cx();
-        cx.free_name(
-            &[
-                "Index".to_string(),
-                "Which".to_string(),
-                "Family_Index".to_string(),
-            ],
-            false,
-            &self.server.moved.taken,
-        )
-    }
-
-    pub(super) fn entry_header(
-        &self,
-        entry: usize,
-        sites: &[&Site],
-        index: Option<&str>,
-        barrier: &[String],
-    ) -> String {
-        let cx = self.cx();
-        let declared = &cx.task.entries[entry];
-        let at = cx.names.entity(declared.id).at;
-        let formals = match sites
-            .first()
-            .and_then(|s| cx.tree().child(s.accept, "formal_part"))
-        {
-            Some(node) => Some((cx.task.body.file, node)),
-            None => declared.formals.map(|node| (at.file, node)),
-        };
-        let mut header = format!("entry {}", declared.name);
-        if let (Some(index), Some(node)) = (index, declared.index) {
-            header.push_str(&format!(" (for {index} in {})", index_text(cx, at, node)));
-        }
-        if let Some((file, node)) = formals {
-            let source = &cx.program.sources[file];
-            header.push(' ');
-            header.push_str(
-                &layout::dedent(source.text(node), source.indent(source.tree.start(node)))
-                    .join("\n"),
-            );
-        }
-        let room = WIDTH.saturating_sub(
-            cx.source().indent(cx.tree().start(cx.task.body.node)).len() + self.step.len(),
-        );
-        let line = format!("{header} when {} is", barrier.join(" or else "));
-        if !line.contains('\n') && line.chars().count() <= room {
-            return line;
-        }
-        let when = format!("  when {}", barrier.join(" or else "));
-        if when.chars().count() <= room {
-            return format!("{header}\n{when}\nis");
-        }
-        format!("{header}\n  when {}\nis", barrier.join("\n    or else "))
-    }
-
-    /// Formal `in` parameters that no accept body mentions: GNAT would warn.
-    pub(super) fn unused_formals(&self, entry: usize, sites: &[&Site]) -> Vec<String> {
-        let cx = self.cx();
-        let Some(inner) = cx.names.entity(cx.task.entries[entry].id).inner else {
-            return vec![];
-        };
-        let formals = cx
-            .names
-            .scope(inner)
-            .entities
-            .iter()
-            .filter(|&&e| cx.names.entity(e).kind == Kind::Parameter);
-        let mut unused = Vec::new();
-        for &formal in formals {
-            let name = &cx.names.entity(formal).name;
-            let is_used = sites.iter().any(|s| {
-                let body = cx.tree().child(s.accept, "handled_sequence_of_statements");
-                body.is_some_and(|b| {
-                    cx.tree().walk(b).any(|n| {
-                        cx.tree().kind(n) == "identifier"
-                            && Names::key(cx.text(n)) == Names::key(name)
-                    })
-                })
-            });
-            if !is_used {
-                unused.push(name.clone());
-            }
-        }
-        unused
-    }
-}
-
-/// The index subtype of a family, with its range.
-pub(super) fn index_text(cx: &Context, at: At, node: NodeId) -> String {
-    let source = &cx.program.sources[at.file];
-    let tree = &source.tree;
-    let mut end = tree.end(node);
-    let mut next = tree.next(node);
-    while let Some(more) = next.filter(|&n| tree.kind(n) != ")") {
-        end = tree.end(more);
-        next = tree.next(more);
-    }
-    source.text[tree.start(node)..end].to_string()
 }
 
 pub(super) fn choice(arms: Vec<(String, Vec<Code>)>) -> Code {
@@ -373,18 +317,5 @@ pub(super) fn choice(arms: Vec<(String, Vec<Code>)>) -> Code {
         arms,
         close: "end if;".into(),
         is_tail: true,
-    }
-}
-
-/// In parentheses, if an operator around it could take it apart.
-pub(in crate::translate) fn grouped(text: &str) -> String {
-    let lower = format!(" {} ", text.to_ascii_lowercase().replace(['(', ')'], " "));
-    let is_compound = [" and ", " or ", " xor ", " if ", " not in ", " in "]
-        .iter()
-        .any(|w| lower.contains(w));
-    if is_compound {
-        format!("({text})")
-    } else {
-        text.to_string()
     }
 }

@@ -3,15 +3,20 @@
 mod body;
 mod declaration;
 mod entries;
+mod finishing;
+mod header;
+mod timers;
 
 use crate::edit::Edit;
-use crate::flow::Point;
+use crate::flow::{Point, Site};
 use crate::names::{At, Names};
-use crate::translate::accepting::{Replacement, Server, contains_return};
+use crate::translate::accepting::{Replacement, Server};
+use crate::translate::code;
 use crate::translate::context::Context;
 use crate::translate::exceptions;
 use crate::translate::layout;
 use crate::translate::machine::{self, Machine};
+use crate::translate::timing;
 use crate::verdict::{Reason, Rule};
 
 /// Lines longer than this are broken where the language lets us.
@@ -36,16 +41,30 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         accepts: vec![],
     };
     let body = writer.body()?;
+    if let Some(node) = writer.machine.cut_short {
+        let text = "the accept is left in its middle where the server has more to do";
+        let reason = cx.reason(
+            Rule::NestedAccept,
+            node,
+            text,
+            "leave the accept at its end",
+        );
+        return Err(vec![reason]);
+    }
     let mut edits = vec![writer.declaration(), body];
     edits.extend(writer.before_declaration());
     edits.extend(writer.before_body());
-    edits.extend(
-        server
-            .start
-            .iter()
-            .map(|s| s.place.call(&format!("{}.{};", cx.task.name, s.name))),
-    );
+    edits.extend(server.start.iter().filter_map(|s| {
+        Some(
+            s.place
+                .as_ref()?
+                .call(&format!("{}.{};", cx.task.name, s.name)),
+        )
+    }));
     edits.extend(stub(cx));
+    if server.timing.is_some() {
+        edits.extend(timing::with_clause(cx));
+    }
     edits.retain(|e| !(e.range.is_empty() && e.text.is_empty()));
     Ok(Replacement {
         edits,
@@ -55,15 +74,16 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
 
 /// What is copied into the middle of an accept must not leave the entry body early.
 fn check_sites<'a>(server: &'a Server<'a>, machine: &mut Machine<'a>) -> Result<(), Vec<Reason>> {
-    for site in &server.cx.flow.sites {
+    let inside = |s: &&Site| !server.cx.flow.waits_inside(s.accept);
+    for site in server.cx.flow.sites.iter().filter(inside) {
         let leaves =
             !machine::leaving(server.cx.source(), site.accept, "requeue_statement").is_empty();
-        let code = machine.code_from(server.cx.flow.resume(site), Some(site.wait));
+        let code = machine.way_on(server.cx.flow.resume(site), Some(site.wait));
         let goes_on = server.cx.flow.reach(server.cx.flow.resume(site)).into_iter().any(|p| {
             matches!(p, Point::Before(n) if server.cx.flow.is_plain(n) && server.cx.tree().kind(n) != "null_statement")
         });
         // An exception of what follows would be taken for one of the accept.
-        if (leaves && contains_return(&code))
+        if (leaves && code::contains_return(&code))
             || (leaves && goes_on && exceptions::must_watch_accept(&server.cx, site))
         {
             let text = "the accept is left in its middle where the server has more to do";

@@ -1,0 +1,46 @@
+with Ada.Containers;
+with Ada.Text_IO; use Ada.Text_IO;
+
+package body Clerks is
+
+   task body Noter is
+      Kept   : Unbounded_String;
+      Latest : Time := Time_Of (2020, 1, 1);
+   begin
+      loop
+         select
+            accept Note (Line : Unbounded_String; On : Time) do
+               Latest := On;
+               Kept := Kept & Line;
+               Put_Line ("noted" & Length (Kept)'Image);
+            end Note;
+         or
+            accept Last (Line : out Unbounded_String; Is_Late : out Boolean) do
+               Line := Kept;
+               Is_Late := Latest > Time_Of (2021, 1, 1);
+            end Last;
+         or
+            terminate;
+         end select;
+      end loop;
+   end Noter;
+
+   task body Meter is
+      Sum : Ada.Containers.Count_Type := 0;
+   begin
+      loop
+         select
+            accept Add (Amount : Natural) do
+               Sum := Ada.Containers."+" (Sum, Ada.Containers.Count_Type (Amount));
+            end Add;
+         or
+            accept Read (Total : out Natural) do
+               Total := Natural (Sum);
+            end Read;
+         or
+            terminate;
+         end select;
+      end loop;
+   end Meter;
+
+end Clerks;
