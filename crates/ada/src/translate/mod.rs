@@ -2,6 +2,7 @@
 
 pub mod accepting;
 pub mod calling;
+mod ceiling;
 pub mod code;
 pub mod context;
 mod counter;
@@ -100,6 +101,7 @@ impl Translation {
 pub fn translate(analysis: &Analysis) -> Translation {
     if let Some(form) = analysis.options.scheme.form() {
         let (edits, replaced) = general::translate(analysis, form);
+        let edits = style::fit(analysis.program, edits);
         let files = edit::apply(analysis.program, &edits);
         return Translation {
             edits,

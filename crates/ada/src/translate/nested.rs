@@ -43,6 +43,15 @@ pub fn obstacles(cx: &Context) -> Vec<Reason> {
                 mend: "raise before the outer accept's caller has to wait, or pass a status".into(),
             });
         }
+        let caller = tree.walk(accept).find(|&n| {
+            tree.kind(n) == "attribute_designator" && cx.text(n).eq_ignore_ascii_case("caller")
+        });
+        if let Some(node) = caller {
+            let text =
+                "'Caller inside an accept that waits inside: it would be asked in another entry";
+            let mend = "pass the identity as a parameter";
+            found.push(cx.reason(Rule::NestedAccept, node, text, mend));
+        }
         if let Some(node) = handler.or(Some(accept).filter(|_| has_handlers)) {
             let text = "an exception handler in or around an accept that waits inside";
             found.push(cx.reason(

@@ -117,8 +117,8 @@ fn token(text: &str, last: char) -> usize {
     if text.starts_with("--") {
         return upto(text.find('\n'));
     }
-    if text.starts_with('"') {
-        return upto(text[1..].find('"').map(|i| i + 2));
+    if let Some(inner) = text.strip_prefix('"') {
+        return upto(inner.find('"').map(|i| i + 2));
     }
     let mut ahead = text.chars().skip(1);
     // A tick behind a name begins an attribute, elsewhere a character literal (RM 2.2, 2.5).

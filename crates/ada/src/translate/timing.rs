@@ -285,6 +285,7 @@ pub fn with_clause(cx: &Context) -> Option<Edit> {
     let last = clauses
         .into_iter()
         .find(|&u| tree.child(u, "with_clause").is_some());
+    let blank = if last.is_some() { "" } else { "\n" };
     let byte = match last {
         Some(clause) => source.line_end(tree.end(clause)),
         None => source.line_start(tree.start(unit)),
@@ -292,6 +293,6 @@ pub fn with_clause(cx: &Context) -> Option<Edit> {
     Some(Edit {
         file: at.file,
         range: byte..byte,
-        text: "with Ada.Real_Time.Timing_Events;\n".into(),
+        text: format!("with Ada.Real_Time.Timing_Events;\n{blank}"),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::gate::nest;
 use super::layout_of::{WIDTH, call_list};
-use super::plan::{Form, Plan, can_fail, counts};
+use super::plan::{Form, Plan, can_fail, can_only_elapse, counts};
 use super::rendezvous::passed;
 use crate::flow::{Site, Wait};
 use crate::names::{EntityId, Kind, Names};
@@ -254,7 +254,7 @@ impl Accepts<'_> {
         }
         let head = format!("{}.{name}", plan.gate_in_server());
         let whole = format!("{head} (({}), {});", items.join(", "), rest.join(", "));
-        if whole.chars().count() + 9 <= WIDTH {
+        if whole.chars().count() + self.indentation(wait) <= WIDTH {
             return vec![whole];
         }
         let mut lines = vec![head];
@@ -271,11 +271,21 @@ impl Accepts<'_> {
         lines
     }
 
+    /// How far in the call of an accept stands.
+    fn indentation(&self, wait: &Wait) -> usize {
+        let source = self.plan.cx.source();
+        let outer = source.indent(source.tree.start(wait.node)).chars().count();
+        let is_inner = self.plan.has_ends() && self.depth(wait) > 0;
+        let deeper = usize::from(wait.delay.is_some()) + usize::from(is_inner);
+        outer + deeper * self.plan.step.chars().count()
+    }
+
     /// The aggregate of what is open: guards are evaluated here, once (RM 9.7.1 (14)).
     fn open_entries(&self, wait: &Wait) -> Vec<String> {
         let (plan, w) = (self.plan, &self.plan.words);
         let sites: Vec<&Site> = wait.sites.iter().map(|&s| &plan.cx.flow.sites[s]).collect();
-        let no_call = wait.has_terminate || (plan.checks_open && wait.delay.is_some());
+        let no_call =
+            wait.has_terminate || (plan.checks_open && can_only_elapse(wait, plan.cx.flow));
         let uses_no_call = plan.has_terminate || plan.checks_open;
         let has_guards = sites.iter().any(|s| s.guard.is_some());
         if !has_guards && sites.len() == plan.entries.len() && (no_call || !uses_no_call) {

@@ -4,6 +4,9 @@ use super::layout_of::{call_list, profile};
 use super::plan::{EntryPlan, Form, Plan};
 use crate::translate::layout;
 
+/// Formal parameters: name, mode, subtype mark.
+pub(super) type Formals = Vec<(String, &'static str, String)>;
+
 impl Plan<'_> {
     /// The types that the object and its task share.
     pub(super) fn types(&self) -> Vec<String> {
@@ -45,7 +48,7 @@ impl Plan<'_> {
     }
 
     /// The formal parameters of an accept: the open entries, the choice, the data.
-    pub(super) fn accept_formals(&self) -> Vec<(String, &'static str, String)> {
+    pub(super) fn accept_formals(&self) -> Formals {
         let w = &self.words;
         let choice = if self.has_ends() { "in out" } else { "out" };
         let mut found = vec![
@@ -58,7 +61,7 @@ impl Plan<'_> {
         found
     }
 
-    fn end_formals(&self) -> Vec<(String, &'static str, String)> {
+    fn end_formals(&self) -> Formals {
         let w = &self.words;
         let mut found = vec![(w.chosen.clone(), "in out", self.call_type.clone())];
         if self.has_data() {
@@ -67,7 +70,7 @@ impl Plan<'_> {
         found
     }
 
-    fn failed_formals(&self) -> Vec<(String, &'static str, String)> {
+    fn failed_formals(&self) -> Formals {
         let w = &self.words;
         let occurrence = "Ada.Exceptions.Exception_Occurrence".to_string();
         vec![
@@ -76,7 +79,7 @@ impl Plan<'_> {
         ]
     }
 
-    fn requeue_formals(&self) -> Vec<(String, &'static str, String)> {
+    fn requeue_formals(&self) -> Formals {
         let mut found = self.end_formals();
         found.insert(
             1,
@@ -85,16 +88,17 @@ impl Plan<'_> {
         found
     }
 
-    fn close_formals(&self) -> Vec<(String, &'static str, String)> {
+    /// A task that completes may leave the end of its last rendezvous to this.
+    fn close_formals(&self) -> Formals {
         if self.has_ends() {
-            vec![(self.words.chosen.clone(), "in out", self.call_type.clone())]
+            self.end_formals()
         } else {
             vec![]
         }
     }
 
     /// The operations for the task itself: their keyword and name, and their formal parameters.
-    pub(super) fn operations(&self) -> Vec<(String, Vec<(String, &'static str, String)>)> {
+    pub(super) fn operations(&self) -> Vec<(String, Formals)> {
         let w = &self.words;
         let mut found = Vec::new();
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {

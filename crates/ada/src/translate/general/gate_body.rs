@@ -393,7 +393,7 @@ impl Plan<'_> {
             lines.extend([keep, format!("{} := {}_On;", w.way, w.way), release, over]);
         } else {
             if self.has_ends() {
-                lines.extend([release, over]);
+                lines.extend([keep, release, over]);
             }
             lines.push(format!("{} := True;", w.closed));
         }

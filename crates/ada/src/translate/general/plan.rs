@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::parameters::{self, Parameter};
+use crate::flow::{Flow, Wait};
 use crate::names::{At, EntityId, Names};
 use crate::syntax::NodeId;
 use crate::translate::context::{Context, source_of};
@@ -201,20 +202,10 @@ impl<'a> Plan<'a> {
             has_terminate: cx.flow.waits.iter().any(|w| w.has_terminate),
             fails: false,
         };
-        plan.checks_open = (0..cx.flow.waits.len()).any(|w| plan.may_all_be_shut(w));
+        plan.checks_open = cx.flow.waits.iter().any(|w| may_all_be_shut(w, cx.flow));
         plan.fails = plan.entries.iter().any(|e| e.fails);
         plan.name_ways(taken);
         Ok(plan)
-    }
-
-    /// Whether all alternatives of a wait may be closed, so that Program_Error must be raised.
-    pub fn may_all_be_shut(&self, wait: usize) -> bool {
-        let flow = self.cx.flow;
-        let wait = &flow.waits[wait];
-        wait.sites.iter().all(|&s| flow.sites[s].guard.is_some())
-            && wait.otherwise.is_none()
-            && wait.delay.is_none()
-            && !wait.has_terminate
     }
 
     fn name_ways(&mut self, taken: &mut HashSet<String>) {
@@ -315,6 +306,19 @@ impl<'a> Plan<'a> {
     pub fn declaration(&self) -> At {
         self.cx.task.declaration
     }
+}
+
+/// Whether all alternatives of a wait may be closed, so that Program_Error must be raised.
+pub(super) fn may_all_be_shut(wait: &Wait, flow: &Flow) -> bool {
+    wait.sites.iter().all(|&s| flow.sites[s].guard.is_some())
+        && wait.otherwise.is_none()
+        && wait.delay.is_none()
+        && !wait.has_terminate
+}
+
+/// Whether a wait may have nothing open but its delay alternative.
+pub(super) fn can_only_elapse(wait: &Wait, flow: &Flow) -> bool {
+    wait.delay.is_some() && wait.sites.iter().all(|&s| flow.sites[s].guard.is_some())
 }
 
 /// Whether the accept statement has a body that may raise an exception.

@@ -261,12 +261,12 @@ impl Plan<'_> {
         let Some(handled) = tree.child(body, "handled_sequence_of_statements") else {
             return vec![];
         };
-        let chosen = if self.has_ends() {
-            format!(" ({})", w.chosen)
-        } else {
-            String::new()
+        let actuals = match (self.has_ends(), self.has_data()) {
+            (true, true) => format!(" ({}, {})", w.chosen, w.data),
+            (true, false) => format!(" ({})", w.chosen),
+            (false, _) => String::new(),
         };
-        let close = format!("{}.{}{chosen};", self.gate_in_server(), w.close);
+        let close = format!("{}.{}{actuals};", self.gate_in_server(), w.close);
         let mut edits = Vec::new();
         let sequence = tree.child(handled, "sequence_of_statements");
         if self.cx.flow.can_end() {

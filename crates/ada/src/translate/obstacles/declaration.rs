@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::Found;
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
+use crate::translate::ceiling::{self, Ceiling};
 use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
 
@@ -19,6 +20,7 @@ impl Found {
             ..declaration
         };
         self.interfaces(cx);
+        let mut priority = None;
         for node in tree.walk(declaration.node) {
             match tree.kind(node) {
                 "attribute_definition_clause" | "at_clause" => {
@@ -42,34 +44,61 @@ impl Found {
                     let name = tree
                         .child(node, "identifier")
                         .map_or("", |n| source.text(n));
+                    if Names::key(name) == "priority" {
+                        priority = Some(node);
+                    }
                     self.dropped(Names::key(name), name, at(node));
                 }
                 "aspect_association" => {
                     let name = tree
                         .child(node, "identifier")
                         .map_or("", |n| source.text(n));
+                    if Names::key(name) == "priority" {
+                        priority = Some(node);
+                    }
                     self.dropped(Names::key(name), name, at(node));
                 }
                 _ => {}
             }
         }
+        if priority.is_some() || ceiling::has_ceiling_locking(cx.program) {
+            self.ceiling(cx, at(priority.unwrap_or(declaration.node)));
+        }
+    }
+
+    /// The task's priority goes; what the object's ceiling is instead.
+    fn ceiling(&mut self, cx: &Context, at: At) {
+        let (text, mend) = match ceiling::of(cx) {
+            Ceiling::NotLooked => (
+                "the priority is dropped: a ceiling must not be below any caller's, and the default, Priority'Last, is above all (RM D.3)".to_string(),
+                "set the ceiling to the highest priority of the callers if the program uses Ceiling_Locking",
+            ),
+            Ceiling::Unknown => (
+                "the ceiling is the default, Priority'Last: not all callers have a static priority (RM D.3)".to_string(),
+                "give all callers a static priority, or set the ceiling by hand",
+            ),
+            Ceiling::Interrupt => (
+                "the ceiling is the highest there is, as a handler of timing events needs (RM D.15 (6))".to_string(),
+                "nothing",
+            ),
+            Ceiling::Of(value) => (
+                format!("the ceiling is {value}, the highest priority of the callers (RM D.3)"),
+                "nothing",
+            ),
+        };
+        self.notes.push(Reason {
+            rule: Rule::Ceiling,
+            at,
+            text,
+            mend: mend.into(),
+        });
     }
 
     /// A pragma or aspect of the task that a protected object has no use for.
     pub(super) fn dropped(&mut self, key: String, name: &str, at: At) {
         match key.as_str() {
-            "priority" => {
-                let text = "the priority is dropped: a ceiling must not be below any caller's, and the default, Priority'Last, is above all (RM D.3)";
-                let mend = "set the ceiling to the highest priority of the callers if the program uses Ceiling_Locking";
-                self.notes.push(Reason {
-                    rule: Rule::Ceiling,
-                    at,
-                    text: text.into(),
-                    mend: mend.into(),
-                });
-            }
-            "storage_size" | "task_name" | "relative_deadline" | "cpu" | "dispatching_domain"
-            | "unreferenced" | "warnings" => {}
+            "priority" | "storage_size" | "task_name" | "relative_deadline" | "cpu"
+            | "dispatching_domain" | "unreferenced" | "warnings" => {}
             _ => {
                 let text = format!(
                     "`{name}` is for tasks, or its effect on a protected object is not known"

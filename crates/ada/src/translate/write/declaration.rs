@@ -5,6 +5,7 @@ use crate::edit::Edit;
 use crate::names::At;
 use crate::source::Source;
 use crate::syntax::NodeId;
+use crate::translate::ceiling::{self, Ceiling};
 use crate::translate::layout;
 
 impl<'s> Writer<'s> {
@@ -37,6 +38,7 @@ impl<'s> Writer<'s> {
         if let Some(start) = self.server.start.as_ref().filter(|s| s.place.is_some()) {
             lines.push(format!("{step}procedure {};", start.name));
         }
+        lines.extend(self.ceiling().map(|p| format!("{step}{p}")));
         let private = self.private_part(private);
         if !private.is_empty() {
             lines.push("private".into());
@@ -48,6 +50,15 @@ impl<'s> Writer<'s> {
             file: at.file,
             range: tree.range(at.node),
             text: text.trim_end().trim_start().to_string(),
+        }
+    }
+
+    /// The pragma for the ceiling, if it is not to be the default.
+    fn ceiling(&self) -> Option<String> {
+        match ceiling::of(self.cx()) {
+            Ceiling::Interrupt => Some("pragma Interrupt_Priority;".into()),
+            Ceiling::Of(value) => Some(format!("pragma Priority ({value});")),
+            Ceiling::NotLooked | Ceiling::Unknown => None,
         }
     }
 
