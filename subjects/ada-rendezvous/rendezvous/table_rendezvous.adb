@@ -37,8 +37,6 @@ package body Table_Rendezvous is
             accept Lay (Number : in Place) do
                Seats := Number;
             end Lay;
-         or
-            terminate;
          end select;
       end loop;
    end Table;
