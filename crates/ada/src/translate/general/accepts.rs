@@ -132,6 +132,7 @@ impl Accepts<'_> {
         let (plan, w) = (self.plan, &self.plan.words);
         let entry = plan.entry_of(site.accept);
         let way = &plan.ways[&node];
+        let member = self.way_member(node);
         if plan.form == Form::Merged {
             let data = if plan.has_data() {
                 format!(", {}", w.data)
@@ -139,19 +140,35 @@ impl Accepts<'_> {
                 String::new()
             };
             let chosen = self.chosen(wait);
+            let gate = plan.gate_in_server();
             return format!(
-                "{}.{} ({chosen}, {way}{data});",
-                plan.gate_in_server(),
+                "{member}{gate}.{} ({chosen}, {way}{data});",
                 w.accept_requeue
             );
         }
         let mut actuals = vec![way.clone()];
         actuals.extend(passed(entry, "in").into_iter().map(|p| p.0));
         format!(
-            "{}.Accept_Requeue ({});",
+            "{member}{}.Accept_Requeue ({});",
             plan.rendezvous(entry),
             actuals.join(", ")
         )
+    }
+
+    /// The statement that says to which member of an own family a requeue leads, with its line end.
+    fn way_member(&self, node: NodeId) -> String {
+        let (plan, source) = (self.plan, self.plan.cx.source());
+        let tree = &source.tree;
+        let index = tree
+            .role(node, "name")
+            .and_then(|n| tree.child(n, "actual_parameter_part"));
+        let (Some(entry), Some(index)) = (own_target(&plan.cx, node), index) else {
+            return String::new();
+        };
+        let value = self.changes.apply(source, tree.range(index));
+        let way = plan.entries[entry].way();
+        let indent = source.indent(tree.start(node));
+        format!("{}.Set_{way} {value};\n{indent}", plan.gate_in_server())
     }
 
     /// Whether an accept's body is left in its middle, so that it must become a procedure.

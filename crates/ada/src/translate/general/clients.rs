@@ -191,7 +191,7 @@ pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
 }
 
 /// Where the context clause of the unit around a node begins, behind configuration pragmas.
-fn context_start(source: &Source, node: NodeId) -> usize {
+pub(super) fn context_start(source: &Source, node: NodeId) -> usize {
     let tree = &source.tree;
     let outermost = tree
         .ancestors(node)

@@ -49,9 +49,12 @@ pub(super) fn obstacles(cx: &Context) -> Vec<Reason> {
             "objects of a task type with a terminate alternative may end at different places",
         );
     }
+    if super::library::is_of_library(cx) {
+        return vec![];
+    }
     let Some(master) = master(cx) else {
         return refuse(
-            "the task ends with the program, or with a package, where no statement can follow the last of its clients",
+            "the task is declared in a package inside another unit, or in a generic one, and what waits for it is elsewhere",
         );
     };
     let tree = &source_of(cx.program, master).tree;

@@ -27,6 +27,13 @@ impl Plan<'_> {
                 .filter(|e| e.is_counted)
                 .map(|e| self.count(e)),
         );
+        for entry in self.ways_read() {
+            let name = format!("{}_On", entry.way());
+            let mark = entry.index_mark.clone().unwrap_or_default();
+            let statements = [format!("return {};", entry.way())];
+            let head = format!("function {name} return {mark} is");
+            units.push(self.unit(vec![head], &[], &statements, &name));
+        }
         for (head, formals) in self.operations() {
             let word = head
                 .split_whitespace()
@@ -281,13 +288,23 @@ impl Plan<'_> {
         };
         match super::accepts::own_target(&self.cx, node) {
             Some(entry) => {
-                let name = &self.entries[entry].name;
+                let entry = &self.entries[entry];
+                let name = &entry.name;
+                let gate = if self.cx.task.is_type {
+                    self.gate_in_server()
+                } else {
+                    self.gate.clone()
+                };
+                let is_family = entry.index.is_some();
                 match self.form {
-                    Form::Merged => format!("requeue {name}{abort};"),
-                    Form::Apart if self.cx.task.is_type => {
-                        format!("requeue {}.{name}{abort};", self.gate_in_server())
+                    Form::Merged if is_family => {
+                        format!("requeue {name} ({}){abort};", entry.way())
                     }
-                    Form::Apart => format!("requeue {}.{name}{abort};", self.gate),
+                    Form::Merged => format!("requeue {name}{abort};"),
+                    Form::Apart if is_family => {
+                        format!("requeue {gate}.{name} ({gate}.{}_On){abort};", entry.way())
+                    }
+                    Form::Apart => format!("requeue {gate}.{name}{abort};"),
                 }
             }
             None => {
@@ -339,12 +356,10 @@ impl Plan<'_> {
 
     fn operation_statements(&self, name: &str) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
-        if let Some(entry) = self
-            .entries
-            .iter()
-            .find(|e| name == format!("Set_{}", e.member()))
-        {
-            return vec![format!("{} := {};", entry.member(), w.member)];
+        let families = self.entries.iter().filter(|e| e.index.is_some());
+        let mut settable = families.flat_map(|e| [e.member(), e.way()]);
+        if let Some(component) = settable.find(|c| name == format!("Set_{c}")) {
+            return vec![format!("{component} := {};", w.member)];
         }
         let keep = if self.has_data() {
             format!("{} := {};", w.kept, w.data)

@@ -10,6 +10,7 @@ mod ending;
 mod gate;
 mod gate_body;
 mod layout_of;
+mod library;
 mod obstacles;
 mod parameters;
 mod plan;
@@ -26,13 +27,13 @@ use crate::flow::Flow;
 use crate::names::EntityId;
 use crate::translate::context::Context;
 use crate::translate::layout::Substitutions;
-use crate::verdict::{Class, Reason, Rule};
+use crate::verdict::{Class, Reason, Rule, Verdict};
 use accepts::Accepts;
 pub use plan::Form;
 use plan::Plan;
 
-/// The reasons that keep a task from the general scheme.
-pub fn judge(cx: Context, form: Form) -> Vec<Reason> {
+/// A verdict for the general scheme, which every task with entries is meant for.
+pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
     if reasons.is_empty() {
         match Plan::of(cx, form, &mut HashSet::new()) {
@@ -40,7 +41,16 @@ pub fn judge(cx: Context, form: Form) -> Vec<Reason> {
             Err(more) => reasons.extend(more),
         }
     }
-    reasons
+    let class = if reasons.is_empty() {
+        Class::Rendezvous
+    } else {
+        Class::Kept
+    };
+    Verdict {
+        class,
+        reasons,
+        notes: library::notes(&cx),
+    }
 }
 
 /// Takes back the verdict of tasks whose terminate alternative can only be replaced together with others that stay as they are.
@@ -149,6 +159,7 @@ pub fn translate(analysis: &Analysis, form: Form) -> (Vec<Edit>, Vec<String>) {
     }
     edits.extend(ending::edits(&plans));
     edits.extend(clients::with_clauses(&plans));
+    edits.extend(library::with_clauses(&plans));
     for (file, changes) in &changes {
         edits.extend(changes.outermost(*file));
     }

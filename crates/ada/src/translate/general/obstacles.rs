@@ -156,16 +156,12 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
 
 /// A requeue is done by the object, which sees neither the task's variables nor the parameters.
 fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>) {
-    let tree = cx.tree();
     let own = super::accepts::own_target(cx, node);
-    let has_index = tree
-        .role(node, "name")
-        .is_some_and(|n| tree.kind(n) == "function_call");
     let sees_locals = cx
         .meanings(cx.at(node))
         .into_iter()
         .any(|(_, e)| cx.is_local(e));
-    if (own.is_some() && has_index) || (own.is_none() && sees_locals) {
+    if own.is_none() && sees_locals {
         let text = "the target of the requeue depends on variables of the task";
         reasons.push(cx.reason(
             Rule::Requeue,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::accepts::own_target;
 use super::parameters::{self, Parameter};
 use crate::flow::{Flow, Wait};
 use crate::names::{At, EntityId, Names};
@@ -39,6 +40,8 @@ pub(super) struct EntryPlan {
     pub rendezvous_type: String,
     /// That object: a variable, or a component beside the gate of a task type.
     pub rendezvous: String,
+    /// Whether calls are requeued to a member of this family.
+    pub is_way: bool,
     /// Whether some accept's body can fail.
     pub fails: bool,
     /// Whether `'Count` is asked for.
@@ -61,6 +64,11 @@ impl EntryPlan {
     /// The procedure and the component for the member of a family that is accepted.
     pub fn member(&self) -> String {
         format!("{}_Member", self.name)
+    }
+
+    /// The component for the member of a family that a caller is requeued to.
+    pub fn way(&self) -> String {
+        format!("{}_Way", self.name)
     }
 
     /// Whether callers must name their parameters again at the end.
@@ -161,6 +169,9 @@ impl<'a> Plan<'a> {
         let open_type = outside(format!("{name}_Open"));
         let data_type = outside(format!("{name}_Data"));
         let way_type = outside(format!("{name}_Way"));
+        for wanted in Plan::watch_names(name) {
+            outside(wanted);
+        }
         let mut reasons = Vec::new();
         let mut entries = Vec::new();
         for entry in &cx.task.entries {
@@ -212,7 +223,8 @@ impl<'a> Plan<'a> {
         let mut known: HashMap<String, String> = HashMap::new();
         for entry in &self.entries {
             for &node in &entry.requeues {
-                let text = self.cx.text(node).trim_end_matches(';');
+                let text = without_index(&self.cx, node);
+                let text = text.trim_end_matches(';');
                 let key = Names::key(&text.split_whitespace().collect::<Vec<_>>().join(" "));
                 let literal = known.entry(key.clone()).or_insert_with(|| {
                     let words: Vec<&str> = text
@@ -411,10 +423,31 @@ fn entry_plan(
             .any(|&a| tree.child(a, "handled_sequence_of_statements").is_some()),
         rendezvous_type: String::new(),
         rendezvous: String::new(),
+        is_way: entry.index.is_some() && is_requeued_to(cx, entry.id),
         fails: accepts.iter().any(|&a| can_fail(cx, a)),
         is_counted: counts(cx, entry.id).next().is_some(),
         requeues,
     })
+}
+
+/// Whether a requeue statement of the task names one of its own entries.
+fn is_requeued_to(cx: &Context, entry: EntityId) -> bool {
+    let tree = cx.tree();
+    tree.walk(cx.task.body.node)
+        .filter(|&n| tree.kind(n) == "requeue_statement")
+        .filter_map(|n| own_target(cx, n))
+        .any(|index| cx.task.entries[index].id == entry)
+}
+
+/// A requeue statement's text, without the index of an own family: the object is told of that apart.
+fn without_index(cx: &Context, node: NodeId) -> String {
+    let tree = cx.tree();
+    let text = cx.text(node);
+    let index = tree
+        .role(node, "name")
+        .filter(|_| own_target(cx, node).is_some())
+        .and_then(|n| tree.child(n, "actual_parameter_part"));
+    index.map_or(text.into(), |i| text.replace(cx.text(i), ""))
 }
 
 /// A subtype mark for a range: that of the type before `range`, or Integer for a range of literals.
@@ -465,7 +498,7 @@ fn words(cx: &Context, entries: &[EntryPlan], (no_call, back): (String, String))
         .iter()
         .flat_map(|e| {
             let fields = e.parameters.iter().map(|p| e.field(p));
-            [e.end(), e.member(), format!("{}_Count", e.name)]
+            [e.end(), e.way(), e.member(), format!("{}_Count", e.name)]
                 .into_iter()
                 .chain(fields)
                 .collect::<Vec<_>>()

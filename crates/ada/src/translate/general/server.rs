@@ -211,6 +211,7 @@ impl Plan<'_> {
         }
         lines.extend(self.body());
         lines.push(String::new());
+        lines.extend(self.watch());
         let indent = source.indent(start).to_string();
         let comments = layout::comments_above(source, start).len();
         let mut line = source.line_start(start);
@@ -240,6 +241,7 @@ impl Plan<'_> {
         if self.has_data() {
             lines.push(format!("{} : {};", w.data, self.data_type));
         }
+        lines.extend(self.independence());
         let start = tree.start(begin);
         let outer = source
             .indent(tree.start(self.cx.task.body.node))
