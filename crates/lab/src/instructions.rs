@@ -78,14 +78,19 @@ fn slice(
     )
 }
 
-/// Counts the four requests of each pass, after one that is not counted: the first slice of a test prepares it as well.
+/// Requests before the first pass, one a frame: the first slice of a test prepares it, and the first of a frame may load what it calls.
+const UNCOUNTED: [Role; 2] = [Role::Control, Role::Test];
+
+/// Counts the four requests of each pass, after those that are not counted.
 fn passes<E>(
     passes: usize,
     iterations: u64,
     mut total: impl FnMut(Role, u64) -> Result<u64, E>,
 ) -> Result<Vec<CountPass>, E> {
-    total(Role::Control, iterations)?;
-    let mut totals = vec![0];
+    let mut totals = Vec::new();
+    for role in UNCOUNTED {
+        totals.push(total(role, 1)?);
+    }
     for _ in 0..passes {
         for times in [1, 2] {
             for role in [Role::Control, Role::Test] {
@@ -96,14 +101,14 @@ fn passes<E>(
     Ok(in_passes(&totals))
 }
 
-/// Totals in the order in which [`passes`] asks for them, the first of which is not counted.
+/// The passes among totals in the order in which [`passes`] asks for them.
 fn in_passes(totals: &[u64]) -> Vec<CountPass> {
     let pass = |four: &[u64]| CountPass {
         control: (four[0], four[2]),
         test: (four[1], four[3]),
     };
     totals
-        .get(1..)
+        .get(UNCOUNTED.len()..)
         .unwrap_or_default()
         .chunks_exact(4)
         .map(pass)

@@ -4,14 +4,16 @@ mod conversation;
 mod error;
 mod gaps;
 mod launch;
+mod order;
 
 pub use conversation::{Answer, Conversation, RawLine};
 pub use error::SessionError;
 pub(crate) use gaps::gap_loop;
 pub use launch::Launch;
+pub(crate) use order::wrong_slice;
 
 use crate::protocol::{
-    ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION, role_word,
+    ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION,
 };
 use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice, ThreadReport};
 use std::time::{Duration, Instant};
@@ -373,44 +375,4 @@ fn greet(conversation: &mut Conversation, limit: Duration) -> Result<Hello, Sess
         }
         _ => Err(conversation.unexpected(&answer, "hello")),
     }
-}
-
-/// What is wrong with the slices of a batch: their number, order, role or iterations.
-pub(crate) fn wrong_slice(slices: &[Slice], wanted: &BatchRequest) -> Option<String> {
-    use Role::{Control, Reference, Test};
-    let with_reference = [Reference, Control, Test, Test, Control, Reference];
-    let order = match wanted.reference_iterations {
-        0 => &with_reference[1..5],
-        _ => &with_reference[..],
-    };
-    let expected = order.len() * wanted.blocks as usize;
-    if slices.len() != expected {
-        return Some(format!(
-            "{} slices, where {} blocks of {} make {expected}",
-            slices.len(),
-            wanted.blocks,
-            order.len()
-        ));
-    }
-    let due = (0..wanted.blocks).flat_map(|block| order.iter().map(move |role| (block, *role)));
-    slices
-        .iter()
-        .zip(due)
-        .enumerate()
-        .find_map(|(index, (slice, (block, role)))| {
-            let iterations = match role {
-                Reference => wanted.reference_iterations,
-                Control | Test => wanted.iterations,
-            };
-            let found = (slice.block, slice.role, slice.iterations);
-            (found != (block, role, iterations)).then(|| {
-                format!(
-                    "slice {index} is of block {}, {} with {} iterations, where block {block}, {} with {iterations} was due",
-                    slice.block,
-                    role_word(slice.role),
-                    slice.iterations,
-                    role_word(role)
-                )
-            })
-        })
 }

@@ -102,13 +102,18 @@ impl InstructionCount {
 
     /// The difference in words, such as `2 instructions more than the control`.
     pub fn in_words(&self) -> String {
-        let per_operation = self.per_operation();
-        let places = self.decimals();
-        match per_operation {
-            0.0 => "no difference in instructions".to_owned(),
-            more if more > 0.0 => format!("{more:.places$} instructions more than the control"),
-            fewer => format!("{:.places$} instructions fewer than the control", -fewer),
+        let difference = self.per_operation();
+        if difference == 0.0 {
+            return "no difference in instructions".to_owned();
         }
+        let places = self.decimals();
+        let number = format!("{:.places$}", difference.abs());
+        let noun = match number.as_str() {
+            "1" => "instruction",
+            _ => "instructions",
+        };
+        let side = if difference > 0.0 { "more" } else { "fewer" };
+        format!("{number} {noun} {side} than the control")
     }
 }
 
@@ -181,6 +186,8 @@ mod tests {
 
     #[test]
     fn a_control_with_more_instructions_is_said_to_have_them() {
+        let one = count(4096, &[pass(4096, 3, 4, [0; 4])]);
+        assert_eq!(one.in_words(), "1 instruction more than the control");
         let found = count(65_536, &[pass(65_536, 7, 5, [0, 90, 0, 0])]);
         assert_eq!(found.in_words(), "2.0 instructions fewer than the control");
         assert_eq!(

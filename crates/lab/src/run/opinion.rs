@@ -64,7 +64,7 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     let left_out = jobs.left_out();
     if left_out > 0 && !engine.interrupted() {
         let text = format!(
-            "{left_out} costs that cannot be told from their control's were not checked by instruction counts: the {:.0} s for that were over; {}",
+            "costs that cannot be told from their control's and were not checked by instruction counts: {left_out}, as the {:.0} s for that were over; {}",
             limit.as_secs_f64(),
             if options.quick {
                 "measure without --quick, or fewer rows with --only, to have them all"
