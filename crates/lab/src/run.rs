@@ -24,6 +24,7 @@ pub use event::{Event, Observer};
 pub use plan::{Item, Task};
 
 pub(crate) use analysis::clock_facts;
+pub(crate) use promise::broken;
 pub(crate) use seats::{Processors, launch};
 
 use crate::build::Cache;

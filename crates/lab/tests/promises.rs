@@ -4,8 +4,8 @@ mod common;
 
 use antiphon_lab::run::Options;
 use antiphon_lab::store::Raw;
-use antiphon_lab::{Outcome, ResultRecord};
-use antiphon_measure::{FindingKind, ThreadReport};
+use antiphon_lab::{Live, LiveOptions, Outcome, ResultRecord};
+use antiphon_measure::{FindingKind, FrameSettings, PairSettings, ThreadReport};
 use common::{Place, Seen, quick};
 
 /// Everything but frames, whose estimate holds the reports itself.
@@ -120,5 +120,45 @@ fn reports_that_hold_are_stored_and_leave_nothing_to_say() {
             _ => &["main"],
         };
         assert_eq!(roles, due, "{}", result.identity.test);
+    }
+}
+
+#[test]
+fn a_live_comparison_holds_both_sides_to_policy_and_placement() {
+    let place = Place::with(&["plain", "partner-elsewhere"]);
+    let frame = FrameSettings {
+        budget_ns: 20_000_000,
+        reference: false,
+        ..FrameSettings::default()
+    };
+    let options = LiveOptions {
+        only: vec!["self.*".into()],
+        settings: PairSettings {
+            frame,
+            controls: false,
+        },
+        ..LiveOptions::default()
+    };
+    let side = |name: &str| {
+        let found = place.subjects.iter().find(|subject| subject.name == name);
+        let subject = found.unwrap();
+        (subject, &subject.variants[0])
+    };
+    let compared = place.laboratory(&mut Seen::default(), |lab| {
+        let mut live = Live {
+            cache: lab.cache,
+            observer: &mut *lab.observer,
+            stop: lab.stop,
+        };
+        live.compare(side("plain"), side("partner-elsewhere"), &options)
+    });
+    for row in compared.unwrap() {
+        match (row.test.as_str(), row.outcome) {
+            ("self.handoff", Err(absence)) => {
+                let expected = "partner-elsewhere/v: partner (2 reports) was allowed on";
+                assert!(absence.reason.starts_with(expected), "{}", absence.reason);
+            }
+            (test, outcome) => assert!(outcome.is_ok() && test != "self.handoff", "{test}"),
+        }
     }
 }

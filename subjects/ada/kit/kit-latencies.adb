@@ -4,14 +4,20 @@ with Kit.Threads;
 
 package body Kit.Latencies is
 
+   Ns_Per_Second : constant := 1_000_000_000;
+
    Spun : constant Nanoseconds := 200_000;
    --  The last part of a wait is spent reading the clock: a delay of the system would end later than it was asked to
+
+   function To_Duration (Time : Nanoseconds) return Duration
+   is (Duration (Time / Ns_Per_Second) + Duration (Time mod Ns_Per_Second) / Ns_Per_Second);
+   --  In two parts, as a Duration of so many seconds as Time has nanoseconds may not exist
 
    procedure Wait_Until (Time : Nanoseconds) is
       Left : constant Nanoseconds := Time - Now;
    begin
       if Left > 2 * Spun then
-         delay Duration (Left - Spun) / 1_000_000_000;
+         delay To_Duration (Left - Spun);
       end if;
       while Now < Time loop
          null;

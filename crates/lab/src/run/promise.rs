@@ -1,12 +1,12 @@
 //! What a result's name promises of policy and placement, held against what the threads said of themselves. The estimate of a frame
-//! does so itself; this is for everything else that a subject answers.
+//! does so itself; this is for everything else that a subject answers, and for live comparisons, whose single slices say nothing.
 
 use super::engine::{Engine, Failure};
 use super::frames;
 use crate::record::Absence;
 use crate::session::Reported;
 use crate::store::Raw;
-use antiphon_measure::{Finding, ThreadReport};
+use antiphon_measure::{Expected, Finding, ThreadReport};
 
 /// The name under which reports are stored, before the readings that they came with.
 const REPORTS: &str = "threads";
@@ -46,16 +46,24 @@ pub(super) fn hold(
     threads: &[ThreadReport],
 ) -> Result<(), Failure> {
     let expected = frames::expected(engine, &engine.items[position]);
-    if let Some(broken) = threads.iter().find_map(|report| expected.broken_by(report)) {
-        return Err(Failure::Absent(Absence {
-            reason: broken,
-            mend: MEND.to_owned(),
-            last_words: String::new(),
-            listed: false,
-        }));
+    if let Some(absence) = broken(&expected, threads) {
+        return Err(Failure::Absent(absence));
     }
     let findings = &mut engine.told.findings;
     let new = expected.unverified(threads);
     findings.extend(new.filter(|new| !findings.contains(new)));
     Ok(())
+}
+
+/// The absence of the figure whose promise a report breaks.
+pub(crate) fn broken(expected: &Expected, threads: &[ThreadReport]) -> Option<Absence> {
+    let broken = threads
+        .iter()
+        .find_map(|report| expected.broken_by(report))?;
+    Some(Absence {
+        reason: broken,
+        mend: MEND.to_owned(),
+        last_words: String::new(),
+        listed: false,
+    })
 }
