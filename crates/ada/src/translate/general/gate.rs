@@ -1,7 +1,8 @@
 //! The declaration of the object that is called in a task's stead: its types, its entries, and what its own task calls.
 
+use super::entry::EntryPlan;
 use super::layout_of::{call_list, profile};
-use super::plan::{EntryPlan, Form, Plan};
+use super::plan::{Form, Plan};
 use crate::translate::layout;
 
 /// Formal parameters: name, mode, subtype mark.

@@ -4,19 +4,26 @@
 //! conditional and timed calls mean what they meant (RM 9.7.2, 9.7.3); what is called is requeued without abort until the task is done
 //! with it, so that a rendezvous that has begun is not cancelled (RM 9.5.2).
 
+mod accept_bodies;
 mod accepts;
 mod clients;
 mod ending;
+mod entry;
+mod failing;
 mod gate;
 mod gate_body;
+mod gate_entries;
 mod layout_of;
 mod library;
+mod masters;
+mod names_inside;
 mod obstacles;
 mod parameters;
 mod plan;
 mod quiet;
 mod rendezvous;
 mod server;
+mod words;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -100,7 +107,7 @@ fn left_alone(analysis: &Analysis) -> Option<(usize, EntityId)> {
             suspects: &[],
             options: &analysis.options,
         };
-        let other = ending::companions(&cx)
+        let other = masters::companions(&cx)
             .into_iter()
             .find(|c| !replaced.contains(c))?;
         Some((index, other))

@@ -28,7 +28,7 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     declaration(cx, &mut reasons);
     statements(cx, &mut reasons);
     selects(cx, &mut reasons);
-    reasons.extend(super::ending::obstacles(cx));
+    reasons.extend(super::masters::obstacles(cx));
     reasons.sort_by_key(|r| r.at);
     reasons
 }
@@ -156,7 +156,7 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
 
 /// A requeue is done by the object, which sees neither the task's variables nor the parameters.
 fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>) {
-    let own = super::accepts::own_target(cx, node);
+    let own = super::names_inside::own_target(cx, node);
     let sees_locals = cx
         .meanings(cx.at(node))
         .into_iter()
