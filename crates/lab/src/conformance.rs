@@ -79,7 +79,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "error.bad-argument",
-        mend: "answer what is missing, no number or out of range with `@@ error bad-argument …`, and go on",
+        mend: "answer what is missing, given twice, no number or out of range with `@@ error bad-argument …`, and go on",
         check: refusals::bad_argument,
     },
     Rule {

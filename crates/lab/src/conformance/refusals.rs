@@ -77,6 +77,7 @@ pub(super) fn bad_argument(probe: &mut Probe<'_>) -> Seen {
                 "batch self.same iterations=-1 blocks=1 reference=0 warmup=0",
                 "batch self.same iterations=99999999999999999999 blocks=1 reference=0 warmup=0",
                 "batch self.same blocks=1 reference=0 warmup=0",
+                "batch self.same iterations=1 iterations=2 blocks=1 reference=0 warmup=0",
                 "slice self.same sideways iterations=1 warmup=0",
             ]
             .map(String::from),
