@@ -40,7 +40,7 @@ within() {
 
 # shellcheck disable=SC2086 # layout and checks are lists of words
 {
-    within kit gnatmake -q -c "-I$kit" "-I$target" kit-protocol.adb \
+    within kit gnatmake -q -j0 -c "-I$kit" "-I$target" kit-protocol.adb \
         -cargs -O2 $layout $checks ${configuration:+"$configuration"}
 
     within objects gnatmake -q -j0 "-I$kit" "-I$target" "-aO$build/kit" "-I$source/programs" \

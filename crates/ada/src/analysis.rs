@@ -54,10 +54,16 @@ impl<'p> Analysis<'p> {
             .map(|task| analysis.judge(task, &oracle, &suspects))
             .collect();
         analysis.tasks = judged;
+        if analysis.options.scheme.form().is_some() {
+            general::reconsider(&mut analysis);
+        }
         analysis
     }
 
     fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
+        if let Some(form) = self.options.scheme.form() {
+            return self.judge_generally(task, oracle, suspects, form);
+        }
         let flow = self.flow(&task, oracle);
         let cx = Context {
             program: self.program,
@@ -68,20 +74,6 @@ impl<'p> Analysis<'p> {
             suspects,
             options: &self.options,
         };
-        if let Some(form) = self.options.scheme.form() {
-            let reasons = general::judge(cx, form);
-            let class = if reasons.is_empty() {
-                Class::Rendezvous
-            } else {
-                Class::Kept
-            };
-            let verdict = Verdict {
-                class,
-                reasons,
-                notes: vec![],
-            };
-            return TaskReport { task, verdict };
-        }
         if calling::looks_like_one(&cx) {
             return judge_caller(cx);
         }
@@ -100,6 +92,28 @@ impl<'p> Analysis<'p> {
                 notes: found.notes,
             },
         }
+    }
+
+    /// A verdict for the general scheme, which every task with entries is meant for.
+    fn judge_generally(
+        &self,
+        task: Task,
+        oracle: &Oracle,
+        suspects: &[Suspect],
+        form: general::Form,
+    ) -> TaskReport {
+        let flow = Flow::of(self.program, &self.names, &task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task: &task,
+            flow: &flow,
+            suspects,
+            options: &self.options,
+        };
+        let verdict = general::judge(cx, form);
+        TaskReport { task, verdict }
     }
 
     /// The graph of a task's body, without the alternatives that only poll.

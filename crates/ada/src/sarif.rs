@@ -16,7 +16,7 @@ pub fn log(analysis: &Analysis) -> Value {
         .collect();
     let mut results = Vec::new();
     for report in &analysis.tasks {
-        if report.verdict.class == Class::Accepting {
+        if matches!(report.verdict.class, Class::Accepting | Class::Rendezvous) {
             results.push(server(analysis, report));
         }
         let against = report

@@ -33,15 +33,15 @@ const VARIANTS: [Variant; 3] = [
         name: "tool_general",
         ending: "_Tool_General",
         scheme: Scheme::General,
-        servers: &["barrier", "buffer"],
-        kept: &["distributor", "table"],
+        servers: &["barrier", "buffer", "table"],
+        kept: &["distributor"],
     },
     Variant {
         name: "tool_optimised",
         ending: "_Tool_Optimised",
         scheme: Scheme::Optimised,
-        servers: &["barrier", "buffer", "distributor"],
-        kept: &["table"],
+        servers: &["barrier", "buffer", "distributor", "table"],
+        kept: &[],
     },
 ];
 

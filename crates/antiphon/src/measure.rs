@@ -66,6 +66,13 @@ fn show(runs: &[RunRecord], json: bool, stop: &AtomicBool) -> Result<Exit> {
             false => tables(run)?,
         }
     }
+    if runs.len() > 1 && !json {
+        let numbers: Vec<String> = runs.iter().map(|run| run.id.to_string()).collect();
+        print_line(format_args!(
+            "All on one page: antiphon report {}",
+            numbers.join(" ")
+        ))?;
+    }
     Ok(match runs.iter().all(measured_something) {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
         true => Exit::Done,

@@ -70,6 +70,24 @@ fn a_run_is_measured_listed_and_reported() {
 }
 
 #[test]
+fn two_suites_are_measured_in_turn_and_shown_on_one_page() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let other = common::SUITE
+        .replace("\"small\"", "\"other\"")
+        .replace("\"Small\"", "\"Other\"");
+    place.write("suites/other.toml", &other);
+    let ran = place.run(&["measure", "small", "other", "--quick"]);
+    assert!(ran.done().contains("antiphon report 1 2"), "{}", ran.out);
+    let page = place.run(&["report", "1", "2", "--markdown", "-"]);
+    assert!(page.done().contains("# Small · Other"), "{}", page.out);
+    let last = place.run(&["report", "other", "--markdown", "-"]);
+    assert!(last.done().contains("# Other"), "{}", last.out);
+}
+
+#[test]
 fn a_run_as_json_is_one_document_on_standard_output() {
     if !has_cc() {
         return;

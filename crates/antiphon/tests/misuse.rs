@@ -19,7 +19,7 @@ fn arguments_that_make_no_sense_are_misuse() {
         &["compare", "1"],
         &["compare", "1", "2", "--seconds", "1"],
         &["compare", "1", "2", "--threshold", "-3"],
-        &["report", "first"],
+        &["report", "1", "--pdf", "run.pdf"],
         &["report", "--html", "-", "--csv", "-"],
     ] {
         let ran = place.run(arguments);

@@ -1,11 +1,12 @@
 with Dining_Philosophers;
-with Kit;
 with Table_General;
 with Table_Hand;
 with Table_Optimised;
 with Table_Rendezvous;
 with Table_Servers;
 with Table_Tool;
+with Table_Tool_General;
+with Table_Tool_Optimised;
 
 package body Dining is
 
@@ -24,19 +25,25 @@ package body Dining is
    package By_Tool is new Dining_Philosophers
      ("tool", Table_Tool.Table.Lay, Table_Tool.Table.Take, Table_Tool.Table.Put_Back);
 
+   package By_Tool_General is new Dining_Philosophers
+     ("tool_general", Table_Tool_General.Table.Lay, Table_Tool_General.Table.Take, Table_Tool_General.Table.Put_Back);
+
+   package By_Tool_Optimised is new Dining_Philosophers
+     ("tool_optimised", Table_Tool_Optimised.Table.Lay, Table_Tool_Optimised.Table.Take,
+      Table_Tool_Optimised.Table.Put_Back);
+
    package By_Hand is new Dining_Philosophers
      ("hand", Table_Hand.Lay, Table_Hand.Take, Table_Hand.Put_Back);
 
    procedure Register is
-      Kept : constant String := "antiphon translate keeps the table: which entry it requeues to depends on a parameter";
    begin
       By_Rendezvous.Tests.Register;
       By_General.Tests.Register;
       By_Optimised.Tests.Register;
       By_Servers.Tests.Register;
       By_Tool.Tests.Register;
-      Kit.Register_Absent ("dining.tool_general", "frame", Kept);
-      Kit.Register_Absent ("dining.tool_optimised", "frame", Kept);
+      By_Tool_General.Tests.Register;
+      By_Tool_Optimised.Tests.Register;
       By_Hand.Tests.Register;
    end Register;
 

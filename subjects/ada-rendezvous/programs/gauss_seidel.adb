@@ -10,9 +10,15 @@ package body Gauss_Seidel is
    subtype Colour is Natural range 0 .. 1;
    --  Red and black: the parity of row and column
 
-   Grid : array (0 .. Rows + 1, 0 .. Client_Number'Last + 1) of Long_Float := (others => (others => 0.0))
+   type Grids is array (0 .. Rows + 1, 0 .. Client_Number'Last + 1) of Long_Float
      with Volatile_Components;
-   --  Edges and all; of its upper edge only what Warmth says
+   --  Edges and all
+
+   Grid : Grids := (others => (others => 0.0));
+   --  Of its upper edge only what Warmth says counts
+
+   Still : constant Grids := (others => (others => 0.0));
+   --  The neighbours of those who work alone: nobody writes it, so that the result does not depend on who is quicker
 
    ------------
    -- Set_Up --
@@ -43,13 +49,13 @@ package body Gauss_Seidel is
    -- Compute --
    -------------
 
-   procedure Compute (Column : Client_Number; Its_Colour : Colour; Round : Iterations) is
+   procedure Compute (Column : Client_Number; Its_Colour : Colour; Round : Iterations; Beside : Grids) is
       Row : Positive := 1 + (Column + Its_Colour) mod 2;
    begin
       while Row <= Rows loop
          Grid (Row, Column) :=
            ((if Row = 1 then Warmth (Round) else Grid (Row - 1, Column))
-            + Grid (Row + 1, Column) + Grid (Row, Column - 1) + Grid (Row, Column + 1)) / 4.0;
+            + Grid (Row + 1, Column) + Beside (Row, Column - 1) + Beside (Row, Column + 1)) / 4.0;
          Row := Row + 2;
       end loop;
    end Compute;
@@ -90,7 +96,7 @@ package body Gauss_Seidel is
    begin
       while Index < Rounds loop
          for Its_Colour in Colour loop
-            Compute (Client, Its_Colour, Index);
+            Compute (Client, Its_Colour, Index, Beside => Grid);
             Await_Others;
          end loop;
          Increment (Index);
@@ -107,7 +113,7 @@ package body Gauss_Seidel is
    begin
       while Index < Rounds loop
          for Its_Colour in Colour loop
-            Compute (Client, Its_Colour, Index);
+            Compute (Client, Its_Colour, Index, Beside => Still);
          end loop;
          Increment (Index);
       end loop;

@@ -20,7 +20,7 @@ package Gauss_Seidel is
    procedure Iterate (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
 
    procedure Iterate_Alone (Client : Client_Number; Rounds : Kit.Iterations; Sum : out Kit.Checksum);
-   --  As if all columns were always ready
+   --  As if all columns were always ready: those beside its own never change
 
    package Tests is new Crew_Tests
      ("gauss_seidel", Variant, Own_Clients => 16, Rounds => 10,

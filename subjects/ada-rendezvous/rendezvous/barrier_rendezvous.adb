@@ -24,8 +24,6 @@ package body Barrier_Rendezvous is
             accept Expect (Number : in Gates.Client_Number) do
                Parties := Number;
             end Expect;
-         or
-            terminate;
          end select;
       end loop;
    end Barrier;

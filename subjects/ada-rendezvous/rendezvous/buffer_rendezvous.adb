@@ -25,8 +25,6 @@ package body Buffer_Rendezvous is
                end Get;
                First := (First + 1) mod Size;
                Count := Count - 1;
-         or
-            terminate;
          end select;
       end loop;
    end Buffer;

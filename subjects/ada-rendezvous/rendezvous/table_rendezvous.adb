@@ -22,12 +22,16 @@ package body Table_Rendezvous is
                Taken (Who) := False;
                Taken (Right_Of (Who, Seats)) := False;
                --  The forks go on to the neighbours who wait for them
-               if Await (Left_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Left_Of (Who, Seats), Seats) then
+               if Await (Left_Of (Who, Seats))'Count > 0
+                 and then Both_Free (Taken, Left_Of (Who, Seats), Seats)
+               then
                   accept Await (Left_Of (Who, Seats));
                   Taken (Left_Of (Who, Seats)) := True;
                   Taken (Who) := True;
                end if;
-               if Await (Right_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
+               if Await (Right_Of (Who, Seats))'Count > 0
+                 and then Both_Free (Taken, Right_Of (Who, Seats), Seats)
+               then
                   accept Await (Right_Of (Who, Seats));
                   Taken (Right_Of (Who, Seats)) := True;
                   Taken (Right_Of (Right_Of (Who, Seats), Seats)) := True;
@@ -37,8 +41,6 @@ package body Table_Rendezvous is
             accept Lay (Number : in Place) do
                Seats := Number;
             end Lay;
-         or
-            terminate;
          end select;
       end loop;
    end Table;

@@ -104,13 +104,6 @@ package body Barrier_Tool_General is
          requeue Waiting_For_Call with abort;
       end Accept_Next;
 
-      entry At_Rest
-         when Closed or else (Is_Open (No_Call) and then Waiting_For_Call'Count > 0)
-      is
-      begin
-         null;
-      end At_Rest;
-
       procedure Close is
       begin
          Closed := True;
@@ -135,9 +128,10 @@ package body Barrier_Tool_General is
    begin
       loop
          Barrier.Accept_Next
-           ((No_Call | Expect_Call => True,
+           ((Expect_Call => True,
              Arrive_Call => not Open,
-             Pass_Call => Open),
+             Pass_Call => Open,
+             others => False),
             Chosen);
          case Chosen is
             when Arrive_Call =>

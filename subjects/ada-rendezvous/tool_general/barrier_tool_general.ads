@@ -43,7 +43,6 @@ package Barrier_Tool_General is
       entry Accept_Next
         (Open_Entries : in  Barrier_Open;
          Chosen       : out Barrier_Call);
-      entry At_Rest;
       procedure Close;
    private
       entry Waiting_For_Call

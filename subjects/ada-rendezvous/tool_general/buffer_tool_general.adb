@@ -117,16 +117,12 @@ package body Buffer_Tool_General is
         (Open   : in  Buffer_Open;
          Chosen : out Buffer_Call) when True is
       begin
+         if Open = Buffer_Open'(others => False) then
+            raise Program_Error;  --  all alternatives are closed
+         end if;
          Is_Open := Open;
          requeue Waiting with abort;
       end Accept_Next;
-
-      entry At_Rest
-         when Closed or else (Is_Open (No_Call) and then Waiting'Count > 0)
-      is
-      begin
-         null;
-      end At_Rest;
 
       procedure Close is
       begin
@@ -153,9 +149,9 @@ package body Buffer_Tool_General is
    begin
       loop
          Buffer.Accept_Next
-           ((No_Call => True,
-             Put_Call => Count < Size,
-             Get_Call => Count > 0),
+           ((Put_Call => Count < Size,
+             Get_Call => Count > 0,
+             others => False),
             Chosen);
          case Chosen is
             when Put_Call =>

@@ -47,7 +47,6 @@ package Buffer_Tool_General is
 
       --  For Buffer_Server alone:
       entry Accept_Next (Open : in Buffer_Open; Chosen : out Buffer_Call);
-      entry At_Rest;
       procedure Close;
    private
       entry Waiting (Open : in Buffer_Open; Chosen : out Buffer_Call);

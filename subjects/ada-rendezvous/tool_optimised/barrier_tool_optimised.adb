@@ -74,15 +74,9 @@ package body Barrier_Tool_Optimised is
          requeue Waiting_For_Call with abort;
       end Accept_Next;
 
-      entry At_Rest
-         when Closed or else (Is_Open (No_Call) and then Waiting_For_Call'Count > 0)
-      is
+      procedure Close (Chosen : in out Barrier_Call; Data : in Barrier_Data) is
       begin
-         null;
-      end At_Rest;
-
-      procedure Close (Chosen : in out Barrier_Call) is
-      begin
+         Kept := Data;
          Release (Chosen);
          Chosen := No_Call;
          Closed := True;
@@ -110,9 +104,10 @@ package body Barrier_Tool_Optimised is
    begin
       loop
          Barrier.Accept_Next
-           ((No_Call | Expect_Call => True,
+           ((Expect_Call => True,
              Arrive_Call => not Open,
-             Pass_Call => Open),
+             Pass_Call => Open,
+             others => False),
             Chosen, Data);
          case Chosen is
             when Arrive_Call =>
@@ -135,7 +130,7 @@ package body Barrier_Tool_Optimised is
       end loop;
    exception
       when others =>
-         Barrier.Close (Chosen);
+         Barrier.Close (Chosen, Data);
          raise;
    end Barrier_Server;
 

@@ -22,8 +22,7 @@ package Barrier_Tool_Optimised is
         (Open_Entries : in     Barrier_Open;
          Chosen       : in out Barrier_Call;
          Data         : in out Barrier_Data);
-      entry At_Rest;
-      procedure Close (Chosen : in out Barrier_Call);
+      procedure Close (Chosen : in out Barrier_Call; Data : in Barrier_Data);
    private
       entry Expect_End;
       entry Waiting_For_Call

@@ -68,6 +68,9 @@ package body Buffer_Tool_Optimised is
          Chosen : in out Buffer_Call;
          Data   : in out Buffer_Data) when True is
       begin
+         if Open = Buffer_Open'(others => False) then
+            raise Program_Error;  --  all alternatives are closed
+         end if;
          Kept := Data;
          Release (Chosen);
          Is_Open := Open;
@@ -84,15 +87,9 @@ package body Buffer_Tool_Optimised is
          Chosen := No_Call;
       end Accept_Failed;
 
-      entry At_Rest
-         when Closed or else (Is_Open (No_Call) and then Waiting'Count > 0)
-      is
+      procedure Close (Chosen : in out Buffer_Call; Data : in Buffer_Data) is
       begin
-         null;
-      end At_Rest;
-
-      procedure Close (Chosen : in out Buffer_Call) is
-      begin
+         Kept := Data;
          Release (Chosen);
          Chosen := No_Call;
          Closed := True;
@@ -121,9 +118,9 @@ package body Buffer_Tool_Optimised is
    begin
       loop
          Buffer.Accept_Next
-           ((No_Call => True,
-             Put_Call => Count < Size,
-             Get_Call => Count > 0),
+           ((Put_Call => Count < Size,
+             Get_Call => Count > 0,
+             others => False),
             Chosen, Data);
          case Chosen is
             when Put_Call =>
@@ -158,7 +155,7 @@ package body Buffer_Tool_Optimised is
       end loop;
    exception
       when others =>
-         Buffer.Close (Chosen);
+         Buffer.Close (Chosen, Data);
          raise;
    end Buffer_Server;
 

@@ -26,8 +26,7 @@ package Buffer_Tool_Optimised is
       procedure Accept_Failed
         (Chosen     : in out Buffer_Call;
          Occurrence : in     Ada.Exceptions.Exception_Occurrence);
-      entry At_Rest;
-      procedure Close (Chosen : in out Buffer_Call);
+      procedure Close (Chosen : in out Buffer_Call; Data : in Buffer_Data);
    private
       entry Put_End;
       entry Get_End (X : out Items.Item);

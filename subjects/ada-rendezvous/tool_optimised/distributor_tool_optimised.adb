@@ -22,11 +22,13 @@ package body Distributor_Tool_Optimised is
            (Open   : in     Client_Open;
             Chosen : in out Client_Call;
             Data   : in out Client_Data);
-         procedure Accept_End (Chosen : in out Client_Call; Data : in Client_Data);
+         procedure Accept_End
+           (Chosen : in out Client_Call;
+            Data   : in     Client_Data);
          procedure Accept_Failed
            (Chosen     : in out Client_Call;
             Occurrence : in     Ada.Exceptions.Exception_Occurrence);
-         procedure Close (Chosen : in out Client_Call);
+         procedure Close (Chosen : in out Client_Call; Data : in Client_Data);
       private
          entry Initialise_End;
          entry Waiting
@@ -118,7 +120,9 @@ package body Distributor_Tool_Optimised is
             requeue Waiting with abort;
          end Accept_Next;
 
-         procedure Accept_End (Chosen : in out Client_Call; Data : in Client_Data) is
+         procedure Accept_End
+           (Chosen : in out Client_Call;
+            Data   : in     Client_Data) is
          begin
             Kept := Data;
             Release (Chosen);
@@ -135,8 +139,9 @@ package body Distributor_Tool_Optimised is
             Chosen := No_Call;
          end Accept_Failed;
 
-         procedure Close (Chosen : in out Client_Call) is
+         procedure Close (Chosen : in out Client_Call; Data : in Client_Data) is
          begin
+            Kept := Data;
             Release (Chosen);
             Chosen := No_Call;
             Closed := True;
@@ -174,10 +179,10 @@ package body Distributor_Tool_Optimised is
          end;
          Self.Gate.Accept_End (Chosen, Data);
          Fields.Fill (Part, Written);
-         Self.Gate.Close (Chosen);
+         Self.Gate.Close (Chosen, Data);
       exception
          when others =>
-            Self.Gate.Close (Chosen);
+            Self.Gate.Close (Chosen, Data);
             raise;
       end Client_Server;
 

@@ -102,6 +102,7 @@ impl Translation {
 pub fn translate(analysis: &Analysis) -> Translation {
     if let Some(form) = analysis.options.scheme.form() {
         let (edits, replaced) = general::translate(analysis, form);
+        let edits = style::fit(analysis.program, edits);
         let files = edit::apply(analysis.program, &edits);
         return Translation {
             edits,

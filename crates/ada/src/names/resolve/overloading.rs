@@ -54,7 +54,9 @@ impl Pass<'_> {
         };
         if candidates.len() < 2 {
             let only = candidates.first().copied()?;
-            let fits = call.is_none_or(|call| self.fit(only, call) > 0);
+            // In `E (I)'Count` the actual parameter is the index of a family, not of the call.
+            let is_entry = self.names.entity(only).kind == Kind::Entry;
+            let fits = is_entry || call.is_none_or(|call| self.fit(only, call) > 0);
             return (fits || !may_be_external()).then_some(only);
         }
         let Some(call) = call else {

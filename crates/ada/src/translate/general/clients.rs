@@ -190,8 +190,8 @@ pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
     edits
 }
 
-/// Where the context clause of the unit around a node begins.
-fn context_start(source: &Source, node: NodeId) -> usize {
+/// Where the context clause of the unit around a node begins, behind configuration pragmas.
+pub(super) fn context_start(source: &Source, node: NodeId) -> usize {
     let tree = &source.tree;
     let outermost = tree
         .ancestors(node)
@@ -201,7 +201,7 @@ fn context_start(source: &Source, node: NodeId) -> usize {
         let is_clause = tree
             .children(previous)
             .next()
-            .is_some_and(|n| matches!(tree.kind(n), "with_clause" | "use_clause" | "pragma_g"));
+            .is_some_and(|n| matches!(tree.kind(n), "with_clause" | "use_clause"));
         if !is_clause {
             break;
         }

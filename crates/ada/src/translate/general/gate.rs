@@ -1,8 +1,12 @@
 //! The declaration of the object that is called in a task's stead: its types, its entries, and what its own task calls.
 
+use super::entry::EntryPlan;
 use super::layout_of::{call_list, profile};
-use super::plan::{EntryPlan, Form, Plan};
+use super::plan::{Form, Plan};
 use crate::translate::layout;
+
+/// Formal parameters: name, mode, subtype mark.
+pub(super) type Formals = Vec<(String, &'static str, String)>;
 
 impl Plan<'_> {
     /// The types that the object and its task share.
@@ -45,7 +49,7 @@ impl Plan<'_> {
     }
 
     /// The formal parameters of an accept: the open entries, the choice, the data.
-    pub(super) fn accept_formals(&self) -> Vec<(String, &'static str, String)> {
+    pub(super) fn accept_formals(&self) -> Formals {
         let w = &self.words;
         let choice = if self.has_ends() { "in out" } else { "out" };
         let mut found = vec![
@@ -58,7 +62,7 @@ impl Plan<'_> {
         found
     }
 
-    fn end_formals(&self) -> Vec<(String, &'static str, String)> {
+    fn end_formals(&self) -> Formals {
         let w = &self.words;
         let mut found = vec![(w.chosen.clone(), "in out", self.call_type.clone())];
         if self.has_data() {
@@ -67,7 +71,7 @@ impl Plan<'_> {
         found
     }
 
-    fn failed_formals(&self) -> Vec<(String, &'static str, String)> {
+    fn failed_formals(&self) -> Formals {
         let w = &self.words;
         let occurrence = "Ada.Exceptions.Exception_Occurrence".to_string();
         vec![
@@ -76,7 +80,7 @@ impl Plan<'_> {
         ]
     }
 
-    fn requeue_formals(&self) -> Vec<(String, &'static str, String)> {
+    fn requeue_formals(&self) -> Formals {
         let mut found = self.end_formals();
         found.insert(
             1,
@@ -85,24 +89,26 @@ impl Plan<'_> {
         found
     }
 
-    fn close_formals(&self) -> Vec<(String, &'static str, String)> {
+    /// A task that completes may leave the end of its last rendezvous to this.
+    fn close_formals(&self) -> Formals {
         if self.has_ends() {
-            vec![(self.words.chosen.clone(), "in out", self.call_type.clone())]
+            self.end_formals()
         } else {
             vec![]
         }
     }
 
     /// The operations for the task itself: their keyword and name, and their formal parameters.
-    pub(super) fn operations(&self) -> Vec<(String, Vec<(String, &'static str, String)>)> {
+    pub(super) fn operations(&self) -> Vec<(String, Formals)> {
         let w = &self.words;
         let mut found = Vec::new();
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {
             let mark = entry.index_mark.clone().unwrap_or_default();
-            found.push((
-                format!("procedure Set_{}", entry.member()),
-                vec![(w.member.clone(), "in", mark)],
-            ));
+            let formals = vec![(w.member.clone(), "in", mark)];
+            found.push((format!("procedure Set_{}", entry.member()), formals.clone()));
+            if entry.is_way {
+                found.push((format!("procedure Set_{}", entry.way()), formals));
+            }
         }
         found.push((format!("entry {}", w.accept_next), self.accept_formals()));
         found.push((format!("entry {}", w.accept_now), self.accept_formals()));
@@ -150,6 +156,10 @@ impl Plan<'_> {
                 self.count_function(entry, true)
             ));
         }
+        for entry in self.ways_read() {
+            let mark = entry.index_mark.clone().unwrap_or_default();
+            inner.push(format!("function {}_On return {mark};", entry.way()));
+        }
         inner.push(String::new());
         inner.push(format!("--  For {} alone:", self.server));
         for (head, formals) in self.operations() {
@@ -160,6 +170,12 @@ impl Plan<'_> {
         lines.extend(nest(&self.private_part(), step));
         lines.push(format!("end {};", self.gate));
         lines
+    }
+
+    /// The families whose members rendezvous kept apart are requeued to.
+    pub(super) fn ways_read(&self) -> impl Iterator<Item = &EntryPlan> {
+        let is_apart = self.form == Form::Apart;
+        self.entries.iter().filter(move |e| is_apart && e.is_way)
     }
 
     /// The entry as the task declared it.
@@ -214,7 +230,11 @@ impl Plan<'_> {
             ));
         }
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {
-            components.push((entry.member(), entry.index_mark.clone().unwrap_or_default()));
+            let mark = entry.index_mark.clone().unwrap_or_default();
+            if entry.is_way {
+                components.push((entry.way(), mark.clone()));
+            }
+            components.push((entry.member(), mark));
         }
         if self.has_data() {
             components.push((w.kept.clone(), self.data_type.clone()));

@@ -1,7 +1,8 @@
 //! What keeps a task from the general scheme.
 
-use super::plan::Form;
+use super::plan::{Form, can_only_elapse, may_all_be_shut};
 use crate::names::{At, Names};
+use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
 
@@ -18,10 +19,16 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "use --scheme optimised, which has one object a task";
         reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, mend));
     }
+    if ceiling::has_ceiling_locking(cx.program) {
+        let text = "the program asks for Ceiling_Locking (or for a profile that does), and calls that are requeued fail GNAT's check of ceilings";
+        let mend = "translate without that pragma, or use --scheme servers";
+        reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
+    }
     uses(cx, &mut reasons);
     declaration(cx, &mut reasons);
     statements(cx, &mut reasons);
     selects(cx, &mut reasons);
+    reasons.extend(super::masters::obstacles(cx));
     reasons.sort_by_key(|r| r.at);
     reasons
 }
@@ -149,16 +156,12 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
 
 /// A requeue is done by the object, which sees neither the task's variables nor the parameters.
 fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>) {
-    let tree = cx.tree();
-    let own = super::accepts::own_target(cx, node);
-    let has_index = tree
-        .role(node, "name")
-        .is_some_and(|n| tree.kind(n) == "function_call");
+    let own = super::names_inside::own_target(cx, node);
     let sees_locals = cx
         .meanings(cx.at(node))
         .into_iter()
         .any(|(_, e)| cx.is_local(e));
-    if (own.is_some() && has_index) || (own.is_none() && sees_locals) {
+    if own.is_none() && sees_locals {
         let text = "the target of the requeue depends on variables of the task";
         reasons.push(cx.reason(
             Rule::Requeue,
@@ -171,7 +174,9 @@ fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>)
 
 fn selects(cx: &Context, reasons: &mut Vec<Reason>) {
     let tree = cx.tree();
-    let ever_shut = cx.flow.waits.iter().any(|w| w.delay.is_some());
+    let waits = &cx.flow.waits;
+    let is_ambiguous = waits.iter().any(|w| may_all_be_shut(w, cx.flow))
+        && waits.iter().any(|w| can_only_elapse(w, cx.flow));
     for wait in &cx.flow.waits {
         let mut seen = Vec::new();
         for &site in &wait.sites {
@@ -213,8 +218,8 @@ fn selects(cx: &Context, reasons: &mut Vec<Reason>) {
                 "put the guard into an if statement around two selects",
             ));
         }
-        if wait.has_terminate && ever_shut {
-            let text = "a terminate alternative in a task that also has delay alternatives";
+        if wait.has_terminate && is_ambiguous {
+            let text = "a terminate alternative in a task that also has selects of which all alternatives may be closed, and others of which only a delay may be open";
             reasons.push(cx.reason(
                 Rule::Terminate,
                 wait.node,
@@ -223,7 +228,13 @@ fn selects(cx: &Context, reasons: &mut Vec<Reason>) {
             ));
         }
     }
-    for &site in cx.flow.waits.iter().flat_map(|w| &w.sites) {
+    let nested = cx
+        .flow
+        .waits
+        .iter()
+        .filter(|w| cx.flow.owner(w.node).is_some())
+        .flat_map(|w| &w.sites);
+    for &site in nested {
         let site = &cx.flow.sites[site];
         let is_inside_own = tree
             .ancestors(site.accept)

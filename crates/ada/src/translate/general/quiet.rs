@@ -3,6 +3,8 @@
 //! The caller then waits for what stands between the two. That is only allowed where it cannot be told from a caller that was
 //! scheduled a little later: assignments and jumps, no calls, no handler that could keep the caller waiting.
 
+use std::collections::BTreeSet;
+
 use crate::flow::{Point, Site};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
@@ -17,7 +19,7 @@ pub(super) fn leads_on(cx: &Context, site: &Site) -> bool {
     let is_handled = obstacles::handled_around_waits(cx)
         .into_iter()
         .any(|h| tree.is_within(site.accept, h));
-    let mut points = cx.flow.reach(cx.flow.resume(site)).into_iter();
+    let mut points = between(cx, cx.flow.after(site.accept)).into_iter();
     points.all(|point| match point {
         Point::Before(node) if let Some(wait) = cx.flow.wait_at(node) => {
             let sites = cx.flow.waits[wait].sites.iter().map(|&s| &cx.flow.sites[s]);
@@ -30,6 +32,19 @@ pub(super) fn leads_on(cx: &Context, site: &Site) -> bool {
         Point::LoopNext(_) | Point::End => true,
         Point::AcceptEnd(_) => false,
     })
+}
+
+/// The points from one on to the next waits, those among them.
+fn between(cx: &Context, from: Point) -> BTreeSet<Point> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(point) = open.pop() {
+        let is_wait = matches!(point, Point::Before(node) if cx.flow.wait_at(node).is_some());
+        if found.insert(point) && !is_wait {
+            open.extend(cx.flow.next(point));
+        }
+    }
+    found
 }
 
 fn is_quiet(cx: &Context, node: NodeId, is_handled: bool) -> bool {

@@ -211,6 +211,7 @@ impl Plan<'_> {
         }
         lines.extend(self.body());
         lines.push(String::new());
+        lines.extend(self.watch());
         let indent = source.indent(start).to_string();
         let comments = layout::comments_above(source, start).len();
         let mut line = source.line_start(start);
@@ -240,6 +241,7 @@ impl Plan<'_> {
         if self.has_data() {
             lines.push(format!("{} : {};", w.data, self.data_type));
         }
+        lines.extend(self.independence());
         let start = tree.start(begin);
         let outer = source
             .indent(tree.start(self.cx.task.body.node))
@@ -261,12 +263,12 @@ impl Plan<'_> {
         let Some(handled) = tree.child(body, "handled_sequence_of_statements") else {
             return vec![];
         };
-        let chosen = if self.has_ends() {
-            format!(" ({})", w.chosen)
-        } else {
-            String::new()
+        let actuals = match (self.has_ends(), self.has_data()) {
+            (true, true) => format!(" ({}, {})", w.chosen, w.data),
+            (true, false) => format!(" ({})", w.chosen),
+            (false, _) => String::new(),
         };
-        let close = format!("{}.{}{chosen};", self.gate_in_server(), w.close);
+        let close = format!("{}.{}{actuals};", self.gate_in_server(), w.close);
         let mut edits = Vec::new();
         let sequence = tree.child(handled, "sequence_of_statements");
         if self.cx.flow.can_end() {

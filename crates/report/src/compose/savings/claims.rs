@@ -1,6 +1,6 @@
 //! Whether what is claimed of the variants holds in this run: the words come from the figures.
 
-use super::{Comparison, on_one_processor, share};
+use super::{Comparison, on_one_processor, share, shown};
 use crate::compose::view::RunColumn;
 use crate::document::{Block, Cell, Column, Note, Row, RowKind, Table, Unit, Weight};
 use crate::number;
@@ -160,17 +160,18 @@ fn limits(claim: &Claim) -> String {
         (true, false) => format!("at least {}", percent(claim.at_least)),
         _ => format!("at most {}", percent(claim.at_most)),
     };
-    format!("{range} of the {what} of {}", claim.against)
+    format!("{range} of the {what} of {}", shown(&claim.against))
 }
 
 /// A trial in words.
 fn told(trial: &Trial) -> String {
-    let Trial {
-        program, variant, ..
-    } = trial;
     let size = number::quantity(Unit::Share, trial.share.value);
-    let subject = &trial.column.name();
-    format!("{}, {variant}: {size} ({subject})", program.label)
+    format!(
+        "{}, {}: {size} ({})",
+        trial.program.label,
+        shown(trial.variant),
+        trial.column.name()
+    )
 }
 
 /// Where a claim does not hold.

@@ -107,6 +107,11 @@ fn columns(view: &View, tests: Vec<String>) -> Vec<RunColumn> {
     view.columns(results.filter(|result| tests.contains(&result.identity.test)))
 }
 
+/// A variant's name as it is read: words in names of tests are joined by underscores.
+fn shown(variant: &str) -> String {
+    variant.replace('_', " ")
+}
+
 /// Elsewhere the number of switches is the scheduler's affair.
 fn on_one_processor(column: &RunColumn) -> bool {
     column.placement == "same"

@@ -1,13 +1,13 @@
 //! Time saved against switches saved: the variants are the series.
 
-use super::{Change, Comparison};
+use super::{Change, Comparison, shown};
 use crate::document::{Axis, AxisUnit, Drawn, Guide, Plot, Point, Series, Unit};
 use crate::number;
 
 pub(super) fn plot(comparison: &Comparison, changes: &[Change]) -> Plot {
     let variants = comparison.savings.variants.iter().enumerate();
     let series = variants.map(|(shape, variant)| Series {
-        name: variant.clone(),
+        name: shown(variant),
         subject: Some(shape), // a colour and a shape each: their points often coincide
         shape,
         drawn: Drawn::Points,
@@ -23,7 +23,7 @@ pub(super) fn plot(comparison: &Comparison, changes: &[Change]) -> Plot {
         description: description(changes, series.len()),
         caption: format!(
             "Shares of what synchronization takes with {}.",
-            comparison.savings.base
+            shown(&comparison.savings.base)
         ),
         categories: Vec::new(),
         x: axis("Switches saved"),
@@ -82,7 +82,7 @@ fn point(change: &Change) -> Point {
         text: format!(
             "{}, {} · {}: {} of the switches and {} of the time saved",
             change.program.label,
-            change.variant,
+            shown(change.variant),
             change.column.name(),
             share(change.switches),
             share(change.time)

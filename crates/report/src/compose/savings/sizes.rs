@@ -1,6 +1,6 @@
 //! Programs in several sizes, under several placements: what is saved of time and switches as tasks and processors grow.
 
-use super::{Comparison, share};
+use super::{Comparison, share, shown};
 use crate::compose::costs::heading;
 use crate::compose::view::RunColumn;
 use crate::document::{
@@ -63,7 +63,8 @@ fn table(comparison: &Comparison, rows: Vec<Row>) -> Table {
         ),
         caption: format!(
             "Shares of what {} takes with as many {}.",
-            savings.base, savings.sizes_of
+            shown(&savings.base),
+            savings.sizes_of
         ),
         corner: "Program".into(),
         columns: columns.collect(),
@@ -81,7 +82,7 @@ fn rows(comparison: &Comparison, program: &Program) -> Vec<Row> {
             if cells.iter().any(|cell| *cell != Cell::Empty) {
                 rows.push(Row {
                     label: format!("{}, {size} {}", program.label, comparison.savings.sizes_of),
-                    place: variant.into(),
+                    place: shown(variant),
                     kind: RowKind::Derived,
                     subject: None,
                     cells,
@@ -123,7 +124,7 @@ fn plot(comparison: &Comparison, program: &Program) -> Option<Plot> {
             let points = points(comparison, program, variant, column);
             if points.len() >= 2 {
                 series.push(Series {
-                    name: format!("{variant} · {}", column.conditions()),
+                    name: format!("{} · {}", shown(variant), column.conditions()),
                     subject: Some(colour),
                     shape,
                     drawn: Drawn::Line,

@@ -1,6 +1,6 @@
 //! The tables: a program's variants side by side, what each changes below it, and the published figures above.
 
-use super::{Comparison, share, switches, whole_run};
+use super::{Comparison, share, shown, switches, whole_run};
 use crate::compose::figure::figure;
 use crate::compose::view::RunColumn;
 use crate::document::{Cell, Column, Figure, Row, RowKind, Standing, Table, Unit};
@@ -12,7 +12,7 @@ use antiphon_measure::{Estimate, Interval};
 pub(super) fn table(comparison: &Comparison, of: Quantity) -> Table {
     let savings = comparison.savings;
     let headings = variants(comparison).map(|title| Column {
-        title: title.into(),
+        title: shown(title),
         ..Column::default()
     });
     let programs = savings.programs.iter();
@@ -56,7 +56,7 @@ fn caption(comparison: &Comparison, of: Quantity) -> String {
         Quantity::Time => vec!["The run less one that does the same work without.".into()],
         Quantity::Switches => vec!["Those of synchronization.".into()],
     };
-    sentences.push(format!("Changes are against {}.", savings.base));
+    sentences.push(format!("Changes are against {}.", shown(&savings.base)));
     if let (Quantity::Switches, Some(counted)) = (of, &savings.counted) {
         let counting = format!("In {counted} the program counted, elsewhere the kernel did.");
         sentences.push(counting);

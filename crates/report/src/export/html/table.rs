@@ -8,7 +8,7 @@ use crate::number::{self, Scale};
 use maud::{Markup, html};
 
 /// From so many columns on they stand closer, so that all are seen on a usual screen.
-const MANY_COLUMNS: usize = 6;
+const MANY_COLUMNS: usize = 5;
 
 /// A table in a box of its own, in which it scrolls.
 pub fn table(table: &Table, evidence: &mut Evidence) -> Markup {
