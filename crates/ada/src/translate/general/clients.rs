@@ -78,6 +78,7 @@ fn unfit_use(tree: &Tree, node: NodeId) -> Option<(NodeId, &'static str, &'stati
 /// Records how other code names the object and the task.
 pub(super) fn rewrite(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     attributes(plan, changes);
+    own_calls(plan, changes);
     if plan.cx.task.is_type {
         calls(plan, changes);
     }
@@ -143,6 +144,27 @@ pub(super) fn prefix_type(cx: &Context, prefix: At) -> Ty {
 
 fn is_name(tree: &Tree, node: NodeId) -> bool {
     matches!(tree.kind(node), "identifier" | "selected_component")
+}
+
+/// Inside the task's body its entries have no prefix, also where tasks declared in it call them.
+fn own_calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
+    let (cx, tree) = (&plan.cx, plan.cx.tree());
+    let body = cx.task.body;
+    for entry in &plan.entries {
+        for at in cx.names.uses_of(entry.id) {
+            if at.file != body.file || !tree.is_within(at.node, body.node) {
+                continue;
+            }
+            let is_call = tree.parent(at.node).is_some_and(|p| {
+                !matches!(tree.kind(p), "selected_component" | "accept_statement")
+            });
+            if is_call {
+                let text = format!("{}.{}", plan.gate_in_server(), cx.text(at.node));
+                let change = changes.entry(at.file).or_default();
+                change.add(tree.range(at.node), text);
+            }
+        }
+    }
 }
 
 /// Calls of a task type's objects go to the object beside the task.
