@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::calling::Inverted;
 use super::code;
 use super::context::Context;
 use super::declarations::{self, Moved};
@@ -41,6 +42,8 @@ pub(super) struct Server<'a> {
     pub nested: Nested,
     /// The timing event, if there are delay alternatives.
     pub timing: Option<Timing>,
+    /// What a calling server gives and takes.
+    pub inverted: Option<Inverted>,
 }
 
 /// The procedure that runs what stood before the first accept.
@@ -57,12 +60,26 @@ pub(super) struct Start {
 /// # Errors
 /// The reasons that stand in the way and could be seen only while it was planned.
 pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
-    let server = plan(cx, taken)?;
-    let text = write::write(&server)?;
-    Ok(text)
+    write::write(&plan(cx, taken, None)?)
 }
 
-fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<Reason>> {
+/// Plans and writes the replacement of a calling server, whose calls are the waits.
+///
+/// # Errors
+/// The reasons that stand in the way and could be seen only while it was planned.
+pub(super) fn replace_inverted(
+    cx: Context,
+    taken: &HashSet<String>,
+    inverted: Inverted,
+) -> Result<Replacement, Vec<Reason>> {
+    write::write(&plan(cx, taken, Some(inverted))?)
+}
+
+fn plan<'a>(
+    cx: Context<'a>,
+    taken: &HashSet<String>,
+    inverted: Option<Inverted>,
+) -> Result<Server<'a>, Vec<Reason>> {
     let (folded, point) = fold(&cx);
     let mut moved = declarations::plan(&cx, folded, taken);
     if !moved.reasons.is_empty() {
@@ -90,6 +107,7 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
         waits,
         nested,
         timing,
+        inverted,
     };
     if needs_start {
         server.start = Some(start(&server, point)?);
@@ -216,8 +234,15 @@ fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
 
 impl<'a> Server<'a> {
     fn choose_stages(&mut self, closes: bool) {
-        let states = self.waits.len() + usize::from(closes) + usize::from(self.start.is_some());
+        let held = self.held();
+        let states =
+            self.waits.len() + held.len() + usize::from(closes) + usize::from(self.start.is_some());
         let cx = &self.cx;
+        // Clients of a calling server that is over wait for ever, as in an accept that nobody calls.
+        let closed_names: &[&str] = match self.inverted {
+            Some(_) => &["All_Given", "All_Were_Given"],
+            None => &["Closed", "Is_Closed"],
+        };
         let timers = self.timing.iter().flat_map(|t| &t.procedures);
         let timers = timers.map(|(&w, name)| (w, format!("{name};"))).collect();
         if states <= 1 {
@@ -230,7 +255,7 @@ impl<'a> Server<'a> {
         };
         if self.waits.len() <= 1 && states == 2 && closes {
             self.stages = Stages {
-                component: free(&["Closed", "Is_Closed"]),
+                component: free(closed_names),
                 closed: Some("True".into()),
                 is_boolean: true,
                 ..Stages::default()
@@ -261,7 +286,7 @@ impl<'a> Server<'a> {
                 .iter()
                 .map(|&w| (w, literal(wait_name(cx, w))))
                 .collect();
-            let closed = closes.then(|| literal("Closed".into()));
+            let closed = closes.then(|| literal(closed_names[0].into()));
             self.stages = Stages {
                 component,
                 waits,
@@ -271,6 +296,10 @@ impl<'a> Server<'a> {
                     .resumed()
                     .into_iter()
                     .map(|p| (p, literal(resumed_name(cx, p))))
+                    .collect(),
+                held: held
+                    .into_iter()
+                    .map(|(call, name)| (call, literal(format!("Finishing_{name}"))))
                     .collect(),
                 ..Stages::default()
             };
@@ -285,6 +314,18 @@ impl<'a> Server<'a> {
         self.stages.timers = timers;
         let component = Names::key(&self.stages.component);
         self.moved.taken.insert(component);
+    }
+
+    /// The calls during which the server must wait for its client, with the names of their entries.
+    fn held(&self) -> Vec<(NodeId, String)> {
+        let Some(inverted) = &self.inverted else {
+            return vec![];
+        };
+        let sites = self.cx.flow.sites.iter();
+        sites
+            .filter(|s| self.waits.contains(&s.wait) && inverted.opened[s.entry].is_held)
+            .map(|s| (s.accept, inverted.opened[s.entry].name.clone()))
+            .collect()
     }
 
     /// The points at which an outer accept's caller goes on once an inner one was served.

@@ -4,6 +4,7 @@ mod body;
 mod declaration;
 mod entries;
 mod finishing;
+mod given;
 mod header;
 mod timers;
 
