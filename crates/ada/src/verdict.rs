@@ -78,11 +78,12 @@ pub enum Rule {
     Checks,
     RunsInCaller,
     TimerStep,
+    ConditionalCall,
 }
 
 impl Rule {
     /// All rules, in the order of their codes.
-    pub const ALL: [Rule; 29] = [
+    pub const ALL: [Rule; 30] = [
         Rule::NoAccept,
         Rule::UsedAsTask,
         Rule::BlocksBetween,
@@ -112,6 +113,7 @@ impl Rule {
         Rule::Checks,
         Rule::RunsInCaller,
         Rule::TimerStep,
+        Rule::ConditionalCall,
     ];
 
     /// The stable code: `T01` and on for what stands in the way, the same numbering for notes.
@@ -154,6 +156,7 @@ impl Rule {
             Rule::Checks => "failing language-defined checks",
             Rule::RunsInCaller => "statements after an accept run in the caller",
             Rule::TimerStep => "the granularity of timing events",
+            Rule::ConditionalCall => "a conditional call of a server that is never busy any more",
         }
     }
 }

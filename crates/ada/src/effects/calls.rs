@@ -294,7 +294,8 @@ impl<'p> Oracle<'p> {
             self.names.external_names(self.program, name)
         };
         let text = source.text(name.node).to_string();
-        let is_function = source.tree.kind(at.node) == "function_call";
+        // The name may stand in a renaming in another file than the call.
+        let is_function = self.program.sources[at.file].tree.kind(at.node) == "function_call";
         match classify(&candidates) {
             External::Harmless => {
                 if !is_standard(&candidates) {

@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a variable outside the task keeps the value of its declaration.
-    fn is_never_written(&self, id: EntityId) -> bool {
+    pub fn is_never_written(&self, id: EntityId) -> bool {
         self.names.entity(id).kind == Kind::Variable
             && !self.is_local(id)
             && self

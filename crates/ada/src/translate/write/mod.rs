@@ -17,7 +17,9 @@ use crate::translate::context::Context;
 use crate::translate::exceptions;
 use crate::translate::layout;
 use crate::translate::machine::{self, Machine};
+use crate::translate::obstacles::interfaces;
 use crate::translate::timing;
+use crate::translate::unsynchronized;
 use crate::verdict::{Reason, Rule};
 
 /// Lines longer than this are broken where the language lets us.
@@ -63,6 +65,8 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         )
     }));
     edits.extend(stub(cx));
+    edits.extend(interfaces::loosened(cx));
+    edits.extend(unsynchronized::constants(cx));
     if server.timing.is_some() {
         edits.extend(timing::with_clause(cx));
     }

@@ -1,5 +1,6 @@
 with Ada.Containers;
 with Ada.Text_IO; use Ada.Text_IO;
+with Words;
 
 package body Clerks is
 
@@ -35,6 +36,7 @@ package body Clerks is
             end Add;
          or
             accept Read (Total : out Natural) do
+               Words.Say ("read");
                Total := Natural (Sum);
             end Read;
          or
