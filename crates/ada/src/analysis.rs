@@ -117,6 +117,7 @@ impl<'p> Analysis<'p> {
         if clients.is_empty() || clients.iter().any(|c| servers.contains(c)) {
             return;
         }
+        let mut notes = vec![];
         let mut reasons: Vec<Reason> = task
             .uses_as_task(self.program, &self.names, suspects)
             .into_iter()
@@ -128,9 +129,10 @@ impl<'p> Analysis<'p> {
             })
             .collect();
         if reasons.is_empty() {
-            reasons = calling::replace(cx, &HashSet::new())
-                .err()
-                .unwrap_or_default();
+            match calling::replace(cx, &HashSet::new()) {
+                Ok(found) => notes = found.notes,
+                Err(found) => reasons = found,
+            }
         }
         let class = if reasons.is_empty() {
             Class::Calling
@@ -140,7 +142,7 @@ impl<'p> Analysis<'p> {
         report.verdict = Verdict {
             class,
             reasons,
-            notes: vec![],
+            notes,
         };
     }
 

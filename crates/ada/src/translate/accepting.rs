@@ -24,6 +24,8 @@ pub struct Replacement {
     pub edits: Vec<Edit>,
     /// Names that the edits declare outside the protected object, in lower case.
     pub declared: HashSet<String>,
+    /// What a reader of the translation should know, if it was not looked for before.
+    pub notes: Vec<Reason>,
 }
 
 /// A server on its way to be a protected object.

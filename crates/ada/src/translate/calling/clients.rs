@@ -74,7 +74,12 @@ pub(super) fn accepts(
             .names
             .around(cx.names.scope_around(cx.program, body))
             .contains(&cx.names.entity(cx.task.id).scope);
-    if !sees {
+    let is_hidden = cx.names.region(body).is_some_and(|s| {
+        let own = cx.names.scope(s).entities.iter();
+        own.map(|&e| &cx.names.entity(e).name)
+            .any(|n| n.eq_ignore_ascii_case(&cx.task.name))
+    });
+    if !sees || is_hidden {
         return Err(refuse(
             cx,
             Rule::Declaration,

@@ -132,6 +132,7 @@ pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<
     }
     let mut replacement = accepting::replace_inverted(cx, taken, inverted(&cx, &targets))?;
     replacement.edits.extend(client_edits(&cx, &targets));
+    replacement.notes = found.notes;
     Ok(replacement)
 }
 

@@ -74,6 +74,7 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     Ok(Replacement {
         edits,
         declared: server.moved.outside_names.clone(),
+        notes: vec![],
     })
 }
 
