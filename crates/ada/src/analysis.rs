@@ -169,7 +169,7 @@ impl<'p> Analysis<'p> {
         report: &TaskReport,
         taken: &HashSet<String>,
     ) -> Option<Result<Replacement, Vec<Reason>>> {
-        if !matches!(report.verdict.class, Class::Accepting | Class::Calling) {
+        if !report.verdict.class.is_replaced() {
             return None;
         }
         let oracle = Oracle::new(self.program, &self.names);

@@ -18,6 +18,11 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether a protected object takes the task's place.
+    pub fn is_replaced(self) -> bool {
+        matches!(self, Class::Accepting | Class::Calling)
+    }
+
     /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {
