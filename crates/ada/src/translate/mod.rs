@@ -100,6 +100,7 @@ pub fn translate(analysis: &Analysis) -> Translation {
         edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = place::merged(edits);
     let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
