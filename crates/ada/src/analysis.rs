@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::effects::Oracle;
 use crate::flow::Flow;
 use crate::model::{self, Suspect, Task};
-use crate::names::Names;
+use crate::names::{EntityId, Names};
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
 use crate::translate::context::Context;
@@ -49,10 +49,19 @@ impl<'p> Analysis<'p> {
             Oracle::new(program, &analysis.names),
             model::suspects(program),
         );
-        let judged: Vec<TaskReport> = tasks
+        let mut judged: Vec<TaskReport> = tasks
             .into_iter()
             .map(|task| analysis.judge(task, &oracle, &suspects))
             .collect();
+        // Who calls servers is a client; only who calls tasks that stay tasks may be a server that calls.
+        let servers: HashSet<EntityId> = judged
+            .iter()
+            .filter(|r| r.verdict.class == Class::Accepting)
+            .map(|r| r.task.id)
+            .collect();
+        for report in &mut judged {
+            analysis.judge_caller(report, &oracle, &suspects, &servers);
+        }
         analysis.tasks = judged;
         analysis
     }
@@ -68,9 +77,6 @@ impl<'p> Analysis<'p> {
             suspects,
             options: &self.options,
         };
-        if calling::looks_like_one(&cx) {
-            return judge_caller(cx);
-        }
         let mut found = obstacles::find(&cx);
         if found.reasons.is_empty()
             && let Err(more) = accepting::replace(cx, &HashSet::new())
@@ -86,6 +92,58 @@ impl<'p> Analysis<'p> {
                 notes: found.notes,
             },
         }
+    }
+
+    /// Looks again at a task without entries: it may call its clients in turn.
+    fn judge_caller(
+        &self,
+        report: &mut TaskReport,
+        oracle: &Oracle,
+        suspects: &[Suspect],
+        servers: &HashSet<EntityId>,
+    ) {
+        let task = &report.task;
+        let flow = self.flow(task, oracle);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task,
+            flow: &flow,
+            suspects,
+            options: &self.options,
+        };
+        let clients = calling::clients_of(&cx);
+        if clients.is_empty() || clients.iter().any(|c| servers.contains(c)) {
+            return;
+        }
+        let mut notes = vec![];
+        let mut reasons: Vec<Reason> = task
+            .uses_as_task(self.program, &self.names, suspects)
+            .into_iter()
+            .map(|u| Reason {
+                rule: Rule::UsedAsTask,
+                at: u.at,
+                text: format!("{} needs a task", u.what),
+                mend: "do without it".into(),
+            })
+            .collect();
+        if reasons.is_empty() {
+            match calling::replace(cx, &HashSet::new()) {
+                Ok(found) => notes = found.notes,
+                Err(found) => reasons = found,
+            }
+        }
+        let class = if reasons.is_empty() {
+            Class::Calling
+        } else {
+            Class::Kept
+        };
+        report.verdict = Verdict {
+            class,
+            reasons,
+            notes,
+        };
     }
 
     /// The graph of a task's body, without the alternatives that only poll.
@@ -129,41 +187,6 @@ impl<'p> Analysis<'p> {
             Class::Calling => calling::replace(cx, taken),
             _ => accepting::replace(cx, taken),
         })
-    }
-}
-
-/// A task that calls its clients in turn.
-fn judge_caller(cx: Context) -> TaskReport {
-    let used: Vec<Reason> = cx
-        .task
-        .uses_as_task(cx.program, cx.names, cx.suspects)
-        .into_iter()
-        .map(|u| Reason {
-            rule: Rule::UsedAsTask,
-            at: u.at,
-            text: format!("{} needs a task", u.what),
-            mend: "do without it".into(),
-        })
-        .collect();
-    let reasons = if used.is_empty() {
-        calling::replace(cx, &HashSet::new())
-            .err()
-            .unwrap_or_default()
-    } else {
-        used
-    };
-    let class = if reasons.is_empty() {
-        Class::Calling
-    } else {
-        Class::Kept
-    };
-    TaskReport {
-        task: cx.task.clone(),
-        verdict: Verdict {
-            class,
-            reasons,
-            notes: vec![],
-        },
     }
 }
 

@@ -14,6 +14,7 @@ pub mod machine;
 mod nested;
 pub mod obstacles;
 mod place;
+mod stages;
 mod style;
 mod timing;
 mod unsynchronized;

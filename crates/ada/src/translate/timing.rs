@@ -10,7 +10,7 @@ use super::context::Context;
 use super::declarations::Moved;
 use crate::edit::Edit;
 use crate::flow::Wait;
-use crate::names::{At, Names};
+use crate::names::{At, Kind, Names};
 use crate::profile;
 use crate::syntax::{NodeId, Tree};
 use crate::verdict::{Reason, Rule};
@@ -228,12 +228,9 @@ pub fn set(
             "In_Time => Ada.Real_Time.To_Time_Span\n{step}             (Ada.Calendar.\"-\" ({time}, Ada.Calendar.Clock)),"
         ),
     };
-    let is_library_level = profile::is_library_level(
-        &cx.program.sources[cx.task.declaration.file].tree,
-        cx.task.declaration.node,
-    );
-    // The type of handlers is declared at library level, so 'Access of a local object's procedure is not legal (RM 3.10.2 (32)).
-    let access = if is_library_level {
+    // The type of handlers is declared at library level and outside of generics, so 'Access of the procedure of a local object or one in
+    // a generic is not legal (RM 3.10.2 (32)).
+    let access = if is_library_level(cx) {
         "Access"
     } else {
         "Unrestricted_Access"
@@ -260,6 +257,17 @@ pub fn set(
         "end if;".into(),
     ]);
     lines
+}
+
+fn is_library_level(cx: &Context) -> bool {
+    let at = cx.task.declaration;
+    let tree = &cx.program.sources[at.file].tree;
+    let scopes = cx.names.around(cx.names.entity(cx.task.id).scope);
+    let is_in_generic = scopes.into_iter().any(|s| {
+        let owner = cx.names.scope(s).owner.map(|o| cx.names.entity(o).kind);
+        matches!(owner, Some(Kind::GenericPackage | Kind::GenericSubprogram))
+    });
+    profile::is_library_level(tree, at.node) && !is_in_generic
 }
 
 /// The with clause of a library unit that the declaration's unit needs, if it has none.

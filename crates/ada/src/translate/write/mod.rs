@@ -4,6 +4,7 @@ mod body;
 mod declaration;
 mod entries;
 mod finishing;
+mod given;
 mod header;
 mod timers;
 
@@ -75,6 +76,7 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     Ok(Replacement {
         edits,
         declared: server.moved.outside_names.clone(),
+        notes: vec![],
     })
 }
 
