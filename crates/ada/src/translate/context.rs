@@ -118,7 +118,8 @@ impl<'a> Context<'a> {
                         ]
                         .contains(&word.as_str())
                     });
-                    if !is_value && !is_conversion {
+                    let is_pure = name.is_some_and(|n| self.oracle.is_pure_function(n));
+                    if !is_value && !is_conversion && !is_pure {
                         return false;
                     }
                 }

@@ -54,7 +54,7 @@ impl Pass<'_> {
         };
         if candidates.len() < 2 {
             let only = candidates.first().copied()?;
-            let fits = call.is_none_or(|call| self.fit(only, call) > 0);
+            let fits = call.is_none_or(|call| self.may_fit(only, call));
             return (fits || !may_be_external()).then_some(only);
         }
         let Some(call) = call else {
@@ -79,8 +79,8 @@ impl Pass<'_> {
         best.max_by_key(|&(fit, _)| fit)
             .map(|(_, e)| e)
             .or_else(|| {
-                let first = candidates.first().copied();
-                first.filter(|_| !may_be_external())
+                let mut near = candidates.iter().copied();
+                near.find(|&e| self.may_fit(e, call) || !may_be_external())
             })
     }
 
@@ -90,8 +90,34 @@ impl Pass<'_> {
             return 1;
         }
         let formals = self.names.parameters(self.program, candidate);
-        let tree = self.tree();
+        let Some(pairs) = self.paired(&formals, call) else {
+            return 0;
+        };
         let mut score = 1;
+        for (formal, value) in pairs {
+            let actual = self.names.expression_type(self.program, self.at(value));
+            match self.names.agree(self.program, formals[formal].ty, actual) {
+                Some(true) => score += 1,
+                Some(false) => return 0,
+                None => {}
+            }
+        }
+        score
+    }
+
+    /// Whether actual parameters have the number and names that a candidate asks for, and no literal of another type.
+    fn may_fit(&self, candidate: EntityId, call: NodeId) -> bool {
+        if !self.names.is_callable(candidate) {
+            return true;
+        }
+        let formals = self.names.parameters(self.program, candidate);
+        self.paired(&formals, call).is_some()
+    }
+
+    /// The formals (by index) that actual parameters stand for, and their values.
+    fn paired(&self, formals: &[Formal], call: NodeId) -> Option<Vec<(usize, NodeId)>> {
+        let tree = self.tree();
+        let mut found = Vec::new();
         let mut given = vec![false; formals.len()];
         for (position, actual) in tree.all(call, "parameter_association").enumerate() {
             let named = tree
@@ -103,27 +129,22 @@ impl Pass<'_> {
                     formals.iter().position(|f| Names::key(&f.name) == key)
                 }
                 None => Some(position).filter(|&p| p < formals.len()),
-            };
-            let Some(index) = index else { return 0 };
+            }?;
             given[index] = true;
             let Some(value) = tree.child(actual, "expression") else {
                 continue;
             };
-            let actual = self.names.expression_type(self.program, self.at(value));
-            if is_other_standard(&formals[index].mark, actual) {
-                return 0;
+            let ty = self.names.expression_type(self.program, self.at(value));
+            if is_other_standard(&formals[index].mark, ty) {
+                return None;
             }
-            match self.names.agree(self.program, formals[index].ty, actual) {
-                Some(true) => score += 1,
-                Some(false) => return 0,
-                None => {}
-            }
+            found.push((index, value));
         }
         let all_given = formals
             .iter()
             .zip(given)
             .all(|(f, given)| given || f.has_default);
-        if all_given { score } else { 0 }
+        all_given.then_some(found)
     }
 }
 
@@ -189,7 +210,8 @@ impl Names {
         match (formal, actual) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => None,
             (Ty::Named(a), Ty::Named(b)) => {
-                Some(self.first_subtype(program, a) == self.first_subtype(program, b))
+                let first = |e| self.first_declaration(self.first_subtype(program, e));
+                Some(first(a) == first(b))
             }
             (Ty::Named(a), Ty::Integer) => {
                 let is_other = [

@@ -60,10 +60,12 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     let starts = server.start.iter().flat_map(|s| &s.places);
     edits.extend(starts.map(|(place, lines)| place.call(lines)));
     edits.extend(stub(cx));
+    let units = server.moved.units.iter();
+    edits.extend(units.filter_map(|unit| timing::with_clause(cx, unit)));
     edits.extend(interfaces::loosened(cx));
     edits.extend(unsynchronized::constants(cx));
     if server.timing.is_some() {
-        edits.extend(timing::with_clause(cx));
+        edits.extend(timing::with_clause(cx, "Ada.Real_Time.Timing_Events"));
     }
     edits.retain(|e| !(e.range.is_empty() && e.text.is_empty()));
     Ok(Replacement {
