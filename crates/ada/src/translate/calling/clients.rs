@@ -7,6 +7,20 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::machine;
 use crate::verdict::{Reason, Rule};
 
+/// Whether an entry is accepted in a selective accept or another accept, so that its task is a server and who calls it a client.
+pub(super) fn is_server(cx: &Context, entry: EntityId) -> bool {
+    cx.names.uses_of(entry).iter().any(|at| {
+        let tree = &cx.program.sources[at.file].tree;
+        let accept = tree
+            .parent(at.node)
+            .filter(|&p| tree.kind(p) == "accept_statement");
+        accept.is_some_and(|a| {
+            tree.ancestor(a, &["accept_alternative", "accept_statement"])
+                .is_some()
+        })
+    })
+}
+
 /// The accept statements of an entry that are to become calls of the server.
 pub(super) fn accepts(
     cx: &Context,
