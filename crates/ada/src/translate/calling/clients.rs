@@ -48,6 +48,14 @@ pub(super) fn accepts(
     if found.is_empty() {
         return wrong("the clients do not accept the call");
     }
+    let is_named_else = cx.names.uses_of(entry).iter().any(|at| {
+        let other = &cx.program.sources[at.file].tree;
+        let parent = other.parent(at.node).map_or("", |p| other.kind(p));
+        at.file == body.file && other.is_within(at.node, body.node) && parent != "accept_statement"
+    });
+    if is_named_else {
+        return wrong("the clients name the entry for something else than to accept it");
+    }
     for &node in &found {
         let mut around = tree.ancestors(node).take_while(|&n| n != body.node);
         if around.any(|n| matches!(tree.kind(n), "selective_accept" | "accept_statement"))
@@ -114,6 +122,11 @@ pub(super) fn check(cx: &Context, targets: &[Target]) -> Result<(), Vec<Reason>>
                 let text =
                     "a default of the client's parameter is used, which the server does not see";
                 return Err(refuse(cx, Rule::LoopShape, call, text, "pass the value"));
+            }
+            if !data::can_be_taken(cx, &target.data, call) {
+                let text = "what comes back is converted on the way";
+                let mend = "take it in a variable of the parameter's type";
+                return Err(refuse(cx, Rule::LoopShape, call, text, mend));
             }
         }
         if cx.names.entity(target.client).kind == Kind::TaskType {
