@@ -9,7 +9,7 @@ use crate::names::{EntityId, Names};
 use crate::source::Program;
 use crate::translate::accepting::{self, Replacement};
 use crate::translate::context::Context;
-use crate::translate::{Options, calling, obstacles};
+use crate::translate::{Options, calling, general, obstacles};
 use crate::verdict::{Class, Reason, Rule, Verdict};
 
 /// A task and its verdict.
@@ -63,10 +63,16 @@ impl<'p> Analysis<'p> {
             analysis.judge_caller(report, &oracle, &suspects, &servers);
         }
         analysis.tasks = judged;
+        if analysis.options.scheme.form().is_some() {
+            general::reconsider(&mut analysis);
+        }
         analysis
     }
 
     fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
+        if let Some(form) = self.options.scheme.form() {
+            return self.judge_generally(task, oracle, suspects, form);
+        }
         let flow = self.flow(&task, oracle);
         let cx = Context {
             program: self.program,
@@ -146,6 +152,40 @@ impl<'p> Analysis<'p> {
         };
     }
 
+    /// A verdict for the general scheme, which every task with entries is meant for.
+    fn judge_generally(
+        &self,
+        task: Task,
+        oracle: &Oracle,
+        suspects: &[Suspect],
+        form: general::Form,
+    ) -> TaskReport {
+        let flow = Flow::of(self.program, &self.names, &task);
+        let cx = Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task: &task,
+            flow: &flow,
+            suspects,
+            options: &self.options,
+        };
+        let reasons = general::judge(cx, form);
+        let class = if reasons.is_empty() {
+            Class::Rendezvous
+        } else {
+            Class::Kept
+        };
+        TaskReport {
+            task,
+            verdict: Verdict {
+                class,
+                reasons,
+                notes: vec![],
+            },
+        }
+    }
+
     /// The graph of a task's body, without the alternatives that only poll.
     fn flow(&self, task: &Task, oracle: &Oracle) -> Flow<'p> {
         let mut flow = Flow::of(self.program, &self.names, task);
@@ -169,7 +209,7 @@ impl<'p> Analysis<'p> {
         report: &TaskReport,
         taken: &HashSet<String>,
     ) -> Option<Result<Replacement, Vec<Reason>>> {
-        if !matches!(report.verdict.class, Class::Accepting | Class::Calling) {
+        if !report.verdict.class.is_replaced() {
             return None;
         }
         let oracle = Oracle::new(self.program, &self.names);

@@ -13,11 +13,18 @@ pub enum Class {
     Handshake,
     /// It serves calls and works on its own: only the general scheme fits (section 5).
     General,
+    /// It stays a task, and its rendezvous go through protected objects (section 5), since that was asked for.
+    Rendezvous,
     /// It stays as it is.
     Kept,
 }
 
 impl Class {
+    /// Whether a protected object takes the task's place.
+    pub fn is_replaced(self) -> bool {
+        matches!(self, Class::Accepting | Class::Calling)
+    }
+
     /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {
@@ -25,6 +32,7 @@ impl Class {
             Class::Calling => "calling server",
             Class::Handshake => "start-up handshake",
             Class::General => "general",
+            Class::Rendezvous => "general scheme",
             Class::Kept => "kept",
         }
     }
@@ -40,6 +48,7 @@ impl Class {
                 "it is told where to begin and then works on its own; it stays a task"
             }
             Class::General => "it serves calls and also works on its own; it stays a task",
+            Class::Rendezvous => "it stays a task, and its rendezvous go through protected objects",
             Class::Kept => "it stays as it is",
         }
     }
@@ -79,11 +88,14 @@ pub enum Rule {
     RunsInCaller,
     TimerStep,
     ConditionalCall,
+    Parameter,
+    Requeue,
+    Terminate,
 }
 
 impl Rule {
     /// All rules, in the order of their codes.
-    pub const ALL: [Rule; 30] = [
+    pub const ALL: [Rule; 33] = [
         Rule::NoAccept,
         Rule::UsedAsTask,
         Rule::BlocksBetween,
@@ -114,6 +126,9 @@ impl Rule {
         Rule::RunsInCaller,
         Rule::TimerStep,
         Rule::ConditionalCall,
+        Rule::Parameter,
+        Rule::Requeue,
+        Rule::Terminate,
     ];
 
     /// The stable code: `T01` and on for what stands in the way, the same numbering for notes.
@@ -157,6 +172,9 @@ impl Rule {
             Rule::RunsInCaller => "statements after an accept run in the caller",
             Rule::TimerStep => "the granularity of timing events",
             Rule::ConditionalCall => "a conditional call of a server that is never busy any more",
+            Rule::Parameter => "a parameter or index that an object cannot keep",
+            Rule::Requeue => "a requeue whose target only the task knows",
+            Rule::Terminate => "a terminate alternative that nothing can take the place of",
         }
     }
 }

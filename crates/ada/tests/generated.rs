@@ -10,7 +10,7 @@ use std::time::Duration;
 use antiphon_ada::verdict::Rule;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, translate};
-use generator::{Rng, program, script, server};
+use generator::{Call, Rng, Server, program, script, server};
 
 const PER_PROGRAM: u64 = 50;
 
@@ -21,6 +21,47 @@ fn number(name: &str, default: u64) -> u64 {
     })
 }
 
+fn servers(seeds: std::ops::Range<u64>) -> Vec<(Server, Vec<Call>)> {
+    seeds
+        .map(|s| {
+            let mut rng = Rng::new(s);
+            let server = server(&mut rng);
+            let calls = script(&server, &mut rng);
+            (server, calls)
+        })
+        .collect()
+}
+
+fn parsed(made: &[(Server, Vec<Call>)]) -> Program {
+    let text = program("Generated", made);
+    Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap()
+}
+
+/// Builds and runs both, if GNAT is there; a difference leaves both programs behind.
+fn check(given: &Program, translation: &translate::Translation, first: u64) {
+    if Toolchain::find().is_none() {
+        return;
+    }
+    let options = verify::Options {
+        runs: 1,
+        time_limit: Duration::from_secs(20),
+        switches: vec!["-gnatws".into()],
+        schedules: vec![Schedule::OneProcessor, Schedule::TwoProcessors],
+        ..verify::Options::default()
+    };
+    let report = verify::verify(given, &translation.files, &options).unwrap();
+    if !report.agrees() {
+        let folder = std::env::temp_dir().join("antiphon-generated");
+        antiphon_ada::edit::write_to(given, &translation.files, &folder).unwrap();
+        antiphon_ada::edit::write_to(given, &[], &folder.join("original")).unwrap();
+        panic!(
+            "seeds from {first}, see {}:\n{}",
+            folder.display(),
+            report.text()
+        );
+    }
+}
+
 /// Generated servers compute between accepts; their callers may wait for that.
 fn options() -> translate::Options {
     translate::Options {
@@ -29,27 +70,46 @@ fn options() -> translate::Options {
     }
 }
 
+/// The same servers as tasks, with their rendezvous through protected objects.
+#[test]
+fn random_servers_in_the_general_scheme_give_equal_traces() {
+    let (count, seed) = (
+        number("ANTIPHON_GENERATED", 100) / 2,
+        number("ANTIPHON_SEED", 1),
+    );
+    let (mut total, mut translated) = (0, 0);
+    for scheme in [translate::Scheme::General, translate::Scheme::Optimised] {
+        for first in (seed..seed + count).step_by(PER_PROGRAM as usize) {
+            let made = servers(first..(first + PER_PROGRAM).min(seed + count));
+            let given = parsed(&made);
+            let options = translate::Options {
+                scheme,
+                ..translate::Options::default()
+            };
+            let analysis = Analysis::of(&given, options);
+            let translation = translate::translate(&analysis);
+            translated += translation.replaced.len();
+            total += made.len();
+            check(&given, &translation, first);
+        }
+    }
+    assert!(
+        translated * 10 >= total * 9,
+        "{translated} of {total} servers translated"
+    );
+}
+
 #[test]
 fn translations_of_random_servers_give_equal_traces() {
     let (count, seed) = (
         number("ANTIPHON_GENERATED", 100),
         number("ANTIPHON_SEED", 1),
     );
-    let can_build = Toolchain::find().is_some();
-    let (mut servers, mut translated) = (0, 0);
+    let (mut total, mut translated) = (0, 0);
     for first in (seed..seed + count).step_by(PER_PROGRAM as usize) {
-        let seeds = first..(first + PER_PROGRAM).min(seed + count);
-        let made: Vec<_> = seeds
-            .map(|s| {
-                let mut rng = Rng::new(s);
-                let server = server(&mut rng);
-                let calls = script(&server, &mut rng);
-                (server, calls)
-            })
-            .collect();
-        servers += made.len();
-        let text = program("Generated", &made);
-        let given = Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap();
+        let made = servers(first..(first + PER_PROGRAM).min(seed + count));
+        total += made.len();
+        let given = parsed(&made);
         let analysis = Analysis::of(&given, options());
         let translation = translate::translate(&analysis);
         translated += translation.replaced.len();
@@ -65,30 +125,11 @@ fn translations_of_random_servers_give_equal_traces() {
             "seeds from {first}:\n{}",
             explain::text(&analysis)
         );
-        if can_build {
-            let options = verify::Options {
-                runs: 1,
-                time_limit: Duration::from_secs(20),
-                switches: vec!["-gnatws".into()],
-                schedules: vec![Schedule::OneProcessor, Schedule::TwoProcessors],
-                ..verify::Options::default()
-            };
-            let report = verify::verify(&given, &translation.files, &options).unwrap();
-            if !report.agrees() {
-                let folder = std::env::temp_dir().join("antiphon-generated");
-                antiphon_ada::edit::write_to(&given, &translation.files, &folder).unwrap();
-                antiphon_ada::edit::write_to(&given, &[], &folder.join("original")).unwrap();
-                panic!(
-                    "seeds from {first}, see {}:\n{}",
-                    folder.display(),
-                    report.text()
-                );
-            }
-        }
+        check(&given, &translation, first);
     }
     assert!(
-        translated * 10 >= servers * 9,
-        "{translated} of {servers} servers translated"
+        translated * 10 >= total * 9,
+        "{translated} of {total} servers translated"
     );
-    eprintln!("{translated} of {servers} servers translated, with equal traces");
+    eprintln!("{translated} of {total} servers translated, with equal traces");
 }

@@ -53,8 +53,8 @@ pub(super) struct Server<'a> {
 pub(super) struct Start {
     pub name: String,
     pub point: Point,
-    /// Where it is called; nowhere, if the first call of an entry does that.
-    pub place: Option<place::Place>,
+    /// Where it is called, and how; nowhere, if the first call of an entry does that.
+    pub places: Vec<(place::Place, Vec<String>)>,
 }
 
 /// Plans and writes the replacement.
@@ -122,15 +122,15 @@ fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
     let cx = &server.cx;
     let wanted = ["Start".to_string(), format!("Start_{}", cx.task.name)];
     let name = cx.free_name(&wanted, false, &server.moved.taken);
-    let place = if cx.task.is_type {
-        None
-    } else {
-        place::activation(cx)
-    };
-    if place.is_none() {
+    let places = place::starts(cx, &name).unwrap_or_default();
+    if places.is_empty() {
         first_use::check(cx, point).map_err(|r| vec![r])?;
     }
-    Ok(Start { name, point, place })
+    Ok(Start {
+        name,
+        point,
+        places,
+    })
 }
 
 /// Assignments of constant values to variables of the task at the very start become their initial values.
@@ -238,7 +238,7 @@ fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
 impl<'a> Server<'a> {
     /// Whether the first call of an entry runs what stood before the first accept.
     pub(super) fn starts_on_first_use(&self) -> bool {
-        self.start.as_ref().is_some_and(|s| s.place.is_none())
+        self.start.as_ref().is_some_and(|s| s.places.is_empty())
     }
 
     /// A generator of code for this server.

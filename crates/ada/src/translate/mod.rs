@@ -9,6 +9,7 @@ mod counter;
 mod declarations;
 mod exceptions;
 mod first_use;
+pub mod general;
 pub mod layout;
 pub mod machine;
 mod nested;
@@ -37,15 +38,47 @@ pub enum Io {
     Refuse,
 }
 
+/// What becomes of tasks that accept calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// Tasks that only serve become protected objects; others stay (section 6 of the paper).
+    #[default]
+    Servers,
+    /// Tasks stay, their rendezvous go through protected objects (section 5 of the paper).
+    General,
+    /// As `General`, with one object a task and the calls of it merged.
+    Optimised,
+}
+
+impl Scheme {
+    /// The form of the general scheme, if it is one.
+    pub fn form(self) -> Option<general::Form> {
+        match self {
+            Scheme::Servers => None,
+            Scheme::General => Some(general::Form::Apart),
+            Scheme::Optimised => Some(general::Form::Merged),
+        }
+    }
+}
+
 /// How to translate.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// What becomes of tasks that accept calls.
+    pub scheme: Scheme,
     /// Input and output inside protected actions.
     pub io: Io,
     /// Translate servers that work beside their callers, so that the callers wait for that work.
     pub force: bool,
     /// Only the tasks with these names; all if empty.
     pub only: Vec<String>,
+}
+
+impl Options {
+    /// Whether a task is among those that the user named.
+    pub fn wants(&self, task: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|n| n.eq_ignore_ascii_case(task))
+    }
 }
 
 /// Edited files, and which tasks were replaced.
@@ -68,17 +101,21 @@ impl Translation {
 
 /// Replaces what the analysis found to be replaceable.
 pub fn translate(analysis: &Analysis) -> Translation {
+    if let Some(form) = analysis.options.scheme.form() {
+        let (edits, replaced) = general::translate(analysis, form);
+        let edits = style::fit(analysis.program, edits);
+        let files = edit::apply(analysis.program, &edits);
+        return Translation {
+            edits,
+            files,
+            replaced,
+        };
+    }
     let mut edits: Vec<Edit> = Vec::new();
     let mut replaced = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
     for task in &analysis.tasks {
-        let is_wanted = analysis.options.only.is_empty()
-            || analysis
-                .options
-                .only
-                .iter()
-                .any(|n| n.eq_ignore_ascii_case(&task.task.name));
-        if !is_wanted {
+        if !analysis.options.wants(&task.task.name) {
             continue;
         }
         let Some(Ok(found)) = analysis.replacement(task, &taken) else {
@@ -100,6 +137,7 @@ pub fn translate(analysis: &Analysis) -> Translation {
         edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = place::merged(edits);
     let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {

@@ -5,7 +5,7 @@ mod client;
 mod print;
 mod rng;
 
-pub use client::script;
+pub use client::{Call, script};
 pub use print::program;
 pub use rng::Rng;
 

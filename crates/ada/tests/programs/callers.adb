@@ -186,8 +186,57 @@ procedure Callers is
       Put_Line ("first" & Positive'Image (Lane));
    end By_Name;
 
+   --  What is converted on the way back, and an entry that is counted, are not followed
+   procedure Not_Followed is
+
+      task Meter is
+         entry Read (Value : out Natural);
+      end Meter;
+
+      task Bell is
+         entry Ring;
+      end Bell;
+
+      task Poller;
+
+      task body Poller is
+         Value : Long_Integer;
+      begin
+         Meter.Read (Natural (Value));
+         Put_Line ("read" & Long_Integer'Image (Value));
+      end Poller;
+
+      task Ringer;
+
+      task body Ringer is
+      begin
+         Bell.Ring;
+      end Ringer;
+
+      task body Meter is
+      begin
+         accept Read (Value : out Natural) do
+            Value := 17;
+         end Read;
+         delay 0.001;
+      end Meter;
+
+      task body Bell is
+      begin
+         while Ring'Count = 0 loop
+            delay 0.001;
+         end loop;
+         accept Ring;
+         Put_Line ("rung");
+      end Bell;
+
+   begin
+      null;
+   end Not_Followed;
+
 begin
    In_Order;
    In_Parallel;
    By_Name;
+   Not_Followed;
 end Callers;

@@ -6,6 +6,17 @@ use crate::source::Program;
 use crate::syntax::NodeId;
 
 impl Pass<'_> {
+    /// Whether an entity is a family of entries, which has an index before its parameters (RM 9.5.2 (2)).
+    fn is_family(&self, id: EntityId) -> bool {
+        let entity = self.names.entity(id);
+        let tree = &self.program.sources[entity.at.file].tree;
+        let name = tree.role(entity.at.node, "entry_name");
+        entity.kind == Kind::Entry
+            && tree.children(entity.at.node).any(|n| {
+                Some(n) != name && (tree.field(n) == "subtype_mark" || tree.kind(n) == "range_g")
+            })
+    }
+
     /// A call, an indexed component, a conversion or a slice: `name (…)`, perhaps `name (index) (…)`.
     pub(super) fn call(&mut self, node: NodeId, scope: ScopeId) {
         let tree = self.tree();
@@ -54,7 +65,8 @@ impl Pass<'_> {
         };
         if candidates.len() < 2 {
             let only = candidates.first().copied()?;
-            let fits = call.is_none_or(|call| self.may_fit(only, call));
+            // In `E (I)'Count` the actual parameter is the index of a family, not of the call.
+            let fits = self.is_family(only) || call.is_none_or(|call| self.may_fit(only, call));
             return (fits || !may_be_external()).then_some(only);
         }
         let Some(call) = call else {

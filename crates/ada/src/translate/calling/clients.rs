@@ -7,6 +7,20 @@ use crate::translate::context::{Context, source_of};
 use crate::translate::machine;
 use crate::verdict::{Reason, Rule};
 
+/// Whether an entry is accepted in a selective accept or another accept, so that its task is a server and who calls it a client.
+pub(super) fn is_server(cx: &Context, entry: EntityId) -> bool {
+    cx.names.uses_of(entry).iter().any(|at| {
+        let tree = &cx.program.sources[at.file].tree;
+        let accept = tree
+            .parent(at.node)
+            .filter(|&p| tree.kind(p) == "accept_statement");
+        accept.is_some_and(|a| {
+            tree.ancestor(a, &["accept_alternative", "accept_statement"])
+                .is_some()
+        })
+    })
+}
+
 /// The accept statements of an entry that are to become calls of the server.
 pub(super) fn accepts(
     cx: &Context,
@@ -33,6 +47,14 @@ pub(super) fn accepts(
         .collect();
     if found.is_empty() {
         return wrong("the clients do not accept the call");
+    }
+    let is_named_else = cx.names.uses_of(entry).iter().any(|at| {
+        let other = &cx.program.sources[at.file].tree;
+        let parent = other.parent(at.node).map_or("", |p| other.kind(p));
+        at.file == body.file && other.is_within(at.node, body.node) && parent != "accept_statement"
+    });
+    if is_named_else {
+        return wrong("the clients name the entry for something else than to accept it");
     }
     for &node in &found {
         let mut around = tree.ancestors(node).take_while(|&n| n != body.node);
@@ -100,6 +122,11 @@ pub(super) fn check(cx: &Context, targets: &[Target]) -> Result<(), Vec<Reason>>
                 let text =
                     "a default of the client's parameter is used, which the server does not see";
                 return Err(refuse(cx, Rule::LoopShape, call, text, "pass the value"));
+            }
+            if !data::can_be_taken(cx, &target.data, call) {
+                let text = "what comes back is converted on the way";
+                let mend = "take it in a variable of the parameter's type";
+                return Err(refuse(cx, Rule::LoopShape, call, text, mend));
             }
         }
         if cx.names.entity(target.client).kind == Kind::TaskType {

@@ -116,6 +116,27 @@ pub fn is_complete(cx: &Context, data: &[Datum], call: NodeId) -> bool {
     actuals(cx, data, call).len() == data.len()
 }
 
+/// Whether what comes back goes to variables: a conversion cannot be assigned to.
+pub fn can_be_taken(cx: &Context, data: &[Datum], call: NodeId) -> bool {
+    let is_type = |e: &EntityId| matches!(cx.names.entity(*e).kind, Kind::Type | Kind::Subtype);
+    let standard = [
+        "integer",
+        "natural",
+        "positive",
+        "float",
+        "long_float",
+        "duration",
+    ];
+    actuals(cx, data, call).into_iter().all(|(formal, value)| {
+        let is_taken = data.iter().any(|d| d.name == formal && d.is_taken);
+        let first = cx.meanings(cx.at(value)).first().map(|&(_, e)| e);
+        let word = cx.text(value).split(['(', ' ']).next().unwrap_or("");
+        let is_converted = first.as_ref().is_some_and(is_type)
+            || (cx.text(value).contains('(') && standard.contains(&Names::key(word).as_str()));
+        !(is_taken && is_converted)
+    })
+}
+
 /// Whether the server must wait while the client does what its accept does: data goes both ways, or others can see what it does.
 pub fn is_held(cx: &Context, data: &[Datum], accepts: &[At]) -> bool {
     let (given, taken) = (

@@ -86,7 +86,8 @@ fn owner(cx: &Context, entry: EntityId) -> Option<EntityId> {
     (entity.kind == Kind::Entry && is_task).then_some(owner)
 }
 
-/// The tasks whose entries a task calls, if it has no entries itself and nobody else calls those.
+/// The tasks whose entries a task calls, if it has no entries itself, and nobody else calls those, and they are not accepted as servers
+/// do it, in a select.
 pub fn clients_of(cx: &Context) -> Vec<EntityId> {
     if !cx.task.entries.is_empty() || cx.task.is_type {
         return vec![];
@@ -96,7 +97,8 @@ pub fn clients_of(cx: &Context) -> Vec<EntityId> {
         let mut uses = cx.names.uses_of(entry).iter();
         uses.all(|&at| in_call(cx, at, &calls) || in_client(cx, at, entry))
     };
-    if !calls.iter().all(is_own) {
+    let serves = |&(_, entry): &(NodeId, EntityId)| clients::is_server(cx, entry);
+    if !calls.iter().all(is_own) || calls.iter().any(serves) {
         return vec![];
     }
     calls.iter().filter_map(|&(_, e)| owner(cx, e)).collect()

@@ -36,7 +36,7 @@ impl<'s> Writer<'s> {
         lines.extend(self.given_declarations().iter().map(|l| nested(l, &step)));
         let (public, private) = self.items(at);
         lines.extend(public.iter().map(|l| nested(l, &step)));
-        if let Some(start) = self.server.start.as_ref().filter(|s| s.place.is_some()) {
+        if let Some(start) = self.server.start.as_ref().filter(|s| !s.places.is_empty()) {
             lines.push(format!("{step}procedure {};", start.name));
         }
         lines.extend(self.ceiling().map(|p| format!("{step}{p}")));
@@ -137,7 +137,7 @@ impl<'s> Writer<'s> {
         let server = self.server;
         let mut lines = entries;
         lines.extend(self.finishing_declarations());
-        let started = server.start.iter().filter(|s| s.place.is_none());
+        let started = server.start.iter().filter(|s| s.places.is_empty());
         lines.extend(started.map(|s| format!("procedure {};", s.name)));
         lines.extend(server.moved.operations.iter().flatten().cloned());
         lines.extend(self.timer_declarations());

@@ -57,13 +57,8 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     let mut edits = vec![writer.declaration(), body];
     edits.extend(writer.before_declaration());
     edits.extend(writer.before_body());
-    edits.extend(server.start.iter().filter_map(|s| {
-        Some(
-            s.place
-                .as_ref()?
-                .call(&format!("{}.{};", cx.task.name, s.name)),
-        )
-    }));
+    let starts = server.start.iter().flat_map(|s| &s.places);
+    edits.extend(starts.map(|(place, lines)| place.call(lines)));
     edits.extend(stub(cx));
     let units = server.moved.units.iter();
     edits.extend(units.filter_map(|unit| timing::with_clause(cx, unit)));
