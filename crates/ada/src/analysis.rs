@@ -53,14 +53,16 @@ impl<'p> Analysis<'p> {
             .into_iter()
             .map(|task| analysis.judge(task, &oracle, &suspects))
             .collect();
-        // Who calls servers is a client; only who calls tasks that stay tasks may be a server that calls.
-        let servers: HashSet<EntityId> = judged
-            .iter()
-            .filter(|r| r.verdict.class == Class::Accepting)
-            .map(|r| r.task.id)
-            .collect();
-        for report in &mut judged {
-            analysis.judge_caller(report, &oracle, &suspects, &servers);
+        if analysis.options.scheme.form().is_none() {
+            // Who calls servers is a client; only who calls tasks that stay tasks may be a server that calls.
+            let servers: HashSet<EntityId> = judged
+                .iter()
+                .filter(|r| r.verdict.class == Class::Accepting)
+                .map(|r| r.task.id)
+                .collect();
+            for report in &mut judged {
+                analysis.judge_caller(report, &oracle, &suspects, &servers);
+            }
         }
         analysis.tasks = judged;
         if analysis.options.scheme.form().is_some() {
@@ -69,20 +71,31 @@ impl<'p> Analysis<'p> {
         analysis
     }
 
+    /// What a translation of a task looks at.
+    fn context<'a>(
+        &'a self,
+        task: &'a Task,
+        flow: &'a Flow<'a>,
+        oracle: &'a Oracle<'a>,
+        suspects: &'a [Suspect],
+    ) -> Context<'a> {
+        Context {
+            program: self.program,
+            names: &self.names,
+            oracle,
+            task,
+            flow,
+            suspects,
+            options: &self.options,
+        }
+    }
+
     fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
         if let Some(form) = self.options.scheme.form() {
             return self.judge_generally(task, oracle, suspects, form);
         }
         let flow = self.flow(&task, oracle);
-        let cx = Context {
-            program: self.program,
-            names: &self.names,
-            oracle,
-            task: &task,
-            flow: &flow,
-            suspects,
-            options: &self.options,
-        };
+        let cx = self.context(&task, &flow, oracle, suspects);
         let mut found = obstacles::find(&cx);
         if found.reasons.is_empty()
             && let Err(more) = accepting::replace(cx, &HashSet::new())
@@ -110,15 +123,7 @@ impl<'p> Analysis<'p> {
     ) {
         let task = &report.task;
         let flow = self.flow(task, oracle);
-        let cx = Context {
-            program: self.program,
-            names: &self.names,
-            oracle,
-            task,
-            flow: &flow,
-            suspects,
-            options: &self.options,
-        };
+        let cx = self.context(task, &flow, oracle, suspects);
         let clients = calling::clients_of(&cx);
         if clients.is_empty() || clients.iter().any(|c| servers.contains(c)) {
             return;
@@ -161,15 +166,7 @@ impl<'p> Analysis<'p> {
         form: general::Form,
     ) -> TaskReport {
         let flow = Flow::of(self.program, &self.names, &task);
-        let cx = Context {
-            program: self.program,
-            names: &self.names,
-            oracle,
-            task: &task,
-            flow: &flow,
-            suspects,
-            options: &self.options,
-        };
+        let cx = self.context(&task, &flow, oracle, suspects);
         let reasons = general::judge(cx, form);
         let class = if reasons.is_empty() {
             Class::Rendezvous
@@ -189,15 +186,7 @@ impl<'p> Analysis<'p> {
     /// The graph of a task's body, without the alternatives that only poll.
     fn flow(&self, task: &Task, oracle: &Oracle) -> Flow<'p> {
         let mut flow = Flow::of(self.program, &self.names, task);
-        let cx = Context {
-            program: self.program,
-            names: &self.names,
-            oracle,
-            task,
-            flow: &flow,
-            suspects: &[],
-            options: &self.options,
-        };
+        let cx = self.context(task, &flow, oracle, &[]);
         let polling = obstacles::polling(&cx);
         flow.set_polling(&polling);
         flow
@@ -214,15 +203,7 @@ impl<'p> Analysis<'p> {
         }
         let oracle = Oracle::new(self.program, &self.names);
         let flow = self.flow(&report.task, &oracle);
-        let cx = Context {
-            program: self.program,
-            names: &self.names,
-            oracle: &oracle,
-            suspects: &[],
-            task: &report.task,
-            flow: &flow,
-            options: &self.options,
-        };
+        let cx = self.context(&report.task, &flow, &oracle, &[]);
         Some(match report.verdict.class {
             Class::Calling => calling::replace(cx, taken),
             _ => accepting::replace(cx, taken),

@@ -135,7 +135,8 @@ pub fn tasks(program: &Program, names: &Names) -> Vec<Task> {
     found
 }
 
-fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
+/// What is declared of an entry.
+pub(crate) fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
     let entity = names.entity(id);
     let tree = &program.sources[entity.at.file].tree;
     let formals = tree.child(entity.at.node, "formal_part");

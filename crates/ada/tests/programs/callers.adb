@@ -186,6 +186,58 @@ procedure Callers is
       Put_Line ("first" & Positive'Image (Lane));
    end By_Name;
 
+   --  Parts are given to all clients of an array, and the results collected in another order: each client is told its place
+   procedure Scatter_And_Gather is
+
+      task type Part is
+         entry Start (First : in Positive);
+         entry Result (Sum : out Natural);
+         entry Finish;
+      end Part;
+
+      Parts : array (1 .. 4) of Part;
+
+      task Leader;
+
+      task body Leader is
+         Value : Natural;
+         Total : Natural := 0;
+         Last  : Positive := 4;
+      begin
+         for I in Parts'Range loop
+            Parts (I).Start (I * I);
+         end loop;
+         for I in reverse Parts'Range loop
+            Parts (I).Result (Value);
+            Total := Total * 3 + Value;
+         end loop;
+         Put_Line ("gathered" & Natural'Image (Total));
+         while Last > 1 loop
+            Last := Last - 1;
+            Parts (Last + 1).Finish;
+         end loop;
+         Parts (Last).Finish;
+      end Leader;
+
+      task body Part is
+         From : Positive;
+      begin
+         accept Start (First : in Positive) do
+            From := First;
+         end Start;
+         delay 0.001;
+         accept Result (Sum : out Natural) do
+            Sum := From + 1;
+         end Result;
+         accept Finish do
+            Put_Line ("finished" & Positive'Image (From));
+         end Finish;
+      end Part;
+
+   begin
+      null;
+   end Scatter_And_Gather;
+
    --  What is converted on the way back, and an entry that is counted, are not followed
    procedure Not_Followed is
 
@@ -238,5 +290,6 @@ begin
    In_Order;
    In_Parallel;
    By_Name;
+   Scatter_And_Gather;
    Not_Followed;
 end Callers;

@@ -115,8 +115,8 @@ pub(super) fn accepts(
 }
 
 /// That each client can be told apart, or need not be.
-pub(super) fn check(cx: &Context, targets: &[Target]) -> Result<(), Vec<Reason>> {
-    for target in targets {
+pub(super) fn check(cx: &Context, targets: &mut [Target]) -> Result<(), Vec<Reason>> {
+    for target in targets.iter() {
         for &call in &target.calls {
             if !data::is_complete(cx, &target.data, call) {
                 let text =
@@ -129,24 +129,57 @@ pub(super) fn check(cx: &Context, targets: &[Target]) -> Result<(), Vec<Reason>>
                 return Err(refuse(cx, Rule::LoopShape, call, text, mend));
             }
         }
-        if cx.names.entity(target.client).kind == Kind::TaskType {
-            interchangeable(cx, target, targets)?;
+    }
+    for t in 0..targets.len() {
+        let (client, own) = (targets[t].client, &targets[..t]);
+        let is_seen = own.iter().any(|o| o.client == client);
+        if cx.names.entity(client).kind == Kind::TaskType && !is_seen {
+            interchangeable(cx, client, targets)?;
         }
     }
     Ok(())
 }
 
-/// Tasks of one type: each is called once, accepts once, and nothing else tells them apart.
-fn interchangeable(cx: &Context, target: &Target, targets: &[Target]) -> Result<(), Vec<Reason>> {
+/// Tasks of one type: nothing else tells them apart, and what the server calls does not either, or tells them their places.
+fn interchangeable(
+    cx: &Context,
+    client: EntityId,
+    targets: &mut [Target],
+) -> Result<(), Vec<Reason>> {
+    let at = cx.names.entity(client).at;
+    let declared = source_of(cx.program, at);
+    let calls: Vec<NodeId> = targets
+        .iter()
+        .filter(|t| t.client == client)
+        .flat_map(|t| t.calls.clone())
+        .collect();
+    if declared
+        .tree
+        .child(at.node, "known_discriminant_part")
+        .is_some()
+    {
+        let text = "the clients have discriminants, which tell them apart";
+        let mend = "pass the data in the call";
+        return Err(refuse(cx, Rule::LoopShape, calls[0], text, mend));
+    }
+    let entries = targets.iter().filter(|t| t.client == client).count();
+    let objects = if entries > 1 {
+        super::places::choose(cx, client, targets)?;
+        let elements = calls
+            .iter()
+            .filter_map(|&c| super::places::called_element(cx, c));
+        elements.map(|(array, _)| array).collect()
+    } else {
+        let target = targets.iter().find(|t| t.client == client);
+        target.map_or(Ok(vec![]), |t| called_once(cx, t))?
+    };
+    nothing_else(cx, client, &calls, &objects)
+}
+
+/// The clients that a server calls, each once, where each accepts once.
+fn called_once(cx: &Context, target: &Target) -> Result<Vec<EntityId>, Vec<Reason>> {
     let call = target.calls.first().copied().unwrap_or(cx.task.body.node);
     let wrong = |text: &str, mend: &str| Err(refuse(cx, Rule::LoopShape, call, text, mend));
-    if targets.iter().filter(|t| t.client == target.client).count() > 1 {
-        let text = "several entries of each client are called, and clients of one type cannot be told apart";
-        return wrong(
-            text,
-            "pass all data in one call, or make the clients single tasks",
-        );
-    }
     let [accept] = target.accepts[..] else {
         return wrong(
             "the clients accept the call in several places",
@@ -165,18 +198,6 @@ fn interchangeable(cx: &Context, target: &Target, targets: &[Target]) -> Result<
             "accept the call once, outside of loops",
         );
     }
-    let at = cx.names.entity(target.client).at;
-    let client = source_of(cx.program, at);
-    if client
-        .tree
-        .child(at.node, "known_discriminant_part")
-        .is_some()
-    {
-        return wrong(
-            "the clients have discriminants, which tell them apart",
-            "pass the data in the call",
-        );
-    }
     let mut objects: Vec<EntityId> = Vec::new();
     for &call in &target.calls {
         let Some(object) = distinct(cx, target, call) else {
@@ -193,7 +214,7 @@ fn interchangeable(cx: &Context, target: &Target, targets: &[Target]) -> Result<
         }
         objects.push(object);
     }
-    nothing_else(cx, target, &objects)
+    Ok(objects)
 }
 
 /// The object that a call names, if it is another task each time that the call is made: a variable outside of loops, or an element of
@@ -260,7 +281,12 @@ fn is_counter(cx: &Context, id: EntityId, around: NodeId, call: Option<NodeId>) 
 }
 
 /// Nothing else names the clients, or has the clients' type.
-fn nothing_else(cx: &Context, target: &Target, objects: &[EntityId]) -> Result<(), Vec<Reason>> {
+fn nothing_else(
+    cx: &Context,
+    client: EntityId,
+    calls: &[NodeId],
+    objects: &[EntityId],
+) -> Result<(), Vec<Reason>> {
     let at_fault = |at: At, text: &str| {
         let mend = "give each client what it needs in the call, so that it does not matter which client gets it";
         Err(vec![Reason {
@@ -271,7 +297,7 @@ fn nothing_else(cx: &Context, target: &Target, objects: &[EntityId]) -> Result<(
         }])
     };
     let in_call = |at: At| {
-        let mut calls = target.calls.iter();
+        let mut calls = calls.iter();
         at.file == cx.task.body.file && calls.any(|&c| cx.tree().is_within(at.node, c))
     };
     for &at in objects.iter().flat_map(|&o| cx.names.uses_of(o)) {
@@ -285,8 +311,8 @@ fn nothing_else(cx: &Context, target: &Target, objects: &[EntityId]) -> Result<(
             );
         }
     }
-    let body = cx.names.entity(target.client).body;
-    for &at in cx.names.uses_of(target.client) {
+    let body = cx.names.entity(client).body;
+    for &at in cx.names.uses_of(client) {
         let tree = &source_of(cx.program, at).tree;
         let is_own = tree
             .ancestor(at.node, &["task_body", "task_type_declaration"])

@@ -1,9 +1,10 @@
 //! The data of a calling server's calls: what goes to the client, and what comes back.
 
 use super::refuse;
+use crate::model;
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
-use crate::translate::context::{Context, source_of};
+use crate::translate::context::{Context, is_predefined_type, source_of};
 use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
 
@@ -28,7 +29,7 @@ pub fn of(cx: &Context, call: NodeId, entry: EntityId) -> Result<Vec<Datum>, Vec
     let source = source_of(cx.program, at);
     let tree = &source.tree;
     let mut found = Vec::new();
-    if family(tree, at.node) {
+    if model::entry(cx.program, cx.names, entry).index.is_some() {
         let text = "the client's entry is a family";
         return Err(refuse(
             cx,
@@ -73,12 +74,6 @@ pub fn of(cx: &Context, call: NodeId, entry: EntityId) -> Result<Vec<Datum>, Vec
     Ok(found)
 }
 
-fn family(tree: &crate::syntax::Tree, entry: NodeId) -> bool {
-    let name = tree.role(entry, "entry_name");
-    tree.children(entry)
-        .any(|n| Some(n) != name && (tree.field(n) == "subtype_mark" || tree.kind(n) == "range_g"))
-}
-
 /// The actual parameters of a call, by formal; a default that is used must be an expression of the server's file.
 pub fn actuals(cx: &Context, data: &[Datum], call: NodeId) -> Vec<(String, NodeId)> {
     let tree = cx.tree();
@@ -119,20 +114,12 @@ pub fn is_complete(cx: &Context, data: &[Datum], call: NodeId) -> bool {
 /// Whether what comes back goes to variables: a conversion cannot be assigned to.
 pub fn can_be_taken(cx: &Context, data: &[Datum], call: NodeId) -> bool {
     let is_type = |e: &EntityId| matches!(cx.names.entity(*e).kind, Kind::Type | Kind::Subtype);
-    let standard = [
-        "integer",
-        "natural",
-        "positive",
-        "float",
-        "long_float",
-        "duration",
-    ];
     actuals(cx, data, call).into_iter().all(|(formal, value)| {
         let is_taken = data.iter().any(|d| d.name == formal && d.is_taken);
         let first = cx.meanings(cx.at(value)).first().map(|&(_, e)| e);
         let word = cx.text(value).split(['(', ' ']).next().unwrap_or("");
         let is_converted = first.as_ref().is_some_and(is_type)
-            || (cx.text(value).contains('(') && standard.contains(&Names::key(word).as_str()));
+            || (cx.text(value).contains('(') && is_predefined_type(&Names::key(word)));
         !(is_taken && is_converted)
     })
 }

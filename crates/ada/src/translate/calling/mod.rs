@@ -9,6 +9,7 @@
 
 mod clients;
 pub(in crate::translate) mod data;
+pub(in crate::translate) mod places;
 mod write;
 
 use std::collections::{HashMap, HashSet};
@@ -30,6 +31,8 @@ pub(in crate::translate) struct Inverted {
     pub opened: Vec<Opened>,
     /// The actual parameters of each call, by formal.
     pub values: HashMap<NodeId, Vec<(String, NodeId)>>,
+    /// The index of the client in each call of an array's element.
+    pub indexes: HashMap<NodeId, NodeId>,
 }
 
 /// An entry that a client calls where it accepted a call.
@@ -41,6 +44,8 @@ pub(in crate::translate) struct Opened {
     pub data: Vec<data::Datum>,
     /// Whether the client says when it is done.
     pub is_held: bool,
+    /// What it has to do with the client's place among others of its type.
+    pub place: places::Place,
 }
 
 /// A client's entry that the server calls.
@@ -58,6 +63,8 @@ struct Target {
     is_held: bool,
     /// The name of the object's entry.
     name: String,
+    /// What it has to do with the client's place among others of its type.
+    place: places::Place,
 }
 
 /// The calls of other tasks' entries in a task's own code.
@@ -180,9 +187,10 @@ fn targets(cx: &Context) -> Result<Vec<Target>, Vec<Reason>> {
             data,
             is_held,
             name: String::new(),
+            place: places::Place::None,
         });
     }
-    clients::check(cx, &found)?;
+    clients::check(cx, &mut found)?;
     name(cx, &mut found);
     Ok(found)
 }
@@ -225,21 +233,29 @@ fn inverted_task(cx: &Context, targets: &[Target]) -> (Task, Vec<(NodeId, usize)
 fn inverted(cx: &Context, targets: &[Target]) -> Inverted {
     let mut opened = Vec::new();
     let mut values: HashMap<NodeId, Vec<(String, NodeId)>> = HashMap::new();
+    let mut indexes = HashMap::new();
     for target in targets {
         for &call in &target.calls {
             values.insert(call, data::actuals(cx, &target.data, call));
+            indexes.extend(places::called_element(cx, call).map(|(_, index)| (call, index)));
         }
         opened.push(Opened {
             name: target.name.clone(),
             data: target.data.clone(),
             is_held: target.is_held,
+            place: target.place.clone(),
         });
     }
-    Inverted { opened, values }
+    Inverted {
+        opened,
+        values,
+        indexes,
+    }
 }
 
 fn client_edits(cx: &Context, targets: &[Target]) -> Vec<Edit> {
     let mut edits = write::declarations(cx, targets);
+    edits.extend(write::variables(cx, targets));
     for target in targets {
         edits.extend(
             target

@@ -2,6 +2,7 @@
 
 use super::Target;
 use super::data::Datum;
+use super::places::{self, Place};
 use crate::edit::Edit;
 use crate::names::{At, EntityId, Names};
 use crate::syntax::NodeId;
@@ -65,7 +66,16 @@ pub(super) fn call(cx: &Context, target: &Target, accept: At) -> Edit {
         targets_of(cx, target, accept).or_else(|| values_of(cx, target, accept))
     };
     let lines = match direct {
-        Some(actuals) => vec![call_text(cx, &target.name, &actuals)],
+        Some(mut actuals) => {
+            // What is given stands before what is taken, and the place is given.
+            let at = if target.data.iter().any(|d| d.is_taken) {
+                0
+            } else {
+                actuals.len()
+            };
+            actuals.splice(at..at, told(cx, target));
+            vec![call_text(cx, &called(cx, target, ""), &actuals)]
+        }
         None => in_order(cx, target, accept),
     };
     let text = layout::indented(&lines, source.indent(tree.start(accept.node)));
@@ -74,6 +84,46 @@ pub(super) fn call(cx: &Context, target: &Target, accept: At) -> Edit {
         range: tree.range(accept.node),
         text: text.trim().to_string(),
     }
+}
+
+/// The client's variable for its place, if the call tells it.
+fn told(cx: &Context, target: &Target) -> Option<String> {
+    matches!(target.place, Place::Told { .. }).then(|| places::variable(cx, target.client))
+}
+
+/// The entry that a client calls, with its place if it is of a family.
+fn called(cx: &Context, target: &Target, prefix: &str) -> String {
+    let member = match target.place {
+        Place::Asked { .. } => format!(" ({})", places::variable(cx, target.client)),
+        _ => String::new(),
+    };
+    format!("{prefix}{}{member}", target.name)
+}
+
+/// The declarations of the variables in which clients keep their places.
+pub(super) fn variables(cx: &Context, targets: &[Target]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for target in targets {
+        let (Place::Told { subtype, .. }, Some(body)) =
+            (&target.place, cx.names.entity(target.client).body)
+        else {
+            continue;
+        };
+        let source = source_of(cx.program, body);
+        let Some(begin) = source.tree.child(body.node, "begin") else {
+            continue;
+        };
+        let line = source.line_start(source.tree.start(begin));
+        let indent = source.indent(source.tree.start(begin));
+        let step = layout::indent_step(source);
+        let name = places::variable(cx, target.client);
+        edits.push(Edit {
+            file: body.file,
+            range: line..line,
+            text: format!("{indent}{step}{name} : {subtype};\n"),
+        });
+    }
+    edits
 }
 
 fn call_text(cx: &Context, name: &str, actuals: &[String]) -> String {
@@ -98,18 +148,20 @@ fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
         let data = target.data.iter().filter(|d| is_wanted(d));
         data.map(|d| d.name.clone()).collect()
     };
-    let (given, taken) = (names(|d| d.is_given), names(|d| d.is_taken));
+    let (mut given, taken) = (names(|d| d.is_given), names(|d| d.is_taken));
+    given.extend(told(cx, target));
     let mut inner = Vec::new();
     if target.is_held {
-        inner.push(call_text(cx, &format!("Begin_{}", target.name), &given));
+        inner.push(call_text(cx, &called(cx, target, "Begin_"), &given));
         inner.extend(body.iter().cloned());
         inner.push(call_text(cx, &format!("End_{}", target.name), &taken));
     } else if taken.is_empty() {
-        inner.push(call_text(cx, &target.name, &given));
+        inner.push(call_text(cx, &called(cx, target, ""), &given));
         inner.extend(body.iter().cloned());
     } else {
+        let actuals: Vec<String> = told(cx, target).into_iter().chain(taken).collect();
         inner.extend(body.iter().cloned());
-        inner.push(call_text(cx, &target.name, &taken));
+        inner.push(call_text(cx, &called(cx, target, ""), &actuals));
     }
     if target.data.is_empty() {
         return inner;
@@ -118,9 +170,10 @@ fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
     let objects = target.data.iter();
     lines.extend(objects.map(|d| format!("{step}{} : {};", d.name, d.subtype)));
     let used = code::names_in(&body);
+    let own = told(cx, target);
     let unused: Vec<String> = given
         .into_iter()
-        .filter(|n| !used.contains(&Names::key(n)))
+        .filter(|n| Some(n) != own.as_ref() && !used.contains(&Names::key(n)))
         .collect();
     if !unused.is_empty() {
         lines.push(format!(

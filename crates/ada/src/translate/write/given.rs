@@ -5,6 +5,7 @@ use super::entries::choice;
 use crate::flow::Site;
 use crate::translate::calling::Opened;
 use crate::translate::calling::data::Datum;
+use crate::translate::calling::places::Place;
 use crate::translate::code::{Code, grouped};
 
 /// `(A, B : out T; C : in U)`, with a blank in front, of the data that goes one way.
@@ -26,18 +27,51 @@ fn profile(data: &[Datum], is_wanted: impl Fn(&Datum) -> bool, mode: &str) -> St
     format!(" ({})", parts.join("; "))
 }
 
+/// The head of an entry: its name, the index of its family in the declaration and in the body, and its profile.
+struct Head {
+    name: String,
+    declared: String,
+    family: String,
+    profile: String,
+}
+
 /// The heads of the entries of a client's entry: one, or two if the server is held.
-fn heads(opened: &Opened) -> Vec<(String, String)> {
-    let given = profile(&opened.data, |d| d.is_given, "out");
+fn heads(opened: &Opened) -> Vec<Head> {
+    let mut given = profile(&opened.data, |d| d.is_given, "out");
     let taken = profile(&opened.data, |d| d.is_taken, "in");
+    let (mut declared, mut family) = (String::new(), String::new());
+    match &opened.place {
+        Place::None => {}
+        Place::Told { formal, subtype } => {
+            let own = format!("{formal} : out {subtype})");
+            given = match given.strip_suffix(')') {
+                Some(open) => format!("{open}; {own}"),
+                None => format!(" ({own}"),
+            };
+        }
+        Place::Asked { index, range } => {
+            declared = format!(" ({range})");
+            family = format!(" (for {index} in {range})");
+        }
+    }
     let name = &opened.name;
+    let head = |name: String, declared: &str, family: &str, profile: String| Head {
+        name,
+        declared: declared.into(),
+        family: family.into(),
+        profile,
+    };
     if opened.is_held {
         return vec![
-            (format!("Begin_{name}"), given),
-            (format!("End_{name}"), taken),
+            head(format!("Begin_{name}"), &declared, &family, given),
+            head(format!("End_{name}"), "", "", taken),
         ];
     }
-    vec![(name.clone(), format!("{given}{taken}"))]
+    let profile = match (given.strip_suffix(')'), taken.strip_prefix(" (")) {
+        (Some(given), Some(taken)) => format!("{given}; {taken}"),
+        _ => format!("{given}{taken}"),
+    };
+    vec![head(name.clone(), &declared, &family, profile)]
 }
 
 impl Writer<'_> {
@@ -45,7 +79,7 @@ impl Writer<'_> {
         let opened = self.server.inverted.iter().flat_map(|i| &i.opened);
         opened
             .flat_map(heads)
-            .map(|(name, profile)| format!("entry {name}{profile};"))
+            .map(|h| format!("entry {}{}{};", h.name, h.declared, h.profile))
             .collect()
     }
 
@@ -58,30 +92,45 @@ impl Writer<'_> {
         let sites = self.sites(entry);
         let (mut first, mut last) = (Vec::new(), Vec::new());
         for site in &sites {
-            let gives = self.copies(site, &opened.data, true);
+            let mut gives = self.copies(site, &opened.data, true);
+            let index = inverted.indexes.get(&site.accept).map(|&n| self.text(n));
+            let mut test = self.given_test(site);
+            match (&opened.place, index) {
+                (Place::Told { formal, .. }, Some(value)) => {
+                    gives.push(Code::line(format!("{formal} := {value};")));
+                }
+                (Place::Asked { index, .. }, Some(value)) => {
+                    let member = format!("{index} = {}", grouped(&value));
+                    test = match test.as_str() {
+                        "" => member,
+                        stage => format!("{stage} and then {member}"),
+                    };
+                }
+                _ => {}
+            }
             let mut takes = self.copies(site, &opened.data, false);
             takes.extend(self.machine.way_on(server.cx.flow.resume(site), None));
             match server.stages.held.get(&site.accept) {
                 Some(literal) => {
                     let stage = format!("{} := {literal};", server.stages.component);
                     let gives = gives.into_iter().chain([Code::line(stage)]).collect();
-                    first.push((self.given_test(site), gives));
+                    first.push((test, gives));
                     last.push((format!("{} = {literal}", server.stages.component), takes));
                 }
                 None => {
                     let code = gives.into_iter().chain(takes).collect();
-                    first.push((self.given_test(site), code));
+                    first.push((test, code));
                 }
             }
         }
         let mut found = Vec::new();
-        for ((name, profile), arms) in heads(opened).into_iter().zip([first, last]) {
-            found.push(self.given_body(&name, &profile, arms));
+        for (head, arms) in heads(opened).into_iter().zip([first, last]) {
+            found.push(self.given_body(&head, arms));
         }
         found
     }
 
-    fn given_body(&self, name: &str, profile: &str, arms: Vec<(String, Vec<Code>)>) -> Vec<String> {
+    fn given_body(&self, head: &Head, arms: Vec<(String, Vec<Code>)>) -> Vec<String> {
         let mut barrier: Vec<String> = Vec::new();
         for (test, _) in &arms {
             let term = if test.is_empty() { "True" } else { test };
@@ -99,7 +148,9 @@ impl Writer<'_> {
             1 => arms.remove(0).1,
             _ => vec![choice(arms)],
         };
-        let header = self.with_barrier(&format!("entry {name}{profile}"), &barrier);
+        let name = &head.name;
+        let start = format!("entry {name}{}{}", head.family, head.profile);
+        let header = self.with_barrier(&start, &barrier);
         self.subprogram(&header, name, &[], &body)
     }
 
