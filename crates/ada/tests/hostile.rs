@@ -144,3 +144,16 @@ fn many_exits_do_not_multiply() {
     let analysis = Analysis::of(&program, translate::Options::default());
     assert_eq!(translate::translate(&analysis).replaced, ["S"]);
 }
+
+/// Inside an accept there are no procedures to share code: what would multiply is refused.
+#[test]
+fn loops_behind_loops_with_exits_do_not_multiply() {
+    let one = "            loop\n               exit when X = N;\n               X := X + 1;\n               exit when X > 3;\n               accept A;\n            end loop;\n";
+    let text = format!(
+        "procedure P is\n   task S is\n      entry A;\n      entry B (N : in Integer);\n   end S;\n   task body S is\n      X : Integer := 0;\n   begin\n      loop\n         accept B (N : in Integer) do\n{}         end B;\n      end loop;\n   end S;\nbegin\n   S.B (3);\nend P;\n",
+        one.repeat(30)
+    );
+    let program = Program::parse([(PathBuf::from("p.adb"), text.into_bytes())]).unwrap();
+    let analysis = Analysis::of(&program, translate::Options::default());
+    assert!(explain::text(&analysis).contains("too many to be written out"));
+}
