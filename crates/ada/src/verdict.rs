@@ -20,6 +20,16 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether a protected object takes the task's place.
+    pub fn is_replaced(self) -> bool {
+        matches!(self, Class::Accepting | Class::Calling)
+    }
+
+    /// Whether the translation changes the task: replaces it, or leads its rendezvous elsewhere.
+    pub fn is_translated(self) -> bool {
+        self.is_replaced() || self == Class::Rendezvous
+    }
+
     /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {
@@ -144,11 +154,11 @@ impl Rule {
             Rule::UnknownCall => "call of a subprogram whose body was not given",
             Rule::InputOutput => "input or output in a protected action (RM 9.5.1 (18))",
             Rule::WorksBeside => "work that runs beside the caller",
-            Rule::ElsePart => "an else part that does something",
-            Rule::DelayAlternative => "a delay alternative",
+            Rule::ElsePart => "an else part that polls and does something",
+            Rule::DelayAlternative => "a delay alternative that no timing event can replace",
             Rule::OutsideGuard => "a condition that code outside the task changes",
             Rule::Goto => "a goto across synchronization points",
-            Rule::NestedAccept => "an accept inside an accept",
+            Rule::NestedAccept => "an accept inside an accept that cannot be followed",
             Rule::Declaration => "a declaration that cannot move out of the task body",
             Rule::Access => "the address of a variable of the task is taken",
             Rule::Identity => "the identity of the task is asked for",

@@ -13,7 +13,7 @@ use antiphon_ada::edit;
 use antiphon_ada::verdict::Rule;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, translate};
-use generator::{Rng, program, script, server};
+use generator::{Rng, caller, calling_program, program, script, server};
 
 const PER_PROGRAM: u64 = 50;
 
@@ -143,4 +143,27 @@ fn translations_of_random_servers_give_equal_traces() {
         "{translated} of {count} servers translated"
     );
     eprintln!("{translated} of {count} servers translated, with equal traces");
+}
+
+/// Servers that call: a tenth of the number.
+#[test]
+fn translations_of_random_calling_servers_give_equal_traces() {
+    let count = number("ANTIPHON_GENERATED", 1000).div_ceil(10);
+    let seed = number("ANTIPHON_SEED", 1);
+    all_programs(seed, count, |seeds| {
+        let first = seeds.start;
+        let made: Vec<_> = seeds.map(|s| caller(&mut Rng::new(s))).collect();
+        let text = calling_program("Generated", &made);
+        let given = Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap();
+        let analysis = Analysis::of(&given, options());
+        let translation = translate::translate(&analysis);
+        assert_eq!(
+            translation.replaced,
+            vec!["Server"; made.len()],
+            "{}",
+            explain::text(&analysis)
+        );
+        check(&given, &translation, first);
+        made.len() as u64
+    });
 }

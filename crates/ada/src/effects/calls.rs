@@ -1,6 +1,6 @@
 //! Calls, followed into what is called.
 
-use super::external::{External, classify, is_in, is_standard};
+use super::external::{External, classify, is_in, is_pure, is_standard};
 use super::{Effect, Effects, Oracle};
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::{NodeId, Tree};
@@ -148,13 +148,28 @@ impl<'p> Oracle<'p> {
                 if let Some(body) = entity.body {
                     self.through(id, body, at, outer, effects);
                 } else {
-                    effects.unknown.push(Effect {
-                        at,
-                        what: format!("a call of {}, whose body was not given", entity.name),
-                    });
+                    let why = self.without_body(entity.at);
+                    let what = format!("a call of {}, {why}", entity.name);
+                    effects.unknown.push(Effect { at, what });
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Why a subprogram has no body that could be followed.
+    fn without_body(&self, declaration: At) -> &'static str {
+        let tree = &self.program.sources[declaration.file].tree;
+        let is_formal = tree.kind(declaration.node).starts_with("formal_")
+            || tree
+                .ancestor(declaration.node, &["formal_subprogram_declaration"])
+                .is_some();
+        if is_formal {
+            "which each instance of the generic provides"
+        } else if tree.child(declaration.node, "abstract").is_some() {
+            "which each type implements in its own way"
+        } else {
+            "whose body was not given"
         }
     }
 
@@ -286,6 +301,12 @@ impl<'p> Oracle<'p> {
         actuals > usize::from(is_set)
     }
 
+    /// Whether a name is that of a library function whose result depends on its parameters alone.
+    pub fn is_pure_function(&self, name: At) -> bool {
+        self.names.meaning(self.program, name).is_none()
+            && is_pure(&self.names.external_names(self.program, name))
+    }
+
     pub(super) fn external_call(&self, name: At, at: At, effects: &mut Effects) {
         let source = &self.program.sources[name.file];
         let candidates = if self.begins_with_object(name) {
@@ -298,7 +319,7 @@ impl<'p> Oracle<'p> {
         let is_function = self.program.sources[at.file].tree.kind(at.node) == "function_call";
         match classify(&candidates) {
             External::Harmless => {
-                if !is_standard(&candidates) {
+                if !is_standard(&candidates) && !is_pure(&candidates) {
                     effects.impure.push(Effect {
                         at,
                         what: format!("a call of {text}"),

@@ -15,6 +15,7 @@ pub mod machine;
 mod nested;
 pub mod obstacles;
 mod place;
+mod stages;
 mod style;
 mod timing;
 mod unsynchronized;
@@ -136,6 +137,7 @@ pub fn translate(analysis: &Analysis) -> Translation {
         edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = place::merged(edits);
     let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {

@@ -56,6 +56,36 @@ pub fn find(cx: &Context) -> Found {
     found
 }
 
+/// Looks for what stands in the way of a calling server's object, in the code between its calls.
+pub fn between_calls(cx: &Context) -> Found {
+    let mut found = Found::default();
+    found.declaration(cx);
+    found.statements(cx);
+    found.between(cx);
+    for site in &cx.flow.sites {
+        if let Some(actuals) = cx.tree().child(site.accept, "actual_parameter_part") {
+            let effects = cx.oracle.of(cx.at(actuals));
+            found.report_between(cx, &effects, false);
+        }
+    }
+    let handled = cx
+        .tree()
+        .child(cx.task.body.node, "handled_sequence_of_statements");
+    let own = handled.filter(|&h| cx.tree().child(h, "exception_handler").is_some());
+    for node in own.into_iter().chain(handled_around_waits(cx)) {
+        found.refuse(
+            cx,
+            Rule::Handler,
+            node,
+            "the task has exception handlers",
+            "handle exceptions in the clients",
+        );
+    }
+    found.elaboration(cx);
+    found.unique();
+    found
+}
+
 impl Found {
     fn refuse(
         &mut self,

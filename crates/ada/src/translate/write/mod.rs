@@ -4,6 +4,7 @@ mod body;
 mod declaration;
 mod entries;
 mod finishing;
+mod given;
 mod header;
 mod timers;
 
@@ -43,6 +44,12 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         accepts: vec![],
     };
     let body = writer.body()?;
+    if writer.machine.is_too_long {
+        let text = "the ways from one wait to the next are too many to be written out";
+        let mend = "leave loops in one place each";
+        let reason = cx.reason(Rule::LoopShape, cx.task.body.node, text, mend);
+        return Err(vec![reason]);
+    }
     if let Some(node) = writer.machine.cut_short {
         let text = "the accept is left in its middle where the server has more to do";
         let reason = cx.reason(
@@ -56,23 +63,21 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     let mut edits = vec![writer.declaration(), body];
     edits.extend(writer.before_declaration());
     edits.extend(writer.before_body());
-    edits.extend(server.start.iter().filter_map(|s| {
-        Some(
-            s.place
-                .as_ref()?
-                .call(&format!("{}.{};", cx.task.name, s.name)),
-        )
-    }));
+    let starts = server.start.iter().flat_map(|s| &s.places);
+    edits.extend(starts.map(|(place, lines)| place.call(lines)));
     edits.extend(stub(cx));
+    let units = server.moved.units.iter();
+    edits.extend(units.filter_map(|unit| timing::with_clause(cx, unit)));
     edits.extend(interfaces::loosened(cx));
     edits.extend(unsynchronized::constants(cx));
     if server.timing.is_some() {
-        edits.extend(timing::with_clause(cx));
+        edits.extend(timing::with_clause(cx, "Ada.Real_Time.Timing_Events"));
     }
     edits.retain(|e| !(e.range.is_empty() && e.text.is_empty()));
     Ok(Replacement {
         edits,
         declared: server.moved.outside_names.clone(),
+        notes: vec![],
     })
 }
 

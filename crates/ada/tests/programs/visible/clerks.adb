@@ -1,5 +1,7 @@
 with Ada.Containers;
+with Ada.Strings.Maps; use Ada.Strings.Maps;
 with Ada.Text_IO; use Ada.Text_IO;
+with Limits;
 with Words;
 
 package body Clerks is
@@ -27,8 +29,10 @@ package body Clerks is
    end Noter;
 
    task body Meter is
-      Sum : Ada.Containers.Count_Type := 0;
+      Sum   : Ada.Containers.Count_Type := 0;
+      Extra : Natural;
    begin
+      Extra := Limits.Start_At;
       loop
          select
             accept Add (Amount : Natural) do
@@ -37,12 +41,27 @@ package body Clerks is
          or
             accept Read (Total : out Natural) do
                Words.Say ("read");
-               Total := Natural (Sum);
+               Total := Natural (Sum) + Extra;
             end Read;
          or
             terminate;
          end select;
       end loop;
    end Meter;
+
+   task body Sieve is
+      Seen : Character_Set := Null_Set;
+   begin
+      loop
+         select
+            accept Drop (Letter : Character; Is_New : out Boolean) do
+               Is_New := not Is_In (Letter, Seen);
+               Seen := Seen or To_Set (Letter);
+            end Drop;
+         or
+            terminate;
+         end select;
+      end loop;
+   end Sieve;
 
 end Clerks;
