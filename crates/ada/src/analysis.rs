@@ -167,20 +167,8 @@ impl<'p> Analysis<'p> {
     ) -> TaskReport {
         let flow = Flow::of(self.program, &self.names, &task);
         let cx = self.context(&task, &flow, oracle, suspects);
-        let reasons = general::judge(cx, form);
-        let class = if reasons.is_empty() {
-            Class::Rendezvous
-        } else {
-            Class::Kept
-        };
-        TaskReport {
-            task,
-            verdict: Verdict {
-                class,
-                reasons,
-                notes: vec![],
-            },
-        }
+        let verdict = general::judge(cx, form);
+        TaskReport { task, verdict }
     }
 
     /// The graph of a task's body, without the alternatives that only poll.

@@ -48,7 +48,7 @@ pub fn text(analysis: &Analysis) -> String {
             out.push_str(&format!("     to change it: {}\n", reason.mend));
         }
         // What to know about a translation is of no use where there is none.
-        if report.verdict.class.is_replaced() {
+        if report.verdict.class.is_translated() {
             for note in &report.verdict.notes {
                 out.push_str(&format!(
                     "  note: {}: {} [{}]\n",

@@ -16,7 +16,7 @@ pub fn log(analysis: &Analysis) -> Value {
         .collect();
     let mut results = Vec::new();
     for report in &analysis.tasks {
-        if report.verdict.class.is_replaced() {
+        if report.verdict.class.is_translated() {
             results.push(server(analysis, report));
         }
         let against = report

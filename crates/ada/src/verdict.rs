@@ -25,6 +25,11 @@ impl Class {
         matches!(self, Class::Accepting | Class::Calling)
     }
 
+    /// Whether the translation changes the task: replaces it, or leads its rendezvous elsewhere.
+    pub fn is_translated(self) -> bool {
+        self.is_replaced() || self == Class::Rendezvous
+    }
+
     /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {

@@ -1,28 +1,11 @@
 //! Accept statements and selective accepts, as calls of the object that takes the task's place before its clients.
 
 use super::gate::nest;
-use super::layout_of::{WIDTH, call_list};
-use super::plan::{Form, Plan, can_fail, can_only_elapse, counts};
-use super::rendezvous::passed;
+use super::layout_of::WIDTH;
+use super::plan::{Plan, can_only_elapse};
 use crate::flow::{Site, Wait};
-use crate::names::{EntityId, Kind, Names};
 use crate::syntax::NodeId;
-use crate::translate::context::Context;
 use crate::translate::layout::{self, Substitutions};
-use crate::translate::machine;
-
-/// The entry of the same task that a requeue statement names.
-pub(super) fn own_target(cx: &Context, node: NodeId) -> Option<usize> {
-    let tree = cx.tree();
-    let name = tree.role(node, "name")?;
-    let name = if tree.kind(name) == "function_call" {
-        tree.role(name, "name")?
-    } else {
-        name
-    };
-    let id = cx.names.meaning(cx.program, cx.at(name))?;
-    cx.task.entries.iter().position(|e| e.id == id)
-}
 
 /// Rewrites what a task's body does with its entries, in the text of the body.
 pub(super) struct Accepts<'p> {
@@ -50,135 +33,7 @@ impl Accepts<'_> {
         }
     }
 
-    fn counts(&mut self) {
-        let cx = &self.plan.cx;
-        let tree = cx.tree();
-        let mut found = Vec::new();
-        for entry in self.plan.entries.iter().filter(|e| e.is_counted) {
-            for prefix in counts(cx, entry.id) {
-                let index = tree
-                    .child(prefix, "actual_parameter_part")
-                    .map_or(String::new(), |n| format!(" {}", cx.text(n)));
-                let end = tree.next(prefix).and_then(|t| tree.next(t));
-                let range = tree.start(prefix)..end.map_or(tree.end(prefix), |d| tree.end(d));
-                let text = format!("{}.{}_Count{index}", self.plan.gate_in_server(), entry.name);
-                found.push((range, text));
-            }
-        }
-        for (range, text) in found {
-            self.changes.add(range, text);
-        }
-    }
-
-    /// `E.X` inside an accept of `E` is its parameter, also where an inner `X` hides it.
-    fn expanded_parameters(&mut self) {
-        let plan = self.plan;
-        let (cx, tree) = (&plan.cx, plan.cx.tree());
-        for entry in &plan.entries {
-            for whole in expanded(cx, entry.id) {
-                let selector = tree.role(whole, "selector_name").map_or("", |n| cx.text(n));
-                let parameter = entry
-                    .parameters
-                    .iter()
-                    .find(|p| Names::key(&p.name) == Names::key(selector));
-                let Some(parameter) = parameter else { continue };
-                let text = match plan.form {
-                    Form::Merged => format!("{}.{}", plan.words.data, entry.field(parameter)),
-                    Form::Apart => format!("{}.{}", block_name(&entry.name), parameter.name),
-                };
-                self.changes.add(tree.range(whole), text);
-            }
-        }
-    }
-
-    /// `T.X` inside the body of `T`, where `X` is declared in it.
-    fn expanded_locals(&mut self) {
-        let (cx, tree) = (&self.plan.cx, self.plan.cx.tree());
-        for at in cx.names.uses_of(cx.task.id) {
-            let is_here =
-                at.file == cx.task.body.file && tree.is_within(at.node, cx.task.body.node);
-            let whole = tree.parent(at.node).filter(|&p| {
-                tree.kind(p) == "selected_component" && tree.field(at.node) == "prefix"
-            });
-            let meaning = whole.and_then(|w| cx.names.meaning(cx.program, cx.at(w)));
-            let is_local =
-                meaning.is_some_and(|e| cx.is_local(e) && cx.names.entity(e).kind != Kind::Entry);
-            if is_here && is_local {
-                self.changes
-                    .add(tree.range(at.node), self.plan.server.clone());
-            }
-        }
-    }
-
-    /// Requeue statements, and returns that are the last statement anyway.
-    fn leaving(&mut self, wait: &Wait, site: &Site) {
-        let source = self.plan.cx.source();
-        let needs_procedure = self.needs_procedure(site.accept);
-        for node in machine::leaving(source, site.accept, "requeue_statement") {
-            let mut text = self.requeue(wait, site, node);
-            if needs_procedure {
-                text = format!("{text}\n{}return;", source.indent(source.tree.start(node)));
-            }
-            self.changes.add(source.tree.range(node), text);
-        }
-        if !needs_procedure {
-            for node in machine::leaving(source, site.accept, "simple_return_statement") {
-                self.changes.add(source.tree.range(node), "null;");
-            }
-        }
-    }
-
-    fn requeue(&self, wait: &Wait, site: &Site, node: NodeId) -> String {
-        let (plan, w) = (self.plan, &self.plan.words);
-        let entry = plan.entry_of(site.accept);
-        let way = &plan.ways[&node];
-        if plan.form == Form::Merged {
-            let data = if plan.has_data() {
-                format!(", {}", w.data)
-            } else {
-                String::new()
-            };
-            let chosen = self.chosen(wait);
-            return format!(
-                "{}.{} ({chosen}, {way}{data});",
-                plan.gate_in_server(),
-                w.accept_requeue
-            );
-        }
-        let mut actuals = vec![way.clone()];
-        actuals.extend(passed(entry, "in").into_iter().map(|p| p.0));
-        format!(
-            "{}.Accept_Requeue ({});",
-            plan.rendezvous(entry),
-            actuals.join(", ")
-        )
-    }
-
-    /// Whether an accept's body is left in its middle, so that it must become a procedure.
-    fn needs_procedure(&self, accept: NodeId) -> bool {
-        let source = self.plan.cx.source();
-        let tree = &source.tree;
-        let mut leaving = machine::leaving(source, accept, "requeue_statement");
-        leaving.extend(machine::leaving(source, accept, "simple_return_statement"));
-        let handled = tree.child(accept, "handled_sequence_of_statements");
-        let last = handled
-            .and_then(|h| tree.child(h, "sequence_of_statements"))
-            .and_then(|s| tree.children(s).last());
-        match leaving[..] {
-            [] => false,
-            [one] => Some(one) != last,
-            _ => true,
-        }
-    }
-
-    /// Whether an accept's body always ends with a requeue.
-    fn ends_in_requeue(&self, accept: NodeId) -> bool {
-        let source = self.plan.cx.source();
-        !machine::leaving(source, accept, "requeue_statement").is_empty()
-            && !self.needs_procedure(accept)
-    }
-
-    fn depth(&self, wait: &Wait) -> usize {
+    pub(super) fn depth(&self, wait: &Wait) -> usize {
         let (cx, tree) = (&self.plan.cx, self.plan.cx.tree());
         tree.ancestors(wait.node)
             .take_while(|&n| n != cx.task.body.node)
@@ -187,7 +42,7 @@ impl Accepts<'_> {
     }
 
     /// The variable that says which call was accepted. While an outer rendezvous goes on, an inner one has a variable of its own.
-    fn chosen(&self, wait: &Wait) -> String {
+    pub(super) fn chosen(&self, wait: &Wait) -> String {
         let name = &self.plan.words.chosen;
         match self.depth(wait) {
             _ if !self.plan.has_ends() => name.clone(),
@@ -416,186 +271,8 @@ impl Accepts<'_> {
         lines
     }
 
-    /// The rendezvous itself.
-    fn accept(&self, wait: &Wait, site: &Site) -> Vec<String> {
-        match self.plan.form {
-            Form::Merged => self.merged(wait, site),
-            Form::Apart => self.apart(site),
-        }
-    }
-
-    fn merged(&self, wait: &Wait, site: &Site) -> Vec<String> {
-        let (plan, w) = (self.plan, &self.plan.words);
-        let entry = &plan.entries[site.entry];
-        let used = self.used(site.accept);
-        let renames: Vec<String> = plan
-            .fields(entry)
-            .into_iter()
-            .filter(|p| used.contains(&Names::key(&p.name)))
-            .map(|p| {
-                format!(
-                    "{} : {} renames {}.{};",
-                    p.name,
-                    bare(&p.subtype),
-                    w.data,
-                    entry.field(p)
-                )
-            })
-            .collect();
-        let failed = format!(
-            "{}.{} ({}, {});",
-            plan.gate_in_server(),
-            w.accept_failed,
-            self.chosen(wait),
-            w.occurrence
-        );
-        let mut lines = self.frame(site.accept, &renames, &[], &failed);
-        if entry.has_body && !self.ends_in_requeue(site.accept) && !self.is_merged(wait, site) {
-            let mut actuals = vec![self.chosen(wait)];
-            if plan.has_data() {
-                actuals.push(w.data.clone());
-            }
-            let actuals: Vec<&str> = actuals.iter().map(String::as_str).collect();
-            lines.extend(call_list(
-                &format!("{}.{} ", plan.gate_in_server(), w.accept_end),
-                &actuals,
-                ";",
-            ));
-        }
-        lines
-    }
-
-    fn apart(&self, site: &Site) -> Vec<String> {
-        let plan = self.plan;
-        let entry = &plan.entries[site.entry];
-        let object = plan.rendezvous(entry);
-        let list = |mode| {
-            let names: Vec<String> = passed(entry, mode).into_iter().map(|p| p.0).collect();
-            if names.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", names.join(", "))
-            }
-        };
-        let locals: Vec<String> = entry
-            .parameters
-            .iter()
-            .map(|p| format!("{} : {};", p.name, p.subtype))
-            .collect();
-        let begin = format!("{object}.Accept_Begin{};", list("out"));
-        let end = format!("{object}.Accept_End{};", list("in"));
-        let failed = format!("{object}.Accept_Failed ({});", plan.words.occurrence);
-        let mut inner = vec![begin];
-        inner.extend(self.frame(site.accept, &[], &[], &failed));
-        if !self.ends_in_requeue(site.accept) {
-            inner.push(end);
-        }
-        if locals.is_empty() {
-            return inner;
-        }
-        let name = block_name(&entry.name);
-        let is_named =
-            expanded(&plan.cx, entry.id).any(|n| plan.cx.tree().is_within(n, site.accept));
-        let (open, close) = if is_named {
-            (format!("{name} : declare"), format!("end {name};"))
-        } else {
-            ("declare".into(), "end;".into())
-        };
-        let mut lines = vec![open];
-        lines.extend(nest(&locals, &plan.step));
-        lines.push("begin".into());
-        lines.extend(nest(&inner, &plan.step));
-        lines.push(close);
-        lines
-    }
-
-    /// The accept's body in a block of its own, as far as it needs one.
-    fn frame(
-        &self,
-        accept: NodeId,
-        declarations: &[String],
-        before: &[String],
-        failed: &str,
-    ) -> Vec<String> {
-        let (plan, tree) = (self.plan, self.plan.cx.tree());
-        let step = &plan.step;
-        let Some(handled) = tree.child(accept, "handled_sequence_of_statements") else {
-            return before.to_vec();
-        };
-        let mut body = self.body(accept);
-        let has_handlers = tree.child(handled, "exception_handler").is_some();
-        let mut declarations = declarations.to_vec();
-        if self.needs_procedure(accept) {
-            if !declarations.is_empty() {
-                declarations.push(String::new());
-            }
-            declarations.extend(["procedure Serve is".to_string(), "begin".into()]);
-            declarations.extend(if has_handlers {
-                body
-            } else {
-                nest(&body, step)
-            });
-            declarations.push("end Serve;".into());
-            body = vec!["Serve;".into()];
-        } else if has_handlers {
-            body.insert(0, "begin".into());
-            body.push("end;".into());
-        }
-        let mut lines = before.to_vec();
-        let can_fail = can_fail(&plan.cx, accept);
-        if !declarations.is_empty() {
-            lines.push("declare".into());
-            lines.extend(nest(&declarations, step));
-        } else if !can_fail {
-            if !body.iter().all(|l| l == "null;") {
-                lines.extend(body);
-            }
-            return lines;
-        }
-        lines.push("begin".into());
-        lines.extend(nest(&body, step));
-        if can_fail {
-            lines.push("exception".into());
-            lines.push(format!("{step}when {} : others =>", plan.words.occurrence));
-            lines.push(format!("{step}{step}{failed}"));
-            lines.push(format!("{step}{step}raise;"));
-        }
-        lines.push("end;".into());
-        lines
-    }
-
-    /// The statements between `do` and `end`; those of a handler stand below them, `exception` one step further out.
-    fn body(&self, accept: NodeId) -> Vec<String> {
-        let tree = self.plan.cx.tree();
-        let (Some(from), Some(to)) = (tree.child(accept, "do"), tree.child(accept, "end")) else {
-            return vec![];
-        };
-        self.block(tree.end(from)..tree.start(to))
-    }
-
-    /// The lower-case names that an accept's body uses, without those that an inner accept declares.
-    fn used(&self, accept: NodeId) -> Vec<String> {
-        let (cx, tree) = (&self.plan.cx, self.plan.cx.tree());
-        let is_hidden = |node: NodeId, key: &str| {
-            tree.ancestors(node)
-                .take_while(|&n| n != accept)
-                .filter(|&n| tree.kind(n) == "accept_statement")
-                .filter_map(|n| tree.child(n, "formal_part"))
-                .flat_map(|f| tree.walk(f))
-                .any(|n| tree.kind(n) == "identifier" && Names::key(cx.text(n)) == key)
-        };
-        let handled = tree.child(accept, "handled_sequence_of_statements");
-        let nodes = handled.into_iter().flat_map(|h| tree.walk(h));
-        nodes
-            .filter(|&n| tree.kind(n) == "identifier" && tree.field(n) != "selector_name")
-            .map(|n| (n, Names::key(cx.text(n))))
-            .filter(|(n, key)| !is_hidden(*n, key))
-            .map(|(_, key)| key)
-            .collect()
-    }
-
     /// Text with its changes, as lines without the indentation they share and without blank lines around them.
-    fn block(&self, range: std::ops::Range<usize>) -> Vec<String> {
+    pub(super) fn block(&self, range: std::ops::Range<usize>) -> Vec<String> {
         let source = self.plan.cx.source();
         let is_line_start = source.text[source.line_start(range.start)..range.start]
             .trim()
@@ -633,37 +310,11 @@ impl Accepts<'_> {
         }
         lines
     }
-
-    /// Whether the end of a rendezvous can be left to the next accept: nothing stands between them that takes time or can fail.
-    fn is_merged(&self, wait: &Wait, site: &Site) -> bool {
-        self.depth(wait) == 0 && super::quiet::leads_on(&self.plan.cx, site)
-    }
-}
-
-/// The names `E.X` inside a task's body, where `E` is an entry of it.
-fn expanded<'c>(cx: &'c Context, entry: EntityId) -> impl Iterator<Item = NodeId> + 'c {
-    let tree = cx.tree();
-    let uses = cx.names.uses_of(entry).iter();
-    uses.filter(|at| at.file == cx.task.body.file && tree.is_within(at.node, cx.task.body.node))
-        .filter_map(move |at| {
-            let mut prefix = at.node;
-            if tree.field(prefix) == "selector_name" {
-                prefix = tree.parent(prefix)?;
-            }
-            let whole = tree.parent(prefix)?;
-            (tree.kind(whole) == "selected_component" && tree.field(prefix) == "prefix")
-                .then_some(whole)
-        })
 }
 
 /// The name of the block whose variables are an accept's parameters.
-fn block_name(entry: &str) -> String {
+pub(super) fn block_name(entry: &str) -> String {
     format!("Accept_{entry}")
-}
-
-/// A subtype without its null exclusion, which a renaming does not repeat.
-fn bare(subtype: &str) -> &str {
-    subtype.strip_prefix("not null ").unwrap_or(subtype)
 }
 
 fn or_null(lines: Vec<String>) -> Vec<String> {

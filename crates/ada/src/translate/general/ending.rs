@@ -8,261 +8,14 @@
 use std::collections::BTreeMap;
 
 use super::gate::nest;
+use super::masters::{dependents, master, own_nodes};
 use super::plan::Plan;
 use crate::edit::Edit;
-use crate::names::{At, EntityId, Kind, Ty};
+use crate::names::At;
+use crate::source::Source;
 use crate::syntax::{NodeId, Tree};
-use crate::translate::context::{Context, source_of};
+use crate::translate::context::source_of;
 use crate::translate::layout;
-use crate::verdict::{Reason, Rule};
-
-/// The unit that waits for a single task: a subprogram, block or task body with the declaration in its declarative part.
-pub(super) fn master(cx: &Context) -> Option<At> {
-    let at = cx.task.declaration;
-    let tree = &source_of(cx.program, at).tree;
-    let part = tree.ancestors(at.node).find(|&n| {
-        !matches!(
-            tree.kind(n),
-            "object_declaration" | "single_task_declaration"
-        )
-    })?;
-    let unit = tree.parent(part)?;
-    (tree.kind(part) == "non_empty_declarative_part"
-        && matches!(
-            tree.kind(unit),
-            "subprogram_body" | "block_statement" | "task_body"
-        ))
-    .then_some(At { node: unit, ..at })
-}
-
-/// What keeps a terminate alternative from being replaced.
-pub(super) fn obstacles(cx: &Context) -> Vec<Reason> {
-    let Some(wait) = cx.flow.waits.iter().find(|w| w.has_terminate) else {
-        return vec![];
-    };
-    let refuse = |text: &str| {
-        let mend = "give the task an entry that ends it, and call that when its clients are done";
-        vec![cx.reason(Rule::Terminate, wait.node, text, mend)]
-    };
-    if cx.task.is_type {
-        return refuse(
-            "objects of a task type with a terminate alternative may end at different places",
-        );
-    }
-    let Some(master) = master(cx) else {
-        return refuse(
-            "the task ends with the program, or with a package, where no statement can follow the last of its clients",
-        );
-    };
-    let tree = &source_of(cx.program, master).tree;
-    let is_task = tree.kind(master.node) == "task_body";
-    if is_task
-        && tree.walk(master.node).any(|n| {
-            tree.kind(n) == "terminate_alternative"
-                && tree.ancestor(n, &["task_body"]) == Some(master.node)
-        })
-    {
-        return refuse(
-            "the task in which it is declared has a terminate alternative too, and each would wait for the other to end",
-        );
-    }
-    if leaves_early(cx, master) {
-        return refuse(
-            "the unit that waits for the task is left by a jump or a return with a value",
-        );
-    }
-    match dependents(cx, master) {
-        Ok(_) => vec![],
-        Err(text) => refuse(text),
-    }
-}
-
-/// Whether a jump leaves a master, or a return whose value is to be computed first.
-fn leaves_early(cx: &Context, master: At) -> bool {
-    let tree = &source_of(cx.program, master).tree;
-    let Some(handled) = tree.child(master.node, "handled_sequence_of_statements") else {
-        return true;
-    };
-    own_nodes(tree, handled)
-        .into_iter()
-        .any(|n| match tree.kind(n) {
-            "goto_statement" | "extended_return_statement" => true,
-            "simple_return_statement" => {
-                tree.child(n, "expression").is_some() || tree.kind(master.node) == "block_statement"
-            }
-            "exit_statement" => {
-                let is_inside = |l: NodeId| tree.kind(l) == "loop_statement";
-                let is_named = tree.role(n, "loop_name").is_some();
-                let holds = tree
-                    .ancestors(n)
-                    .take_while(|&a| a != handled)
-                    .any(is_inside);
-                tree.kind(master.node) == "block_statement" && (is_named || !holds)
-            }
-            _ => false,
-        })
-}
-
-/// The nodes of a master's statements, without those of accepts and of bodies declared inside them.
-fn own_nodes(tree: &Tree, handled: NodeId) -> Vec<NodeId> {
-    let stops = [
-        "accept_statement",
-        "subprogram_body",
-        "task_body",
-        "entry_body",
-    ];
-    tree.walk(handled)
-        .filter(|&n| {
-            tree.ancestors(n)
-                .take_while(|&a| a != handled)
-                .all(|a| !stops.contains(&tree.kind(a)))
-        })
-        .collect()
-}
-
-/// Another task that a master waits for.
-struct Dependent {
-    id: EntityId,
-    /// The task or object of a task type, or an array of such.
-    name: String,
-    is_array: bool,
-    has_terminate: bool,
-}
-
-/// The other tasks that depend on a master.
-///
-/// # Errors
-/// Why they cannot be told.
-fn dependents(cx: &Context, master: At) -> Result<Vec<Dependent>, &'static str> {
-    let tree = &source_of(cx.program, master).tree;
-    let mut found = Vec::new();
-    for (id, entity) in cx.names.all().filter(|(_, e)| e.at.file == master.file) {
-        let (node, kind) = (entity.at.node, entity.kind);
-        if id == cx.task.id
-            || !tree.is_within(node, master.node)
-            || !is_of_master(tree, node, master.node)
-        {
-            continue;
-        }
-        let ty = match kind {
-            Kind::SingleTask | Kind::Variable | Kind::Type => cx.names.type_of(cx.program, id),
-            _ => continue,
-        };
-        if kind == Kind::Type {
-            let designated = cx.names.designated(cx.program, ty);
-            if holds_tasks(cx, designated, 0) {
-                return Err("an access type of the same unit may have allocated tasks");
-            }
-            continue;
-        }
-        let element = cx.names.element(cx.program, ty);
-        let one = |t: Ty| {
-            cx.names
-                .concurrent(cx.program, t)
-                .filter(|&e| is_task(cx, e))
-        };
-        if one(ty).is_none() && one(element).is_none() {
-            if holds_tasks(cx, ty, 0) {
-                return Err("an object of the same unit has a task in it");
-            }
-            continue;
-        }
-        let in_declarative_part = tree
-            .ancestors(node)
-            .take_while(|&n| n != master.node)
-            .all(|n| !matches!(tree.kind(n), "package_declaration" | "package_body"));
-        if !in_declarative_part {
-            return Err("a package inside the same unit has a task in it");
-        }
-        let task = one(ty).or(one(element));
-        found.push(Dependent {
-            id: task.unwrap_or(id),
-            name: entity.name.clone(),
-            is_array: one(ty).is_none(),
-            has_terminate: task.is_some_and(|t| can_terminate(cx, t)),
-        });
-    }
-    Ok(found)
-}
-
-/// Whether what is declared lives as long as the master's declarative part.
-fn is_of_master(tree: &Tree, node: NodeId, master: NodeId) -> bool {
-    let inner = tree.ancestors(node).find(|&n| {
-        matches!(
-            tree.kind(n),
-            "subprogram_body"
-                | "block_statement"
-                | "task_body"
-                | "entry_body"
-                | "protected_body"
-                | "task_definition"
-                | "record_definition"
-                | "formal_part"
-                | "subprogram_declaration"
-        )
-    });
-    inner == Some(master)
-}
-
-fn is_task(cx: &Context, id: EntityId) -> bool {
-    matches!(cx.names.entity(id).kind, Kind::TaskType | Kind::SingleTask)
-}
-
-fn can_terminate(cx: &Context, task: EntityId) -> bool {
-    cx.names.entity(task).body.is_none_or(|body| {
-        let tree = &source_of(cx.program, body).tree;
-        tree.walk(body.node)
-            .any(|n| tree.kind(n) == "terminate_alternative")
-    })
-}
-
-/// Whether objects of a type have tasks in them.
-fn holds_tasks(cx: &Context, ty: Ty, depth: usize) -> bool {
-    if depth > 8 {
-        return true;
-    }
-    if cx
-        .names
-        .concurrent(cx.program, ty)
-        .is_some_and(|e| is_task(cx, e))
-    {
-        return true;
-    }
-    if holds_tasks_in_element(cx, ty, depth) {
-        return true;
-    }
-    let record = ["record_type_definition", "derived_type_definition"]
-        .iter()
-        .find_map(|kind| cx.names.definition(cx.program, ty, kind));
-    let Some(at) = record else { return false };
-    let tree = &source_of(cx.program, at).tree;
-    tree.walk(at.node)
-        .filter(|&n| tree.field(n) == "subtype_mark")
-        .any(|node| {
-            let meaning = cx.names.meaning(cx.program, At { node, ..at });
-            meaning.is_some_and(|e| holds_tasks(cx, Ty::Named(e), depth + 1))
-        })
-}
-
-fn holds_tasks_in_element(cx: &Context, ty: Ty, depth: usize) -> bool {
-    match cx.names.element(cx.program, ty) {
-        Ty::Unknown => false,
-        element => holds_tasks(cx, element, depth + 1),
-    }
-}
-
-/// The other tasks of the same master with terminate alternatives: all are replaced, or none.
-pub(super) fn companions(cx: &Context) -> Vec<EntityId> {
-    let has_one = cx.flow.waits.iter().any(|w| w.has_terminate);
-    let Some(master) = master(cx).filter(|_| has_one) else {
-        return vec![];
-    };
-    let all = dependents(cx, master).unwrap_or_default();
-    all.into_iter()
-        .filter(|d| d.has_terminate)
-        .map(|d| d.id)
-        .collect()
-}
 
 /// The edits of all masters whose tasks had terminate alternatives.
 pub(super) fn edits(plans: &[Plan]) -> Vec<Edit> {
@@ -308,96 +61,138 @@ fn group_edits(master: At, group: Vec<&Plan>, plans: &[Plan]) -> Vec<Edit> {
         return vec![];
     };
     let source = source_of(first.cx.program, master);
-    let tree = &source.tree;
-    let step = &first.step;
-    let wanted = ["End_Servers".to_string(), "End_Server_Tasks".to_string()];
-    let name = first.cx.free_name(&wanted, true, &Default::default());
-    let statements = ending_statements(master, &group, plans);
-    let mut lines = vec![
-        String::new(),
-        "--  Takes the place of terminate alternatives: ends what nobody is left to call"
-            .to_string(),
-        format!("procedure {name} is"),
-        "begin".into(),
-    ];
-    lines.extend(nest(&statements, step));
-    lines.extend([format!("end {name};"), String::new()]);
-    let outer = source.indent(tree.start(master.node)).to_string();
-    let mut edits = Vec::new();
-    let edit = |range: std::ops::Range<usize>, text: String| Edit {
-        file: master.file,
-        range,
-        text,
-    };
-    let Some(handled) = tree.child(master.node, "handled_sequence_of_statements") else {
+    let Some(handled) = source
+        .tree
+        .child(master.node, "handled_sequence_of_statements")
+    else {
         return vec![];
     };
-    let begin = tree
-        .child(master.node, "begin")
-        .map_or(tree.start(handled), |n| tree.start(n));
-    let line = source.line_start(begin);
-    edits.push(edit(
-        line..line,
-        layout::indented(&lines, &format!("{outer}{step}")),
-    ));
-    let call = format!("{name};");
-    for node in own_nodes(tree, handled) {
-        let leaves = match tree.kind(node) {
-            "simple_return_statement" => true,
-            "raise_statement" => tree
-                .ancestor(
-                    node,
-                    &["exception_handler", "handled_sequence_of_statements"],
-                )
-                .is_some_and(|h| {
-                    tree.kind(h) == "exception_handler" && tree.parent(h) == Some(handled)
-                }),
-            _ => false,
-        };
-        if leaves {
-            let start = tree.start(node);
-            edits.push(edit(
-                start..start,
-                format!("{call}\n{}", source.indent(start)),
-            ));
+    let wanted = ["End_Servers".to_string(), "End_Server_Tasks".to_string()];
+    let name = first.cx.free_name(&wanted, true, &Default::default());
+    let unit = Unit {
+        source,
+        master,
+        handled,
+        call: format!("{name};"),
+        step: &first.step,
+    };
+    let mut edits = vec![unit.declaration(&name, ending_statements(master, &group, plans))];
+    edits.extend(unit.before_leaving());
+    edits.extend(unit.at_ends());
+    edits.extend(unit.other_exceptions());
+    edits
+}
+
+/// A master, and the call that ends its servers.
+struct Unit<'p> {
+    source: &'p Source,
+    master: At,
+    handled: NodeId,
+    call: String,
+    step: &'p str,
+}
+
+impl Unit<'_> {
+    fn edit(&self, range: std::ops::Range<usize>, text: String) -> Edit {
+        Edit {
+            file: self.master.file,
+            range,
+            text,
         }
     }
-    let handlers: Vec<NodeId> = tree.all(handled, "exception_handler").collect();
-    let ends = std::iter::once(handled).chain(handlers.iter().copied());
-    for sequence in ends.filter_map(|n| tree.child(n, "sequence_of_statements")) {
-        let last = tree.children(sequence).last();
-        let Some(last) = last.filter(|&n| is_passed(tree, n)) else {
-            continue;
-        };
-        let comment = layout::comment_behind(source, tree.end(last)).is_some();
-        let end = if comment {
-            source.line_end(tree.end(last)) - 1
-        } else {
-            tree.end(last)
-        };
-        edits.push(edit(
-            end..end,
-            format!("\n{}{call}", source.indent(tree.start(last))),
-        ));
+
+    fn outer_indent(&self) -> &str {
+        self.source.indent(self.source.tree.start(self.master.node))
     }
-    let has_others = handlers.iter().any(|&h| {
-        tree.child(h, "exception_choice_list")
-            .is_some_and(|n| source.text(n).trim().eq_ignore_ascii_case("others"))
-    });
-    if !has_others && let Some(end) = tree.all(master.node, "end").last() {
+
+    fn declaration(&self, name: &str, statements: Vec<String>) -> Edit {
+        let (source, tree) = (self.source, &self.source.tree);
+        let mut lines = vec![
+            String::new(),
+            "--  Takes the place of terminate alternatives: ends what nobody is left to call"
+                .into(),
+            format!("procedure {name} is"),
+            "begin".into(),
+        ];
+        lines.extend(nest(&statements, self.step));
+        lines.extend([format!("end {name};"), String::new()]);
+        let begin = tree
+            .child(self.master.node, "begin")
+            .unwrap_or(self.handled);
+        let line = source.line_start(tree.start(begin));
+        let indent = format!("{}{}", self.outer_indent(), self.step);
+        self.edit(line..line, layout::indented(&lines, &indent))
+    }
+
+    /// In front of returns, and of raise statements in handlers.
+    fn before_leaving(&self) -> Vec<Edit> {
+        let (source, tree) = (self.source, &self.source.tree);
+        let around = ["exception_handler", "handled_sequence_of_statements"];
+        let nodes = own_nodes(tree, self.handled).into_iter();
+        let leaving = nodes.filter(|&n| match tree.kind(n) {
+            "simple_return_statement" => true,
+            "raise_statement" => tree.ancestor(n, &around).is_some_and(|h| {
+                tree.kind(h) == "exception_handler" && tree.parent(h) == Some(self.handled)
+            }),
+            _ => false,
+        });
+        leaving
+            .map(|node| {
+                let start = tree.start(node);
+                let text = format!("{}\n{}", self.call, source.indent(start));
+                self.edit(start..start, text)
+            })
+            .collect()
+    }
+
+    fn handlers(&self) -> Vec<NodeId> {
+        let tree = &self.source.tree;
+        tree.all(self.handled, "exception_handler").collect()
+    }
+
+    /// At the end of the statements and of each handler.
+    fn at_ends(&self) -> Vec<Edit> {
+        let (source, tree) = (self.source, &self.source.tree);
+        let holders = std::iter::once(self.handled).chain(self.handlers());
+        holders
+            .filter_map(|n| tree.child(n, "sequence_of_statements"))
+            .filter_map(|s| tree.children(s).last())
+            .filter(|&last| is_passed(tree, last))
+            .map(|last| {
+                let mut end = tree.end(last);
+                if layout::comment_behind(source, end).is_some() {
+                    end = source.line_end(end) - 1;
+                }
+                let indent = source.indent(tree.start(last));
+                self.edit(end..end, format!("\n{indent}{}", self.call))
+            })
+            .collect()
+    }
+
+    /// For exceptions that no handler is there for.
+    fn other_exceptions(&self) -> Option<Edit> {
+        let (source, tree, step) = (self.source, &self.source.tree, self.step);
+        let handlers = self.handlers();
+        let has_others = handlers.iter().any(|&h| {
+            tree.child(h, "exception_choice_list")
+                .is_some_and(|n| source.text(n).trim().eq_ignore_ascii_case("others"))
+        });
+        let end = tree
+            .all(self.master.node, "end")
+            .last()
+            .filter(|_| !has_others)?;
         let mut lines = vec![];
         if handlers.is_empty() {
             lines.push("exception".to_string());
         }
         lines.extend([
             format!("{step}when others =>"),
-            format!("{step}{step}{call}"),
+            format!("{step}{step}{}", self.call),
             format!("{step}{step}raise;"),
         ]);
         let start = source.line_start(tree.start(end));
-        edits.push(edit(start..start, layout::indented(&lines, &outer)));
+        Some(self.edit(start..start, layout::indented(&lines, self.outer_indent())))
     }
-    edits
 }
 
 /// Whether a statement can be followed by another: no jump, and no loop without an end.

@@ -1,7 +1,8 @@
 //! The declaration of the object that is called in a task's stead: its types, its entries, and what its own task calls.
 
+use super::entry::EntryPlan;
 use super::layout_of::{call_list, profile};
-use super::plan::{EntryPlan, Form, Plan};
+use super::plan::{Form, Plan};
 use crate::translate::layout;
 
 /// Formal parameters: name, mode, subtype mark.
@@ -103,10 +104,11 @@ impl Plan<'_> {
         let mut found = Vec::new();
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {
             let mark = entry.index_mark.clone().unwrap_or_default();
-            found.push((
-                format!("procedure Set_{}", entry.member()),
-                vec![(w.member.clone(), "in", mark)],
-            ));
+            let formals = vec![(w.member.clone(), "in", mark)];
+            found.push((format!("procedure Set_{}", entry.member()), formals.clone()));
+            if entry.is_way {
+                found.push((format!("procedure Set_{}", entry.way()), formals));
+            }
         }
         found.push((format!("entry {}", w.accept_next), self.accept_formals()));
         found.push((format!("entry {}", w.accept_now), self.accept_formals()));
@@ -154,6 +156,10 @@ impl Plan<'_> {
                 self.count_function(entry, true)
             ));
         }
+        for entry in self.ways_read() {
+            let mark = entry.index_mark.clone().unwrap_or_default();
+            inner.push(format!("function {}_On return {mark};", entry.way()));
+        }
         inner.push(String::new());
         inner.push(format!("--  For {} alone:", self.server));
         for (head, formals) in self.operations() {
@@ -164,6 +170,12 @@ impl Plan<'_> {
         lines.extend(nest(&self.private_part(), step));
         lines.push(format!("end {};", self.gate));
         lines
+    }
+
+    /// The families whose members rendezvous kept apart are requeued to.
+    pub(super) fn ways_read(&self) -> impl Iterator<Item = &EntryPlan> {
+        let is_apart = self.form == Form::Apart;
+        self.entries.iter().filter(move |e| is_apart && e.is_way)
     }
 
     /// The entry as the task declared it.
@@ -218,7 +230,11 @@ impl Plan<'_> {
             ));
         }
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {
-            components.push((entry.member(), entry.index_mark.clone().unwrap_or_default()));
+            let mark = entry.index_mark.clone().unwrap_or_default();
+            if entry.is_way {
+                components.push((entry.way(), mark.clone()));
+            }
+            components.push((entry.member(), mark));
         }
         if self.has_data() {
             components.push((w.kept.clone(), self.data_type.clone()));

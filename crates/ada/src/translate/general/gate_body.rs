@@ -1,9 +1,8 @@
 //! The body of the object that is called in a task's stead.
 
-use super::gate::{nest, one_line};
+use super::gate::nest;
 use super::layout_of::profile;
-use super::plan::{EntryPlan, Form, Plan};
-use crate::syntax::NodeId;
+use super::plan::{Form, Plan};
 
 impl Plan<'_> {
     /// The body of the protected object or type.
@@ -27,6 +26,13 @@ impl Plan<'_> {
                 .filter(|e| e.is_counted)
                 .map(|e| self.count(e)),
         );
+        for entry in self.ways_read() {
+            let name = format!("{}_On", entry.way());
+            let mark = entry.index_mark.clone().unwrap_or_default();
+            let statements = [format!("return {};", entry.way())];
+            let head = format!("function {name} return {mark} is");
+            units.push(self.unit(vec![head], &[], &statements, &name));
+        }
         for (head, formals) in self.operations() {
             let word = head
                 .split_whitespace()
@@ -45,7 +51,7 @@ impl Plan<'_> {
         lines
     }
 
-    fn unit(
+    pub(super) fn unit(
         &self,
         head: Vec<String>,
         declarations: &[String],
@@ -153,164 +159,6 @@ impl Plan<'_> {
         )
     }
 
-    /// The entry that clients call.
-    fn call(&self, entry: &EntryPlan) -> Vec<String> {
-        let w = &self.words;
-        let mut statements = vec![format!("{} ({});", w.take, entry.literal)];
-        match self.form {
-            Form::Merged => {
-                for parameter in self.fields(entry).into_iter().filter(|p| p.goes_in) {
-                    statements.push(format!(
-                        "{}.{} := {};",
-                        w.kept,
-                        entry.field(parameter),
-                        parameter.name
-                    ));
-                }
-                if entry.has_body {
-                    statements.push(format!("requeue {};", entry.end()));
-                }
-            }
-            Form::Apart => statements.push(format!("requeue {}.Call;", self.rendezvous(entry))),
-        }
-        let family = entry
-            .index
-            .as_ref()
-            .map(|i| format!(" (for {} in {i})", w.member));
-        let formals = entry.formals.as_ref().map(|f| format!(" {}", one_line(f)));
-        let member = if entry.index.is_some() {
-            format!(
-                "({} ({}) and then {} = {})",
-                w.takes,
-                entry.literal,
-                w.member,
-                entry.member()
-            )
-        } else {
-            format!("{} ({})", w.takes, entry.literal)
-        };
-        let head = vec![
-            format!(
-                "entry {}{}{}",
-                entry.name,
-                family.unwrap_or_default(),
-                formals.unwrap_or_default()
-            ),
-            format!("{}when {} or else {member}", self.step, w.closed),
-            "is".into(),
-        ];
-        let unused: Vec<&str> = entry
-            .parameters
-            .iter()
-            .filter(|_| self.form == Form::Merged && !entry.has_body)
-            .map(|p| p.name.as_str())
-            .collect();
-        self.unit(head, &unreferenced(&unused), &statements, &entry.name)
-    }
-
-    /// The private entry at which a caller waits for the end of the accept.
-    fn end(&self, entry: &EntryPlan) -> Vec<String> {
-        let w = &self.words;
-        let has_formals = entry.end_has_formals();
-        let formals = entry
-            .formals
-            .as_ref()
-            .filter(|_| has_formals)
-            .map(|f| format!(" {}", one_line(f)));
-        let head = format!(
-            "entry {}{} when {} = {} is",
-            entry.end(),
-            formals.unwrap_or_default(),
-            w.ended,
-            entry.literal
-        );
-        let unused: Vec<&str> = entry
-            .parameters
-            .iter()
-            .filter(|p| has_formals && p.is_in)
-            .map(|p| p.name.as_str())
-            .collect();
-        let mut declarations = unreferenced(&unused);
-        let mut statements = vec![format!("{};", w.finish)];
-        for parameter in self.fields(entry).into_iter().filter(|p| p.comes_out) {
-            statements.push(format!(
-                "{} := {}.{};",
-                parameter.name,
-                w.kept,
-                entry.field(parameter)
-            ));
-        }
-        if !entry.requeues.is_empty() {
-            let next = format!("{}_On", w.way);
-            declarations.push(format!("{next} : constant {} := {};", self.way_type, w.way));
-            statements.extend(self.onward(&next, entry));
-        }
-        self.unit(vec![head], &declarations, &statements, &entry.end())
-    }
-
-    /// The requeue statements of an entry's accepts, chosen by `way`.
-    pub(super) fn onward(&self, way: &str, entry: &EntryPlan) -> Vec<String> {
-        let step = &self.step;
-        let mut seen: Vec<&str> = Vec::new();
-        let mut lines = vec![format!("case {way} is")];
-        for node in &entry.requeues {
-            let literal = self.ways[node].as_str();
-            if seen.contains(&literal) {
-                continue;
-            }
-            seen.push(literal);
-            lines.push(format!("{step}when {literal} =>"));
-            lines.push(format!("{step}{step}{}", self.requeue_text(*node)));
-        }
-        if seen.is_empty() {
-            return vec![];
-        }
-        lines.push(format!("{step}when others =>"));
-        lines.push(format!("{step}{step}null;"));
-        lines.push("end case;".into());
-        lines
-    }
-
-    /// A requeue statement as it stands in the object: an entry of the same task is one of the same object.
-    fn requeue_text(&self, node: NodeId) -> String {
-        let text = one_line(self.cx.text(node));
-        let abort = if text.to_ascii_lowercase().ends_with("with abort;") {
-            " with abort"
-        } else {
-            ""
-        };
-        match super::accepts::own_target(&self.cx, node) {
-            Some(entry) => {
-                let name = &self.entries[entry].name;
-                match self.form {
-                    Form::Merged => format!("requeue {name}{abort};"),
-                    Form::Apart if self.cx.task.is_type => {
-                        format!("requeue {}.{name}{abort};", self.gate_in_server())
-                    }
-                    Form::Apart => format!("requeue {}.{name}{abort};", self.gate),
-                }
-            }
-            None => {
-                let name = self.targets.get(&node).cloned().unwrap_or_default();
-                format!("requeue {name}{abort};")
-            }
-        }
-    }
-
-    fn count(&self, entry: &EntryPlan) -> Vec<String> {
-        let name = self.count_function(entry, false);
-        let what = if entry.index.is_some() {
-            format!("{} ({})", entry.name, self.words.member)
-        } else {
-            entry.name.clone()
-        };
-        let head = format!(
-            "function {} return Natural is",
-            self.count_function(entry, true)
-        );
-        self.unit(vec![head], &[], &[format!("return {what}'Count;")], &name)
-    }
-
     /// An operation for the task itself.
     fn operation(
         &self,
@@ -339,12 +187,10 @@ impl Plan<'_> {
 
     fn operation_statements(&self, name: &str) -> Vec<String> {
         let (w, step) = (&self.words, &self.step);
-        if let Some(entry) = self
-            .entries
-            .iter()
-            .find(|e| name == format!("Set_{}", e.member()))
-        {
-            return vec![format!("{} := {};", entry.member(), w.member)];
+        let families = self.entries.iter().filter(|e| e.index.is_some());
+        let mut settable = families.flat_map(|e| [e.member(), e.way()]);
+        if let Some(component) = settable.find(|c| name == format!("Set_{c}")) {
+            return vec![format!("{component} := {};", w.member)];
         }
         let keep = if self.has_data() {
             format!("{} := {};", w.kept, w.data)
@@ -419,30 +265,5 @@ impl Plan<'_> {
         }
         lines.push("then".into());
         lines
-    }
-
-    /// The private entry at which the task waits for a call.
-    fn waiting(&self) -> Vec<String> {
-        let w = &self.words;
-        let head = profile(
-            &format!("entry {}", w.waiting),
-            &self.accept_formals(),
-            &format!(" when {} /= {} is", w.called, w.no_call),
-        );
-        let mut statements = vec![format!("{} := {};", w.chosen, w.called)];
-        if self.has_data() {
-            statements.push(format!("{} := {};", w.data, w.kept));
-        }
-        statements.push(format!("{} := {};", w.called, w.no_call));
-        self.unit(head, &unreferenced(&[&w.open]), &statements, &w.waiting)
-    }
-}
-
-/// Parameters that an entry has only because its profile asks for them.
-pub(super) fn unreferenced(names: &[&str]) -> Vec<String> {
-    if names.is_empty() {
-        vec![]
-    } else {
-        vec![format!("pragma Unreferenced ({});", names.join(", "))]
     }
 }

@@ -4,18 +4,26 @@
 //! conditional and timed calls mean what they meant (RM 9.7.2, 9.7.3); what is called is requeued without abort until the task is done
 //! with it, so that a rendezvous that has begun is not cancelled (RM 9.5.2).
 
+mod accept_bodies;
 mod accepts;
 mod clients;
 mod ending;
+mod entry;
+mod failing;
 mod gate;
 mod gate_body;
+mod gate_entries;
 mod layout_of;
+mod library;
+mod masters;
+mod names_inside;
 mod obstacles;
 mod parameters;
 mod plan;
 mod quiet;
 mod rendezvous;
 mod server;
+mod words;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -26,13 +34,13 @@ use crate::flow::Flow;
 use crate::names::EntityId;
 use crate::translate::context::Context;
 use crate::translate::layout::Substitutions;
-use crate::verdict::{Class, Reason, Rule};
+use crate::verdict::{Class, Reason, Rule, Verdict};
 use accepts::Accepts;
 pub use plan::Form;
 use plan::Plan;
 
-/// The reasons that keep a task from the general scheme.
-pub fn judge(cx: Context, form: Form) -> Vec<Reason> {
+/// A verdict for the general scheme, which every task with entries is meant for.
+pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
     if reasons.is_empty() {
         match Plan::of(cx, form, &mut HashSet::new()) {
@@ -40,7 +48,16 @@ pub fn judge(cx: Context, form: Form) -> Vec<Reason> {
             Err(more) => reasons.extend(more),
         }
     }
-    reasons
+    let class = if reasons.is_empty() {
+        Class::Rendezvous
+    } else {
+        Class::Kept
+    };
+    Verdict {
+        class,
+        reasons,
+        notes: library::notes(&cx),
+    }
 }
 
 /// Takes back the verdict of tasks whose terminate alternative can only be replaced together with others that stay as they are.
@@ -90,7 +107,7 @@ fn left_alone(analysis: &Analysis) -> Option<(usize, EntityId)> {
             suspects: &[],
             options: &analysis.options,
         };
-        let other = ending::companions(&cx)
+        let other = masters::companions(&cx)
             .into_iter()
             .find(|c| !replaced.contains(c))?;
         Some((index, other))
@@ -149,6 +166,7 @@ pub fn translate(analysis: &Analysis, form: Form) -> (Vec<Edit>, Vec<String>) {
     }
     edits.extend(ending::edits(&plans));
     edits.extend(clients::with_clauses(&plans));
+    edits.extend(library::with_clauses(&plans));
     for (file, changes) in &changes {
         edits.extend(changes.outermost(*file));
     }

@@ -1,7 +1,7 @@
 //! What keeps a task from the general scheme.
 
 use super::plan::{Form, can_only_elapse, may_all_be_shut};
-use crate::names::{At, Names};
+use crate::names::{At, Names, Ty};
 use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
@@ -28,13 +28,31 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     declaration(cx, &mut reasons);
     statements(cx, &mut reasons);
     selects(cx, &mut reasons);
-    reasons.extend(super::ending::obstacles(cx));
+    reasons.extend(super::masters::obstacles(cx));
     reasons.sort_by_key(|r| r.at);
     reasons
 }
 
 /// Uses of the task that its object cannot serve. `'Terminated` and `'Callable` are still asked of the task.
 fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
+    let asked = cx
+        .suspects
+        .iter()
+        .filter(|s| s.is_task_only && s.what != "abort");
+    for suspect in asked.filter(|_| cx.task.is_type) {
+        let is_unknown = |&p: &At| super::clients::prefix_type(cx, p) == Ty::Unknown;
+        if suspect.prefixes.iter().any(is_unknown) {
+            reasons.push(Reason {
+                rule: Rule::Unresolved,
+                at: suspect.at,
+                text: format!(
+                    "{} of something that may be one of these tasks, or not",
+                    suspect.what
+                ),
+                mend: "name the task by a variable of its type".into(),
+            });
+        }
+    }
     for found in cx.task.uses_as_task(cx.program, cx.names, cx.suspects) {
         if matches!(
             Names::key(&found.what).as_str(),
@@ -156,16 +174,12 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
 
 /// A requeue is done by the object, which sees neither the task's variables nor the parameters.
 fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>) {
-    let tree = cx.tree();
-    let own = super::accepts::own_target(cx, node);
-    let has_index = tree
-        .role(node, "name")
-        .is_some_and(|n| tree.kind(n) == "function_call");
+    let own = super::names_inside::own_target(cx, node);
     let sees_locals = cx
         .meanings(cx.at(node))
         .into_iter()
         .any(|(_, e)| cx.is_local(e));
-    if (own.is_some() && has_index) || (own.is_none() && sees_locals) {
+    if own.is_none() && sees_locals {
         let text = "the target of the requeue depends on variables of the task";
         reasons.push(cx.reason(
             Rule::Requeue,

@@ -3,11 +3,12 @@
 //! The paper requeues with abort; a caller whose time-out expired, or that was aborted, would then leave a rendezvous that had begun,
 //! which no task does (RM 9.5.2 (24), 9.7.2 (5)). So the requeue here is one without abort.
 
+use super::entry::EntryPlan;
 use super::gate::{nest, one_line};
-use super::gate_body::unreferenced;
+use super::gate_entries::unreferenced;
 use super::layout_of::profile;
 use super::parameters::Parameter;
-use super::plan::{EntryPlan, Form, Plan};
+use super::plan::{Form, Plan};
 
 impl Plan<'_> {
     /// The declarations of the types, one for entries that share a profile.

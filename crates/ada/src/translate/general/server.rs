@@ -90,7 +90,7 @@ impl Plan<'_> {
             (None, false) => String::new(),
             (None, true) => format!(" ({access})"),
             (Some(own), false) => format!(" {own}"),
-            (Some(own), true) => format!(" ({access}; {}", own.trim_start_matches('(')),
+            (Some(_), true) => format!(" ({access}; {})", self.plain_discriminants()),
         }
     }
 
@@ -163,6 +163,21 @@ impl Plan<'_> {
         lines
     }
 
+    /// The discriminants without default values: all must have one or none (RM 3.7 (9)), and the access to the record has none.
+    fn plain_discriminants(&self) -> String {
+        let at = self.declaration();
+        let source = &self.cx.program.sources[at.file];
+        let tree = &source.tree;
+        let specifications = tree
+            .walk(at.node)
+            .filter(|&n| tree.kind(n) == "discriminant_specification")
+            .map(|n| {
+                let end = tree.child(n, ":=").map_or(tree.end(n), |a| tree.start(a));
+                source.text[tree.start(n)..end].trim().to_string()
+            });
+        specifications.collect::<Vec<_>>().join("; ")
+    }
+
     fn discriminant_names(&self) -> Vec<String> {
         let at = self.declaration();
         let source = &self.cx.program.sources[at.file];
@@ -211,6 +226,7 @@ impl Plan<'_> {
         }
         lines.extend(self.body());
         lines.push(String::new());
+        lines.extend(self.watch());
         let indent = source.indent(start).to_string();
         let comments = layout::comments_above(source, start).len();
         let mut line = source.line_start(start);
@@ -240,6 +256,7 @@ impl Plan<'_> {
         if self.has_data() {
             lines.push(format!("{} : {};", w.data, self.data_type));
         }
+        lines.extend(self.independence());
         let start = tree.start(begin);
         let outer = source
             .indent(tree.start(self.cx.task.body.node))
