@@ -10,7 +10,7 @@ use std::time::Duration;
 use antiphon_ada::verdict::Rule;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, translate};
-use generator::{Call, Rng, Server, program, script, server};
+use generator::{Call, Rng, Server, caller, calling_program, program, script, server};
 
 const PER_PROGRAM: u64 = 50;
 
@@ -132,4 +132,29 @@ fn translations_of_random_servers_give_equal_traces() {
         "{translated} of {total} servers translated"
     );
     eprintln!("{translated} of {total} servers translated, with equal traces");
+}
+
+#[test]
+fn translations_of_random_calling_servers_give_equal_traces() {
+    let (count, seed) = (
+        number("ANTIPHON_GENERATED", 100) / 2,
+        number("ANTIPHON_SEED", 1),
+    );
+    for first in (seed..seed + count).step_by(PER_PROGRAM as usize) {
+        let seeds = first..(first + PER_PROGRAM).min(seed + count);
+        let made: Vec<Server> = seeds.map(|s| caller(&mut Rng::new(s))).collect();
+        let text = calling_program("Generated", &made);
+        let given = Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap();
+        let analysis = Analysis::of(&given, options());
+        let translation = translate::translate(&analysis);
+        assert_eq!(
+            translation.replaced,
+            vec!["Server"; made.len()],
+            "{}",
+            explain::text(&analysis)
+        );
+        if Toolchain::find().is_some() {
+            check(&given, &translation, first);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Calls, followed into what is called.
 
-use super::external::{External, classify, is_in, is_standard};
+use super::external::{External, classify, is_in, is_pure, is_standard};
 use super::{Effect, Effects, Oracle};
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::{NodeId, Tree};
@@ -286,6 +286,12 @@ impl<'p> Oracle<'p> {
         actuals > usize::from(is_set)
     }
 
+    /// Whether a name is that of a library function whose result depends on its parameters alone.
+    pub fn is_pure_function(&self, name: At) -> bool {
+        self.names.meaning(self.program, name).is_none()
+            && is_pure(&self.names.external_names(self.program, name))
+    }
+
     pub(super) fn external_call(&self, name: At, at: At, effects: &mut Effects) {
         let source = &self.program.sources[name.file];
         let candidates = if self.begins_with_object(name) {
@@ -294,10 +300,11 @@ impl<'p> Oracle<'p> {
             self.names.external_names(self.program, name)
         };
         let text = source.text(name.node).to_string();
-        let is_function = source.tree.kind(at.node) == "function_call";
+        // The name may stand in a renaming in another file than the call.
+        let is_function = self.program.sources[at.file].tree.kind(at.node) == "function_call";
         match classify(&candidates) {
             External::Harmless => {
-                if !is_standard(&candidates) {
+                if !is_standard(&candidates) && !is_pure(&candidates) {
                     effects.impure.push(Effect {
                         at,
                         what: format!("a call of {text}"),

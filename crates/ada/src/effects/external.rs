@@ -114,6 +114,34 @@ pub(super) fn is_in(name: &str, packages: &[&str]) -> bool {
     })
 }
 
+/// Functions of the harmless packages that give the same for the same, whenever they are called.
+const PURE_FUNCTIONS: [&str; 17] = [
+    "to_unbounded_string",
+    "to_unbounded_wide_string",
+    "to_bounded_string",
+    "to_string",
+    "to_lower",
+    "to_upper",
+    "trim",
+    "time_of",
+    "to_duration",
+    "to_time_span",
+    "minutes",
+    "seconds",
+    "milliseconds",
+    "microseconds",
+    "nanoseconds",
+    "to_c",
+    "to_ada",
+];
+
+/// Whether an external name that may stand for these is a function of its parameters alone.
+pub(super) fn is_pure(candidates: &[String]) -> bool {
+    let last = candidates.first().and_then(|n| n.rsplit('.').next());
+    last.is_some_and(|n| PURE_FUNCTIONS.contains(&n))
+        && matches!(classify(candidates), External::Harmless)
+}
+
 /// Operations of library packages that wait for something, in packages that are harmless or unknown otherwise.
 fn may_block(name: &str) -> bool {
     const NAMES: [&str; 7] = [

@@ -9,10 +9,26 @@ use crate::source::Program;
 use crate::syntax::NodeId;
 
 impl<'p> Flow<'p> {
-    /// The graph of a task's body.
-    pub fn of(program: &'p Program, names: &Names, task: &Task) -> Flow<'p> {
+    /// The graph of the body of a task that only calls: each call, with the index of the entry it is of, is a wait.
+    pub fn of_calls(program: &'p Program, task: &Task, calls: &[(NodeId, usize)]) -> Flow<'p> {
+        let mut flow = Flow::empty(program, task);
+        for &(node, entry) in calls {
+            let wait = flow.add_wait(node);
+            flow.sites.push(Site {
+                accept: node,
+                entry,
+                guard: None,
+                wait,
+            });
+            flow.waits[wait].sites.push(flow.sites.len() - 1);
+        }
+        flow.mark_jumps();
+        flow
+    }
+
+    fn empty(program: &'p Program, task: &Task) -> Flow<'p> {
         let (file, body) = (task.body.file, task.body.node);
-        let mut flow = Flow {
+        Flow {
             program,
             file,
             body,
@@ -22,7 +38,13 @@ impl<'p> Flow<'p> {
             site_of: HashMap::new(),
             structured: HashSet::new(),
             nesting: HashSet::new(),
-        };
+        }
+    }
+
+    /// The graph of a task's body.
+    pub fn of(program: &'p Program, names: &Names, task: &Task) -> Flow<'p> {
+        let body = task.body.node;
+        let mut flow = Flow::empty(program, task);
         let tree = flow.tree();
         // A task inside the task has waits of its own.
         let is_own = |&n: &NodeId| n == body || tree.ancestor(n, &["task_body"]) == Some(body);
@@ -38,15 +60,7 @@ impl<'p> Flow<'p> {
                 _ => {}
             }
         }
-        let jumps = [
-            "exit_statement",
-            "simple_return_statement",
-            "requeue_statement",
-            "goto_statement",
-        ];
-        tree.walk(body)
-            .filter(|&n| jumps.contains(&tree.kind(n)))
-            .for_each(|n| flow.mark_jump(n));
+        flow.mark_jumps();
         flow
     }
 
@@ -126,6 +140,19 @@ impl<'p> Flow<'p> {
                 _ => {}
             }
         }
+    }
+
+    fn mark_jumps(&mut self) {
+        let jumps = [
+            "exit_statement",
+            "simple_return_statement",
+            "requeue_statement",
+            "goto_statement",
+        ];
+        let tree = self.tree();
+        tree.walk(self.body)
+            .filter(|&n| jumps.contains(&tree.kind(n)))
+            .for_each(|n| self.mark_jump(n));
     }
 
     /// Marks the statements that a jump leaves, so that they are followed rather than copied.

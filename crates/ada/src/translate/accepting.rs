@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::calling::Inverted;
 use super::code;
 use super::context::Context;
 use super::declarations::{self, Moved};
@@ -12,7 +13,7 @@ use super::timing::{self, Timing};
 use super::{first_use, nested, place, write};
 use crate::edit::Edit;
 use crate::flow::Point;
-use crate::names::{EntityId, Kind, Names};
+use crate::names::{EntityId, Kind};
 use crate::syntax::NodeId;
 use crate::verdict::Reason;
 
@@ -23,6 +24,8 @@ pub struct Replacement {
     pub edits: Vec<Edit>,
     /// Names that the edits declare outside the protected object, in lower case.
     pub declared: HashSet<String>,
+    /// What a reader of the translation should know, if it was not looked for before.
+    pub notes: Vec<Reason>,
 }
 
 /// A server on its way to be a protected object.
@@ -41,6 +44,8 @@ pub(super) struct Server<'a> {
     pub nested: Nested,
     /// The timing event, if there are delay alternatives.
     pub timing: Option<Timing>,
+    /// What a calling server gives and takes.
+    pub inverted: Option<Inverted>,
 }
 
 /// The procedure that runs what stood before the first accept.
@@ -48,8 +53,8 @@ pub(super) struct Server<'a> {
 pub(super) struct Start {
     pub name: String,
     pub point: Point,
-    /// Where it is called; nowhere, if the first call of an entry does that.
-    pub place: Option<place::Place>,
+    /// Where it is called, and how; nowhere, if the first call of an entry does that.
+    pub places: Vec<(place::Place, Vec<String>)>,
 }
 
 /// Plans and writes the replacement.
@@ -57,12 +62,26 @@ pub(super) struct Start {
 /// # Errors
 /// The reasons that stand in the way and could be seen only while it was planned.
 pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
-    let server = plan(cx, taken)?;
-    let text = write::write(&server)?;
-    Ok(text)
+    write::write(&plan(cx, taken, None)?)
 }
 
-fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<Reason>> {
+/// Plans and writes the replacement of a calling server, whose calls are the waits.
+///
+/// # Errors
+/// The reasons that stand in the way and could be seen only while it was planned.
+pub(super) fn replace_inverted(
+    cx: Context,
+    taken: &HashSet<String>,
+    inverted: Inverted,
+) -> Result<Replacement, Vec<Reason>> {
+    write::write(&plan(cx, taken, Some(inverted))?)
+}
+
+fn plan<'a>(
+    cx: Context<'a>,
+    taken: &HashSet<String>,
+    inverted: Option<Inverted>,
+) -> Result<Server<'a>, Vec<Reason>> {
     let (folded, point) = fold(&cx);
     let mut moved = declarations::plan(&cx, folded, taken);
     if !moved.reasons.is_empty() {
@@ -90,6 +109,7 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
         waits,
         nested,
         timing,
+        inverted,
     };
     if needs_start {
         server.start = Some(start(&server, point)?);
@@ -102,15 +122,15 @@ fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
     let cx = &server.cx;
     let wanted = ["Start".to_string(), format!("Start_{}", cx.task.name)];
     let name = cx.free_name(&wanted, false, &server.moved.taken);
-    let place = if cx.task.is_type {
-        None
-    } else {
-        place::activation(cx)
-    };
-    if place.is_none() {
+    let places = place::starts(cx, &name).unwrap_or_default();
+    if places.is_empty() {
         first_use::check(cx, point).map_err(|r| vec![r])?;
     }
-    Ok(Start { name, point, place })
+    Ok(Start {
+        name,
+        point,
+        places,
+    })
 }
 
 /// Assignments of constant values to variables of the task at the very start become their initial values.
@@ -215,118 +235,9 @@ fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
 }
 
 impl<'a> Server<'a> {
-    fn choose_stages(&mut self, closes: bool) {
-        let states = self.waits.len() + usize::from(closes) + usize::from(self.start.is_some());
-        let cx = &self.cx;
-        let timers = self.timing.iter().flat_map(|t| &t.procedures);
-        let timers = timers.map(|(&w, name)| (w, format!("{name};"))).collect();
-        if states <= 1 {
-            self.stages.timers = timers;
-            return;
-        }
-        let free = |wanted: &[&str]| {
-            let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-            cx.free_name(&wanted, false, &self.moved.taken)
-        };
-        if self.waits.len() <= 1 && states == 2 && closes {
-            self.stages = Stages {
-                component: free(&["Closed", "Is_Closed"]),
-                closed: Some("True".into()),
-                is_boolean: true,
-                ..Stages::default()
-            };
-        } else if self.waits.len() == 1 && states == 2 {
-            let waits = self
-                .waits
-                .iter()
-                .map(|&w| (w, "True".to_string()))
-                .collect();
-            self.stages = Stages {
-                component: free(&["Started", "Is_Started"]),
-                waits,
-                is_boolean: true,
-                ..Stages::default()
-            };
-        } else {
-            let component = free(&["Stage", "Server_Stage"]);
-            let mut used: HashSet<String> = HashSet::new();
-            let mut literal = |wanted: String| {
-                let name = cx.free_name(&[wanted], true, &used);
-                used.insert(Names::key(&name));
-                name
-            };
-            let starting = self.start.as_ref().map(|_| literal("Not_Started".into()));
-            let waits = self
-                .waits
-                .iter()
-                .map(|&w| (w, literal(wait_name(cx, w))))
-                .collect();
-            let closed = closes.then(|| literal("Closed".into()));
-            self.stages = Stages {
-                component,
-                waits,
-                closed,
-                starting,
-                resumed: self
-                    .resumed()
-                    .into_iter()
-                    .map(|p| (p, literal(resumed_name(cx, p))))
-                    .collect(),
-                ..Stages::default()
-            };
-            let name = cx.free_name(
-                &[format!("{}_Stage", cx.task.name)],
-                true,
-                &self.moved.taken,
-            );
-            self.moved.declare_outside(&name);
-            self.stage_type = Some(name);
-        }
-        self.stages.timers = timers;
-        let component = Names::key(&self.stages.component);
-        self.moved.taken.insert(component);
-    }
-
-    /// The points at which an outer accept's caller goes on once an inner one was served.
-    fn resumed(&self) -> BTreeSet<Point> {
-        let flow = self.cx.flow;
-        let mut found = BTreeSet::new();
-        for &wait in &self.waits {
-            let around = flow.owner(flow.waits[wait].node);
-            if around.is_some() {
-                found.extend(
-                    flow.left(wait)
-                        .into_iter()
-                        .filter(|&p| flow.owner_at(p) == around),
-                );
-            }
-        }
-        let inner = self.nested.finishing.keys().map(|&a| flow.after(a));
-        found.extend(inner.filter(|&p| flow.owner_at(p).is_some()));
-        // Where the server just waits again, the outer caller has nothing to do.
-        found.retain(|&p| {
-            !matches!(p, Point::Before(n) if flow.wait_at(n).is_some_and(|w| flow.otherwise(w).is_none()))
-        });
-        found
-    }
-
     /// Whether the first call of an entry runs what stood before the first accept.
     pub(super) fn starts_on_first_use(&self) -> bool {
-        self.start.as_ref().is_some_and(|s| s.place.is_none())
-    }
-
-    /// The initial value of the stage.
-    pub(super) fn initial_stage(&self) -> String {
-        if self.stages.is_boolean {
-            return "False".into();
-        }
-        let wait = self.initial.and_then(|w| self.stages.waits.get(&w));
-        self.stages
-            .starting
-            .as_ref()
-            .or(wait)
-            .cloned()
-            .unwrap_or_default()
+        self.start.as_ref().is_some_and(|s| s.places.is_empty())
     }
 
     /// A generator of code for this server.
@@ -387,27 +298,5 @@ impl<'a> Server<'a> {
             }
         }
         found
-    }
-}
-
-fn resumed_name(cx: &Context, point: Point) -> String {
-    let accept = cx.flow.owner_at(point);
-    let site = cx.flow.sites.iter().find(|s| Some(s.accept) == accept);
-    site.map_or("Finishing".into(), |s| {
-        format!("Finishing_{}", cx.task.entries[s.entry].name)
-    })
-}
-
-fn wait_name(cx: &Context, wait: usize) -> String {
-    let mut entries: Vec<&str> = cx.flow.waits[wait]
-        .sites
-        .iter()
-        .map(|&s| cx.task.entries[cx.flow.sites[s].entry].name.as_str())
-        .collect();
-    entries.dedup();
-    match entries[..] {
-        [one] => format!("Awaiting_{one}"),
-        [one, two] => format!("Awaiting_{one}_Or_{two}"),
-        _ => "Serving".into(),
     }
 }

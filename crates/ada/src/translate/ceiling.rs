@@ -24,7 +24,7 @@ pub enum Ceiling {
 
 /// The ceiling that a server's object needs.
 pub fn of(cx: &Context) -> Ceiling {
-    if !has_ceiling_locking(cx.program) {
+    if !has_ceiling_locking(cx.program, cx.names) {
         return Ceiling::NotLooked;
     }
     if !timing::waits(cx).is_empty() {
@@ -37,16 +37,13 @@ pub fn of(cx: &Context) -> Ceiling {
 }
 
 /// Whether a configuration pragma asks for Ceiling_Locking, itself or by a profile (RM D.13 (6)).
-pub fn has_ceiling_locking(program: &Program) -> bool {
-    program.sources.iter().any(|source| {
-        let tree = &source.tree;
-        tree.walk(tree.root())
-            .filter(|&n| tree.kind(n) == "pragma_g")
-            .map(|n| Names::key(source.text(n)))
-            .any(|text| {
-                (text.contains("locking_policy") && text.contains("ceiling_locking"))
-                    || (text.contains("profile")
-                        && (text.contains("ravenscar") || text.contains("jorvik")))
+pub fn has_ceiling_locking(program: &Program, names: &Names) -> bool {
+    program.sources.iter().enumerate().any(|(file, source)| {
+        ["ceiling_locking", "ravenscar", "jorvik"]
+            .iter()
+            .any(|key| {
+                let mut found = names.occurrences(file, key).iter();
+                found.any(|&n| source.tree.ancestor(n, &["pragma_g"]).is_some())
             })
     })
 }

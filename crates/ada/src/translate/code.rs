@@ -48,6 +48,31 @@ pub fn trim_returns(code: &mut Vec<Code>) {
     }
 }
 
+/// `if C then A; return; end if; B;` at the end, with a short B, reads better as `if C then A; else B; end if;`.
+pub fn prefer_else(code: &mut Vec<Code>) {
+    let returns = |c: &Code| {
+        matches!(c, Code::Compound { open: None, arms, close, is_tail: true }
+            if close == "end if;" && arms.len() == 1 && arms[0].1.last() == Some(&Code::Return))
+    };
+    if let Some(at) = code.iter().position(returns)
+        && (1..=4).contains(&size(&code[at + 1..]))
+    {
+        let rest = code.split_off(at + 1);
+        if let Some(Code::Compound { arms, .. }) = code.last_mut() {
+            arms.push(("else".into(), rest));
+        }
+        trim_returns(code);
+    }
+    if let Some(Code::Compound {
+        arms,
+        is_tail: true,
+        ..
+    }) = code.last_mut()
+    {
+        arms.iter_mut().for_each(|(_, body)| prefer_else(body));
+    }
+}
+
 fn cut_after_return(code: &mut Vec<Code>) {
     let leaves = |c: &Code| matches!(c, Code::Return | Code::Requeue(_));
     if let Some(at) = code.iter().position(leaves) {
@@ -252,6 +277,30 @@ mod tests {
         assert_eq!(negate("A (I) < B"), "A (I) >= B");
         assert_eq!(negate("A and then B"), "not (A and then B)");
         assert_eq!(negate("A = 0 or B"), "not (A = 0 or B)");
+    }
+
+    #[test]
+    fn a_short_rest_becomes_an_else() {
+        let branch = Code::Compound {
+            open: None,
+            arms: vec![(
+                "if A then".to_string(),
+                vec![Code::line("X;"), Code::Return],
+            )],
+            close: "end if;".into(),
+            is_tail: true,
+        };
+        let mut short = vec![branch.clone(), Code::line("Y;")];
+        prefer_else(&mut short);
+        assert_eq!(
+            print(&short, "  "),
+            ["if A then", "  X;", "else", "  Y;", "end if;"]
+        );
+        let mut long = vec![branch];
+        long.extend((0..5).map(|_| Code::line("Y;")));
+        let before = long.clone();
+        prefer_else(&mut long);
+        assert_eq!(long, before);
     }
 
     #[test]

@@ -15,8 +15,10 @@ pub mod machine;
 mod nested;
 pub mod obstacles;
 mod place;
+mod stages;
 mod style;
 mod timing;
+mod unsynchronized;
 mod visibility;
 mod write;
 
@@ -119,7 +121,11 @@ pub fn translate(analysis: &Analysis) -> Translation {
         let Some(Ok(found)) = analysis.replacement(task, &taken) else {
             continue;
         };
-        let overlaps = found.edits.iter().any(|e| {
+        // Two tasks may need the same with clause, or the same change of an interface.
+        let is_shared =
+            |e: &Edit| edits.contains(e) && (!e.range.is_empty() || e.text.starts_with("with "));
+        let new: Vec<Edit> = found.edits.into_iter().filter(|e| !is_shared(e)).collect();
+        let overlaps = new.iter().any(|e| {
             edits.iter().any(|o| {
                 o.file == e.file && o.range.start < e.range.end && e.range.start < o.range.end
             })
@@ -128,15 +134,10 @@ pub fn translate(analysis: &Analysis) -> Translation {
             continue;
         }
         taken.extend(found.declared);
-        // Two tasks may need the same with clause.
-        let new = found
-            .edits
-            .into_iter()
-            .filter(|e| !(e.range.is_empty() && e.text.starts_with("with ") && edits.contains(e)));
-        let new: Vec<Edit> = new.collect();
         edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = place::merged(edits);
     let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::declarations::Moved;
 use crate::edit::Edit;
 use crate::flow::Wait;
-use crate::names::{At, Names};
+use crate::names::{At, Kind, Names};
 use crate::profile;
 use crate::syntax::{NodeId, Tree};
 use crate::verdict::{Reason, Rule};
@@ -228,12 +228,9 @@ pub fn set(
             "In_Time => Ada.Real_Time.To_Time_Span\n{step}             (Ada.Calendar.\"-\" ({time}, Ada.Calendar.Clock)),"
         ),
     };
-    let is_library_level = profile::is_library_level(
-        &cx.program.sources[cx.task.declaration.file].tree,
-        cx.task.declaration.node,
-    );
-    // The type of handlers is declared at library level, so 'Access of a local object's procedure is not legal (RM 3.10.2 (32)).
-    let access = if is_library_level {
+    // The type of handlers is declared at library level and outside of generics, so 'Access of the procedure of a local object or one in
+    // a generic is not legal (RM 3.10.2 (32)).
+    let access = if is_library_level(cx) {
         "Access"
     } else {
         "Unrestricted_Access"
@@ -262,23 +259,38 @@ pub fn set(
     lines
 }
 
-/// The with clause that the declaration's unit needs, if it has none.
-pub fn with_clause(cx: &Context) -> Option<Edit> {
+fn is_library_level(cx: &Context) -> bool {
+    let at = cx.task.declaration;
+    let tree = &cx.program.sources[at.file].tree;
+    let scopes = cx.names.around(cx.names.entity(cx.task.id).scope);
+    let is_in_generic = scopes.into_iter().any(|s| {
+        let owner = cx.names.scope(s).owner.map(|o| cx.names.entity(o).kind);
+        matches!(owner, Some(Kind::GenericPackage | Kind::GenericSubprogram))
+    });
+    profile::is_library_level(tree, at.node) && !is_in_generic
+}
+
+/// The with clause of a library unit that the declaration's unit needs, if it has none.
+pub fn with_clause(cx: &Context, unit: &str) -> Option<Edit> {
     let at = cx.task.declaration;
     let source = &cx.program.sources[at.file];
     let tree = &source.tree;
-    let unit = tree.ancestor(at.node, &["compilation_unit"])?;
+    let own = tree.ancestor(at.node, &["compilation_unit"])?;
     // Each clause of the context is a unit of its own in the tree.
     let context: Vec<NodeId> = tree
-        .children(tree.parent(unit)?)
-        .take_while(|&u| u != unit)
+        .children(tree.parent(own)?)
+        .take_while(|&u| u != own)
         .collect();
     let is_clause = |u: &NodeId| {
         let item = tree.children(*u).next();
         item.is_some_and(|n| matches!(tree.kind(n), "with_clause" | "use_clause" | "pragma_g"))
     };
     let clauses: Vec<NodeId> = context.into_iter().rev().take_while(is_clause).collect();
-    let named = |u: &NodeId| Names::key(source.text(*u)).contains("ada.real_time.timing_events");
+    let named = |u: &NodeId| {
+        let words = Names::key(source.text(*u));
+        let mut names = words.split([',', ';', ' ', '\n']);
+        names.any(|n| n == Names::key(unit))
+    };
     if clauses.iter().any(named) {
         return None;
     }
@@ -288,11 +300,11 @@ pub fn with_clause(cx: &Context) -> Option<Edit> {
     let blank = if last.is_some() { "" } else { "\n" };
     let byte = match last {
         Some(clause) => source.line_end(tree.end(clause)),
-        None => source.line_start(tree.start(unit)),
+        None => source.line_start(tree.start(own)),
     };
     Some(Edit {
         file: at.file,
         range: byte..byte,
-        text: format!("with Ada.Real_Time.Timing_Events;\n{blank}"),
+        text: format!("with {unit};\n{blank}"),
     })
 }

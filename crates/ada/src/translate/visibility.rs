@@ -36,6 +36,9 @@ pub fn is_seen(cx: &Context, name: NodeId) -> bool {
         return unit.is_none_or(|p| there.contains(p));
     }
     let shown = cx.names.used_packages(cx.program, declaration);
+    if shown.iter().any(|p| declares(p, first)) {
+        return true;
+    }
     let only_in_body: Vec<String> = cx
         .names
         .used_packages(cx.program, cx.at(name))
@@ -43,6 +46,56 @@ pub fn is_seen(cx: &Context, name: NodeId) -> bool {
         .filter(|p| !shown.contains(p))
         .collect();
     !shown.is_empty() && only_in_body.iter().all(|p| cannot_declare(p, first))
+}
+
+/// The language-defined or GNAT unit that a full name begins with, where only the body names it in a with clause: such a clause can be
+/// added to the declaration's unit, since none of these depends on the program.
+pub fn unit_to_name(cx: &Context, name: NodeId) -> Option<String> {
+    const LIBRARIES: [&str; 4] = ["ada", "gnat", "interfaces", "system"];
+    let text = cx.text(name).split_whitespace().collect::<String>();
+    let here = with_names(cx, cx.task.body);
+    let unit = prefixes(&text).find(|p| here.contains(&Names::key(p)))?;
+    let first = unit.split('.').next().unwrap_or(unit);
+    LIBRARIES
+        .contains(&Names::key(first).as_str())
+        .then(|| unit.to_string())
+}
+
+/// What servers commonly keep, by the package that declares it.
+const DECLARED: [(&str, &[&str]); 9] = [
+    ("ada.calendar", &["time", "time_of", "clock", "year_number"]),
+    ("ada.containers", &["count_type", "hash_type"]),
+    ("ada.exceptions", &["exception_id", "exception_occurrence"]),
+    (
+        "ada.real_time",
+        &[
+            "time",
+            "time_span",
+            "time_span_zero",
+            "clock",
+            "milliseconds",
+            "seconds",
+        ],
+    ),
+    ("ada.strings.maps", &["character_set", "null_set"]),
+    (
+        "ada.strings.unbounded",
+        &[
+            "unbounded_string",
+            "null_unbounded_string",
+            "to_unbounded_string",
+        ],
+    ),
+    ("ada.task_identification", &["task_id", "null_task_id"]),
+    ("ada.text_io", &["file_type", "count"]),
+    ("system", &["address", "any_priority", "null_address"]),
+];
+
+/// Whether a package is known to declare this name.
+fn declares(package: &str, word: &str) -> bool {
+    DECLARED
+        .iter()
+        .any(|(p, words)| *p == package && words.contains(&word))
 }
 
 /// Whether a package is known not to declare a type or function of this name.

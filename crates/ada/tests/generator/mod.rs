@@ -1,10 +1,12 @@
 //! Random servers with a client that knows them: the server is a small program over two variables, and it is interpreted here while its
 //! client is written, so that every call of the client is answered and its results are known to be the same in every schedule.
 
+mod calling;
 mod client;
 mod print;
 mod rng;
 
+pub use calling::{caller, calling_program};
 pub use client::{Call, script};
 pub use print::program;
 pub use rng::Rng;
@@ -123,6 +125,7 @@ pub fn server(rng: &mut Rng) -> Server {
         budget: 14,
         around: vec![],
         has_nested: false,
+        only_calls: false,
     };
     let mut body = maker.statements(2, 0);
     let ends_serving = maker.rng.chance(40);
@@ -147,10 +150,12 @@ struct Maker<'r> {
     /// The entries of the accepts around what is made.
     around: Vec<usize>,
     has_nested: bool,
+    /// Whether what is made calls its clients where a server would accept.
+    only_calls: bool,
 }
 
 impl Maker<'_> {
-    fn statements(&mut self, least: usize, depth: usize) -> Vec<Stmt> {
+    pub(super) fn statements(&mut self, least: usize, depth: usize) -> Vec<Stmt> {
         let count = least + self.rng.below(3);
         (0..count).map(|_| self.statement(depth)).collect()
     }
@@ -168,6 +173,7 @@ impl Maker<'_> {
                 Stmt::Set(self.var(), self.formula(has_x))
             }
             2 | 3 => Stmt::Accept(self.accept()),
+            4 | 5 if self.only_calls => Stmt::Accept(self.accept()),
             4 | 5 => self.timed_select(depth),
             6 => Stmt::If(
                 self.test(false),
@@ -251,11 +257,11 @@ impl Maker<'_> {
         (0..4).filter(|e| !self.around.contains(e)).collect()
     }
 
-    fn accept(&mut self) -> Accept {
+    pub(super) fn accept(&mut self) -> Accept {
         let allowed = self.allowed();
         let entry = allowed[self.rng.below(allowed.len())];
         // Entry 3 has no parameters.
-        let has_body = entry != 3 || self.rng.chance(50);
+        let has_body = self.only_calls || entry != 3 || self.rng.chance(50);
         Accept {
             entry,
             body: has_body.then(|| self.body(entry)),
@@ -265,9 +271,10 @@ impl Maker<'_> {
     fn body(&mut self, entry: usize) -> Body {
         let meets = entry == 3 && self.has_x();
         self.around.push(entry);
-        let has_x = self.has_x();
+        let has_x = self.has_x() && !self.only_calls;
         let is_outermost = self.around.len() == 1;
-        let waits_inside = self.around.len() < 3 && self.budget > 3 && self.rng.chance(12);
+        let waits_inside =
+            !self.only_calls && self.around.len() < 3 && self.budget > 3 && self.rng.chance(12);
         let inner = if waits_inside {
             self.has_nested = true;
             let mut inner = vec![Stmt::Accept(self.accept())];

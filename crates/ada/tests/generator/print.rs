@@ -3,7 +3,7 @@
 use super::client::Call;
 use super::{Accept, Body, Formula, Server, Stmt, Test, Var};
 
-fn formula(f: &Formula) -> String {
+pub(super) fn formula(f: &Formula) -> String {
     let x = if f.x == 0 {
         String::new()
     } else {
@@ -22,32 +22,43 @@ fn test(t: &Test) -> String {
     )
 }
 
-fn var(v: Var) -> &'static str {
+pub(super) fn var(v: Var) -> &'static str {
     match v {
         Var::A => "A",
         Var::B => "B",
     }
 }
 
-struct Printer {
-    out: String,
+pub(super) struct Printer {
+    pub(super) out: String,
     indent: usize,
+    /// Whether accepts are printed as calls of clients.
+    calls: bool,
 }
 
 impl Printer {
-    fn line(&mut self, text: impl AsRef<str>) {
+    /// A printer for servers that accept, or that call.
+    pub(super) fn new(indent: usize, calls: bool) -> Printer {
+        Printer {
+            out: String::new(),
+            indent,
+            calls,
+        }
+    }
+
+    pub(super) fn line(&mut self, text: impl AsRef<str>) {
         self.out.push_str(&"   ".repeat(self.indent));
         self.out.push_str(text.as_ref());
         self.out.push('\n');
     }
 
-    fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
+    pub(super) fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
         self.indent += 1;
         inner(self);
         self.indent -= 1;
     }
 
-    fn all(&mut self, statements: &[Stmt]) {
+    pub(super) fn all(&mut self, statements: &[Stmt]) {
         if statements.is_empty() {
             self.line("null;");
         }
@@ -55,6 +66,9 @@ impl Printer {
     }
 
     fn accept(&mut self, accept: &Accept) {
+        if self.calls {
+            return self.client_call(accept);
+        }
         let profile = if accept.entry == 3 {
             ""
         } else {
@@ -307,10 +321,7 @@ impl Printer {
 
 /// The body of a server.
 fn server_text(server: &Server, indent: usize) -> String {
-    let mut p = Printer {
-        out: String::new(),
-        indent,
-    };
+    let mut p = Printer::new(indent, false);
     p.line("task body Server is");
     p.nested(|p| {
         p.line("A : Integer := 1;");
@@ -332,10 +343,7 @@ fn server_text(server: &Server, indent: usize) -> String {
 
 /// A whole program of servers, each in a procedure with its client.
 pub fn program(name: &str, servers: &[(Server, Vec<Call>)]) -> String {
-    let mut p = Printer {
-        out: String::new(),
-        indent: 0,
-    };
+    let mut p = Printer::new(0, false);
     p.line("with Ada.Text_IO; use Ada.Text_IO;");
     p.line(format!("procedure {name} is"));
     p.nested(|p| {

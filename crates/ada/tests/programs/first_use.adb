@@ -1,4 +1,4 @@
---  Task types that do something before their first accept: the first call does it
+--  Task types that do something before their first accept: at the begin of the unit if all objects are seen there, or with the first call
 
 with Ada.Text_IO; use Ada.Text_IO;
 
@@ -71,7 +71,7 @@ procedure First_Use is
       end loop;
    end Crossing;
 
-   --  What prints when it is activated has to stay a task
+   --  What prints when it is activated does so at the begin of the unit that has the objects
    task type Loud is
       entry Ask (Answer : out Integer);
    end Loud;
@@ -90,9 +90,47 @@ procedure First_Use is
       end loop;
    end Loud;
 
-   Small  : Store (3);
-   Large  : Store (5);
-   Bridge : Crossing;
+   --  An allocated one that prints has to stay a task
+   task type Louder is
+      entry Ask (Answer : out Integer);
+   end Louder;
+
+   task body Louder is
+   begin
+      Put_Line ("louder");
+      accept Ask (Answer : out Integer) do
+         Answer := 43;
+      end Ask;
+   end Louder;
+
+   --  The time of a delay alternative begins where the object is activated
+   task type Fuse (Length_Ms : Positive) is
+      entry Cut;
+   end Fuse;
+
+   task body Fuse is
+   begin
+      select
+         accept Cut;
+      or
+         delay Duration (Length_Ms) / 1000;
+         Put_Line ("bang");
+      end select;
+   end Fuse;
+
+   type Store_Access is access Store;
+
+   type Road is record
+      Length : Positive := 10;
+      Narrow : Crossing;
+   end record;
+
+   type Louder_Access is access Louder;
+
+   Small  : constant Store_Access := new Store (3);
+   Large  : constant Store_Access := new Store (5);
+   Street : Road;
+   Voice  : Louder_Access;
    Value  : Integer;
    Passed : Natural;
 begin
@@ -110,28 +148,42 @@ begin
    Large.Get (2, Value);
    Put_Line (Integer'Image (Value));
    select
-      Bridge.Enter (1);
+      Street.Narrow.Enter (1);
       Put_Line ("in the wrong lane");
    or
       delay 0.01;
       Put_Line ("waited");
    end select;
    for Turn in 1 .. 3 loop
-      Bridge.Enter (1 + Turn mod 2);
-      Bridge.Leave (Passed);
+      Street.Narrow.Enter (1 + Turn mod 2);
+      Street.Narrow.Leave (Passed);
       Put_Line ("passed" & Natural'Image (Passed));
    end loop;
    begin
-      Bridge.Enter (1);
+      Street.Narrow.Enter (1);
       Put_Line ("in a closed lane");
    exception
       when Tasking_Error =>
          Put_Line ("closed");
    end;
+   Put_Line ("length" & Integer'Image (Street.Length));
    declare
-      Speaker : Loud;
+      Speaker  : Loud;
+      Speakers : array (1 .. 2) of Loud;
    begin
       Speaker.Ask (Value);
+      Speakers (2).Ask (Value);
       Put_Line (Integer'Image (Value));
+   end;
+   Voice := new Louder;
+   Voice.Ask (Value);
+   Put_Line (Integer'Image (Value));
+   declare
+      Long  : Fuse (5_000);
+      Short : Fuse (150);
+   begin
+      Long.Cut;
+      delay 0.4;
+      Put_Line ("cut");
    end;
 end First_Use;

@@ -1,4 +1,4 @@
---  Servers that implement interfaces, as a protected type can too, and one that cannot.
+--  Servers that implement interfaces, as a protected type can too, and some that cannot.
 
 with Ada.Text_IO; use Ada.Text_IO;
 
@@ -19,10 +19,15 @@ procedure Role_Play is
       type Worker is task interface;
       procedure Work (For_Whom : in out Worker) is abstract;
 
+      type Guard is task interface;
+      procedure Bark (By : in out Guard) is abstract;
+
    end Roles;
 
+   use Roles;
+
    --  Translated.
-   task type Shelf (Sign : Character) is new Roles.Stock with
+   task type Shelf (Sign : Character) is new Stock with
       overriding entry Tell (Name : out Character);
       overriding entry Put (Amount : Natural);
       overriding entry Get (Amount : out Natural);
@@ -33,10 +38,15 @@ procedure Role_Play is
       entry Rule (What : Character);
    end King;
 
-   --  Kept: only tasks can be workers.
+   --  Translated: that workers are tasks matters to nobody.
    task Smith is new Roles.Worker with
       entry Work;
    end Smith;
+
+   --  Kept: whoever guards may be aborted.
+   task type Dog is new Roles.Guard with
+      entry Bark;
+   end Dog;
 
    task body Shelf is
       Content : Natural := 0;
@@ -80,6 +90,18 @@ procedure Role_Play is
       accept Work;
    end Smith;
 
+   task body Dog is
+   begin
+      accept Bark;
+      accept Bark;
+   end Dog;
+
+   procedure Send_Home (Whom : in out Roles.Guard'Class) is
+   begin
+      Whom.Bark;
+      abort Whom;
+   end Send_Home;
+
    procedure Use_It (It : in out Roles.Stock'Class) is
       Name   : Character;
       Amount : Natural;
@@ -100,9 +122,11 @@ procedure Role_Play is
 
    A : Shelf ('a');
    B : Shelf ('b');
+   D : Dog;
 begin
    Use_It (A);
    Use_It (B);
    King.Rule ('x');
    Smith.Work;
+   Send_Home (D);
 end Role_Play;

@@ -152,10 +152,6 @@ impl Pass<'_> {
             | "task_body_stub"
             | "protected_body"
             | "protected_body_stub"
-            | "single_task_declaration"
-            | "task_type_declaration"
-            | "single_protected_declaration"
-            | "protected_type_declaration"
             | "task_definition"
             | "protected_definition"
             | "procedure_specification"
@@ -171,6 +167,13 @@ impl Pass<'_> {
             | "block_statement"
             | "generic_renaming_declaration"
             | "pragma_argument_association_name" => field == "subtype_mark",
+            // The interfaces in `task type T is new A and B with`.
+            "single_task_declaration"
+            | "task_type_declaration"
+            | "single_protected_declaration"
+            | "protected_type_declaration" => tree
+                .previous(child)
+                .is_some_and(|n| matches!(tree.kind(n), "new" | "and")),
             "entry_declaration" => field == "subtype_mark",
             "entry_index_specification" | "loop_parameter_specification" => field == "subtype_mark",
             "iterator_specification" => field == "iterator_name" || field == "subtype_mark",

@@ -6,6 +6,17 @@ use crate::source::Program;
 use crate::syntax::NodeId;
 
 impl Pass<'_> {
+    /// Whether an entity is a family of entries, which has an index before its parameters (RM 9.5.2 (2)).
+    fn is_family(&self, id: EntityId) -> bool {
+        let entity = self.names.entity(id);
+        let tree = &self.program.sources[entity.at.file].tree;
+        let name = tree.role(entity.at.node, "entry_name");
+        entity.kind == Kind::Entry
+            && tree.children(entity.at.node).any(|n| {
+                Some(n) != name && (tree.field(n) == "subtype_mark" || tree.kind(n) == "range_g")
+            })
+    }
+
     /// A call, an indexed component, a conversion or a slice: `name (…)`, perhaps `name (index) (…)`.
     pub(super) fn call(&mut self, node: NodeId, scope: ScopeId) {
         let tree = self.tree();
@@ -55,8 +66,7 @@ impl Pass<'_> {
         if candidates.len() < 2 {
             let only = candidates.first().copied()?;
             // In `E (I)'Count` the actual parameter is the index of a family, not of the call.
-            let is_entry = self.names.entity(only).kind == Kind::Entry;
-            let fits = is_entry || call.is_none_or(|call| self.fit(only, call) > 0);
+            let fits = self.is_family(only) || call.is_none_or(|call| self.may_fit(only, call));
             return (fits || !may_be_external()).then_some(only);
         }
         let Some(call) = call else {
@@ -81,8 +91,8 @@ impl Pass<'_> {
         best.max_by_key(|&(fit, _)| fit)
             .map(|(_, e)| e)
             .or_else(|| {
-                let first = candidates.first().copied();
-                first.filter(|_| !may_be_external())
+                let mut near = candidates.iter().copied();
+                near.find(|&e| self.may_fit(e, call) || !may_be_external())
             })
     }
 
@@ -92,8 +102,34 @@ impl Pass<'_> {
             return 1;
         }
         let formals = self.names.parameters(self.program, candidate);
-        let tree = self.tree();
+        let Some(pairs) = self.paired(&formals, call) else {
+            return 0;
+        };
         let mut score = 1;
+        for (formal, value) in pairs {
+            let actual = self.names.expression_type(self.program, self.at(value));
+            match self.names.agree(self.program, formals[formal].ty, actual) {
+                Some(true) => score += 1,
+                Some(false) => return 0,
+                None => {}
+            }
+        }
+        score
+    }
+
+    /// Whether actual parameters have the number and names that a candidate asks for, and no literal of another type.
+    fn may_fit(&self, candidate: EntityId, call: NodeId) -> bool {
+        if !self.names.is_callable(candidate) {
+            return true;
+        }
+        let formals = self.names.parameters(self.program, candidate);
+        self.paired(&formals, call).is_some()
+    }
+
+    /// The formals (by index) that actual parameters stand for, and their values.
+    fn paired(&self, formals: &[Formal], call: NodeId) -> Option<Vec<(usize, NodeId)>> {
+        let tree = self.tree();
+        let mut found = Vec::new();
         let mut given = vec![false; formals.len()];
         for (position, actual) in tree.all(call, "parameter_association").enumerate() {
             let named = tree
@@ -105,27 +141,22 @@ impl Pass<'_> {
                     formals.iter().position(|f| Names::key(&f.name) == key)
                 }
                 None => Some(position).filter(|&p| p < formals.len()),
-            };
-            let Some(index) = index else { return 0 };
+            }?;
             given[index] = true;
             let Some(value) = tree.child(actual, "expression") else {
                 continue;
             };
-            let actual = self.names.expression_type(self.program, self.at(value));
-            if is_other_standard(&formals[index].mark, actual) {
-                return 0;
+            let ty = self.names.expression_type(self.program, self.at(value));
+            if is_other_standard(&formals[index].mark, ty) {
+                return None;
             }
-            match self.names.agree(self.program, formals[index].ty, actual) {
-                Some(true) => score += 1,
-                Some(false) => return 0,
-                None => {}
-            }
+            found.push((index, value));
         }
         let all_given = formals
             .iter()
             .zip(given)
             .all(|(f, given)| given || f.has_default);
-        if all_given { score } else { 0 }
+        all_given.then_some(found)
     }
 }
 
@@ -191,7 +222,8 @@ impl Names {
         match (formal, actual) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => None,
             (Ty::Named(a), Ty::Named(b)) => {
-                Some(self.first_subtype(program, a) == self.first_subtype(program, b))
+                let first = |e| self.first_declaration(self.first_subtype(program, e));
+                Some(first(a) == first(b))
             }
             (Ty::Named(a), Ty::Integer) => {
                 let is_other = [

@@ -1,59 +1,125 @@
 //! Calling servers become protected objects that their clients call (section 6.2 of the paper, figure 6).
 //!
-//! The data goes the other way: what the server passed in a call of the client's entry, the object's entry gives out, and the client's
-//! accept becomes a call of it. The loop around the call becomes a counter. Each client gets the next item, not the item of its own
-//! index, so nothing else may name the clients by index.
+//! The data goes the other way: what the server passed in a call of a client's entry, the object's entry gives out, what came back it
+//! takes, and the client's accept becomes a call of it. The server's calls are the waits of the graph, and the code between them goes
+//! on as that of an accepting server does, so that loops become counters and the stage keeps the order of the calls.
+//!
+//! A client that is a single task is told apart by an entry of its own. Tasks of one type are told apart by nothing: each gets the next
+//! item, not the item of its own place, so nothing else may tell them apart either.
 
 mod clients;
+pub(in crate::translate) mod data;
+pub(in crate::translate) mod places;
 mod write;
 
-use clients::{accept, only_served_so};
-use write::{above, body, client_call, client_declaration, object};
+use std::collections::{HashMap, HashSet};
 
-use std::collections::HashSet;
-
+use crate::edit::Edit;
+use crate::flow::Flow;
+use crate::model::{Entry, Task};
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
-use crate::translate::accepting::Replacement;
-use crate::translate::context::{Context, source_of};
-use crate::translate::machine::Counter;
-use crate::translate::{counter, declarations};
+use crate::translate::accepting::{self, Replacement};
+use crate::translate::context::Context;
+use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
 
-/// The one loop of a calling server, and the clients that it calls.
-struct Plan {
-    /// The loop's counter, and its statements around the call.
-    counter: Counter,
-    before: Vec<NodeId>,
-    after: Vec<NodeId>,
-    /// The client's task type, its entry, and the accept statement that serves it.
-    client: EntityId,
+/// What the entries of a calling server's object give and take.
+#[derive(Debug)]
+pub(in crate::translate) struct Inverted {
+    /// The entries, in the order of the task's.
+    pub opened: Vec<Opened>,
+    /// The actual parameters of each call, by formal.
+    pub values: HashMap<NodeId, Vec<(String, NodeId)>>,
+    /// The index of the client in each call of an array's element.
+    pub indexes: HashMap<NodeId, NodeId>,
+}
+
+/// An entry that a client calls where it accepted a call.
+#[derive(Debug)]
+pub(in crate::translate) struct Opened {
+    /// Its name; if the server is held, of `Begin_` and `End_` it.
+    pub name: String,
+    /// Its parameters.
+    pub data: Vec<data::Datum>,
+    /// Whether the client says when it is done.
+    pub is_held: bool,
+    /// What it has to do with the client's place among others of its type.
+    pub place: places::Place,
+}
+
+/// A client's entry that the server calls.
+struct Target {
     entry: EntityId,
-    accept: At,
-    /// The formal parameters of the entry: name, subtype, and the value that the server passes.
-    data: Vec<(String, String, String)>,
+    /// The single task or task type that has it.
+    client: EntityId,
+    /// The calls in the server.
+    calls: Vec<NodeId>,
+    /// The accept statements in the client, which become calls.
+    accepts: Vec<At>,
+    /// The formal parameters.
+    data: Vec<data::Datum>,
+    /// Whether the server must wait while the client does what its accept does.
+    is_held: bool,
+    /// The name of the object's entry.
+    name: String,
+    /// What it has to do with the client's place among others of its type.
+    place: places::Place,
 }
 
-/// Whether a task looks like a calling server: it has no entries, and calls an entry in a `for` loop.
-pub fn looks_like_one(cx: &Context) -> bool {
-    cx.task.entries.is_empty() && !cx.task.is_type && entry_call(cx).is_some()
-}
-
-/// The loop, and the call of an entry of an array's element in it.
-fn entry_call(cx: &Context) -> Option<(NodeId, NodeId)> {
+/// The calls of other tasks' entries in a task's own code.
+fn calls(cx: &Context) -> Vec<(NodeId, EntityId)> {
     let tree = cx.tree();
-    let statements = cx.flow.statements(cx.flow.sequence(cx.task.body.node)?);
-    let node = *statements
-        .iter()
-        .find(|&&n| tree.kind(n) == "loop_statement" && cx.flow.is_for(n))?;
-    let inner = tree.role(node, "statements")?;
-    let call = tree.children(inner).find(|&n| {
-        let name = tree.role(n, "name").map(|name| cx.at(name));
-        let target = name.and_then(|name| cx.names.meaning(cx.program, name));
-        tree.kind(n) == "procedure_call_statement"
-            && target.is_some_and(|e| cx.names.entity(e).kind == Kind::Entry)
-    })?;
-    Some((node, call))
+    let statements = tree
+        .walk(cx.task.body.node)
+        .filter(|&n| tree.kind(n) == "procedure_call_statement");
+    statements
+        .filter_map(|n| {
+            let name = tree.role(n, "name")?;
+            let id = cx.names.meaning(cx.program, cx.at(name))?;
+            owner(cx, id).map(|_| (n, id))
+        })
+        .collect()
+}
+
+/// The task that has an entry.
+fn owner(cx: &Context, entry: EntityId) -> Option<EntityId> {
+    let entity = cx.names.entity(entry);
+    let owner = cx.names.scope(entity.scope).owner?;
+    let is_task = matches!(
+        cx.names.entity(owner).kind,
+        Kind::SingleTask | Kind::TaskType
+    );
+    (entity.kind == Kind::Entry && is_task).then_some(owner)
+}
+
+/// The tasks whose entries a task calls, if it has no entries itself, and nobody else calls those, and they are not accepted as servers
+/// do it, in a select.
+pub fn clients_of(cx: &Context) -> Vec<EntityId> {
+    if !cx.task.entries.is_empty() || cx.task.is_type {
+        return vec![];
+    }
+    let calls = calls(cx);
+    let is_own = |&(_, entry): &(NodeId, EntityId)| {
+        let mut uses = cx.names.uses_of(entry).iter();
+        uses.all(|&at| in_call(cx, at, &calls) || in_client(cx, at, entry))
+    };
+    let serves = |&(_, entry): &(NodeId, EntityId)| clients::is_server(cx, entry);
+    if !calls.iter().all(is_own) || calls.iter().any(serves) {
+        return vec![];
+    }
+    calls.iter().filter_map(|&(_, e)| owner(cx, e)).collect()
+}
+
+fn in_call(cx: &Context, at: At, calls: &[(NodeId, EntityId)]) -> bool {
+    at.file == cx.task.body.file && calls.iter().any(|&(n, _)| cx.tree().is_within(at.node, n))
+}
+
+fn in_client(cx: &Context, at: At, entry: EntityId) -> bool {
+    let body = owner(cx, entry).and_then(|o| cx.names.entity(o).body);
+    body.is_some_and(|b| {
+        b.file == at.file && cx.program.sources[b.file].tree.is_within(at.node, b.node)
+    })
 }
 
 /// The edits that replace a calling server and change its clients.
@@ -61,269 +127,142 @@ fn entry_call(cx: &Context) -> Option<(NodeId, NodeId)> {
 /// # Errors
 /// The reasons that stand in the way.
 pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
-    let plan = plan(&cx)?;
-    let mut moved = declarations::plan(&cx, std::collections::HashMap::new(), taken);
-    if !moved.reasons.is_empty() || !moved.start.is_empty() {
-        let late = cx.reason(
-            Rule::Prologue,
-            cx.task.body.node,
-            "a variable of the server has an initial value that must be computed",
-            "use a constant",
-        );
-        moved.reasons.push(late);
-        return Err(moved.reasons);
+    let targets = targets(&cx)?;
+    let (task, waits) = inverted_task(&cx, &targets);
+    let flow = Flow::of_calls(cx.program, &task, &waits);
+    let cx = Context {
+        task: &task,
+        flow: &flow,
+        ..cx
+    };
+    let found = obstacles::between_calls(&cx);
+    if !found.reasons.is_empty() {
+        return Err(found.reasons);
     }
-    let edits = vec![
-        object(&cx, &plan, &moved),
-        body(&cx, &plan, &moved),
-        client_declaration(&cx, &plan),
-        client_call(&cx, &plan),
-        above(&cx, cx.task.declaration, &moved.before_declaration),
-        above(&cx, cx.task.body, &moved.before_body),
-    ];
-    let edits = edits
-        .into_iter()
-        .filter(|e| !(e.range.is_empty() && e.text.is_empty()))
-        .collect();
-    Ok(Replacement {
-        edits,
-        declared: moved.outside_names,
-    })
+    let mut replacement = accepting::replace_inverted(cx, taken, inverted(&cx, &targets))?;
+    replacement.edits.extend(client_edits(&cx, &targets));
+    replacement.notes = found.notes;
+    Ok(replacement)
 }
 
 fn refuse(cx: &Context, rule: Rule, node: NodeId, text: &str, mend: &str) -> Vec<Reason> {
     vec![cx.reason(rule, node, text, mend)]
 }
 
-fn plan(cx: &Context) -> Result<Plan, Vec<Reason>> {
+/// The entries that are called, each with its calls, its client and its accepts.
+fn targets(cx: &Context) -> Result<Vec<Target>, Vec<Reason>> {
     let tree = cx.tree();
-    let Some((node, call)) = entry_call(cx) else {
-        return Err(refuse(
-            cx,
-            Rule::NoAccept,
-            cx.task.body.node,
-            "the task neither accepts nor distributes calls",
-            "nothing",
-        ));
-    };
-    let body = cx
-        .flow
-        .sequence(cx.task.body.node)
-        .map_or(vec![], |s| cx.flow.statements(s));
-    if let Some(&other) = body
-        .iter()
-        .find(|&&n| n != node && tree.kind(n) != "null_statement")
-    {
-        return Err(refuse(
-            cx,
-            Rule::LoopShape,
-            other,
-            "the task does more than call its clients in one loop",
-            "move it into the clients, or into the unit that declares the task",
-        ));
-    }
-    if tree
-        .child(cx.task.body.node, "handled_sequence_of_statements")
-        .is_some_and(|h| tree.child(h, "exception_handler").is_some())
-    {
-        return Err(refuse(
-            cx,
-            Rule::Handler,
-            cx.task.body.node,
-            "the task has exception handlers",
-            "handle exceptions in the clients",
-        ));
-    }
-    let (_, counter) = counter::of(cx, node).map_err(|r| vec![r])?;
-    if counter.bound.is_some() || !counter.has_static_first {
-        return Err(refuse(
-            cx,
-            Rule::LoopShape,
-            node,
-            "the bounds of the loop must be computed",
-            "keep them in constants",
-        ));
-    }
-    let declaration = cx.task.declaration;
-    let scheme = tree
-        .child(node, "iteration_scheme")
-        .map_or(vec![], |s| cx.meanings(cx.at(s)));
-    let is_late = scheme.iter().any(|&(_, e)| {
-        let ident = cx.names.entity(e).ident;
-        let is_after = cx.program.sources[ident.file].tree.start(ident.node)
-            > cx.program.sources[declaration.file]
-                .tree
-                .start(declaration.node);
-        ident.file == declaration.file && is_after && !cx.is_local(e)
-    });
-    if is_late {
-        return Err(refuse(
-            cx,
-            Rule::Declaration,
-            node,
-            "the range of the loop is declared after the server",
-            "declare the server after its clients",
-        ));
-    }
-    let inner = tree
-        .role(node, "statements")
-        .map_or(vec![], |s| cx.flow.statements(s));
-    let at = inner.iter().position(|&n| n == call).unwrap_or(0);
-    let (before, after) = (inner[..at].to_vec(), inner[at + 1..].to_vec());
-    quiet(cx, &before, &after)?;
-    let (array, client, entry) = clients::clients(cx, node, call)?;
-    only_served_so(cx, call, array, client, entry)?;
-    let accept = accept(cx, call, client, entry)?;
-    let data = data(cx, call, entry)?;
-    captured(cx, &data, &before, &after)?;
-    Ok(Plan {
-        counter,
-        before,
-        after,
-        client,
-        entry,
-        accept,
-        data,
-    })
-}
-
-/// The statements beside the call neither block nor do anything that is not known.
-fn quiet(cx: &Context, before: &[NodeId], after: &[NodeId]) -> Result<(), Vec<Reason>> {
-    let all: Vec<NodeId> = before.iter().chain(after).copied().collect();
-    let effects = cx.oracle.of_all(cx.task.body.file, &all);
-    let found = effects
-        .blocks
-        .iter()
-        .chain(&effects.unknown)
-        .chain(&effects.long)
-        .chain(&effects.raises)
-        .next();
-    if let Some(effect) = found {
-        let text = format!(
-            "{} beside the call would be done in a protected action",
-            effect.what
-        );
-        return Err(vec![Reason {
-            rule: Rule::BlocksBetween,
-            at: effect.at,
-            text,
-            mend: "do it in the clients".into(),
-        }]);
-    }
-    match all.iter().find(|&&n| !cx.flow.is_plain(n)) {
-        Some(&n) => Err(refuse(
-            cx,
-            Rule::LoopShape,
-            n,
-            "the loop is left in its middle",
-            "call every client",
-        )),
-        None => Ok(()),
-    }
-}
-
-/// What the server passes, by formal parameter.
-fn data(
-    cx: &Context,
-    call: NodeId,
-    entry: EntityId,
-) -> Result<Vec<(String, String, String)>, Vec<Reason>> {
-    let at = cx.names.entity(entry).at;
-    let source = source_of(cx.program, at);
-    let tree = &source.tree;
-    let mut found: Vec<(String, String, String)> = Vec::new();
-    let formals = tree.child(at.node, "formal_part");
-    for parameter in formals
-        .into_iter()
-        .flat_map(|f| tree.all(f, "parameter_specification"))
-    {
-        let is_in = tree
-            .child(parameter, "non_empty_mode")
-            .is_none_or(|m| tree.child(m, "out").is_none());
-        let subtype = tree
-            .role(parameter, "subtype_mark")
-            .map(|n| source.text(n).to_string());
-        let is_string = subtype
-            .as_ref()
-            .is_some_and(|s| Names::key(s).ends_with("string"));
-        let Some(subtype) = subtype.filter(|_| is_in && !is_string) else {
-            let mend = "pass definite data, in parameters of mode in";
-            return Err(refuse(
-                cx,
-                Rule::LoopShape,
-                call,
-                "the data does not go from the server to the client only, or has no fixed size",
-                mend,
-            ));
-        };
-        let default = tree
-            .child(parameter, "expression")
-            .map_or(String::new(), |e| source.text(e).to_string());
-        for ident in tree
-            .children(parameter)
-            .take_while(|&n| tree.kind(n) != ":")
-            .filter(|&n| tree.kind(n) == "identifier")
+    let calls = calls(cx);
+    let mut found: Vec<Target> = Vec::new();
+    for &(call, entry) in &calls {
+        if let Some(select) = tree.ancestor(
+            call,
+            &[
+                "timed_entry_call",
+                "conditional_entry_call",
+                "asynchronous_select",
+                "subprogram_body",
+            ],
+        ) && tree.is_within(select, cx.task.body.node)
         {
-            found.push((
-                source.text(ident).to_string(),
-                subtype.clone(),
-                default.clone(),
-            ));
+            let text = "the client is called in a select statement or a subprogram";
+            let mend = "call it unconditionally, in the task's own statements";
+            return Err(refuse(cx, Rule::LoopShape, select, text, mend));
         }
-    }
-    let own = cx.tree();
-    let actuals = own.child(call, "actual_parameter_part");
-    for (position, actual) in actuals
-        .into_iter()
-        .flat_map(|a| own.all(a, "parameter_association"))
-        .enumerate()
-    {
-        let named = own
-            .child(actual, "component_choice_list")
-            .map(|n| Names::key(cx.text(n)));
-        let slot = found.iter_mut().enumerate().find(|(i, f)| {
-            named
-                .as_ref()
-                .map_or(*i == position, |n| Names::key(&f.0) == *n)
+        if let Some(known) = found.iter_mut().find(|t| t.entry == entry) {
+            known.calls.push(call);
+            continue;
+        }
+        let Some(client) = owner(cx, entry) else {
+            continue;
+        };
+        let accepts = clients::accepts(cx, call, client, entry)?;
+        let data = data::of(cx, call, entry)?;
+        let is_held = data::is_held(cx, &data, &accepts);
+        found.push(Target {
+            entry,
+            client,
+            calls: vec![call],
+            accepts,
+            data,
+            is_held,
+            name: String::new(),
+            place: places::Place::None,
         });
-        if let (Some((_, slot)), Some(value)) = (slot, own.child(actual, "expression")) {
-            slot.2 = cx.text(value).to_string();
-        }
     }
+    clients::check(cx, &mut found)?;
+    name(cx, &mut found);
     Ok(found)
 }
 
-/// The formals of the object's entry must not hide what its statements mean.
-fn captured(
-    cx: &Context,
-    data: &[(String, String, String)],
-    before: &[NodeId],
-    after: &[NodeId],
-) -> Result<(), Vec<Reason>> {
-    let (_, call) = entry_call(cx).unwrap_or((cx.task.body.node, cx.task.body.node));
-    let tree = cx.tree();
-    let nodes = before
+/// The client's name for the entry, with the client's own in front if several clients have such entries.
+fn name(cx: &Context, targets: &mut [Target]) {
+    let keys: Vec<String> = targets
         .iter()
-        .chain(after)
-        .copied()
-        .chain(tree.walk(call).filter(|&n| tree.kind(n) == "expression"));
-    for node in nodes {
-        let hidden = tree.walk(node).find(|&n| {
-            tree.kind(n) == "identifier"
-                && tree.field(n) != "selector_name"
-                && data
-                    .iter()
-                    .any(|d| Names::key(&d.0) == Names::key(cx.text(n)))
-        });
-        if let Some(hidden) = hidden {
-            return Err(refuse(
-                cx,
-                Rule::Declaration,
-                hidden,
-                "a parameter of that name would hide it",
-                "rename one of them",
-            ));
-        }
+        .map(|t| Names::key(&cx.names.entity(t.entry).name))
+        .collect();
+    for (index, target) in targets.iter_mut().enumerate() {
+        let entry = &cx.names.entity(target.entry).name;
+        let is_shared = keys.iter().filter(|k| **k == keys[index]).count() > 1;
+        target.name = if is_shared {
+            format!("{}_{entry}", cx.names.entity(target.client).name)
+        } else {
+            entry.clone()
+        };
     }
-    Ok(())
+}
+
+/// The task as if it had the entries that its clients are to call, and the calls as their accepts.
+fn inverted_task(cx: &Context, targets: &[Target]) -> (Task, Vec<(NodeId, usize)>) {
+    let mut task = cx.task.clone();
+    let mut waits = Vec::new();
+    for target in targets {
+        waits.extend(target.calls.iter().map(|&c| (c, task.entries.len())));
+        task.entries.push(Entry {
+            id: target.entry,
+            name: target.name.clone(),
+            index: None,
+            formals: None,
+        });
+    }
+    waits.sort_unstable();
+    (task, waits)
+}
+
+/// What the entries give and take.
+fn inverted(cx: &Context, targets: &[Target]) -> Inverted {
+    let mut opened = Vec::new();
+    let mut values: HashMap<NodeId, Vec<(String, NodeId)>> = HashMap::new();
+    let mut indexes = HashMap::new();
+    for target in targets {
+        for &call in &target.calls {
+            values.insert(call, data::actuals(cx, &target.data, call));
+            indexes.extend(places::called_element(cx, call).map(|(_, index)| (call, index)));
+        }
+        opened.push(Opened {
+            name: target.name.clone(),
+            data: target.data.clone(),
+            is_held: target.is_held,
+            place: target.place.clone(),
+        });
+    }
+    Inverted {
+        opened,
+        values,
+        indexes,
+    }
+}
+
+fn client_edits(cx: &Context, targets: &[Target]) -> Vec<Edit> {
+    let mut edits = write::declarations(cx, targets);
+    edits.extend(write::variables(cx, targets));
+    for target in targets {
+        edits.extend(
+            target
+                .accepts
+                .iter()
+                .map(|&accept| write::call(cx, target, accept)),
+        );
+    }
+    edits
 }

@@ -1,245 +1,268 @@
-//! The text of the object, and of its clients.
+//! The text of the clients: entries go from their declarations, and accept statements become calls.
 
-use super::Plan;
+use super::Target;
+use super::data::Datum;
+use super::places::{self, Place};
 use crate::edit::Edit;
-use crate::names::{At, Names};
+use crate::names::{At, EntityId, Names};
 use crate::syntax::NodeId;
+use crate::translate::code;
 use crate::translate::context::{Context, source_of};
-use crate::translate::{declarations, layout, machine};
+use crate::translate::layout;
 
-pub(super) fn profile(plan: &Plan) -> String {
-    if plan.data.is_empty() {
-        return String::new();
-    }
-    let mut parts: Vec<(Vec<&str>, &str)> = Vec::new();
-    for (name, subtype, _) in &plan.data {
-        match parts.last_mut() {
-            Some((names, known)) if *known == subtype.as_str() => names.push(name),
-            _ => parts.push((vec![name], subtype)),
+/// The clients' declarations without the entries.
+pub(super) fn declarations(cx: &Context, targets: &[Target]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut seen: Vec<EntityId> = Vec::new();
+    for target in targets {
+        if seen.contains(&target.client) {
+            continue;
         }
+        seen.push(target.client);
+        let own = targets.iter().filter(|t| t.client == target.client);
+        let entries: Vec<At> = own.map(|t| cx.names.entity(t.entry).at).collect();
+        edits.extend(declaration(cx, target.client, &entries));
     }
-    let parts: Vec<String> = parts
-        .into_iter()
-        .map(|(names, subtype)| format!("{} : out {subtype}", names.join(", ")))
-        .collect();
-    format!(" ({})", parts.join("; "))
+    edits
 }
 
-pub(super) const OVER: &str = "All_Given";
-
-pub(super) fn object(cx: &Context, plan: &Plan, moved: &declarations::Moved) -> Edit {
-    let at = cx.task.declaration;
-    let source = source_of(cx.program, at);
-    let step = layout::indent_step(source);
-    let (name, entry) = (&cx.task.name, &cx.names.entity(plan.entry).name);
-    let counter = &plan.counter;
-    let over = if counter.is_entered {
-        "False".to_string()
-    } else {
-        format!(
-            "{} {} {}",
-            counter.first,
-            if counter.is_reverse { "<" } else { ">" },
-            counter.last
-        )
-    };
-    let mut lines = vec![
-        format!(
-            "--  Was task {name}, which did nothing but call {entry} of its clients (antiphon translate)"
-        ),
-        format!("protected {name} is"),
-        format!("{step}entry {entry}{};", profile(plan)),
-        "private".to_string(),
-        format!(
-            "{step}{} : {} := {};",
-            counter.name, counter.subtype, counter.first
-        ),
-        format!("{step}{OVER} : Boolean := {over};"),
-    ];
-    lines.extend(
-        moved
-            .components
-            .iter()
-            .flatten()
-            .map(|l| format!("{step}{l}")),
-    );
-    lines.push(format!("end {name};"));
-    let text = layout::indented(&lines, source.indent(source.tree.start(at.node)));
-    Edit {
-        file: at.file,
-        range: source.tree.range(at.node),
-        text: text.trim().to_string(),
-    }
-}
-
-pub(super) fn body(cx: &Context, plan: &Plan, moved: &declarations::Moved) -> Edit {
-    let source = cx.source();
-    let step = layout::indent_step(source);
-    let (name, entry) = (&cx.task.name, &cx.names.entity(plan.entry).name);
-    let copied = |nodes: &[NodeId]| -> Vec<String> {
-        nodes
-            .iter()
-            .filter(|&&n| cx.tree().kind(n) != "null_statement")
-            .flat_map(|&n| layout::lines_of(source, n, &moved.changes))
-            .collect()
-    };
-    let mut inner = copied(&plan.before);
-    inner.extend(
-        plan.data
-            .iter()
-            .map(|(formal, _, value)| format!("{formal} := {value};")),
-    );
-    inner.extend(copied(&plan.after));
-    let counter = &plan.counter;
-    let order = if counter.is_reverse { ">" } else { "<" };
-    inner.push(format!("if {} {order} {} then", counter.name, counter.last));
-    inner.push(format!("{step}{}", machine::step(counter)));
-    inner.push("else".into());
-    inner.push(format!("{step}{OVER} := True;"));
-    inner.push("end if;".into());
-    let mut lines = vec![format!("protected body {name} is"), String::new()];
-    lines.push(format!(
-        "{step}entry {entry}{} when not {OVER} is",
-        profile(plan)
-    ));
-    lines.push(format!("{step}begin"));
-    lines.extend(inner.into_iter().map(|l| format!("{step}{step}{l}")));
-    lines.extend([
-        format!("{step}end {entry};"),
-        String::new(),
-        format!("end {name};"),
-    ]);
-    let text = layout::indented(&lines, source.indent(cx.tree().start(cx.task.body.node)));
-    Edit {
-        file: cx.task.body.file,
-        range: cx.tree().range(cx.task.body.node),
-        text: text.trim().to_string(),
-    }
-}
-
-/// The client's declaration without the entry.
-pub(super) fn client_declaration(cx: &Context, plan: &Plan) -> Edit {
-    let at = cx.names.entity(plan.client).at;
+fn declaration(cx: &Context, client: EntityId, entries: &[At]) -> Vec<Edit> {
+    let at = cx.names.entity(client).at;
     let source = source_of(cx.program, at);
     let tree = &source.tree;
     let definition = tree.child(at.node, "task_definition");
     let items = definition.map_or(0, |d| {
         tree.children(d).filter(|&n| !tree.is_leaf(n)).count()
     });
-    if items == 1 {
+    if items == entries.len() {
         let head = tree
             .child(at.node, "is")
             .map_or(tree.end(at.node), |n| tree.start(n));
         let text = format!("{};", source.text[tree.start(at.node)..head].trim_end());
-        return Edit {
+        return vec![Edit {
             file: at.file,
             range: tree.range(at.node),
             text,
-        };
+        }];
     }
-    let entry = cx.names.entity(plan.entry).at;
-    let range = source.line_start(tree.start(entry.node))..source.line_end(tree.end(entry.node));
-    Edit {
-        file: entry.file,
-        range,
-        text: String::new(),
-    }
-}
-
-/// The call in place of the accept statement.
-pub(super) fn client_call(cx: &Context, plan: &Plan) -> Edit {
-    let at = plan.accept;
-    let source = source_of(cx.program, at);
-    let tree = &source.tree;
-    let entry = &cx.names.entity(plan.entry).name;
-    let call = |actuals: Vec<String>| {
-        let actuals = if actuals.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", actuals.join(", "))
-        };
-        format!("{}.{entry}{actuals};", cx.task.name)
-    };
-    let formals: Vec<String> = plan.data.iter().map(|d| d.0.clone()).collect();
-    let handled = tree.child(at.node, "handled_sequence_of_statements");
-    let text = match (handled, direct_targets(cx, plan)) {
-        (_, Some(targets)) => call(targets),
-        (None, None) if formals.is_empty() => call(vec![]),
-        (handled, None) => {
-            let step = layout::indent_step(source);
-            let mut lines = vec!["declare".to_string()];
-            lines.extend(
-                plan.data
-                    .iter()
-                    .map(|(name, subtype, _)| format!("{step}{name} : {subtype};")),
-            );
-            lines.extend(["begin".to_string(), format!("{step}{}", call(formals))]);
-            if let Some(handled) = handled {
-                let text = layout::dedent(source.text(handled), source.indent(tree.start(handled)));
-                lines.extend(text.into_iter().map(|l| format!("{step}{l}")));
-            }
-            lines.push("end;".into());
-            layout::indented(&lines, source.indent(tree.start(at.node)))
-                .trim()
-                .to_string()
+    let gone = entries.iter().map(|entry| {
+        let start = source.line_start(tree.start(entry.node));
+        Edit {
+            file: entry.file,
+            range: start..source.line_end(tree.end(entry.node)),
+            text: String::new(),
         }
+    });
+    gone.collect()
+}
+
+/// The call, or two of them, in place of an accept statement.
+pub(super) fn call(cx: &Context, target: &Target, accept: At) -> Edit {
+    let source = source_of(cx.program, accept);
+    let tree = &source.tree;
+    let direct = if target.is_held {
+        None
+    } else {
+        targets_of(cx, target, accept).or_else(|| values_of(cx, target, accept))
     };
+    let lines = match direct {
+        Some(mut actuals) => {
+            // What is given stands before what is taken, and the place is given.
+            let at = if target.data.iter().any(|d| d.is_taken) {
+                0
+            } else {
+                actuals.len()
+            };
+            actuals.splice(at..at, told(cx, target));
+            vec![call_text(cx, &called(cx, target, ""), &actuals)]
+        }
+        None => in_order(cx, target, accept),
+    };
+    let text = layout::indented(&lines, source.indent(tree.start(accept.node)));
     Edit {
-        file: at.file,
-        range: tree.range(at.node),
-        text,
+        file: accept.file,
+        range: tree.range(accept.node),
+        text: text.trim().to_string(),
     }
 }
 
-/// The variables that the accept copies its parameters to, if it does nothing else and the types are the same.
-pub(super) fn direct_targets(cx: &Context, plan: &Plan) -> Option<Vec<String>> {
-    let at = plan.accept;
-    let source = source_of(cx.program, at);
-    let tree = &source.tree;
-    let handled = tree.child(at.node, "handled_sequence_of_statements")?;
-    if tree.child(handled, "exception_handler").is_some() || plan.data.is_empty() {
-        return None;
+/// The client's variable for its place, if the call tells it.
+fn told(cx: &Context, target: &Target) -> Option<String> {
+    matches!(target.place, Place::Told { .. }).then(|| places::variable(cx, target.client))
+}
+
+/// The entry that a client calls, with its place if it is of a family.
+fn called(cx: &Context, target: &Target, prefix: &str) -> String {
+    let member = match target.place {
+        Place::Asked { .. } => format!(" ({})", places::variable(cx, target.client)),
+        _ => String::new(),
+    };
+    format!("{prefix}{}{member}", target.name)
+}
+
+/// The declarations of the variables in which clients keep their places.
+pub(super) fn variables(cx: &Context, targets: &[Target]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for target in targets {
+        let (Place::Told { subtype, .. }, Some(body)) =
+            (&target.place, cx.names.entity(target.client).body)
+        else {
+            continue;
+        };
+        let source = source_of(cx.program, body);
+        let Some(begin) = source.tree.child(body.node, "begin") else {
+            continue;
+        };
+        let line = source.line_start(source.tree.start(begin));
+        let indent = source.indent(source.tree.start(begin));
+        let step = layout::indent_step(source);
+        let name = places::variable(cx, target.client);
+        edits.push(Edit {
+            file: body.file,
+            range: line..line,
+            text: format!("{indent}{step}{name} : {subtype};\n"),
+        });
     }
-    let mut targets = vec![None; plan.data.len()];
-    for statement in tree.children(tree.child(handled, "sequence_of_statements")?) {
+    edits
+}
+
+fn call_text(cx: &Context, name: &str, actuals: &[String]) -> String {
+    let actuals = if actuals.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", actuals.join(", "))
+    };
+    format!("{}.{name}{actuals};", cx.task.name)
+}
+
+/// The accept's statements between what is given and what is taken, with variables for the parameters.
+fn in_order(cx: &Context, target: &Target, accept: At) -> Vec<String> {
+    let source = source_of(cx.program, accept);
+    let tree = &source.tree;
+    let step = layout::indent_step(source);
+    let handled = tree.child(accept.node, "handled_sequence_of_statements");
+    let body = handled.map_or(vec![], |h| {
+        layout::dedent(source.text(h), source.indent(tree.start(h)))
+    });
+    let names = |is_wanted: fn(&Datum) -> bool| -> Vec<String> {
+        let data = target.data.iter().filter(|d| is_wanted(d));
+        data.map(|d| d.name.clone()).collect()
+    };
+    let (mut given, taken) = (names(|d| d.is_given), names(|d| d.is_taken));
+    given.extend(told(cx, target));
+    let mut inner = Vec::new();
+    if target.is_held {
+        inner.push(call_text(cx, &called(cx, target, "Begin_"), &given));
+        inner.extend(body.iter().cloned());
+        inner.push(call_text(cx, &format!("End_{}", target.name), &taken));
+    } else if taken.is_empty() {
+        inner.push(call_text(cx, &called(cx, target, ""), &given));
+        inner.extend(body.iter().cloned());
+    } else {
+        let actuals: Vec<String> = told(cx, target).into_iter().chain(taken).collect();
+        inner.extend(body.iter().cloned());
+        inner.push(call_text(cx, &called(cx, target, ""), &actuals));
+    }
+    if target.data.is_empty() {
+        return inner;
+    }
+    let mut lines = vec!["declare".to_string()];
+    let objects = target.data.iter();
+    lines.extend(objects.map(|d| format!("{step}{} : {};", d.name, d.subtype)));
+    let used = code::names_in(&body);
+    let own = told(cx, target);
+    let unused: Vec<String> = given
+        .into_iter()
+        .filter(|n| Some(n) != own.as_ref() && !used.contains(&Names::key(n)))
+        .collect();
+    if !unused.is_empty() {
+        lines.push(format!(
+            "{step}pragma Unreferenced ({});",
+            unused.join(", ")
+        ));
+    }
+    lines.push("begin".into());
+    lines.extend(inner.into_iter().map(|l| format!("{step}{l}")));
+    lines.push("end;".into());
+    lines
+}
+
+/// The assignments that an accept's body is made of: variable, value; none if there is anything else.
+fn assignments(cx: &Context, accept: At) -> Option<Vec<(NodeId, NodeId)>> {
+    let tree = &source_of(cx.program, accept).tree;
+    let Some(handled) = tree.child(accept.node, "handled_sequence_of_statements") else {
+        return Some(vec![]);
+    };
+    let statements = tree.children(tree.child(handled, "sequence_of_statements")?);
+    let mut found = Vec::new();
+    for statement in statements.filter(|&n| tree.kind(n) != "null_statement") {
         if tree.kind(statement) != "assignment_statement" {
             return None;
         }
-        let target = tree
-            .role(statement, "variable_name")
-            .filter(|&n| matches!(tree.kind(n), "identifier" | "selected_component"))?;
-        let value = tree.child(statement, "expression")?;
-        let slot = plan
-            .data
-            .iter()
-            .position(|d| Names::key(&d.0) == Names::key(source.text(value)))?;
-        let variable = cx.names.meaning(cx.program, At { node: target, ..at })?;
-        let declared = cx.names.entity(variable).at;
-        let mark = source_of(cx.program, declared)
-            .tree
-            .role(declared.node, "subtype_mark")
-            .map(|n| Names::key(source_of(cx.program, declared).text(n)));
-        let is_same = mark.is_some_and(|m| m == Names::key(&plan.data[slot].1));
-        if !is_same || targets[slot].is_some() {
-            return None;
-        }
-        targets[slot] = Some(source.text(target).to_string());
+        let target = tree.role(statement, "variable_name")?;
+        found.push((target, tree.child(statement, "expression")?));
     }
-    targets.into_iter().collect()
+    Some(found)
 }
 
-pub(super) fn above(cx: &Context, at: At, items: &[Vec<String>]) -> Edit {
-    let source = source_of(cx.program, at);
-    let line = source.line_start(source.tree.start(at.node));
-    let lines: Vec<String> = items.iter().flatten().cloned().collect();
-    let text = if lines.is_empty() {
-        String::new()
-    } else {
-        layout::indented(&lines, source.indent(source.tree.start(at.node))) + "\n"
-    };
-    Edit {
-        file: at.file,
-        range: line..line,
-        text,
+/// The variables that the accept copies its parameters to, if it does nothing else and the types are the same.
+fn targets_of(cx: &Context, target: &Target, accept: At) -> Option<Vec<String>> {
+    let source = source_of(cx.program, accept);
+    let tree = &source.tree;
+    let copies = assignments(cx, accept)?;
+    if target.data.iter().any(|d| d.is_taken) {
+        return None;
     }
+    let mut found = vec![None; target.data.len()];
+    for (variable, value) in copies {
+        if !matches!(tree.kind(variable), "identifier" | "selected_component") {
+            return None;
+        }
+        let key = Names::key(source.text(value));
+        let slot = target
+            .data
+            .iter()
+            .position(|d| Names::key(&d.name) == key)?;
+        let at = At {
+            node: variable,
+            ..accept
+        };
+        let declared = cx.names.entity(cx.names.meaning(cx.program, at)?).at;
+        let other = source_of(cx.program, declared);
+        let mark = other.tree.role(declared.node, "subtype_mark")?;
+        let is_same = Names::key(other.text(mark)) == Names::key(&target.data[slot].subtype);
+        if !is_same || found[slot].is_some() {
+            return None;
+        }
+        found[slot] = Some(source.text(variable).to_string());
+    }
+    found.into_iter().collect()
+}
+
+/// The values that the accept gives its out parameters, if it does nothing else.
+fn values_of(cx: &Context, target: &Target, accept: At) -> Option<Vec<String>> {
+    let source = source_of(cx.program, accept);
+    let copies = assignments(cx, accept)?;
+    if target.data.iter().any(|d| d.is_given) {
+        return None;
+    }
+    let mut found = vec![None; target.data.len()];
+    for (formal, value) in copies {
+        let key = Names::key(source.text(formal));
+        let slot = target
+            .data
+            .iter()
+            .position(|d| Names::key(&d.name) == key)?;
+        let names = code::names_in(&[source.text(value).to_string()]);
+        let reads_formal = target
+            .data
+            .iter()
+            .any(|d| names.contains(&Names::key(&d.name)));
+        if reads_formal || found[slot].is_some() {
+            return None;
+        }
+        let text = source.text(value).split_whitespace();
+        found[slot] = Some(text.collect::<Vec<_>>().join(" "));
+    }
+    found.into_iter().collect()
 }

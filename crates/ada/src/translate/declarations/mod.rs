@@ -10,7 +10,7 @@ mod settled;
 use renaming::formals;
 use settled::is_settled;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::names::{At, EntityId, Kind, Names};
 use crate::syntax::NodeId;
@@ -38,6 +38,8 @@ pub struct Moved {
     pub counters: HashMap<NodeId, Counter>,
     /// Assignments at the start of blocks that wait inside.
     pub block_starts: HashMap<NodeId, Vec<String>>,
+    /// Library units that the declaration's unit must name in a with clause now.
+    pub units: BTreeSet<String>,
     /// Changes of names in copied code.
     pub changes: Substitutions,
     /// What stands in the way.

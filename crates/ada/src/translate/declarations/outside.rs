@@ -229,6 +229,10 @@ impl Moved {
             .contains(&key.as_str());
             let name = expanded(tree, ident);
             if !is_standard && !visibility::is_seen(cx, name) {
+                if let Some(unit) = visibility::unit_to_name(cx, name) {
+                    self.units.insert(unit);
+                    continue;
+                }
                 let text = format!(
                     "`{}` needs `{}`, which the unit with the task's declaration does not see",
                     first_word(cx, node),

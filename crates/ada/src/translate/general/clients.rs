@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::plan::Plan;
 use crate::edit::Edit;
-use crate::names::{At, Names};
+use crate::names::{At, Names, Ty};
 use crate::source::Source;
-use crate::syntax::NodeId;
-use crate::translate::context::source_of;
+use crate::syntax::{NodeId, Tree};
+use crate::translate::context::{Context, source_of};
 use crate::translate::layout::Substitutions;
 use crate::verdict::{Reason, Rule};
 
@@ -34,10 +34,7 @@ pub(super) fn obstacles(plan: &Plan) -> Vec<Reason> {
     reasons
 }
 
-fn unfit_use(
-    tree: &crate::syntax::Tree,
-    node: NodeId,
-) -> Option<(NodeId, &'static str, &'static str)> {
+fn unfit_use(tree: &Tree, node: NodeId) -> Option<(NodeId, &'static str, &'static str)> {
     let around = tree.ancestor(
         node,
         &[
@@ -81,6 +78,7 @@ fn unfit_use(
 /// Records how other code names the object and the task.
 pub(super) fn rewrite(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     attributes(plan, changes);
+    own_calls(plan, changes);
     if plan.cx.task.is_type {
         calls(plan, changes);
     }
@@ -97,17 +95,15 @@ fn attributes(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
         for &prefix in &suspect.prefixes {
             let source = source_of(cx.program, prefix);
             let tree = &source.tree;
-            if cx.names.meaning(cx.program, prefix) == Some(cx.task.id) {
+            if is_name(tree, prefix.node)
+                && cx.names.meaning(cx.program, prefix) == Some(cx.task.id)
+            {
                 let ident = last_identifier(source, prefix.node);
                 let change = changes.entry(prefix.file).or_default();
                 change.add(tree.range(ident), plan.server.clone());
                 continue;
             }
-            let ty = cx.names.expression_type(cx.program, prefix);
-            let ty = match cx.names.meaning(cx.program, prefix) {
-                Some(id) => cx.names.type_of(cx.program, id),
-                None => ty,
-            };
+            let ty = prefix_type(cx, prefix);
             let designated = cx.names.designated(cx.program, ty);
             let is_one = [ty, designated]
                 .into_iter()
@@ -118,6 +114,54 @@ fn attributes(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
                     .entry(prefix.file)
                     .or_default()
                     .add(tree.range(tick), text);
+            }
+        }
+    }
+}
+
+/// The type of the prefix of an attribute, as far as it is known.
+pub(super) fn prefix_type(cx: &Context, prefix: At) -> Ty {
+    let source = source_of(cx.program, prefix);
+    let tree = &source.tree;
+    let selector = tree.role(prefix.node, "selector_name");
+    if selector.is_some_and(|s| source.text(s).eq_ignore_ascii_case("all")) {
+        let access = tree.role(prefix.node, "prefix").unwrap_or(prefix.node);
+        let access = At {
+            node: access,
+            ..prefix
+        };
+        return cx.names.designated(cx.program, prefix_type(cx, access));
+    }
+    match cx
+        .names
+        .meaning(cx.program, prefix)
+        .filter(|_| is_name(tree, prefix.node))
+    {
+        Some(id) => cx.names.type_of(cx.program, id),
+        None => cx.names.expression_type(cx.program, prefix),
+    }
+}
+
+fn is_name(tree: &Tree, node: NodeId) -> bool {
+    matches!(tree.kind(node), "identifier" | "selected_component")
+}
+
+/// Inside the task's body its entries have no prefix, also where tasks declared in it call them.
+fn own_calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
+    let (cx, tree) = (&plan.cx, plan.cx.tree());
+    let body = cx.task.body;
+    for entry in &plan.entries {
+        for at in cx.names.uses_of(entry.id) {
+            if at.file != body.file || !tree.is_within(at.node, body.node) {
+                continue;
+            }
+            let is_call = tree.parent(at.node).is_some_and(|p| {
+                !matches!(tree.kind(p), "selected_component" | "accept_statement")
+            });
+            if is_call {
+                let text = format!("{}.{}", plan.gate_in_server(), cx.text(at.node));
+                let change = changes.entry(at.file).or_default();
+                change.add(tree.range(at.node), text);
             }
         }
     }
@@ -138,6 +182,12 @@ fn calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
             let is_instance =
                 prefix.is_some_and(|p| cx.names.meaning(cx.program, p) == Some(cx.task.id));
             if is_instance && plan.is_own(at) {
+                // The task's call of itself.
+                let range = prefix.map(|p| tree.range(p.node)).unwrap_or_default();
+                changes
+                    .entry(at.file)
+                    .or_default()
+                    .add(range, plan.gate_in_server());
                 continue;
             }
             let text = format!(

@@ -115,7 +115,15 @@ pub(super) fn entry_plan(
         literal,
         parameters: parameters::of_entry(cx, entry.id)?,
         formals: entry.formals.map(|f| source.text(f).to_string()),
-        index: entry.index.map(|i| source.text(i).to_string()),
+        index: entry.index.and_then(|_| {
+            // The whole of it: the body must say the same (RM 6.3.1).
+            let (open, close) = (
+                source.tree.child(at.node, "(")?,
+                source.tree.child(at.node, ")")?,
+            );
+            let text = &source.text[source.tree.end(open)..source.tree.start(close)];
+            Some(text.trim().to_string())
+        }),
         index_mark,
         has_body: accepts
             .iter()

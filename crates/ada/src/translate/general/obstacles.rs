@@ -1,7 +1,7 @@
 //! What keeps a task from the general scheme.
 
 use super::plan::{Form, can_only_elapse, may_all_be_shut};
-use crate::names::{At, Names};
+use crate::names::{At, Names, Ty};
 use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::verdict::{Reason, Rule};
@@ -19,7 +19,7 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "use --scheme optimised, which has one object a task";
         reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, mend));
     }
-    if ceiling::has_ceiling_locking(cx.program) {
+    if ceiling::has_ceiling_locking(cx.program, cx.names) {
         let text = "the program asks for Ceiling_Locking (or for a profile that does), and calls that are requeued fail GNAT's check of ceilings";
         let mend = "translate without that pragma, or use --scheme servers";
         reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
@@ -35,6 +35,24 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
 
 /// Uses of the task that its object cannot serve. `'Terminated` and `'Callable` are still asked of the task.
 fn uses(cx: &Context, reasons: &mut Vec<Reason>) {
+    let asked = cx
+        .suspects
+        .iter()
+        .filter(|s| s.is_task_only && s.what != "abort");
+    for suspect in asked.filter(|_| cx.task.is_type) {
+        let is_unknown = |&p: &At| super::clients::prefix_type(cx, p) == Ty::Unknown;
+        if suspect.prefixes.iter().any(is_unknown) {
+            reasons.push(Reason {
+                rule: Rule::Unresolved,
+                at: suspect.at,
+                text: format!(
+                    "{} of something that may be one of these tasks, or not",
+                    suspect.what
+                ),
+                mend: "name the task by a variable of its type".into(),
+            });
+        }
+    }
     for found in cx.task.uses_as_task(cx.program, cx.names, cx.suspects) {
         if matches!(
             Names::key(&found.what).as_str(),

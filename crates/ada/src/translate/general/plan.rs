@@ -161,10 +161,14 @@ impl<'a> Plan<'a> {
     /// Whether the task calls an operation of one of its objects.
     pub fn is_called(&self, object: &str, operation: &str) -> bool {
         let call = format!("{object}.{operation}");
-        let mut rest = self.server_text.match_indices(&call);
-        rest.any(|(at, _)| {
-            !self.server_text[at + call.len()..]
-                .starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+        let mut found = self.server_text.match_indices(&call);
+        found.any(|(at, _)| {
+            let (before, after) = (
+                &self.server_text[..at],
+                &self.server_text[at + call.len()..],
+            );
+            !before.ends_with(is_letter) && !after.starts_with(is_letter)
         })
     }
 

@@ -90,7 +90,7 @@ impl Plan<'_> {
             (None, false) => String::new(),
             (None, true) => format!(" ({access})"),
             (Some(own), false) => format!(" {own}"),
-            (Some(own), true) => format!(" ({access}; {}", own.trim_start_matches('(')),
+            (Some(_), true) => format!(" ({access}; {})", self.plain_discriminants()),
         }
     }
 
@@ -161,6 +161,21 @@ impl Plan<'_> {
         lines.extend(nest(&components, step));
         lines.push("end record;".into());
         lines
+    }
+
+    /// The discriminants without default values: all must have one or none (RM 3.7 (9)), and the access to the record has none.
+    fn plain_discriminants(&self) -> String {
+        let at = self.declaration();
+        let source = &self.cx.program.sources[at.file];
+        let tree = &source.tree;
+        let specifications = tree
+            .walk(at.node)
+            .filter(|&n| tree.kind(n) == "discriminant_specification")
+            .map(|n| {
+                let end = tree.child(n, ":=").map_or(tree.end(n), |a| tree.start(a));
+                source.text[tree.start(n)..end].trim().to_string()
+            });
+        specifications.collect::<Vec<_>>().join("; ")
     }
 
     fn discriminant_names(&self) -> Vec<String> {

@@ -37,6 +37,8 @@ pub struct Stages {
     pub is_boolean: bool,
     /// A literal for each point at which the caller of an outer accept goes on after an inner one.
     pub resumed: BTreeMap<Point, String>,
+    /// A literal for each call of a client that the server waits for until the client is done.
+    pub held: BTreeMap<NodeId, String>,
     /// The call that sets the timer, for each wait with a delay alternative.
     pub timers: BTreeMap<usize, String>,
 }
@@ -124,6 +126,7 @@ impl<'a> Machine<'a> {
         let mut out = Vec::new();
         self.emit(point, None, known, &mut out);
         code::trim_returns(&mut out);
+        code::prefer_else(&mut out);
         out
     }
 

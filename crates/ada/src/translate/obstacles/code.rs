@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Found;
 use crate::effects::{Effect, Effects};
-use crate::flow::Point;
+use crate::flow::{Point, Site};
 use crate::syntax::NodeId;
 use crate::translate::Io;
 use crate::translate::context::Context;
@@ -41,7 +41,12 @@ impl Found {
             }
         }
         if let Some(node) = runs_in_caller {
-            let text = "statements after an accept now run before the caller goes on, in the protected action";
+            let is_accept = |s: &Site| cx.tree().kind(s.accept) == "accept_statement";
+            let text = if cx.flow.sites.iter().all(is_accept) {
+                "statements after an accept now run before the caller goes on, in the protected action"
+            } else {
+                "statements between calls now run before the client goes on, in the protected action"
+            };
             self.note(
                 cx,
                 Rule::RunsInCaller,

@@ -61,7 +61,7 @@ impl Found {
                 _ => {}
             }
         }
-        if priority.is_some() || ceiling::has_ceiling_locking(cx.program) {
+        if priority.is_some() || ceiling::has_ceiling_locking(cx.program, cx.names) {
             self.ceiling(cx, at(priority.unwrap_or(declaration.node)));
         }
     }

@@ -2,7 +2,7 @@
 
 mod code;
 mod declaration;
-mod interfaces;
+pub(super) mod interfaces;
 mod waits;
 
 pub use code::code_at;
@@ -41,6 +41,7 @@ pub fn find(cx: &Context) -> Found {
     }
     found.declaration(cx);
     found.uses(cx);
+    found.conditional_calls(cx);
     found.statements(cx);
     found.between(cx);
     found.accepts(cx);
@@ -50,6 +51,36 @@ pub fn find(cx: &Context) -> Found {
     }
     found.handlers(cx);
     found.handshake(cx);
+    found.elaboration(cx);
+    found.unique();
+    found
+}
+
+/// Looks for what stands in the way of a calling server's object, in the code between its calls.
+pub fn between_calls(cx: &Context) -> Found {
+    let mut found = Found::default();
+    found.declaration(cx);
+    found.statements(cx);
+    found.between(cx);
+    for site in &cx.flow.sites {
+        if let Some(actuals) = cx.tree().child(site.accept, "actual_parameter_part") {
+            let effects = cx.oracle.of(cx.at(actuals));
+            found.report_between(cx, &effects, false);
+        }
+    }
+    let handled = cx
+        .tree()
+        .child(cx.task.body.node, "handled_sequence_of_statements");
+    let own = handled.filter(|&h| cx.tree().child(h, "exception_handler").is_some());
+    for node in own.into_iter().chain(handled_around_waits(cx)) {
+        found.refuse(
+            cx,
+            Rule::Handler,
+            node,
+            "the task has exception handlers",
+            "handle exceptions in the clients",
+        );
+    }
     found.elaboration(cx);
     found.unique();
     found
@@ -97,6 +128,34 @@ impl Found {
                 text,
                 mend: mend.into(),
             });
+        }
+    }
+
+    /// A conditional call fails while a task is busy or not at its accept yet; an object is never busy for long.
+    fn conditional_calls(&mut self, cx: &Context) {
+        for entry in &cx.task.entries {
+            let call = cx.names.uses_of(entry.id).iter().find(|at| {
+                let tree = &cx.program.sources[at.file].tree;
+                let call = tree.ancestor(at.node, &["procedure_call_statement"]);
+                let around = call.and_then(|c| tree.parent(c)).filter(|&n| {
+                    tree.kind(n) == "entry_call_alternative" && tree.children(n).next() == call
+                });
+                around
+                    .and_then(|n| tree.parent(n))
+                    .is_some_and(|n| tree.kind(n) == "conditional_entry_call")
+            });
+            if let Some(&at) = call {
+                let text = format!(
+                    "a conditional call of {}: the task refuses it while it is busy with another, the object does not, so it may succeed more often",
+                    entry.name
+                );
+                self.notes.push(Reason {
+                    rule: Rule::ConditionalCall,
+                    at,
+                    text,
+                    mend: "let the server itself say no where that matters".into(),
+                });
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use crate::names::{At, EntityId, Kind};
 use crate::syntax::NodeId;
 use crate::translate::context::Context;
 use crate::translate::timing;
+use crate::translate::unsynchronized;
 use crate::verdict::Rule;
 
 impl Found {
@@ -49,6 +50,7 @@ impl Found {
                 );
             }
         }
+        let mut unsynchronized = unsynchronized::variables(cx, guard);
         for variable in variables_read(cx, cx.at(guard)) {
             let entity = cx.names.entity(variable);
             let outside = cx.names.uses_of(variable).iter().find(|&&at| {
@@ -57,6 +59,7 @@ impl Found {
                 !is_inside && cx.is_written_at(at)
             });
             if let Some(&at) = outside {
+                unsynchronized.retain(|&v| v != variable);
                 let place = cx.program.sources[at.file].place_of(at.node);
                 let text = format!(
                     "the guard reads {}, which is changed outside the task at {}:{}; a barrier would not notice",
@@ -72,6 +75,15 @@ impl Found {
                     "change the variable through an entry of the server",
                 );
             }
+        }
+        unsynchronized.retain(|&v| unsynchronized::constant(cx, v).is_none());
+        for variable in unsynchronized {
+            let text = format!(
+                "the guard reads {}, a variable outside the task, and GNAT warns of barriers that do",
+                cx.names.entity(variable).name
+            );
+            let mend = "declare it in the task body, or as a constant if nothing changes it";
+            self.refuse(cx, Rule::OutsideGuard, guard, text, mend);
         }
     }
 

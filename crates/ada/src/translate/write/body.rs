@@ -20,6 +20,10 @@ impl<'s> Writer<'s> {
         operations.extend(self.timer_bodies());
         operations.extend(self.procedure_bodies());
         for entry in 0..cx.task.entries.len() {
+            if self.server.inverted.is_some() {
+                operations.extend(self.given_bodies(entry));
+                continue;
+            }
             operations.push(self.entry_body(entry));
             operations.extend(self.finishing_body(entry));
         }

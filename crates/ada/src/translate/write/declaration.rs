@@ -33,9 +33,10 @@ impl<'s> Writer<'s> {
             ),
             &indent,
         ));
+        lines.extend(self.given_declarations().iter().map(|l| nested(l, &step)));
         let (public, private) = self.items(at);
         lines.extend(public.iter().map(|l| nested(l, &step)));
-        if let Some(start) = self.server.start.as_ref().filter(|s| s.place.is_some()) {
+        if let Some(start) = self.server.start.as_ref().filter(|s| !s.places.is_empty()) {
             lines.push(format!("{step}procedure {};", start.name));
         }
         lines.extend(self.ceiling().map(|p| format!("{step}{p}")));
@@ -65,8 +66,13 @@ impl<'s> Writer<'s> {
     pub(super) fn origin(&self) -> String {
         let cx = self.cx();
         let kind = if cx.task.is_type { "task type" } else { "task" };
+        let did = if self.server.inverted.is_some() {
+            "call its clients"
+        } else {
+            "serve these calls"
+        };
         format!(
-            "--  Was {kind} {}, which did nothing but serve these calls (antiphon translate)",
+            "--  Was {kind} {}, which did nothing but {did} (antiphon translate)",
             cx.task.name
         )
     }
@@ -131,7 +137,7 @@ impl<'s> Writer<'s> {
         let server = self.server;
         let mut lines = entries;
         lines.extend(self.finishing_declarations());
-        let started = server.start.iter().filter(|s| s.place.is_none());
+        let started = server.start.iter().filter(|s| s.places.is_empty());
         lines.extend(started.map(|s| format!("procedure {};", s.name)));
         lines.extend(server.moved.operations.iter().flatten().cloned());
         lines.extend(self.timer_declarations());
@@ -178,6 +184,7 @@ impl<'s> Writer<'s> {
                 .iter()
                 .chain(stages.waits.values())
                 .chain(stages.resumed.values())
+                .chain(stages.held.values())
                 .chain(&stages.closed)
                 .map(String::as_str)
                 .collect();

@@ -4,6 +4,7 @@ mod body;
 mod declaration;
 mod entries;
 mod finishing;
+mod given;
 mod header;
 mod timers;
 
@@ -16,7 +17,9 @@ use crate::translate::context::Context;
 use crate::translate::exceptions;
 use crate::translate::layout;
 use crate::translate::machine::{self, Machine};
+use crate::translate::obstacles::interfaces;
 use crate::translate::timing;
+use crate::translate::unsynchronized;
 use crate::verdict::{Reason, Rule};
 
 /// Lines longer than this are broken where the language lets us.
@@ -54,21 +57,21 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
     let mut edits = vec![writer.declaration(), body];
     edits.extend(writer.before_declaration());
     edits.extend(writer.before_body());
-    edits.extend(server.start.iter().filter_map(|s| {
-        Some(
-            s.place
-                .as_ref()?
-                .call(&format!("{}.{};", cx.task.name, s.name)),
-        )
-    }));
+    let starts = server.start.iter().flat_map(|s| &s.places);
+    edits.extend(starts.map(|(place, lines)| place.call(lines)));
     edits.extend(stub(cx));
+    let units = server.moved.units.iter();
+    edits.extend(units.filter_map(|unit| timing::with_clause(cx, unit)));
+    edits.extend(interfaces::loosened(cx));
+    edits.extend(unsynchronized::constants(cx));
     if server.timing.is_some() {
-        edits.extend(timing::with_clause(cx));
+        edits.extend(timing::with_clause(cx, "Ada.Real_Time.Timing_Events"));
     }
     edits.retain(|e| !(e.range.is_empty() && e.text.is_empty()));
     Ok(Replacement {
         edits,
         declared: server.moved.outside_names.clone(),
+        notes: vec![],
     })
 }
 

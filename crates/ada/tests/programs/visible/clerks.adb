@@ -1,5 +1,7 @@
 with Ada.Containers;
+with Ada.Strings.Maps; use Ada.Strings.Maps;
 with Ada.Text_IO; use Ada.Text_IO;
+with Words;
 
 package body Clerks is
 
@@ -35,6 +37,7 @@ package body Clerks is
             end Add;
          or
             accept Read (Total : out Natural) do
+               Words.Say ("read");
                Total := Natural (Sum);
             end Read;
          or
@@ -42,5 +45,20 @@ package body Clerks is
          end select;
       end loop;
    end Meter;
+
+   task body Sieve is
+      Seen : Character_Set := Null_Set;
+   begin
+      loop
+         select
+            accept Drop (Letter : Character; Is_New : out Boolean) do
+               Is_New := not Is_In (Letter, Seen);
+               Seen := Seen or To_Set (Letter);
+            end Drop;
+         or
+            terminate;
+         end select;
+      end loop;
+   end Sieve;
 
 end Clerks;

@@ -15,4 +15,9 @@ package Clerks is
       entry Read (Total : out Natural);
    end Meter;
 
+   --  What it keeps has a type that only a use clause of the body shows.
+   task Sieve is
+      entry Drop (Letter : Character; Is_New : out Boolean);
+   end Sieve;
+
 end Clerks;

@@ -14,4 +14,6 @@ begin
    Clerks.Meter.Add (3);
    Clerks.Meter.Read (Total);
    Ada.Text_IO.Put_Line (To_String (Line) & Is_Late'Image & Total'Image);
+   Clerks.Sieve.Drop ('a', Is_Late);
+   Ada.Text_IO.Put_Line (Is_Late'Image);
 end Visible;
