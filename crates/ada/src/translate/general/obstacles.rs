@@ -236,6 +236,15 @@ fn selects(cx: &Context, reasons: &mut Vec<Reason>) {
                 "put the guard into an if statement around two selects",
             ));
         }
+        let terminating = tree
+            .all(wait.node, "select_alternative")
+            .find(|&a| tree.child(a, "terminate_alternative").is_some());
+        let guard = terminating.and_then(|a| tree.previous(a));
+        if let Some(guard) = guard.filter(|&g| tree.kind(g) == "guard") {
+            let text = "a terminate alternative with a guard";
+            let mend = "give the task an entry that ends it";
+            reasons.push(cx.reason(Rule::Terminate, guard, text, mend));
+        }
         if wait.has_terminate && is_ambiguous {
             let text = "a terminate alternative in a task that also has selects of which all alternatives may be closed, and others of which only a delay may be open";
             reasons.push(cx.reason(
