@@ -24,6 +24,7 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "translate without that pragma, or use --scheme servers";
         reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
     }
+    overloaded(cx, &mut reasons);
     uses(cx, &mut reasons);
     declaration(cx, &mut reasons);
     statements(cx, &mut reasons);
@@ -31,6 +32,24 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     reasons.extend(super::masters::obstacles(cx));
     reasons.sort_by_key(|r| r.at);
     reasons
+}
+
+/// Entries of one name: what stands for each of them has its name.
+fn overloaded(cx: &Context, reasons: &mut Vec<Reason>) {
+    for (position, entry) in cx.task.entries.iter().enumerate() {
+        let key = Names::key(&entry.name);
+        if cx.task.entries[..position]
+            .iter()
+            .any(|e| Names::key(&e.name) == key)
+        {
+            reasons.push(Reason {
+                rule: Rule::LoopShape,
+                at: cx.names.entity(entry.id).at,
+                text: format!("the task has two entries of the name {}", entry.name),
+                mend: "give them different names".into(),
+            });
+        }
+    }
 }
 
 /// Uses of the task that its object cannot serve. `'Terminated` and `'Callable` are still asked of the task.
