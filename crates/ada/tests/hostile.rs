@@ -142,3 +142,30 @@ fn a_hundred_thousand_lines_are_all_analysed() {
     assert!(tasks > 0);
     assert_eq!(analysis.tasks.len(), 20 * tasks);
 }
+
+/// Code after an exit must not be made twice for each exit before it.
+#[test]
+fn many_exits_do_not_multiply() {
+    let exits: String = (0..60)
+        .map(|n| format!("         exit when X = {n};\n         X := X + 1;\n"))
+        .collect();
+    let text = format!(
+        "procedure P is\n   task S is\n      entry A;\n      entry B;\n   end S;\n   task body S is\n      X : Integer := 0;\n   begin\n      loop\n         accept A;\n{exits}      end loop;\n      loop\n         accept B do\n            accept A;\n         end B;\n{exits}      end loop;\n   end S;\nbegin\n   S.A;\nend P;\n"
+    );
+    let program = Program::parse([(PathBuf::from("p.adb"), text.into_bytes())]).unwrap();
+    let analysis = Analysis::of(&program, translate::Options::default());
+    assert_eq!(translate::translate(&analysis).replaced, ["S"]);
+}
+
+/// Inside an accept there are no procedures to share code: what would multiply is refused.
+#[test]
+fn loops_behind_loops_with_exits_do_not_multiply() {
+    let one = "            loop\n               exit when X = N;\n               X := X + 1;\n               exit when X > 3;\n               accept A;\n            end loop;\n";
+    let text = format!(
+        "procedure P is\n   task S is\n      entry A;\n      entry B (N : in Integer);\n   end S;\n   task body S is\n      X : Integer := 0;\n   begin\n      loop\n         accept B (N : in Integer) do\n{}         end B;\n      end loop;\n   end S;\nbegin\n   S.B (3);\nend P;\n",
+        one.repeat(30)
+    );
+    let program = Program::parse([(PathBuf::from("p.adb"), text.into_bytes())]).unwrap();
+    let analysis = Analysis::of(&program, translate::Options::default());
+    assert!(explain::text(&analysis).contains("too many to be written out"));
+}

@@ -148,13 +148,28 @@ impl<'p> Oracle<'p> {
                 if let Some(body) = entity.body {
                     self.through(id, body, at, outer, effects);
                 } else {
-                    effects.unknown.push(Effect {
-                        at,
-                        what: format!("a call of {}, whose body was not given", entity.name),
-                    });
+                    let why = self.without_body(entity.at);
+                    let what = format!("a call of {}, {why}", entity.name);
+                    effects.unknown.push(Effect { at, what });
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Why a subprogram has no body that could be followed.
+    fn without_body(&self, declaration: At) -> &'static str {
+        let tree = &self.program.sources[declaration.file].tree;
+        let is_formal = tree.kind(declaration.node).starts_with("formal_")
+            || tree
+                .ancestor(declaration.node, &["formal_subprogram_declaration"])
+                .is_some();
+        if is_formal {
+            "which each instance of the generic provides"
+        } else if tree.child(declaration.node, "abstract").is_some() {
+            "which each type implements in its own way"
+        } else {
+            "whose body was not given"
         }
     }
 

@@ -10,7 +10,7 @@ use super::exceptions;
 use super::layout::{self, Substitutions};
 use super::machine::{self, Machine, Nested, Stages};
 use super::timing::{self, Timing};
-use super::{first_use, nested, place, write};
+use super::{first_use, nested, place, visibility, write};
 use crate::edit::Edit;
 use crate::flow::Point;
 use crate::names::{EntityId, Kind};
@@ -181,7 +181,8 @@ fn constant_assignment(cx: &Context, node: NodeId) -> Option<(EntityId, String)>
         && !had_effects
         && !is_read_before
         && comments.is_empty()
-        && cx.is_constant(value))
+        && cx.is_constant(value)
+        && visibility::is_all_shown(cx, value))
     .then(|| {
         (
             variable,

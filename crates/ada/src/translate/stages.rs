@@ -50,7 +50,7 @@ impl<'a> Server<'a> {
                 ..Stages::default()
             };
         } else {
-            let component = free(&["Stage", "Server_Stage"]);
+            let component = free(&["Stage", "Current_Stage"]);
             let mut used: HashSet<String> = HashSet::new();
             let mut literal = |wanted: String| {
                 let name = cx.free_name(&[wanted], true, &used);
@@ -80,11 +80,9 @@ impl<'a> Server<'a> {
                     .collect(),
                 ..Stages::default()
             };
-            let name = cx.free_name(
-                &[format!("{}_Stage", cx.task.name)],
-                true,
-                &self.moved.taken,
-            );
+            let mut taken = self.moved.taken.clone();
+            taken.insert(Names::key(&self.stages.component));
+            let name = cx.free_name(&[format!("{}_Stage", cx.task.name)], true, &taken);
             self.moved.declare_outside(&name);
             self.stage_type = Some(name);
         }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::context::{Context, source_of};
-use crate::names::{At, Names};
+use crate::names::{At, EntityId, Names};
 use crate::syntax::NodeId;
 
 /// Types that input and output packages declare; all else in them is operations and exceptions.
@@ -90,6 +90,47 @@ const DECLARED: [(&str, &[&str]); 9] = [
     ("ada.text_io", &["file_type", "count"]),
     ("system", &["address", "any_priority", "null_address"]),
 ];
+
+/// Whether something declared outside the task can be named where the task is declared: it stands before it, or in another unit that the
+/// declaration's own names in a with clause or is a child of.
+pub fn is_shown(cx: &Context, id: EntityId) -> bool {
+    let at = cx.names.entity(id).ident;
+    let declaration = cx.task.declaration;
+    if at.file == declaration.file {
+        let tree = &cx.program.sources[at.file].tree;
+        return tree.start(at.node) < tree.start(declaration.node);
+    }
+    if at.file == cx.task.body.file {
+        return false;
+    }
+    let own = unit_name(cx, declaration).unwrap_or_default();
+    unit_name(cx, at).is_none_or(|unit| {
+        with_names(cx, declaration).contains(&unit) || prefixes(&own).any(|p| p == unit)
+    })
+}
+
+/// Whether all that an expression of the body names can be named where the task is declared.
+pub fn is_all_shown(cx: &Context, expression: NodeId) -> bool {
+    let meanings = cx.meanings(cx.at(expression));
+    meanings.iter().all(|&(_, e)| {
+        let is_own = cx.names.is_declared_in(cx.program, e, cx.task.declaration);
+        cx.is_local(e) || is_own || is_shown(cx, e)
+    })
+}
+
+/// The full lower-case name of the library package that a place is in.
+fn unit_name(cx: &Context, at: At) -> Option<String> {
+    let source = source_of(cx.program, at);
+    let tree = &source.tree;
+    let unit = tree
+        .ancestors(at.node)
+        .filter(|&n| matches!(tree.kind(n), "package_declaration" | "package_body"))
+        .last()?;
+    let name = tree.role(unit, "name")?;
+    Some(Names::key(
+        &source.text(name).split_whitespace().collect::<String>(),
+    ))
+}
 
 /// Whether a package is known to declare this name.
 fn declares(package: &str, word: &str) -> bool {

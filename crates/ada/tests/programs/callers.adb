@@ -238,6 +238,57 @@ procedure Callers is
       null;
    end Scatter_And_Gather;
 
+   --  Names of the server, its object and its clients that would meet
+   procedure Same_Names is
+
+      task First is
+         entry Take (Stage, I, All_Given : in Integer);
+      end First;
+
+      task Second is
+         entry Count (Sum : in Integer);
+      end Second;
+
+      task Server;
+
+      task body Server is
+         Count : Integer := 3;
+         Take  : Integer := 4;
+      begin
+         for I in 1 .. 2 loop
+            First.Take (Stage => Count, I => I, All_Given => Take);
+            Count := Count + I;
+         end loop;
+         Second.Count (Count * Take);
+         Take := 0;
+      end Server;
+
+      task body First is
+         Seen : Integer := 0;
+      begin
+         for Turn in 1 .. 2 loop
+            accept Take (Stage, I, All_Given : in Integer) do
+               Seen := Seen + Stage * 100 + I * 10 + All_Given;
+            end Take;
+         end loop;
+         delay 0.001;
+         Put_Line ("seen" & Integer'Image (Seen));
+      end First;
+
+      task body Second is
+         Given : Integer;
+      begin
+         accept Count (Sum : in Integer) do
+            Given := Sum;
+         end Count;
+         delay 0.001;
+         Put_Line ("given" & Integer'Image (Given));
+      end Second;
+
+   begin
+      null;
+   end Same_Names;
+
    --  What is converted on the way back, and an entry that is counted, are not followed
    procedure Not_Followed is
 
@@ -291,5 +342,6 @@ begin
    In_Parallel;
    By_Name;
    Scatter_And_Gather;
+   Same_Names;
    Not_Followed;
 end Callers;

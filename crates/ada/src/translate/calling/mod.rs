@@ -139,7 +139,14 @@ pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<
     if !found.reasons.is_empty() {
         return Err(found.reasons);
     }
-    let mut replacement = accepting::replace_inverted(cx, taken, inverted(&cx, &targets))?;
+    // The clients' parameters are not named in the server, but stand in its object's entries.
+    let data = targets.iter().flat_map(|t| &t.data);
+    let taken = taken
+        .iter()
+        .cloned()
+        .chain(data.map(|d| Names::key(&d.name)))
+        .collect();
+    let mut replacement = accepting::replace_inverted(cx, &taken, inverted(&cx, &targets))?;
     replacement.edits.extend(client_edits(&cx, &targets));
     replacement.notes = found.notes;
     Ok(replacement)
@@ -195,7 +202,7 @@ fn targets(cx: &Context) -> Result<Vec<Target>, Vec<Reason>> {
     Ok(found)
 }
 
-/// The client's name for the entry, with the client's own in front if several clients have such entries.
+/// The client's name for the entry, with the client's own in front if several clients have such entries, or the server such a name.
 fn name(cx: &Context, targets: &mut [Target]) {
     let keys: Vec<String> = targets
         .iter()
@@ -203,7 +210,9 @@ fn name(cx: &Context, targets: &mut [Target]) {
         .collect();
     for (index, target) in targets.iter_mut().enumerate() {
         let entry = &cx.names.entity(target.entry).name;
-        let is_shared = keys.iter().filter(|k| **k == keys[index]).count() > 1;
+        let mut all = cx.names.all();
+        let is_shared = keys.iter().filter(|k| **k == keys[index]).count() > 1
+            || all.any(|(id, e)| Names::key(&e.name) == keys[index] && cx.is_local(id));
         target.name = if is_shared {
             format!("{}_{entry}", cx.names.entity(target.client).name)
         } else {

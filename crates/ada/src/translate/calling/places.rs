@@ -1,6 +1,8 @@
 //! Clients of one type that are called more than once: the first call tells each its place in the array, and the later ones are of a
 //! family of entries, by that place.
 
+use std::collections::HashSet;
+
 use super::{Target, refuse};
 use crate::names::{At, EntityId, Names};
 use crate::syntax::NodeId;
@@ -75,9 +77,11 @@ pub(super) fn choose(
             "the array of clients is declared after the server, or its index has no name",
         );
     };
+    let data = targets.iter().flat_map(|t| &t.data);
+    let taken: HashSet<String> = data.map(|d| Names::key(&d.name)).collect();
     let free = |wanted: &[&str]| {
         let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-        cx.free_name(&wanted, false, &Default::default())
+        cx.free_name(&wanted, false, &taken)
     };
     let formal = free(&["Place", "Place_Of_Client"]);
     let index = free(&["Index", "Which", "Place_Index"]);

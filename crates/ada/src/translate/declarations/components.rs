@@ -6,7 +6,7 @@ use super::{Moved, entities, first_word, is_own_discriminant, uses_component};
 use crate::names::{At, EntityId, Names, Ty};
 use crate::syntax::NodeId;
 use crate::translate::context::{Context, source_of};
-use crate::translate::layout;
+use crate::translate::{layout, visibility};
 
 impl Moved {
     /// A controlled object is finalized when its task ends; as a component it would be finalized with the protected object.
@@ -75,7 +75,9 @@ impl Moved {
         let init = tree.child(item, "expression");
         let array = tree.child(item, "array_type_definition");
         let is_folded = ids.iter().any(|e| self.folded.contains_key(e));
-        let is_default = init.is_none_or(|e| cx.is_constant(e) && !uses_component(cx, e));
+        let is_default = init.is_none_or(|e| {
+            cx.is_constant(e) && !uses_component(cx, e) && visibility::is_all_shown(cx, e)
+        });
         let is_constant = tree.child(item, "constant").is_some();
         if array.is_none() && is_default && !is_folded && !is_constant && self.is_definite(cx, item)
         {

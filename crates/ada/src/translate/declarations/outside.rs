@@ -90,7 +90,17 @@ impl Moved {
             }
         }
         for &node in &early {
-            self.check_visible(cx, node, true);
+            // A value that cannot stand in the declaration is given when the server starts.
+            let later = tree.child(node, "expression").filter(|&v| {
+                tree.kind(node) == "object_declaration" && !visibility::is_all_shown(cx, v)
+            });
+            match later {
+                None => self.check_visible(cx, node, true),
+                Some(value) => tree
+                    .children(node)
+                    .filter(|&n| n != value)
+                    .for_each(|n| self.check_visible(cx, n, true)),
+            }
         }
         for &item in outside {
             let declares = entities(cx, item);
@@ -171,13 +181,11 @@ impl Moved {
             if cx.is_local(e) {
                 continue;
             }
-            let is_before = if at.file == declaration.file {
-                cx.program.sources[at.file].tree.start(at.node)
-                    < cx.program.sources[at.file].tree.start(declaration.node)
-            } else {
-                at.file != cx.task.body.file
-            };
-            if !is_before {
+            let is_here = [declaration.file, cx.task.body.file].contains(&at.file);
+            if visibility::is_shown(cx, e) {
+                continue;
+            }
+            if is_here {
                 let place = cx.names.place(cx.program, e);
                 let text = format!(
                     "`{}` needs `{}`, which is declared at {}:{}, after the task's declaration",
@@ -187,8 +195,16 @@ impl Moved {
                     place.line
                 );
                 self.refuse(cx, node, text, "declare it before the task");
-                return;
+            } else {
+                let text = format!(
+                    "`{}` needs `{}`, which the unit with the task's declaration does not see",
+                    first_word(cx, node),
+                    cx.names.entity(e).name,
+                );
+                let mend = "name its unit in a with clause there";
+                self.refuse(cx, node, text, mend);
             }
+            return;
         }
         if declaration.file != cx.task.body.file {
             self.check_external(cx, node);

@@ -22,6 +22,9 @@ use crate::syntax::NodeId;
 use crate::translate::code::{self, Code, grouped};
 use crate::translate::layout::Substitutions;
 
+/// The longest way, in points, that is written out for one wait.
+const STEPS_MAX: usize = 5_000;
+
 /// How the place of the task is kept.
 #[derive(Debug, Clone, Default)]
 pub struct Stages {
@@ -89,6 +92,9 @@ pub struct Machine<'a> {
     pub calls: BTreeMap<Point, usize>,
     /// A requeue that would be skipped, since what the server does before it can end early.
     pub cut_short: Option<NodeId>,
+    /// Whether some code was given up since it would be too long.
+    pub is_too_long: bool,
+    steps: usize,
     defining: Option<Point>,
     real_loops: Vec<NodeId>,
 }
@@ -116,6 +122,8 @@ impl<'a> Machine<'a> {
             procedures,
             calls,
             cut_short: None,
+            is_too_long: false,
+            steps: 0,
             defining: None,
             real_loops: vec![],
         }
@@ -124,6 +132,7 @@ impl<'a> Machine<'a> {
     /// The code from a point to the next waits.
     pub fn code_from(&mut self, point: Point, known: Option<usize>) -> Vec<Code> {
         let mut out = Vec::new();
+        self.steps = 0;
         self.emit(point, None, known, &mut out);
         code::trim_returns(&mut out);
         code::prefer_else(&mut out);
@@ -148,6 +157,12 @@ impl<'a> Machine<'a> {
         loop {
             if Some(point) == until {
                 return true;
+            }
+            // Code that no procedure can share is repeated: loops behind loops with several exits multiply.
+            self.steps += 1;
+            if self.steps > STEPS_MAX {
+                self.is_too_long = true;
+                return false;
             }
             if self.defining.take() != Some(point)
                 && let Some(name) = self.procedures.get(&point)

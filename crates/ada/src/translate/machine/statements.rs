@@ -3,7 +3,7 @@
 use super::Machine;
 use crate::flow::Point;
 use crate::syntax::NodeId;
-use crate::translate::code::{self, Code};
+use crate::translate::code::Code;
 use crate::translate::layout;
 
 impl<'a> Machine<'a> {
@@ -169,24 +169,6 @@ impl<'a> Machine<'a> {
         self.emit(self.flow.after(target), None, known, &mut body);
         let arms = vec![(format!("if {condition} then"), body)];
         let after = self.flow.after(node);
-        // A short way on reads better as the other branch than behind a return.
-        let mut rest = Vec::new();
-        let calls = self.calls.clone();
-        self.emit(after, None, known, &mut rest);
-        code::trim_returns(&mut rest);
-        if self.real_loops.is_empty() && code::size(&rest) <= 4 {
-            let mut arms = arms;
-            arms.push(("else".into(), rest));
-            out.push(Code::Compound {
-                open: None,
-                arms,
-                close: "end if;".into(),
-                is_tail: true,
-            });
-            out.push(Code::Return);
-            return None;
-        }
-        self.calls = calls;
         out.push(Code::Compound {
             open: None,
             arms,

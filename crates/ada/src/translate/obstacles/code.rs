@@ -114,7 +114,12 @@ impl Found {
                 "{}: it may block, and that cannot be known here",
                 effect.what
             );
-            self.push(effect, Rule::UnknownCall, text, "give its source too");
+            let mend = if effect.what.contains(", whose ") {
+                "give its source too"
+            } else {
+                "leave it a task, or do this in the clients"
+            };
+            self.push(effect, Rule::UnknownCall, text, mend);
         }
         for effect in &effects.identity {
             let text = format!(

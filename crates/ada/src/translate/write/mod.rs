@@ -44,6 +44,12 @@ pub(super) fn write(server: &Server) -> Result<Replacement, Vec<Reason>> {
         accepts: vec![],
     };
     let body = writer.body()?;
+    if writer.machine.is_too_long {
+        let text = "the ways from one wait to the next are too many to be written out";
+        let mend = "leave loops in one place each";
+        let reason = cx.reason(Rule::LoopShape, cx.task.body.node, text, mend);
+        return Err(vec![reason]);
+    }
     if let Some(node) = writer.machine.cut_short {
         let text = "the accept is left in its middle where the server has more to do";
         let reason = cx.reason(

@@ -1,6 +1,7 @@
 with Ada.Containers;
 with Ada.Strings.Maps; use Ada.Strings.Maps;
 with Ada.Text_IO; use Ada.Text_IO;
+with Limits;
 with Words;
 
 package body Clerks is
@@ -28,8 +29,10 @@ package body Clerks is
    end Noter;
 
    task body Meter is
-      Sum : Ada.Containers.Count_Type := 0;
+      Sum   : Ada.Containers.Count_Type := 0;
+      Extra : Natural;
    begin
+      Extra := Limits.Start_At;
       loop
          select
             accept Add (Amount : Natural) do
@@ -38,7 +41,7 @@ package body Clerks is
          or
             accept Read (Total : out Natural) do
                Words.Say ("read");
-               Total := Natural (Sum);
+               Total := Natural (Sum) + Extra;
             end Read;
          or
             terminate;
