@@ -285,10 +285,8 @@ impl<'d> Item<'d> {
 
     /// The value as a string.
     pub(crate) fn string(&self) -> Option<String> {
-        match self.value {
-            DeValue::String(text) => Some(text.to_string()),
-            _ => self.wrong("a string"),
-        }
+        let text = self.as_string().map(str::to_owned);
+        text.or_else(|| self.wrong("a string"))
     }
 
     /// The value if it is a string; no fault otherwise.
@@ -301,10 +299,7 @@ impl<'d> Item<'d> {
 
     /// The value as a list.
     pub(crate) fn list(&self) -> Option<Vec<Item<'d>>> {
-        match self.value {
-            DeValue::Array(list) => Some(self.elements(list)),
-            _ => self.wrong("a list"),
-        }
+        self.as_list().or_else(|| self.wrong("a list"))
     }
 
     /// The value if it is a list; no fault otherwise.

@@ -32,8 +32,8 @@ package body Distributor_General is
          Result : No_Result;
       begin
          for Part in Fields.Part loop
-            Switches.Note;
             Initialise (Part).Call (Part, Result);
+            Switches.Note;
          end loop;
       end Server;
 

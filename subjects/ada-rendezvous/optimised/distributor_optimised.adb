@@ -69,8 +69,8 @@ package body Distributor_Optimised is
       task body Server is
       begin
          for Part in Fields.Part loop
-            Switches.Note;
             Initialise (Part).Call (Part);
+            Switches.Note;
          end loop;
       end Server;
 

@@ -15,8 +15,8 @@ package body Distributor_Rendezvous is
       task body Server is
       begin
          for Part in Fields.Part loop
-            Switches.Note;
             Clients (Part).Initialise (Part);
+            Switches.Note;
          end loop;
       end Server;
 
@@ -25,9 +25,9 @@ package body Distributor_Rendezvous is
       begin
          Switches.Note;
          accept Initialise (Its_Part : in Fields.Part) do
-            Switches.Note;
             Part := Its_Part;
          end Initialise;
+         Switches.Note;
          Fields.Fill (Part, Written);
       end Client;
 

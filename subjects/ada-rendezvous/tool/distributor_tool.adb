@@ -6,12 +6,12 @@ package body Distributor_Tool is
 
       task type Client;
 
-      --  Was task Server, which did nothing but call Initialise of its clients (antiphon translate)
+      --  Was task Server, which did nothing but call its clients (antiphon translate)
       protected Server is
          entry Initialise (Its_Part : out Fields.Part);
       private
-         Part : Fields.Part := Fields.Part'First;
          All_Given : Boolean := False;
+         Current_Part : Fields.Part := Fields.Part'First;
       end Server;
 
       Clients : array (Fields.Part) of Client;
@@ -20,10 +20,10 @@ package body Distributor_Tool is
 
          entry Initialise (Its_Part : out Fields.Part) when not All_Given is
          begin
+            Its_Part := Current_Part;
             Switches.Note;
-            Its_Part := Part;
-            if Part < Fields.Part'Last then
-               Part := Fields.Part'Succ (Part);
+            if Current_Part < Fields.Part'Last then
+               Current_Part := Fields.Part'Succ (Current_Part);
             else
                All_Given := True;
             end if;
@@ -35,13 +35,8 @@ package body Distributor_Tool is
          Part : Fields.Part;
       begin
          Switches.Note;
-         declare
-            Its_Part : Fields.Part;
-         begin
-            Server.Initialise (Its_Part);
-            Switches.Note;
-            Part := Its_Part;
-         end;
+         Server.Initialise (Part);
+         Switches.Note;
          Fields.Fill (Part, Written);
       end Client;
 

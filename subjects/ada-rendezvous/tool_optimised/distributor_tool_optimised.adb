@@ -1,4 +1,3 @@
-with Ada.Exceptions;
 with Switches;
 
 package body Distributor_Tool_Optimised is
@@ -25,9 +24,6 @@ package body Distributor_Tool_Optimised is
          procedure Accept_End
            (Chosen : in out Client_Call;
             Data   : in     Client_Data);
-         procedure Accept_Failed
-           (Chosen     : in out Client_Call;
-            Occurrence : in     Ada.Exceptions.Exception_Occurrence);
          procedure Close (Chosen : in out Client_Call; Data : in Client_Data);
       private
          entry Initialise_End;
@@ -35,13 +31,11 @@ package body Distributor_Tool_Optimised is
            (Open   : in     Client_Open;
             Chosen : in out Client_Call;
             Data   : in out Client_Data);
-         Is_Open    : Client_Open := (others => False);
-         Called     : Client_Call := No_Call;
-         Ended      : Client_Call := No_Call;
-         Kept       : Client_Data;
-         Has_Failed : Boolean := False;
-         Failure    : Ada.Exceptions.Exception_Occurrence;
-         Closed     : Boolean := False;
+         Is_Open : Client_Open := (others => False);
+         Called  : Client_Call := No_Call;
+         Ended   : Client_Call := No_Call;
+         Kept    : Client_Data;
+         Closed  : Boolean := False;
       end Client_Gate;
 
       task type Client_Server (Self : access Client);
@@ -58,8 +52,8 @@ package body Distributor_Tool_Optimised is
       task body Server is
       begin
          for Part in Fields.Part loop
-            Switches.Note;
             Clients (Part).Gate.Initialise (Part);
+            Switches.Note;
          end loop;
       end Server;
 
@@ -89,10 +83,6 @@ package body Distributor_Tool_Optimised is
          procedure Finish is
          begin
             Ended := No_Call;
-            if Has_Failed then
-               Has_Failed := False;
-               Ada.Exceptions.Reraise_Occurrence (Failure);
-            end if;
          end Finish;
 
          entry Initialise (Its_Part : in Fields.Part)
@@ -129,16 +119,6 @@ package body Distributor_Tool_Optimised is
             Chosen := No_Call;
          end Accept_End;
 
-         procedure Accept_Failed
-           (Chosen     : in out Client_Call;
-            Occurrence : in     Ada.Exceptions.Exception_Occurrence) is
-         begin
-            Has_Failed := True;
-            Ada.Exceptions.Save_Occurrence (Failure, Occurrence);
-            Release (Chosen);
-            Chosen := No_Call;
-         end Accept_Failed;
-
          procedure Close (Chosen : in out Client_Call; Data : in Client_Data) is
          begin
             Kept := Data;
@@ -170,14 +150,10 @@ package body Distributor_Tool_Optimised is
          declare
             Its_Part : Fields.Part renames Data.Initialise_Its_Part;
          begin
-            Switches.Note;
             Part := Its_Part;
-         exception
-            when Occurrence : others =>
-               Self.Gate.Accept_Failed (Chosen, Occurrence);
-               raise;
          end;
          Self.Gate.Accept_End (Chosen, Data);
+         Switches.Note;
          Fields.Fill (Part, Written);
          Self.Gate.Close (Chosen, Data);
       exception

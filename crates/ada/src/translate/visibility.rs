@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::context::{Context, source_of};
 use crate::names::{At, EntityId, Names};
+use crate::source::Source;
 use crate::syntax::NodeId;
 
 /// Types that input and output packages declare; all else in them is operations and exceptions.
@@ -149,9 +150,29 @@ fn prefixes(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |n| n.rsplit_once('.').map(|(prefix, _)| prefix))
 }
 
-/// The units that the with clauses of a file name, and the parents that are visible with them.
+/// The units that the with clauses at a place name, and the parents that are visible with them. Those of a package's specification hold in
+/// its body too (RM 10.1.2 (8)).
 fn with_names(cx: &Context, at: At) -> HashSet<String> {
-    let source = source_of(cx.program, at);
+    let own = unit_name(cx, at);
+    let sources = cx.program.sources.iter().enumerate();
+    let seen = sources.filter(|&(file, source)| {
+        file == at.file || own.as_ref().is_some_and(|own| specifies(source, own))
+    });
+    seen.flat_map(|(_, source)| named_in(source)).collect()
+}
+
+/// Whether a file holds the specification of this library package.
+fn specifies(source: &Source, package: &str) -> bool {
+    let tree = &source.tree;
+    let units = tree.all(tree.root(), "compilation_unit");
+    let mut packages = units.flat_map(|unit| tree.all(unit, "package_declaration"));
+    packages.any(|found| {
+        let name = tree.role(found, "name").map(|name| source.text(name));
+        name.is_some_and(|name| Names::key(&name.split_whitespace().collect::<String>()) == package)
+    })
+}
+
+fn named_in(source: &Source) -> HashSet<String> {
     let tree = &source.tree;
     tree.all(tree.root(), "compilation_unit")
         .flat_map(|unit| tree.all(unit, "with_clause"))

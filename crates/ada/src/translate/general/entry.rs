@@ -24,7 +24,9 @@ pub(super) struct EntryPlan {
     pub formals: Option<String>,
     /// The index of a family, as it is written.
     pub index: Option<String>,
-    /// A subtype mark for the index of a family.
+    /// The subtype that is declared for the index of a family, if that is a range.
+    pub index_subtype: Option<String>,
+    /// The type or subtype of the index of a family.
     pub index_mark: Option<String>,
     /// Whether some accept statement has a body, so that callers wait for its end.
     pub has_body: bool,
@@ -43,6 +45,23 @@ pub(super) struct EntryPlan {
 }
 
 impl EntryPlan {
+    /// A subtype mark for the index of a family: a value outside of it raises an exception where it is used (RM 9.5.2 (24)).
+    pub fn index_name(&self) -> String {
+        let name = self.index_subtype.as_ref().or(self.index_mark.as_ref());
+        name.cloned().unwrap_or_default()
+    }
+
+    /// The declaration of the subtype for the index.
+    pub fn index_declaration(&self) -> Option<String> {
+        let (name, mark) = (self.index_subtype.as_ref()?, self.index_mark.as_ref()?);
+        let index = self.index.as_ref()?;
+        let range = match index.to_ascii_lowercase().find(" range ") {
+            Some(at) => &index[at + " range ".len()..],
+            None => index,
+        };
+        Some(format!("subtype {name} is {mark} range {};", range.trim()))
+    }
+
     /// The private entry at which callers wait for the end of the accept.
     pub fn end(&self) -> String {
         format!("{}_End", self.name)
@@ -125,6 +144,7 @@ pub(super) fn entry_plan(
             Some(text.trim().to_string())
         }),
         index_mark,
+        index_subtype: None,
         has_body: accepts
             .iter()
             .any(|&a| tree.child(a, "handled_sequence_of_statements").is_some()),

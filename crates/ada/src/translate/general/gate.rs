@@ -20,6 +20,7 @@ impl Plan<'_> {
             "type {} is array ({}) of Boolean;",
             self.open_type, self.call_type
         ));
+        lines.extend(self.entries.iter().filter_map(EntryPlan::index_declaration));
         if !self.ways.is_empty() {
             let mut ways: Vec<&str> = self.ways.values().map(String::as_str).collect();
             ways.sort_unstable();
@@ -103,7 +104,7 @@ impl Plan<'_> {
         let w = &self.words;
         let mut found = Vec::new();
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {
-            let mark = entry.index_mark.clone().unwrap_or_default();
+            let mark = entry.index_name();
             let formals = vec![(w.member.clone(), "in", mark)];
             found.push((format!("procedure Set_{}", entry.member()), formals.clone()));
             if entry.is_way {
@@ -157,7 +158,7 @@ impl Plan<'_> {
             ));
         }
         for entry in self.ways_read() {
-            let mark = entry.index_mark.clone().unwrap_or_default();
+            let mark = entry.index_name();
             inner.push(format!("function {}_On return {mark};", entry.way()));
         }
         inner.push(String::new());
@@ -230,7 +231,7 @@ impl Plan<'_> {
             ));
         }
         for entry in self.entries.iter().filter(|e| e.index.is_some()) {
-            let mark = entry.index_mark.clone().unwrap_or_default();
+            let mark = entry.index_name();
             if entry.is_way {
                 components.push((entry.way(), mark.clone()));
             }

@@ -28,7 +28,7 @@ impl Plan<'_> {
         );
         for entry in self.ways_read() {
             let name = format!("{}_On", entry.way());
-            let mark = entry.index_mark.clone().unwrap_or_default();
+            let mark = entry.index_name();
             let statements = [format!("return {};", entry.way())];
             let head = format!("function {name} return {mark} is");
             units.push(self.unit(vec![head], &[], &statements, &name));

@@ -47,13 +47,12 @@ pub(super) fn obstacles(cx: &Context) -> Vec<Reason> {
         );
     };
     let tree = &source_of(cx.program, master).tree;
-    let is_task = tree.kind(master.node) == "task_body";
-    if is_task
-        && tree.walk(master.node).any(|n| {
-            tree.kind(n) == "terminate_alternative"
-                && tree.ancestor(n, &["task_body"]) == Some(master.node)
-        })
-    {
+    let is_of_master = |n: NodeId| {
+        let task = tree.ancestor(n, &["task_body"]);
+        task.is_some_and(|t| t == master.node || !tree.is_within(t, master.node))
+    };
+    let mut nodes = tree.walk(master.node);
+    if nodes.any(|n| tree.kind(n) == "terminate_alternative" && is_of_master(n)) {
         return refuse(
             "the task in which it is declared has a terminate alternative too, and each would wait for the other to end",
         );

@@ -87,13 +87,16 @@ impl Accepts<'_> {
         for at in cx.names.uses_of(cx.task.id) {
             let is_here =
                 at.file == cx.task.body.file && tree.is_within(at.node, cx.task.body.node);
+            if !is_here {
+                continue;
+            }
             let whole = tree.parent(at.node).filter(|&p| {
                 tree.kind(p) == "selected_component" && tree.field(at.node) == "prefix"
             });
             let meaning = whole.and_then(|w| cx.names.meaning(cx.program, cx.at(w)));
             let is_local =
                 meaning.is_some_and(|e| cx.is_local(e) && cx.names.entity(e).kind != Kind::Entry);
-            if is_here && is_local {
+            if is_local {
                 self.changes
                     .add(tree.range(at.node), self.plan.server.clone());
             }

@@ -24,6 +24,9 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "translate without that pragma, or use --scheme servers";
         reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
     }
+    overloaded(cx, &mut reasons);
+    hidden(cx, &mut reasons);
+    triggers(cx, &mut reasons);
     uses(cx, &mut reasons);
     declaration(cx, &mut reasons);
     statements(cx, &mut reasons);
@@ -31,6 +34,60 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     reasons.extend(super::masters::obstacles(cx));
     reasons.sort_by_key(|r| r.at);
     reasons
+}
+
+/// Entries of one name: what stands for each of them has its name.
+fn overloaded(cx: &Context, reasons: &mut Vec<Reason>) {
+    for (position, entry) in cx.task.entries.iter().enumerate() {
+        let key = Names::key(&entry.name);
+        if cx.task.entries[..position]
+            .iter()
+            .any(|e| Names::key(&e.name) == key)
+        {
+            reasons.push(Reason {
+                rule: Rule::LoopShape,
+                at: cx.names.entity(entry.id).at,
+                text: format!("the task has two entries of the name {}", entry.name),
+                mend: "give them different names".into(),
+            });
+        }
+    }
+}
+
+/// A declaration in the body that hides the name of the object.
+fn hidden(cx: &Context, reasons: &mut Vec<Reason>) {
+    let key = Names::key(&cx.task.name);
+    let scope = cx.names.region(cx.task.body).map(|s| cx.names.scope(s));
+    let entities = scope.iter().flat_map(|s| &s.entities);
+    for &id in entities.filter(|&&e| Names::key(&cx.names.entity(e).name) == key) {
+        reasons.push(Reason {
+            rule: Rule::Declaration,
+            at: cx.names.entity(id).ident,
+            text: "it hides the task's own name, by which the object is to be called".into(),
+            mend: "rename it".into(),
+        });
+    }
+}
+
+/// Calls that trigger asynchronous selects: GNAT starts the abortable part when such a call is requeued, even though it was
+/// accepted at once, and does not when a task accepts it (RM 9.7.4 (6)).
+fn triggers(cx: &Context, reasons: &mut Vec<Reason>) {
+    let uses = cx.task.entries.iter().flat_map(|e| cx.names.uses_of(e.id));
+    for &at in uses {
+        let tree = &cx.program.sources[at.file].tree;
+        let Some(alternative) = tree.ancestor(at.node, &["triggering_alternative"]) else {
+            continue;
+        };
+        let first = tree.children(alternative).next();
+        if first.is_some_and(|trigger| tree.is_within(at.node, trigger)) {
+            reasons.push(Reason {
+                rule: Rule::UsedAsTask,
+                at,
+                text: "a call that triggers an asynchronous select would let the abortable part run while it is served".into(),
+                mend: "use a timed or conditional call".into(),
+            });
+        }
+    }
 }
 
 /// Uses of the task that its object cannot serve. `'Terminated` and `'Callable` are still asked of the task.
@@ -235,6 +292,15 @@ fn selects(cx: &Context, reasons: &mut Vec<Reason>) {
                 text,
                 "put the guard into an if statement around two selects",
             ));
+        }
+        let terminating = tree
+            .all(wait.node, "select_alternative")
+            .find(|&a| tree.child(a, "terminate_alternative").is_some());
+        let guard = terminating.and_then(|a| tree.previous(a));
+        if let Some(guard) = guard.filter(|&g| tree.kind(g) == "guard") {
+            let text = "a terminate alternative with a guard";
+            let mend = "give the task an entry that ends it";
+            reasons.push(cx.reason(Rule::Terminate, guard, text, mend));
         }
         if wait.has_terminate && is_ambiguous {
             let text = "a terminate alternative in a task that also has selects of which all alternatives may be closed, and others of which only a delay may be open";

@@ -59,6 +59,12 @@ pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, 
         let mode = tree.child(specification, "non_empty_mode");
         let says = |word| mode.is_some_and(|m| tree.child(m, word).is_some());
         let (is_out, is_in) = (says("out"), !says("out") || says("in"));
+        if is_completed_later(cx, At { node: mark, ..at }) {
+            return Err(refuse(
+                "a private type is complete only after the task's declaration, so no object there can keep its values",
+                "declare the task in the private part or in the body",
+            ));
+        }
         let kept = keeping(cx, At { node: mark, ..at }).map_err(|why| match why {
             Unfit::Limited => refuse(
                 "a value of a limited type cannot be kept while the call is served",
@@ -89,6 +95,34 @@ pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, 
         }
     }
     Ok(found)
+}
+
+/// Whether the full declaration of a private or incomplete type comes after the task that has it for a parameter.
+fn is_completed_later(cx: &Context, mark: At) -> bool {
+    let Some(id) = cx.names.meaning(cx.program, mark) else {
+        return false;
+    };
+    let (at, task) = (cx.names.entity(id).at, cx.task.declaration);
+    let tree = &source_of(cx.program, at).tree;
+    let is_private = matches!(
+        tree.kind(at.node),
+        "private_type_declaration" | "incomplete_type_declaration"
+    );
+    let package = |node| tree.ancestor(node, &["package_declaration"]);
+    let key = Names::key(&cx.names.entity(id).name);
+    let full = cx
+        .names
+        .scope(cx.names.entity(id).scope)
+        .entities
+        .iter()
+        .find(|&&e| {
+            let other = cx.names.entity(e);
+            e != id && other.at.file == at.file && Names::key(&other.name) == key
+        });
+    is_private
+        && at.file == task.file
+        && package(at.node) == package(task.node)
+        && full.is_none_or(|&e| tree.start(cx.names.entity(e).at.node) > tree.start(task.node))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -87,6 +87,9 @@ impl<'a> Plan<'a> {
             let literal = outside(format!("{}_Call", entry.name));
             match entry_plan(&cx, entry, literal) {
                 Ok(mut plan) => {
+                    if plan.index.as_ref().is_some_and(|i| i.contains("..")) {
+                        plan.index_subtype = Some(outside(format!("{name}_{}_Index", entry.name)));
+                    }
                     if form == Form::Apart {
                         plan.rendezvous_type = shared_type(&entries, &plan).unwrap_or_else(|| {
                             outside(format!("{name}_{}_Rendezvous", entry.name))
