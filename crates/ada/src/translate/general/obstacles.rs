@@ -4,6 +4,7 @@ use super::plan::{Form, can_only_elapse, may_all_be_shut};
 use crate::names::{At, Names, Ty};
 use crate::translate::ceiling;
 use crate::translate::context::Context;
+use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
 
 /// Everything about the task itself that stands in the way.
@@ -24,6 +25,7 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "translate without that pragma, or use --scheme servers";
         reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
     }
+    reasons.extend(obstacles::early_callers(cx));
     overloaded(cx, &mut reasons);
     hidden(cx, &mut reasons);
     triggers(cx, &mut reasons);

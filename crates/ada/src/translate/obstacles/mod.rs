@@ -86,6 +86,13 @@ pub fn between_calls(cx: &Context) -> Found {
     found
 }
 
+/// A task that is activated too early to call an object in the server's place (RM 3.11 (10)).
+pub fn early_callers(cx: &Context) -> Vec<Reason> {
+    let mut found = Found::default();
+    found.elaboration(cx);
+    found.reasons
+}
+
 impl Found {
     fn refuse(
         &mut self,
