@@ -16,6 +16,7 @@ mod nested;
 pub mod obstacles;
 mod place;
 mod stages;
+mod statement_names;
 mod style;
 mod timing;
 mod unsynchronized;

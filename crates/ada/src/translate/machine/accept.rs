@@ -6,6 +6,7 @@ use crate::source::Source;
 use crate::syntax::NodeId;
 use crate::translate::code::{self, Code};
 use crate::translate::layout::{self, Substitutions};
+use crate::translate::statement_names;
 
 impl<'a> Machine<'a> {
     /// The code of a site: the accept's body, then the way to the next wait.
@@ -23,9 +24,11 @@ impl<'a> Machine<'a> {
         let leaving: Vec<NodeId> = leaving(self.source, site.accept, "requeue_statement");
         let mut changes = self.changes.clone();
         if !code::is_empty(&after) {
-            for node in leaving {
+            for (number, node) in leaving.into_iter().enumerate() {
                 let indent = self.source.indent(tree.start(node));
-                let lines = code::print(&after, &layout::indent_step(self.source));
+                let step = layout::indent_step(self.source);
+                let ending = format!("Early_{}", number + 1);
+                let lines = statement_names::for_copy(code::print(&after, &step), &ending);
                 let text: String = lines.iter().map(|l| format!("{l}\n{indent}")).collect();
                 changes.add(tree.start(node)..tree.start(node), text);
             }

@@ -4,7 +4,7 @@ use super::Writer;
 use crate::edit::Edit;
 use crate::flow::Point;
 use crate::translate::code::{self, Code};
-use crate::translate::{exceptions, layout};
+use crate::translate::{exceptions, layout, statement_names};
 use crate::verdict::Reason;
 
 impl<'s> Writer<'s> {
@@ -132,7 +132,7 @@ impl<'s> Writer<'s> {
         let mut lines: Vec<String> = header.split('\n').map(String::from).collect();
         lines.extend(self.nest(declarations.to_vec()));
         lines.push("begin".into());
-        let mut inner = code::print(body, &self.step);
+        let mut inner = code::print(&statement_names::keep_apart(body), &self.step);
         if inner.is_empty() {
             inner.push("null;".into());
         }
