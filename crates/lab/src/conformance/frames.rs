@@ -113,19 +113,24 @@ pub(super) fn checksum(probe: &mut Probe<'_>) -> Seen {
     Ok("equal for equal iterations, from slice to slice and from batch to batch".into())
 }
 
-/// Four times the work must take at least twice as long: coarse enough for a busy machine, as minima are compared.
+/// Four times the work must take at least twice as long: coarse enough for a busy machine, as minima are compared. A processor that is shared may
+/// be slow for the whole of a batch, so what does not grow is asked again.
 pub(super) fn growth(probe: &mut Probe<'_>) -> Seen {
     const ITERATIONS: u64 = 2000;
+    const TRIES: usize = 5;
     for test in ["self.same", "self.dearer"] {
-        let few = minimum(probe, test, ITERATIONS)?;
-        let many = minimum(probe, test, 4 * ITERATIONS)?;
-        for (role, (few, many)) in ["control", "test", "reference"]
-            .iter()
-            .zip(few.into_iter().zip(many))
-        {
-            if many < 2 * few {
+        let (mut few, mut many) = ([u64::MAX; 3], [u64::MAX; 3]);
+        for attempt in 1..=TRIES {
+            keep_least(&mut few, minimum(probe, test, ITERATIONS)?);
+            keep_least(&mut many, minimum(probe, test, 4 * ITERATIONS)?);
+            let standing = (0..3).find(|&role| many[role] < 2 * few[role]);
+            let Some(role) = standing else { break };
+            if attempt == TRIES {
                 return Err(format!(
-                    "{test}: the {role} frame takes {few} ns for {ITERATIONS} iterations and {many} ns for four times as many"
+                    "{test}: the {} frame takes {} ns for {ITERATIONS} iterations and {} ns for four times as many",
+                    ["control", "test", "reference"][role],
+                    few[role],
+                    many[role]
                 ));
             }
         }
@@ -134,6 +139,12 @@ pub(super) fn growth(probe: &mut Probe<'_>) -> Seen {
         "frames of {} iterations take longer than of {ITERATIONS}",
         4 * ITERATIONS
     ))
+}
+
+fn keep_least(least: &mut [u64; 3], seen: [u64; 3]) {
+    for (least, seen) in least.iter_mut().zip(seen) {
+        *least = seen.min(*least);
+    }
 }
 
 fn minimum(probe: &mut Probe<'_>, test: &str, iterations: u64) -> Result<[u64; 3], String> {
