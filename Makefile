@@ -26,7 +26,7 @@ bench: setup-run
 
 # Leaks are not looked for: what a fiber that is blocked for ever owns is left alone on purpose.
 sanitize:
-	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $$(rustc -vV | sed -n 's/host: //p') --test one --test many --features corosensei/sanitizer
+	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $$(rustc -vV | sed -n 's/host: //p') --test one --test ticks --test synchronization --test many --features corosensei/sanitizer
 
 build:
 	cargo build --workspace --release

@@ -36,6 +36,8 @@ mod storage;
 #[cfg(test)]
 mod synthetic;
 #[cfg(test)]
+mod synthetic_plan;
+#[cfg(test)]
 mod synthetic_subject;
 mod work;
 

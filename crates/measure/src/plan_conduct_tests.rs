@@ -1,53 +1,11 @@
 //! How a plan goes on and ends: what it asks for, what it refuses, and what it tells of a subject that breaks its promises.
 
+use crate::synthetic_plan::{CLOCK, busy, has, measure, measure_with};
 use crate::synthetic_subject::{Subject, Truth, run};
 use crate::{
-    Batch, ClockFacts, CountPass, CountedBy, Estimate, Expected, Finding, FindingKind, FrameError,
-    FramePlan, FrameSettings, InstructionCount, Placement, Purpose, Role, Step, Stopped,
-    ThreadReport,
+    Batch, CountPass, CountedBy, Expected, Finding, FindingKind, FrameError, FramePlan,
+    FrameSettings, InstructionCount, Placement, Purpose, Role, Step, Stopped, ThreadReport,
 };
-
-const CLOCK: ClockFacts = ClockFacts {
-    resolution_ns: 1.0,
-    cost_ns: 25.0,
-};
-
-fn clock(truth: &Truth) -> ClockFacts {
-    ClockFacts {
-        resolution_ns: truth.resolution_ns,
-        cost_ns: truth.reading_ns,
-    }
-}
-
-fn measure_with(
-    truth: &Truth,
-    expected: Expected,
-    settings: FrameSettings,
-    seed: u64,
-) -> Result<Estimate, FrameError> {
-    let mut plan = FramePlan::new(clock(truth), expected, settings);
-    run(&mut plan, &mut Subject::new(truth.clone(), seed))?;
-    plan.estimate(None)
-}
-
-fn measure(truth: &Truth, seed: u64) -> Estimate {
-    measure_with(truth, Expected::default(), FrameSettings::default(), seed).unwrap()
-}
-
-fn has(estimate: &Estimate, kind: FindingKind) -> bool {
-    estimate.findings.iter().any(|f| f.kind == kind)
-}
-
-/// Short slices in a machine that is interrupted, hit, and changes its speed.
-fn busy() -> Truth {
-    Truth {
-        interruption: Some((1e6, 10_000.0)),
-        turbo: Some((7e6, 1.25)),
-        hits: 1.0,
-        noise: 0.002,
-        ..Truth::default()
-    }
-}
 
 #[test]
 fn removed_work_is_an_error_and_a_free_feature_is_not() {

@@ -1,51 +1,8 @@
 //! Plans against subjects of known truth: the figures that they find.
 
+use crate::synthetic_plan::{CLOCK, busy, has, measure, measure_with};
 use crate::synthetic_subject::{Subject, Truth, run};
-use crate::{
-    ClockFacts, Estimate, Expected, FindingKind, FrameError, FramePlan, FrameSettings, Stopped,
-};
-
-const CLOCK: ClockFacts = ClockFacts {
-    resolution_ns: 1.0,
-    cost_ns: 25.0,
-};
-
-fn clock(truth: &Truth) -> ClockFacts {
-    ClockFacts {
-        resolution_ns: truth.resolution_ns,
-        cost_ns: truth.reading_ns,
-    }
-}
-
-fn measure_with(
-    truth: &Truth,
-    expected: Expected,
-    settings: FrameSettings,
-    seed: u64,
-) -> Result<Estimate, FrameError> {
-    let mut plan = FramePlan::new(clock(truth), expected, settings);
-    run(&mut plan, &mut Subject::new(truth.clone(), seed))?;
-    plan.estimate(None)
-}
-
-fn measure(truth: &Truth, seed: u64) -> Estimate {
-    measure_with(truth, Expected::default(), FrameSettings::default(), seed).unwrap()
-}
-
-fn has(estimate: &Estimate, kind: FindingKind) -> bool {
-    estimate.findings.iter().any(|f| f.kind == kind)
-}
-
-/// Short slices in a machine that is interrupted, hit, and changes its speed.
-fn busy() -> Truth {
-    Truth {
-        interruption: Some((1e6, 10_000.0)),
-        turbo: Some((7e6, 1.25)),
-        hits: 1.0,
-        noise: 0.002,
-        ..Truth::default()
-    }
-}
+use crate::{Expected, FindingKind, FramePlan, FrameSettings, Stopped};
 
 #[test]
 fn a_cost_is_found_within_its_interval_and_stops_at_the_wanted_width() {

@@ -5,29 +5,11 @@ mod sample;
 use antiphon_lab::{Outcome, ResultRecord};
 use antiphon_measure::FindingKind;
 use antiphon_report::document::{
-    Block, Cell, Document, Plot, RowKind, Section, Standing, Table, Unit, Weight,
+    Block, Cell, Plot, RowKind, Section, Standing, Table, Unit, Weight,
 };
 use antiphon_report::export::html;
 use antiphon_report::{compose, number};
-use sample::{empty_run, estimate, finding, identity, result, run};
-
-fn section<'d>(document: &'d Document, id: &str) -> &'d Section {
-    let found = document.sections.iter().find(|section| section.id == id);
-    found.unwrap_or_else(|| panic!("no section {id}"))
-}
-
-fn tables(section: &Section) -> Vec<&Table> {
-    let blocks = section.blocks.iter();
-    blocks
-        .filter_map(|block| {
-            if let Block::Table(table) = block {
-                Some(table)
-            } else {
-                None
-            }
-        })
-        .collect()
-}
+use sample::{empty_run, estimate, finding, identity, result, run, section, tables};
 
 fn plots(section: &Section) -> Vec<&Plot> {
     let blocks = section.blocks.iter();

@@ -5,27 +5,9 @@ mod sample;
 use antiphon_lab::Outcome;
 use antiphon_measure::FindingKind;
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Document, Section, Table};
+use antiphon_report::document::Block;
 use antiphon_report::export::html;
-use sample::{empty_run, estimate, finding, identity, result, run};
-
-fn section<'d>(document: &'d Document, id: &str) -> &'d Section {
-    let found = document.sections.iter().find(|section| section.id == id);
-    found.unwrap_or_else(|| panic!("no section {id}"))
-}
-
-fn tables(section: &Section) -> Vec<&Table> {
-    let blocks = section.blocks.iter();
-    blocks
-        .filter_map(|block| {
-            if let Block::Table(table) = block {
-                Some(table)
-            } else {
-                None
-            }
-        })
-        .collect()
-}
+use sample::{empty_run, estimate, finding, identity, result, run, section, tables};
 
 #[test]
 fn what_a_subject_says_cannot_become_markup() {

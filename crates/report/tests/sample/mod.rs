@@ -7,6 +7,7 @@ pub mod kinds;
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 use antiphon_measure::*;
+use antiphon_report::document::{Block, Document, Section, Table};
 use kinds::{clocks, delay, interference, latency, storage};
 
 pub const SUITE: &str = include_str!("../../../../suites/features.toml");
@@ -371,4 +372,24 @@ fn mend_frame(run: &mut RunRecord, test: &str, change: impl Fn(&mut Estimate)) {
             change(estimate);
         }
     }
+}
+
+/// A section by its id.
+pub fn section<'d>(document: &'d Document, id: &str) -> &'d Section {
+    let found = document.sections.iter().find(|section| section.id == id);
+    found.unwrap_or_else(|| panic!("no section {id}"))
+}
+
+/// The tables of a section.
+pub fn tables(section: &Section) -> Vec<&Table> {
+    let blocks = section.blocks.iter();
+    blocks
+        .filter_map(|block| {
+            if let Block::Table(table) = block {
+                Some(table)
+            } else {
+                None
+            }
+        })
+        .collect()
 }
