@@ -173,11 +173,13 @@ fn machine_text(found: &Findings) -> String {
     .concat()
 }
 
-/// One line each, or what to say when there are none.
+/// One line each, or what to say when there are none. Subjects that share a toolchain share its line.
 fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
-    match of {
+    let mut lines: Vec<String> = of.iter().map(|one| format!("  {}\n", line(one))).collect();
+    lines.dedup();
+    match &lines[..] {
         [] => format!("  {none}\n"),
-        _ => of.iter().map(|one| format!("  {}\n", line(one))).collect(),
+        _ => lines.concat(),
     }
 }
 
