@@ -94,33 +94,53 @@ pub fn contains_return(code: &[Code]) -> bool {
     })
 }
 
-/// The simple names that lines mention, in lower case: no selectors, no choices of associations, nothing in comments and literals.
+/// A line in pieces: words, literals, comments, and single characters between them.
+pub struct Piece<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// What follows it.
+    pub rest: &'a str,
+    /// Whether it is a name by itself: no selector, no attribute, nothing in comments and literals.
+    pub is_simple_name: bool,
+}
+
+/// The pieces of a line, which together are the line.
+pub fn pieces(line: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = line;
+    let mut before = ' ';
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = if rest.starts_with("--") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if first == '"' {
+            rest[1..].find('"').map_or(rest.len(), |n| n + 2)
+        } else if first.is_alphanumeric() {
+            rest.find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let text = &rest[..length];
+        rest = &rest[length..];
+        let is_simple_name = first.is_alphabetic() && before != '.' && before != '\'';
+        before = first;
+        Some(Piece {
+            text,
+            rest,
+            is_simple_name,
+        })
+    })
+}
+
+/// The simple names that lines mention, in lower case; choices of associations are none.
 pub fn names_in(lines: &[String]) -> HashSet<String> {
-    let mut found = HashSet::new();
-    for line in lines {
-        let mut rest = line.as_str();
-        let mut before = ' ';
-        while let Some(first) = rest.chars().next() {
-            let length = if rest.starts_with("--") {
-                rest.len()
-            } else if first == '"' {
-                rest[1..].find('"').map_or(rest.len(), |n| n + 2)
-            } else if first.is_alphabetic() {
-                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-                let length = end.unwrap_or(rest.len());
-                let is_choice = rest[length..].trim_start().starts_with("=>");
-                if before != '.' && before != '\'' && !is_choice {
-                    found.insert(rest[..length].to_lowercase());
-                }
-                length
-            } else {
-                first.len_utf8()
-            };
-            before = first;
-            rest = &rest[length..];
-        }
-    }
-    found
+    let is_choice = |piece: &Piece| piece.rest.trim_start().starts_with("=>");
+    lines
+        .iter()
+        .flat_map(|line| pieces(line))
+        .filter(|piece| piece.is_simple_name && !is_choice(piece))
+        .map(|piece| piece.text.to_lowercase())
+        .collect()
 }
 
 /// Whether nothing would be printed.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::code::Code;
+use super::code::{self, Code};
 
 /// Gives each piece that declares a name anew another one: `Scan`, `Scan_2`, `Scan_3`.
 pub fn keep_apart(code: &[Code]) -> Vec<Code> {
@@ -74,29 +74,12 @@ pub fn for_copy(lines: Vec<String>, ending: &str) -> Vec<String> {
     })
 }
 
-/// A line in which one name stands for another; not in literals and comments, and not as a selector.
+/// A line in which one name stands for another.
 fn in_line(line: &str, name: &str, new: &str) -> String {
-    let mut out = String::new();
-    let mut rest = line;
-    let mut before = ' ';
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("--") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if first == '"' {
-            rest[1..].find('"').map_or(rest.len(), |n| n + 2)
-        } else if first.is_alphanumeric() {
-            rest.find(|c: char| !c.is_alphanumeric() && c != '_')
-                .unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
-        let word = &rest[..length];
-        let is_it = word.eq_ignore_ascii_case(name) && before != '.' && before != '\'';
-        out.push_str(if is_it { new } else { word });
-        before = word.chars().last().unwrap_or(first);
-        rest = &rest[length..];
-    }
-    out
+    let is_it = |piece: &code::Piece| piece.is_simple_name && piece.text.eq_ignore_ascii_case(name);
+    code::pieces(line)
+        .map(|piece| if is_it(&piece) { new } else { piece.text })
+        .collect()
 }
 
 /// The names of statements that lines declare.
