@@ -1,23 +1,8 @@
 //! Pairs of subjects of known truth.
 
+use crate::synthetic_plan::{CLOCK, busy};
 use crate::synthetic_subject::{Subject, Truth, run_pair};
-use crate::{ClockFacts, FrameError, PairPlan, PairSettings};
-
-const CLOCK: ClockFacts = ClockFacts {
-    resolution_ns: 1.0,
-    cost_ns: 25.0,
-};
-
-/// Short slices in a machine that is interrupted, hit, and changes its speed.
-fn busy() -> Truth {
-    Truth {
-        interruption: Some((1e6, 10_000.0)),
-        turbo: Some((7e6, 1.25)),
-        hits: 1.0,
-        noise: 0.002,
-        ..Truth::default()
-    }
-}
+use crate::{FrameError, PairPlan, PairSettings};
 
 #[test]
 fn pairs_across_subjects_see_five_percent_and_no_difference() {

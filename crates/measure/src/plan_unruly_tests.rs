@@ -1,14 +1,10 @@
 //! Plans against operations that are not in proportion to their iterations.
 
+use crate::synthetic_plan::{CLOCK, has};
 use crate::synthetic_subject::{Subject, Truth, run, run_pair};
 use crate::{
-    ClockFacts, Estimate, Expected, FindingKind, FramePlan, FrameSettings, PairPlan, PairSettings,
-    Placement, Stopped,
-};
-
-const CLOCK: ClockFacts = ClockFacts {
-    resolution_ns: 1.0,
-    cost_ns: 25.0,
+    Estimate, Expected, FindingKind, FramePlan, FrameSettings, PairPlan, PairSettings, Placement,
+    Stopped,
 };
 
 fn measure(truth: &Truth, expected: Expected, settings: FrameSettings) -> Estimate {
@@ -24,10 +20,6 @@ fn blocking() -> Expected {
         blocking: true,
         ..Expected::default()
     }
-}
-
-fn has(estimate: &Estimate, kind: FindingKind) -> bool {
-    estimate.findings.iter().any(|f| f.kind == kind)
 }
 
 #[test]
