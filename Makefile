@@ -1,4 +1,4 @@
-# `make run` measures the quick suite and writes the report; `make test` runs all tests. Both set a fresh Debian or Ubuntu up themselves.
+# `make run` measures the quick suites and writes one report; `make test` runs all tests. Both set a fresh Debian or Ubuntu up themselves.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -11,8 +11,8 @@ TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
 .PHONY: run test lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
-	$(ANTIPHON) measure features --quick
-	$(ANTIPHON) report --html $(REPORT)
+	$(ANTIPHON) measure features rendezvous --quick
+	$(ANTIPHON) report features rendezvous --html $(REPORT)
 
 test: setup-test
 	cargo test --workspace --release
@@ -26,7 +26,7 @@ bench: setup-run
 
 # Leaks are not looked for: what a fiber that is blocked for ever owns is left alone on purpose.
 sanitize:
-	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $$(rustc -vV | sed -n 's/host: //p') --test one --test many --features corosensei/sanitizer
+	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $$(rustc -vV | sed -n 's/host: //p') --test one --test ticks --test synchronization --test many --features corosensei/sanitizer
 
 build:
 	cargo build --workspace --release

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, TaskReport};
 use crate::source::Place;
-use crate::verdict::{Class, Reason};
+use crate::verdict::Reason;
 
 /// Where a reason points.
 pub fn place(analysis: &Analysis, reason: &Reason) -> Place {
@@ -48,7 +48,7 @@ pub fn text(analysis: &Analysis) -> String {
             out.push_str(&format!("     to change it: {}\n", reason.mend));
         }
         // What to know about a translation is of no use where there is none.
-        if report.verdict.class == Class::Accepting {
+        if report.verdict.class.is_translated() {
             for note in &report.verdict.notes {
                 out.push_str(&format!(
                     "  note: {}: {} [{}]\n",

@@ -135,7 +135,8 @@ pub fn tasks(program: &Program, names: &Names) -> Vec<Task> {
     found
 }
 
-fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
+/// What is declared of an entry.
+pub(crate) fn entry(program: &Program, names: &Names, id: EntityId) -> Entry {
     let entity = names.entity(id);
     let tree = &program.sources[entity.at.file].tree;
     let formals = tree.child(entity.at.node, "formal_part");
@@ -234,7 +235,10 @@ impl Task {
 
     fn may_be(&self, program: &Program, names: &Names, prefix: At, counts_unknown: bool) -> bool {
         let ty = names.expression_type(program, prefix);
-        let direct = names.meaning(program, prefix);
+        // An indexed component begins with the name of its array.
+        let tree = &program.sources[prefix.file].tree;
+        let is_name = matches!(tree.kind(prefix.node), "identifier" | "selected_component");
+        let direct = names.meaning(program, prefix).filter(|_| is_name);
         if direct == Some(self.id) {
             return true;
         }

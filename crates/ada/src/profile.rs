@@ -67,7 +67,7 @@ fn forbidden(
         "requeue_statement" => one("No_Requeue_Statements", "a requeue statement"),
         "delay_relative_statement" if is_ravenscar => one("No_Relative_Delay", "a relative delay"),
         "single_protected_declaration" | "protected_type_declaration" => {
-            protected(names, tree, at, is_ravenscar)
+            protected(program, names, at, is_ravenscar)
         }
         "single_task_declaration" | "task_type_declaration" if !is_library_level(tree, at.node) => {
             one("No_Task_Hierarchy", "a task that is not at library level")
@@ -96,16 +96,28 @@ fn forbidden(
 }
 
 fn protected(
+    program: &Program,
     names: &Names,
-    tree: &Tree,
     at: At,
     is_ravenscar: bool,
 ) -> Vec<(&'static str, String)> {
+    let source = &program.sources[at.file];
+    let tree = &source.tree;
     let mut found = Vec::new();
     if tree.kind(at.node) == "single_protected_declaration" && !is_library_level(tree, at.node) {
         found.push((
             "No_Local_Protected_Objects",
             "a protected object that is not at library level".to_string(),
+        ));
+    }
+    let has_timer = tree.walk(at.node).any(|n| {
+        tree.kind(n) == "component_declaration"
+            && Names::key(source.text(n)).contains("timing_event;")
+    });
+    if has_timer && !is_library_level(tree, at.node) {
+        found.push((
+            "No_Local_Timing_Events",
+            "a timing event that is not at library level".to_string(),
         ));
     }
     let inner = names.region(at);
@@ -162,7 +174,7 @@ fn barrier(
 }
 
 /// Whether a declaration stands in packages only.
-fn is_library_level(tree: &Tree, node: NodeId) -> bool {
+pub(crate) fn is_library_level(tree: &Tree, node: NodeId) -> bool {
     tree.ancestor(
         node,
         &[

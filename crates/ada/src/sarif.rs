@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, TaskReport};
 use crate::explain;
-use crate::verdict::{Class, Reason, Rule};
+use crate::verdict::{Reason, Rule};
 
 /// A SARIF log: a `note` for each server that can be translated, a `warning` for each reason against one that cannot.
 ///
@@ -16,7 +16,7 @@ pub fn log(analysis: &Analysis) -> Value {
         .collect();
     let mut results = Vec::new();
     for report in &analysis.tasks {
-        if report.verdict.class == Class::Accepting {
+        if report.verdict.class.is_translated() {
             results.push(server(analysis, report));
         }
         let against = report

@@ -13,11 +13,23 @@ pub enum Class {
     Handshake,
     /// It serves calls and works on its own: only the general scheme fits (section 5).
     General,
+    /// It stays a task, and its rendezvous go through protected objects (section 5), since that was asked for.
+    Rendezvous,
     /// It stays as it is.
     Kept,
 }
 
 impl Class {
+    /// Whether a protected object takes the task's place.
+    pub fn is_replaced(self) -> bool {
+        matches!(self, Class::Accepting | Class::Calling)
+    }
+
+    /// Whether the translation changes the task: replaces it, or leads its rendezvous elsewhere.
+    pub fn is_translated(self) -> bool {
+        self.is_replaced() || self == Class::Rendezvous
+    }
+
     /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {
@@ -25,6 +37,7 @@ impl Class {
             Class::Calling => "calling server",
             Class::Handshake => "start-up handshake",
             Class::General => "general",
+            Class::Rendezvous => "general scheme",
             Class::Kept => "kept",
         }
     }
@@ -40,6 +53,7 @@ impl Class {
                 "it is told where to begin and then works on its own; it stays a task"
             }
             Class::General => "it serves calls and also works on its own; it stays a task",
+            Class::Rendezvous => "it stays a task, and its rendezvous go through protected objects",
             Class::Kept => "it stays as it is",
         }
     }
@@ -78,11 +92,15 @@ pub enum Rule {
     Checks,
     RunsInCaller,
     TimerStep,
+    ConditionalCall,
+    Parameter,
+    Requeue,
+    Terminate,
 }
 
 impl Rule {
     /// All rules, in the order of their codes.
-    pub const ALL: [Rule; 29] = [
+    pub const ALL: [Rule; 33] = [
         Rule::NoAccept,
         Rule::UsedAsTask,
         Rule::BlocksBetween,
@@ -112,6 +130,10 @@ impl Rule {
         Rule::Checks,
         Rule::RunsInCaller,
         Rule::TimerStep,
+        Rule::ConditionalCall,
+        Rule::Parameter,
+        Rule::Requeue,
+        Rule::Terminate,
     ];
 
     /// The stable code: `T01` and on for what stands in the way, the same numbering for notes.
@@ -132,11 +154,11 @@ impl Rule {
             Rule::UnknownCall => "call of a subprogram whose body was not given",
             Rule::InputOutput => "input or output in a protected action (RM 9.5.1 (18))",
             Rule::WorksBeside => "work that runs beside the caller",
-            Rule::ElsePart => "an else part that does something",
-            Rule::DelayAlternative => "a delay alternative",
+            Rule::ElsePart => "an else part that polls and does something",
+            Rule::DelayAlternative => "a delay alternative that no timing event can replace",
             Rule::OutsideGuard => "a condition that code outside the task changes",
             Rule::Goto => "a goto across synchronization points",
-            Rule::NestedAccept => "an accept inside an accept",
+            Rule::NestedAccept => "an accept inside an accept that cannot be followed",
             Rule::Declaration => "a declaration that cannot move out of the task body",
             Rule::Access => "the address of a variable of the task is taken",
             Rule::Identity => "the identity of the task is asked for",
@@ -154,6 +176,10 @@ impl Rule {
             Rule::Checks => "failing language-defined checks",
             Rule::RunsInCaller => "statements after an accept run in the caller",
             Rule::TimerStep => "the granularity of timing events",
+            Rule::ConditionalCall => "a conditional call of a server that is never busy any more",
+            Rule::Parameter => "a parameter or index that an object cannot keep",
+            Rule::Requeue => "a requeue whose target only the task knows",
+            Rule::Terminate => "a terminate alternative that nothing can take the place of",
         }
     }
 }

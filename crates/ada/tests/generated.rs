@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use antiphon_ada::edit::{self, Edited};
+use antiphon_ada::edit;
 use antiphon_ada::verdict::Rule;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, translate};
-use generator::{Rng, program, script, server};
+use generator::{Rng, caller, calling_program, program, script, server};
 
 const PER_PROGRAM: u64 = 50;
 
@@ -24,44 +24,27 @@ fn number(name: &str, default: u64) -> u64 {
     })
 }
 
-/// Generated servers compute between accepts; their callers may wait for that.
-fn options() -> translate::Options {
-    translate::Options {
-        force: true,
-        ..translate::Options::default()
-    }
-}
-
-#[test]
-fn translations_of_random_servers_give_equal_traces() {
-    let (count, seed) = (
-        number("ANTIPHON_GENERATED", 1000),
-        number("ANTIPHON_SEED", 1),
-    );
-    let (next, translated) = (AtomicU64::new(seed), AtomicU64::new(0));
-    let work = || {
+/// Does a piece of work for every program's worth of seeds, on all processors; the sum of the results.
+fn all_programs(seed: u64, count: u64, work: impl Fn(std::ops::Range<u64>) -> u64 + Sync) -> u64 {
+    let (next, sum) = (AtomicU64::new(seed), AtomicU64::new(0));
+    let worker = || {
         loop {
             let first = next.fetch_add(PER_PROGRAM, Ordering::Relaxed);
             if first >= seed + count {
                 break;
             }
-            let last = (first + PER_PROGRAM).min(seed + count);
-            translated.fetch_add(check(first, last), Ordering::Relaxed);
+            let seeds = first..(first + PER_PROGRAM).min(seed + count);
+            sum.fetch_add(work(seeds), Ordering::Relaxed);
         }
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|s| (0..workers).for_each(|_| drop(s.spawn(work))));
-    let translated = translated.into_inner();
-    assert!(
-        translated * 10 >= count * 9,
-        "{translated} of {count} servers translated"
-    );
-    eprintln!("{translated} of {count} servers translated, with equal traces");
+    std::thread::scope(|s| (0..workers).for_each(|_| drop(s.spawn(worker))));
+    sum.into_inner()
 }
 
-/// Translates the servers of the seeds from `first` to before `last` as one program and compares its traces; how many were translated.
-fn check(first: u64, last: u64) -> u64 {
-    let made: Vec<_> = (first..last)
+/// A program of the seeds' servers, each with its client.
+fn parsed(seeds: std::ops::Range<u64>) -> Program {
+    let made: Vec<_> = seeds
         .map(|s| {
             let mut rng = Rng::new(s);
             let server = server(&mut rng);
@@ -70,28 +53,14 @@ fn check(first: u64, last: u64) -> u64 {
         })
         .collect();
     let text = program("Generated", &made);
-    let given = Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap();
-    let analysis = Analysis::of(&given, options());
-    let translation = translate::translate(&analysis);
-    // The one thing a generated server may do that is refused: to leave an accept in its middle, under a handler, with more to do.
-    let refused = analysis
-        .tasks
-        .iter()
-        .flat_map(|t| &t.verdict.reasons)
-        .find(|r| r.rule != Rule::Handler);
-    assert!(
-        refused.is_none(),
-        "seeds from {first}:\n{}",
-        explain::text(&analysis)
-    );
-    if Toolchain::find().is_some() {
-        compare(&given, &translation.files, first);
-    }
-    translation.replaced.len() as u64
+    Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap()
 }
 
-/// Runs both programs; leaves them in the system's scratch folder if they differ.
-fn compare(given: &Program, edited: &[Edited], first: u64) {
+/// Builds and runs both, if GNAT is there; a difference leaves both programs behind.
+fn check(given: &Program, translation: &translate::Translation, first: u64) {
+    if Toolchain::find().is_none() {
+        return;
+    }
     let options = verify::Options {
         runs: 1,
         time_limit: Duration::from_secs(60),
@@ -99,10 +68,10 @@ fn compare(given: &Program, edited: &[Edited], first: u64) {
         schedules: vec![Schedule::OneProcessor, Schedule::TwoProcessors],
         ..verify::Options::default()
     };
-    let report = verify::verify(given, edited, &options).unwrap();
+    let report = verify::verify(given, &translation.files, &options).unwrap();
     if !report.agrees() {
         let folder = std::env::temp_dir().join(format!("antiphon-generated-{first}"));
-        edit::write_to(given, edited, &folder.join("translation")).unwrap();
+        edit::write_to(given, &translation.files, &folder.join("translation")).unwrap();
         edit::write_to(given, &[], &folder.join("original")).unwrap();
         panic!(
             "seeds from {first}, see {}:\n{}",
@@ -110,4 +79,91 @@ fn compare(given: &Program, edited: &[Edited], first: u64) {
             report.text()
         );
     }
+}
+
+/// Generated servers compute between accepts; their callers may wait for that.
+fn options() -> translate::Options {
+    translate::Options {
+        force: true,
+        ..translate::Options::default()
+    }
+}
+
+/// The same servers as tasks, with their rendezvous through protected objects: a tenth of the number by each of the two schemes.
+#[test]
+fn random_servers_in_the_general_scheme_give_equal_traces() {
+    let count = number("ANTIPHON_GENERATED", 1000).div_ceil(10);
+    let seed = number("ANTIPHON_SEED", 1);
+    for scheme in [translate::Scheme::General, translate::Scheme::Optimised] {
+        let translated = all_programs(seed, count, |seeds| {
+            let first = seeds.start;
+            let given = parsed(seeds);
+            let options = translate::Options {
+                scheme,
+                ..translate::Options::default()
+            };
+            let analysis = Analysis::of(&given, options);
+            let translation = translate::translate(&analysis);
+            check(&given, &translation, first);
+            translation.replaced.len() as u64
+        });
+        assert!(
+            translated * 10 >= count * 9,
+            "{translated} of {count} servers translated"
+        );
+    }
+}
+
+#[test]
+fn translations_of_random_servers_give_equal_traces() {
+    let count = number("ANTIPHON_GENERATED", 1000);
+    let seed = number("ANTIPHON_SEED", 1);
+    let translated = all_programs(seed, count, |seeds| {
+        let first = seeds.start;
+        let given = parsed(seeds);
+        let analysis = Analysis::of(&given, options());
+        let translation = translate::translate(&analysis);
+        // The one thing a generated server may do that is refused: to leave an accept in its middle, under a handler, with more to do.
+        let refused = analysis
+            .tasks
+            .iter()
+            .filter(|t| t.task.name == "Server")
+            .flat_map(|t| &t.verdict.reasons)
+            .find(|r| r.rule != Rule::Handler);
+        assert!(
+            refused.is_none(),
+            "seeds from {first}:\n{}",
+            explain::text(&analysis)
+        );
+        check(&given, &translation, first);
+        translation.replaced.len() as u64
+    });
+    assert!(
+        translated * 10 >= count * 9,
+        "{translated} of {count} servers translated"
+    );
+    eprintln!("{translated} of {count} servers translated, with equal traces");
+}
+
+/// Servers that call: a tenth of the number.
+#[test]
+fn translations_of_random_calling_servers_give_equal_traces() {
+    let count = number("ANTIPHON_GENERATED", 1000).div_ceil(10);
+    let seed = number("ANTIPHON_SEED", 1);
+    all_programs(seed, count, |seeds| {
+        let first = seeds.start;
+        let made: Vec<_> = seeds.map(|s| caller(&mut Rng::new(s))).collect();
+        let text = calling_program("Generated", &made);
+        let given = Program::parse([(PathBuf::from("generated.adb"), text.into_bytes())]).unwrap();
+        let analysis = Analysis::of(&given, options());
+        let translation = translate::translate(&analysis);
+        assert_eq!(
+            translation.replaced,
+            vec!["Server"; made.len()],
+            "{}",
+            explain::text(&analysis)
+        );
+        check(&given, &translation, first);
+        made.len() as u64
+    });
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use antiphon_ada::translate::Scheme;
 use antiphon_ada::{Analysis, Error, Program, explain, sarif, translate};
 use proptest::prelude::*;
 
@@ -9,15 +10,18 @@ use proptest::prelude::*;
 fn chew(bytes: Vec<u8>) {
     match Program::parse([(PathBuf::from("p.adb"), bytes)]) {
         Ok(program) => {
-            let options = translate::Options {
-                force: true,
-                ..translate::Options::default()
-            };
-            let analysis = Analysis::of(&program, options);
-            explain::text(&analysis);
-            sarif::log(&analysis);
-            let translation = translate::translate(&analysis);
-            translation.diff(&program);
+            for scheme in [Scheme::Servers, Scheme::General, Scheme::Optimised] {
+                let options = translate::Options {
+                    scheme,
+                    force: true,
+                    ..translate::Options::default()
+                };
+                let analysis = Analysis::of(&program, options);
+                explain::text(&analysis);
+                sarif::log(&analysis);
+                let translation = translate::translate(&analysis);
+                translation.diff(&program);
+            }
         }
         Err(Error::Syntax(errors)) => assert!(
             errors
@@ -29,9 +33,11 @@ fn chew(bytes: Vec<u8>) {
 }
 
 fn sources() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
+    let folders = ["tests/programs", "tests/general"];
+    let mut files: Vec<PathBuf> = folders
+        .iter()
+        .map(|f| Path::new(env!("CARGO_MANIFEST_DIR")).join(f))
+        .flat_map(|f| std::fs::read_dir(f).unwrap())
         .map(|e| e.unwrap().path())
         .filter(|p| p.is_file())
         .collect();
@@ -119,7 +125,12 @@ fn what_cannot_be_read_is_named() {
 #[test]
 fn a_hundred_thousand_lines_are_all_analysed() {
     // The time that this takes is in the benchmark; here only that nothing is lost.
-    let one = String::from_utf8(sources().remove(1)).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/exceptions.adb");
+    let one = std::fs::read_to_string(path).unwrap();
+    let alone = Program::parse([(PathBuf::from("p.adb"), one.clone().into_bytes())]).unwrap();
+    let tasks = Analysis::of(&alone, translate::Options::default())
+        .tasks
+        .len();
     let files = (0..20).map(|n| {
         (
             PathBuf::from(format!("p{n}.adb")),
@@ -128,5 +139,33 @@ fn a_hundred_thousand_lines_are_all_analysed() {
     });
     let program = Program::parse(files).unwrap();
     let analysis = Analysis::of(&program, translate::Options::default());
-    assert_eq!(analysis.tasks.len(), 20 * 2);
+    assert!(tasks > 0);
+    assert_eq!(analysis.tasks.len(), 20 * tasks);
+}
+
+/// Code after an exit must not be made twice for each exit before it.
+#[test]
+fn many_exits_do_not_multiply() {
+    let exits: String = (0..60)
+        .map(|n| format!("         exit when X = {n};\n         X := X + 1;\n"))
+        .collect();
+    let text = format!(
+        "procedure P is\n   task S is\n      entry A;\n      entry B;\n   end S;\n   task body S is\n      X : Integer := 0;\n   begin\n      loop\n         accept A;\n{exits}      end loop;\n      loop\n         accept B do\n            accept A;\n         end B;\n{exits}      end loop;\n   end S;\nbegin\n   S.A;\nend P;\n"
+    );
+    let program = Program::parse([(PathBuf::from("p.adb"), text.into_bytes())]).unwrap();
+    let analysis = Analysis::of(&program, translate::Options::default());
+    assert_eq!(translate::translate(&analysis).replaced, ["S"]);
+}
+
+/// Inside an accept there are no procedures to share code: what would multiply is refused.
+#[test]
+fn loops_behind_loops_with_exits_do_not_multiply() {
+    let one = "            loop\n               exit when X = N;\n               X := X + 1;\n               exit when X > 3;\n               accept A;\n            end loop;\n";
+    let text = format!(
+        "procedure P is\n   task S is\n      entry A;\n      entry B (N : in Integer);\n   end S;\n   task body S is\n      X : Integer := 0;\n   begin\n      loop\n         accept B (N : in Integer) do\n{}         end B;\n      end loop;\n   end S;\nbegin\n   S.B (3);\nend P;\n",
+        one.repeat(30)
+    );
+    let program = Program::parse([(PathBuf::from("p.adb"), text.into_bytes())]).unwrap();
+    let analysis = Analysis::of(&program, translate::Options::default());
+    assert!(explain::text(&analysis).contains("too many to be written out"));
 }

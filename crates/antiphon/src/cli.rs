@@ -41,7 +41,7 @@ pub enum Verb {
     Doctor(Doctor),
     /// Build the subjects, measure, store a run and print the tables
     Measure(Measure),
-    /// Show a run as a page, a workbook or text
+    /// Show runs as a page, a workbook or text
     Report(Report),
     /// Compare two runs, or two builds interleaved in one run
     Compare(Compare),
@@ -79,6 +79,7 @@ pub struct Doctor {
 #[command(after_help = "\
 Examples:
   antiphon measure features --quick
+  antiphon measure features rendezvous --quick
   antiphon measure features --subjects ada/O0,ada/O2 --only 'call.*'
   antiphon measure features --time-budget 600
   antiphon measure --resume                 go on with the run that was interrupted last
@@ -96,7 +97,7 @@ pub struct Measure {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     pub time_budget: Option<f64>,
 
-    /// Only tests that match one of these patterns (`*` stands for anything)
+    /// Only tests that match one of these patterns (`*` stands for anything), or groups of the suite by their ids
     #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
     pub only: Vec<String>,
 
@@ -127,10 +128,12 @@ pub struct Measure {
 Examples:
   antiphon report                           the last run as antiphon-report.html
   antiphon report 12 --xlsx run12.xlsx --csv run12.csv
+  antiphon report features rendezvous       the last run of each suite on one page
   antiphon report --markdown -              to standard output")]
 pub struct Report {
-    /// Number of the run [default: the last]
-    pub run: Option<i64>,
+    /// Runs by number, or suites, whose last run is meant [default: the last run]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
 
     /// Write one self-contained page (`-`: standard output) [default: antiphon-report.html if no format is given]
     #[arg(long, value_name = "FILE")]

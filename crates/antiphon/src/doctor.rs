@@ -13,9 +13,12 @@ use antiphon_lab::run::{Event, Observer};
 use antiphon_lab::subject::Subject;
 use antiphon_lab::{Launch, Machine};
 use antiphon_measure::Interference;
+use antiphon_report::document::Unit;
+use antiphon_report::number;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How long the machine's interference is looked at.
@@ -39,7 +42,9 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
         subject: &id,
         policy: "other",
     });
-    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other");
+    // Ctrl-C ends this verb at once, as nothing is kept of it.
+    let never = AtomicBool::new(false);
+    let built = Cache::of_user().build(&chosen.subject, &chosen.variant, "other", &never);
     let built = built.map_err(|error| {
         let context = format!("cannot check {id}; {}", error.mend());
         anyhow::Error::from(error).context(context)
@@ -146,11 +151,15 @@ fn machine_text(found: &Findings) -> String {
             lines(&found.subjects, "no subjects to look at", toolchain_line)
         ),
         format!(
-            "\nClocks                       resolution   cost of a reading\n{}",
+            "\n{:28} {:>12}   {:>12}\n{}",
+            "Clocks",
+            "resolution",
+            "a reading",
             lines(&found.clocks, "none can be read", clock_line)
         ),
         format!(
-            "\nInterference of the operating system, over {LOOK:?}\n{}",
+            "\nInterference of the operating system, over {} s\n{}",
+            LOOK.as_secs(),
             match &found.interference {
                 Some(interference) => interference_text(interference),
                 None => "  the readings do not tell\n".to_owned(),
@@ -164,11 +173,13 @@ fn machine_text(found: &Findings) -> String {
     .concat()
 }
 
-/// One line each, or what to say when there are none.
+/// One line each, or what to say when there are none. Subjects that share a toolchain share its line.
 fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
-    match of {
+    let mut lines: Vec<String> = of.iter().map(|one| format!("  {}\n", line(one))).collect();
+    lines.dedup();
+    match &lines[..] {
         [] => format!("  {none}\n"),
-        _ => of.iter().map(|one| format!("  {}\n", line(one))).collect(),
+        _ => lines.concat(),
     }
 }
 
@@ -187,11 +198,17 @@ fn toolchain_line(toolchain: &Toolchain) -> String {
 fn clock_line(clock: &ClockReport) -> String {
     match &clock.estimate {
         Some(estimate) => format!(
-            "{:26} {:>9.0} ns   {:>9.1} ns",
-            clock.name, estimate.resolution, estimate.cost
+            "{:26} {:>12}   {:>12}",
+            clock.name,
+            nanoseconds(estimate.resolution),
+            nanoseconds(estimate.cost)
         ),
         None => format!("{:26} its readings do not tell", clock.name),
     }
+}
+
+fn nanoseconds(value: f64) -> String {
+    number::quantity(Unit::Nanoseconds, value)
 }
 
 fn advice_line(advice: &Advice) -> String {
@@ -209,16 +226,16 @@ fn interference_text(interference: &Interference) -> String {
     );
     for function in &interference.periodic {
         text += &format!(
-            "  every {:.3} ms for {:.2} µs, seen {} times\n",
-            function.period_ns / 1e6,
-            function.duration_ns / 1e3,
+            "  every {} for {}, seen {} times\n",
+            nanoseconds(function.period_ns),
+            nanoseconds(function.duration_ns),
             function.occurrences
         );
     }
     let gaps = interference.gaps.iter().map(|gap| gap.1);
     let longest = gaps.fold(0.0, f64::max);
     if longest > 0.0 {
-        text += &format!("  longest interruption {:.1} µs\n", longest / 1e3);
+        text += &format!("  longest interruption {}\n", nanoseconds(longest));
     }
     text
 }

@@ -54,20 +54,33 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
         return Some(match error {
             RunError::Store(error) => of_store(error),
             RunError::Changed { .. } => Exit::Missing,
+            RunError::Interrupted => Exit::Interrupted,
             _ => Exit::Misuse,
         });
     }
     if let Some(error) = cause.downcast_ref::<LiveError>() {
         return Some(match error {
-            LiveError::Build { .. } | LiveError::Session { .. } => Exit::Missing,
+            LiveError::Build { error } => of_build(error),
+            LiveError::Session { .. } => Exit::Missing,
             LiveError::Pattern(_) | LiveError::Nothing { .. } => Exit::Misuse,
         });
     }
     if cause.is::<SuiteError>() || cause.is::<SubjectError>() {
         return Some(Exit::Misuse);
     }
-    let missing = cause.is::<Missing>() || cause.is::<BuildError>() || cause.is::<std::io::Error>();
+    if let Some(error) = cause.downcast_ref::<BuildError>() {
+        return Some(of_build(error));
+    }
+    let missing = cause.is::<Missing>() || cause.is::<std::io::Error>();
     missing.then_some(Exit::Missing)
+}
+
+/// What cannot be built is missing, unless the user stopped it.
+fn of_build(error: &BuildError) -> Exit {
+    match error {
+        BuildError::Interrupted { .. } => Exit::Interrupted,
+        _ => Exit::Missing,
+    }
 }
 
 /// A number that no run has is misuse; all else is a store that cannot be used.

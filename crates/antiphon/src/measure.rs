@@ -8,7 +8,7 @@ use crate::output::{print, print_line, say, text_options};
 use crate::progress::Progress;
 use crate::{store, subjects};
 use antiphon_lab::build::Cache;
-use antiphon_lab::run::{Laboratory, Options};
+use antiphon_lab::run::{Laboratory, Options, RunError};
 use antiphon_lab::store::Store;
 use antiphon_lab::subject::{Subject, select};
 use antiphon_lab::suite::Suite;
@@ -47,7 +47,12 @@ pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
     }
     for (suite, text) in &suites {
         if !stop.load(Ordering::Relaxed) {
-            runs.push(laboratory.measure(suite, text, &asked(options))?);
+            match laboratory.measure(suite, text, &asked(options)) {
+                Ok(run) => runs.push(run),
+                // The suites before it have their tables all the same.
+                Err(error @ RunError::Interrupted) if !runs.is_empty() => say(error),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     let runs = runs.into_iter().map(|run| store.load(run));
@@ -60,6 +65,13 @@ fn show(runs: &[RunRecord], json: bool, stop: &AtomicBool) -> Result<Exit> {
             true => print_line(export::json::run(run)?)?,
             false => tables(run)?,
         }
+    }
+    if runs.len() > 1 && !json {
+        let numbers: Vec<String> = runs.iter().map(|run| run.id.to_string()).collect();
+        print_line(format_args!(
+            "All on one page: antiphon report {}",
+            numbers.join(" ")
+        ))?;
     }
     Ok(match runs.iter().all(measured_something) {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,

@@ -13,6 +13,8 @@ pub struct Progress {
     bar: ProgressBar,
     table: Option<LiveTable>,
     headed: bool,
+    /// Whether results that come only get their instruction counts: their costs were shown before.
+    counting: bool,
 }
 
 impl Progress {
@@ -29,6 +31,7 @@ impl Progress {
             bar,
             table: terminal.then(|| LiveTable::new(width(&Term::stderr()))),
             headed: false,
+            counting: false,
         }
     }
 
@@ -103,15 +106,26 @@ impl Observer for Progress {
             Event::Planned {
                 run,
                 items,
-                done,
+                starts,
+                measurements,
+                measured,
                 seconds,
             } => {
-                let before = match done {
+                let each = match starts {
+                    1 => String::new(),
+                    _ => format!(
+                        " ({measurements} measurements: frames in {starts} starts of each process)"
+                    ),
+                };
+                let before = match measured {
                     0 => String::new(),
-                    _ => format!(", {done} of them measured before"),
+                    _ => format!(", {measured} of {measurements} measured before"),
                 };
                 let left = time(seconds);
-                self.line(format!("run {run}: {items} figures{before}, about {left}"));
+                self.counting = false;
+                self.line(format!(
+                    "run {run}: {items} figures{each}{before}, about {left}"
+                ));
             }
             Event::Started {
                 item,
@@ -127,6 +141,13 @@ impl Observer for Progress {
                     identity.subject, identity.test
                 ));
             }
+            Event::Counting { done, of } => {
+                self.counting = true;
+                self.measured_by(done, of);
+                self.bar.set_message("counting instructions");
+                // Nothing is timed any more.
+                self.bar.enable_steady_tick(Duration::from_millis(200));
+            }
             Event::Comparing {
                 test,
                 position,
@@ -138,6 +159,7 @@ impl Observer for Progress {
                 let left = time(seconds_left);
                 self.bar.set_message(format!("{left} left · {test}"));
             }
+            Event::Finished { .. } if self.counting => {}
             Event::Finished { item, result, .. } => match self.table {
                 Some(table) => {
                     if !self.headed {

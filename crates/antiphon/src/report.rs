@@ -1,10 +1,10 @@
-//! `antiphon report`: a run as a page, a workbook or text.
+//! `antiphon report`: runs as a page, a workbook or text.
 
 use crate::cli::{Cli, Report};
 use crate::exit::Exit;
 use crate::output::{print_bytes, say};
 use crate::store;
-use antiphon_report::{compose, export};
+use antiphon_report::{compose_together, export};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
     if given.iter().filter(|path| is_stdout(path)).count() > 1 {
         bail!("standard output (`-`) can take one format only; give the others files");
     }
-    let record = store::load(cli, options.run)?;
-    let document = compose(&record);
+    let runs = store::load(cli, &options.runs)?;
+    let document = compose_together(&runs);
     let default = PathBuf::from("antiphon-report.html");
     let html = given.is_empty().then_some(&default);
     if let Some(path) = options.html.as_ref().or(html) {
@@ -33,10 +33,14 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
         write(path, &export::xlsx::render(&document)?)?;
     }
     if let Some(path) = &options.csv {
-        write(path, export::csv::run(&record)?.as_bytes())?;
+        write(path, export::csv::runs(&runs)?.as_bytes())?;
     }
     if let Some(path) = &options.json {
-        write(path, export::json::run(&record)?.as_bytes())?;
+        let json = match &runs[..] {
+            [run] => export::json::run(run)?,
+            runs => export::json::runs(runs)?,
+        };
+        write(path, json.as_bytes())?;
     }
     if let Some(path) = &options.markdown {
         write(path, export::markdown::render(&document).as_bytes())?;

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::home::store_path;
 use crate::output::{print, print_line, say};
 use crate::store;
-use antiphon_lab::store::RunSummary;
+use antiphon_lab::store::{OpenRun, RunSummary};
 use anyhow::Result;
 
 /// Lists the runs.
@@ -33,12 +33,36 @@ pub fn run(cli: &Cli, options: &Runs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What is said of a run that has not ended.
+fn end(run: &RunSummary, open: &OpenRun) -> String {
+    let state = match open {
+        OpenRun {
+            measured,
+            measurements,
+            ..
+        } if measured == measurements => ", all measured and not ended".to_owned(),
+        OpenRun { starts: 1, .. } => ", not finished".to_owned(),
+        OpenRun {
+            starts,
+            measured,
+            measurements,
+            ..
+        } => format!(
+            ", not finished: {measured} of {measurements} measurements, as frames are measured in {starts} starts of each process"
+        ),
+    };
+    match &open.held_by {
+        Some(holder) => format!("{state}; being measured by {holder}"),
+        None => format!("{state}; go on: antiphon measure --resume {}", run.id),
+    }
+}
+
 fn line(run: &RunSummary) -> String {
     let sizes = if run.quick { "quick" } else { "full" };
-    let end = match store::unfinished(run) {
-        true => format!(", not finished: antiphon measure --resume {}", run.id),
-        false => String::new(),
-    };
+    let end = run
+        .open
+        .as_ref()
+        .map_or(String::new(), |open| end(run, open));
     format!(
         "{:>5}  {:20}  {:12}  {sizes:6}  {} of {}{end}\n",
         run.id, run.started, run.suite, run.done, run.planned

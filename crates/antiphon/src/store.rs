@@ -34,14 +34,33 @@ pub fn open_filled(cli: &Cli) -> Result<Store> {
     }
 }
 
-/// The run of this number, or the last.
-pub fn load(cli: &Cli, number: Option<i64>) -> Result<RunRecord> {
+/// The runs that the user named, each by its number or by its suite, whose newest run is meant; the last run if none was named.
+pub fn load(cli: &Cli, named: &[String]) -> Result<Vec<RunRecord>> {
     let store = open_filled(cli)?;
-    let number = match (number, store.newest(None)?) {
-        (Some(number), _) | (None, Some(number)) => number,
-        (None, None) => return Err(no_run(cli)?),
-    };
-    Ok(store.load(number)?)
+    let mut numbers: Vec<i64> = named
+        .iter()
+        .map(|name| meant(&store, name))
+        .collect::<Result<_>>()?;
+    if named.is_empty() {
+        match store.newest(None)? {
+            Some(last) => numbers.push(last),
+            None => return Err(no_run(cli)?),
+        }
+    }
+    let runs = numbers.into_iter().map(|number| Ok(store.load(number)?));
+    runs.collect()
+}
+
+/// The run of this number, or the newest of this suite.
+fn meant(store: &Store, name: &str) -> Result<i64> {
+    if let Ok(number) = name.parse() {
+        return Ok(number);
+    }
+    store.newest(Some(name))?.with_context(|| {
+        format!(
+            "`{name}` is neither the number of a run nor a suite that was measured; see `antiphon runs`"
+        )
+    })
 }
 
 /// The number that the user gave for a run.

@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use antiphon_ada::names::Names;
 use antiphon_ada::profile::{Profile, violations};
-use antiphon_ada::translate::{Io, Options, Translation, translate};
+use antiphon_ada::translate::{Io, Options, Scheme, Translation, translate};
 use antiphon_ada::verdict::Class;
 use antiphon_ada::{Analysis, Program, edit, explain, sarif, verify};
 use anyhow::{Context, Result, bail};
@@ -71,6 +71,10 @@ pub struct Translate {
     #[arg(long, value_name = "FILE", requires = "verify")]
     pub stdin: Option<PathBuf>,
 
+    /// What becomes of tasks that accept calls
+    #[arg(long, value_enum, default_value_t = SchemeName::Servers)]
+    pub scheme: SchemeName,
+
     /// Input and output in protected actions: the RM calls it potentially blocking, GNAT does it
     #[arg(long, value_enum, default_value_t = InputOutput::Allow)]
     pub io: InputOutput,
@@ -93,6 +97,17 @@ pub enum Format {
     Json,
     /// SARIF 2.1.0, for editors and code review
     Sarif,
+}
+
+/// What becomes of tasks that accept calls.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SchemeName {
+    /// Tasks that only serve become protected objects, others stay
+    Servers,
+    /// All stay tasks, and each entry's rendezvous go through a protected object: costs more than rendezvous
+    General,
+    /// As general, with one object a task and the calls of it merged
+    Optimised,
 }
 
 /// What to do about input and output.
@@ -119,6 +134,11 @@ pub fn run(options: &Translate) -> Result<Exit> {
     let analysis = Analysis::of(
         &program,
         Options {
+            scheme: match options.scheme {
+                SchemeName::Servers => Scheme::Servers,
+                SchemeName::General => Scheme::General,
+                SchemeName::Optimised => Scheme::Optimised,
+            },
             io: match options.io {
                 InputOutput::Allow => Io::Allow,
                 InputOutput::Refuse => Io::Refuse,
@@ -166,7 +186,10 @@ fn check_names(analysis: &Analysis, options: &Translate) -> Result<()> {
                 known.join(", ")
             );
         };
-        if found.verdict.class != Class::Accepting {
+        if matches!(
+            found.verdict.class,
+            Class::Handshake | Class::General | Class::Kept
+        ) {
             eprintln!("antiphon: task {name} stays a task; --explain says why");
         }
     }

@@ -49,6 +49,11 @@ fn a_run_is_measured_listed_and_reported() {
     place
         .run(&["report", "9"])
         .fails(2, &["no run 9", "1 to 1"]);
+    let both = place.run(&["report", "small", "1", "--markdown", "-"]);
+    assert!(both.done().contains("# Small · Small"), "{}", both.out);
+    place
+        .run(&["report", "smal"])
+        .fails(2, &["`smal` is neither", "antiphon runs"]);
     place
         .run(&["report", "--html", "no/such/page.html"])
         .fails(3, &["no/such/page.html"]);
@@ -62,6 +67,24 @@ fn a_run_is_measured_listed_and_reported() {
     place
         .run(&["compare", "1", "2", "--only", "nobody.*"])
         .fails(3, &[]);
+}
+
+#[test]
+fn two_suites_are_measured_in_turn_and_shown_on_one_page() {
+    if !has_cc() {
+        return;
+    }
+    let place = Place::with_c();
+    let other = common::SUITE
+        .replace("\"small\"", "\"other\"")
+        .replace("\"Small\"", "\"Other\"");
+    place.write("suites/other.toml", &other);
+    let ran = place.run(&["measure", "small", "other", "--quick"]);
+    assert!(ran.done().contains("antiphon report 1 2"), "{}", ran.out);
+    let page = place.run(&["report", "1", "2", "--markdown", "-"]);
+    assert!(page.done().contains("# Small · Other"), "{}", page.out);
+    let last = place.run(&["report", "other", "--markdown", "-"]);
+    assert!(last.done().contains("# Other"), "{}", last.out);
 }
 
 #[test]
@@ -151,6 +174,30 @@ fn without_a_compiler_it_says_what_to_install() {
     assert!(ran.out.contains("apt-get install gcc make"), "{}", ran.out);
 }
 
+#[test]
+fn a_build_that_is_interrupted_ends_at_once_and_leaves_nothing() {
+    let place = Place::new();
+    place.write(
+        "subjects/slow/subject.toml",
+        "name = 'slow'\nlanguage = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x']\n\
+         build = [['sh', '-c', 'touch {source}/begun; sleep 1000 & wait']]\n[[variant]]\nname = 'v'\n",
+    );
+    let mut command = place.command(&["measure", "small", "--subjects", "slow"]);
+    command.env("ANTIPHON_CACHE", place.path("cache"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    while !place.path("subjects/slow/begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&child, "-INT");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    ran.fails(130, &["interrupted before measuring began"]);
+    let left = fs::read_dir(place.path("cache/builds/slow")).unwrap();
+    let folders = left.filter(|entry| entry.as_ref().unwrap().path().is_dir());
+    assert_eq!(folders.count(), 0);
+    place.run(&["runs"]).fails(0, &["holds no run yet"]);
+}
+
 /// Starts a long run and waits until its first figure is told.
 fn begin(place: &Place) -> Child {
     let mut command = place.command(&["measure", "small", "--repetitions", "500"]);
@@ -181,7 +228,9 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), code, "{name}");
         let runs = place.run(&["runs"]);
-        assert!(runs.done().contains("not finished"), "{}", runs.out);
+        let expected = "of 3, not finished: ";
+        assert!(runs.done().contains(expected), "{}", runs.out);
+        assert!(runs.out.contains("of 1500 measurements"), "{}", runs.out);
         assert!(
             place
                 .run(&["report", "--csv", "-"])
@@ -197,9 +246,13 @@ fn an_interrupted_run_keeps_what_was_measured_and_can_go_on() {
         let mut lines = BufReader::new(again.stderr.take().unwrap()).lines();
         let planned = lines.find_map(|line| {
             line.ok()
-                .filter(|line| line.starts_with("run 1: 3 figures"))
+                .filter(|line| line.starts_with("run 1: 3 figures (1500 measurements: "))
         });
         assert!(planned.is_some(), "{name}");
+        let id = again.id();
+        let held = format!("being measured by process {id} since");
+        place.run(&["measure", "--resume"]).fails(3, &[&held]);
+        assert!(place.run(&["runs"]).done().contains(&held));
         signal(&again, "-INT");
         assert_eq!(again.wait().unwrap().code(), Some(130));
     }

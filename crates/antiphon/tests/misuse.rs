@@ -19,7 +19,7 @@ fn arguments_that_make_no_sense_are_misuse() {
         &["compare", "1"],
         &["compare", "1", "2", "--seconds", "1"],
         &["compare", "1", "2", "--threshold", "-3"],
-        &["report", "first"],
+        &["report", "1", "--pdf", "run.pdf"],
         &["report", "--html", "-", "--csv", "-"],
     ] {
         let ran = place.run(arguments);
@@ -41,6 +41,25 @@ fn unknown_names_get_the_nearest() {
     place
         .run(&["compare", "plain", "plain"])
         .fails(2, &["no number of a run", "--live"]);
+}
+
+#[test]
+fn what_fits_nothing_is_refused_before_anything_is_built() {
+    let place = Place::new();
+    place.write(
+        "subjects/slow/subject.toml",
+        "name = 'slow'\nlanguage = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x']\n\
+         build = [['sh', '-c', 'touch {source}/built; exit 1']]\n[[variant]]\nname = 'v'\n",
+    );
+    let measure = |only| place.run(&["measure", "small", "--subjects", "slow", "--only", only]);
+    measure("zzz").fails(2, &["nothing in `small` fits `zzz`", "groups are frames"]);
+    measure("sefl.*").fails(2, &["`sefl.*` (did you mean `self.*`?)"]);
+    measure("frame").fails(2, &["did you mean `frames`?"]);
+    measure("zzz,self.hand").fails(2, &["`zzz`", "did you mean `self.handoff`?"]);
+    assert!(!place.path("subjects/slow/built").exists());
+    // What chooses something is built.
+    measure("zzz,self.*").fails(3, &["slow/v is left out"]);
+    assert!(place.path("subjects/slow/built").exists());
 }
 
 #[test]

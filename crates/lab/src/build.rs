@@ -1,7 +1,8 @@
 //! Builds of subjects, kept in a cache by content, compiler and flags.
 //!
 //! A build runs in a folder of its own beside its final place and is renamed to it when every command has succeeded, so a folder with the
-//! final name is always whole. A lock makes a second process that wants the same build wait for the first.
+//! final name is always whole. A lock makes a second process that wants the same build wait for the first. A build that is interrupted is
+//! ended with all that its commands started, and leaves nothing; what a killed one left is cleared away by the next.
 
 mod cache;
 mod content;
@@ -12,6 +13,7 @@ use crate::record::{Absence, SubjectRecord};
 use crate::subject::{Need, Subject, Variant};
 use antiphon_runner::{Error as RunnerError, Program};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// A built subject.
@@ -48,6 +50,12 @@ pub enum BuildError {
         /// What it wrote last, to whichever stream.
         last_words: String,
     },
+    /// The user stopped it.
+    #[error("building `{subject}` was interrupted")]
+    Interrupted {
+        /// `name/variant`.
+        subject: String,
+    },
     /// A file could not be read or written.
     #[error("building `{subject}`: {}: {source}", path.display())]
     File {
@@ -82,6 +90,9 @@ impl BuildError {
                 "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()
             }
             BuildError::Failed { .. } => "mend what its last words name".to_owned(),
+            BuildError::Interrupted { .. } => {
+                "ask again: builds that were whole before are in the cache".to_owned()
+            }
             BuildError::File { .. } => {
                 "make room or give access, or set ANTIPHON_CACHE to another folder".to_owned()
             }
@@ -120,17 +131,22 @@ impl BuildError {
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
 impl Cache {
-    /// The build of a subject in a variant for a policy; made now if the cache has none.
+    /// The build of a subject in a variant for a policy; made now if the cache has none, unless `stop` is set.
+    ///
+    /// # Errors
+    /// See [`BuildError`]. Whatever it is, the cache then holds nothing of this build.
     pub fn build(
         &self,
         subject: &Subject,
         variant: &Variant,
         policy: &str,
+        stop: &AtomicBool,
     ) -> Result<Built, BuildError> {
         let order = Order {
             subject,
             variant,
             policy,
+            stop,
         };
         let missing: Vec<_> = subject.missing().into_iter().cloned().collect();
         if !missing.is_empty() {
@@ -153,8 +169,9 @@ impl Cache {
             return Ok(built(true));
         }
         let lock = self
-            .lock(&place)
-            .map_err(|source| order.file(&place, source))?;
+            .lock(&place, stop)
+            .map_err(|source| order.file(&place, source))?
+            .ok_or_else(|| order.interrupted())?;
         // The process that held the lock may have made this very build.
         if place.is_dir() {
             return Ok(built(true));
@@ -175,6 +192,7 @@ pub fn compiler(subject: &Subject) -> Result<String, BuildError> {
         subject,
         variant,
         policy: "other",
+        stop: &AtomicBool::new(false),
     };
     Ok(first_line(&order.version()?))
 }
@@ -192,11 +210,17 @@ struct Order<'s> {
     subject: &'s Subject,
     variant: &'s Variant,
     policy: &'s str,
+    /// Set from outside to end commands early.
+    stop: &'s AtomicBool,
 }
 
 impl Order<'_> {
     fn id(&self) -> String {
         format!("{}/{}", self.subject.name, self.variant.name)
+    }
+
+    fn interrupted(&self) -> BuildError {
+        BuildError::Interrupted { subject: self.id() }
     }
 
     fn file(&self, path: &Path, source: std::io::Error) -> BuildError {
@@ -241,11 +265,7 @@ impl Order<'_> {
 
     /// Runs the build commands in a folder beside `place` and renames it when all have succeeded.
     fn make(&self, place: &Path) -> Result<(), BuildError> {
-        let parent = place.parent().unwrap_or(Path::new("."));
-        let folder = tempfile::Builder::new()
-            .prefix("unfinished-")
-            .tempdir_in(parent)
-            .map_err(|source| self.file(parent, source))?;
+        let folder = cache::unfinished(place).map_err(|source| self.file(place, source))?;
         let flags = self.subject.flags(self.variant, self.policy);
         let begin = Instant::now();
         let limit = Duration::from_secs(self.subject.build_seconds);
@@ -281,9 +301,10 @@ impl Order<'_> {
             .args(args)
             .cwd(folder)
             .time_limit(limit);
-        let output = program
-            .run()
-            .map_err(|error| failed(error, String::new()))?;
+        let output = program.run_unless(self.stop).map_err(|error| match error {
+            RunnerError::Interrupted { .. } => self.interrupted(),
+            error => failed(error, String::new()),
+        })?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         match output.success() {
             Ok(_) => Ok(stdout),

@@ -6,6 +6,7 @@ mod frames;
 mod gaps;
 mod probe;
 mod refusals;
+mod reports;
 
 use crate::session::Launch;
 use probe::Probe;
@@ -78,7 +79,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "error.bad-argument",
-        mend: "answer what is missing, no number or out of range with `@@ error bad-argument …`, and go on",
+        mend: "answer what is missing, given twice, no number or out of range with `@@ error bad-argument …`, and go on",
         check: refusals::bad_argument,
     },
     Rule {
@@ -109,7 +110,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "batch.threads",
         mend: "each thread reports in the warm-up and after the last block; equal reports are added up in `count`",
-        check: frames::threads,
+        check: reports::batches,
     },
     Rule {
         name: "batch.silence",
@@ -124,17 +125,22 @@ const RULES: &[Rule] = &[
     Rule {
         name: "placement.same",
         mend: "after `placement same P` every thread sets its own affinity to P before it begins",
-        check: frames::placement_same,
+        check: reports::placement_same,
     },
     Rule {
         name: "placement.across",
         mend: "after `placement across P Q` the main thread keeps to P and every partner to Q",
-        check: frames::placement_across,
+        check: reports::placement_across,
     },
     Rule {
         name: "clock",
         mend: "answer `clock NAME COUNT` with COUNT readings: on each line an absolute one, then differences",
         check: answers::clock,
+    },
+    Rule {
+        name: "clock.threads",
+        mend: "answer `clock` and `gaps` with a `@@ thread` line of the main thread too: it reports before the loop and after it",
+        check: reports::clocks,
     },
     Rule {
         name: "clock.monotonic",
@@ -157,9 +163,19 @@ const RULES: &[Rule] = &[
         check: answers::latency,
     },
     Rule {
+        name: "latency.threads",
+        mend: "each thread reports in an untimed operation before those that are timed and in one after them",
+        check: reports::latencies,
+    },
+    Rule {
         name: "series",
         mend: "answer `series` with a reading before the loop, one after each operation, and one `@@ outcome` line",
         check: answers::series,
+    },
+    Rule {
+        name: "series.threads",
+        mend: "the main thread reports before the loop, and again when all storage has been given back",
+        check: reports::series,
     },
     Rule {
         name: "usage",

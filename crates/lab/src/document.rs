@@ -148,17 +148,21 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
 
 /// ` (did you mean …?)`-style mend: the nearest of `known`, or all of them.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
-    let nearest = known
-        .clone()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .min();
-    match nearest {
-        Some((distance, candidate)) if distance <= 2.max(word.len() / 3) => {
-            format!("did you mean `{candidate}`?")
+    match nearest(word, known.clone()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None if known.clone().next().is_some() => {
+            format!("known here: {}", known.collect::<Vec<_>>().join(", "))
         }
-        Some(_) => format!("known here: {}", known.collect::<Vec<_>>().join(", ")),
         None => String::new(),
     }
+}
+
+/// The word of `known` that was perhaps meant.
+pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let (distance, candidate) = known
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min()?;
+    (distance <= 2.max(word.len() / 3)).then_some(candidate)
 }
 
 impl<'d> Section<'d> {
@@ -281,10 +285,8 @@ impl<'d> Item<'d> {
 
     /// The value as a string.
     pub(crate) fn string(&self) -> Option<String> {
-        match self.value {
-            DeValue::String(text) => Some(text.to_string()),
-            _ => self.wrong("a string"),
-        }
+        let text = self.as_string().map(str::to_owned);
+        text.or_else(|| self.wrong("a string"))
     }
 
     /// The value if it is a string; no fault otherwise.
@@ -297,10 +299,7 @@ impl<'d> Item<'d> {
 
     /// The value as a list.
     pub(crate) fn list(&self) -> Option<Vec<Item<'d>>> {
-        match self.value {
-            DeValue::Array(list) => Some(self.elements(list)),
-            _ => self.wrong("a list"),
-        }
+        self.as_list().or_else(|| self.wrong("a list"))
     }
 
     /// The value if it is a list; no fault otherwise.
@@ -356,6 +355,14 @@ impl<'d> Item<'d> {
         }
         self.fault("the number must be above 0", "write a larger one");
         None
+    }
+
+    /// The value as true or false.
+    pub(crate) fn boolean(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(value) => Some(*value),
+            _ => self.wrong("`true` or `false`"),
+        }
     }
 
     /// The value as a whole number from 1.

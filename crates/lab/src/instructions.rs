@@ -1,18 +1,25 @@
-//! Instructions by callgrind: the second opinion on a cost that cannot be told from its control's.
+//! Instructions of an operation, the second opinion beside its time: by the processor's counters where the kernel gives them, else by
+//! callgrind for a cost that cannot be told from its control's.
 //!
-//! One process under callgrind serves all counts of a subject, since starting it takes a second. Callgrind is told to dump, and begin
+//! Under callgrind one process serves all counts of a subject, since starting it takes a second. Callgrind is told to dump, and begin
 //! anew, whenever the C library's `write` is entered, which is where a subject answers: what it dumped by the time of an answer is what the
-//! request cost. Each frame runs with two numbers of iterations, and the slope is the instructions of one. Counts repeat (nearly) exactly,
-//! as nothing is timed. They are those of all threads of the process, in user mode.
+//! request cost. Counts repeat (nearly) exactly, as nothing is timed. They are those of all threads of the process, in user mode.
+
+mod processor;
+
+pub use processor::{Countable, ProcessCounter, ProcessorCounters};
 
 use crate::session::{Launch, Session, SessionError};
-use antiphon_measure::{Placement, Role};
+use antiphon_measure::{CountPass, CountedBy, InstructionCount, Placement, Role, Slice};
 use antiphon_runner::{Limits, Policy};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Most of the time under callgrind goes into starting it.
 const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// Passes over the four requests of a count under callgrind.
+const PASSES: usize = 2;
 
 /// What to count.
 #[derive(Clone, Copy, Debug)]
@@ -21,26 +28,10 @@ pub struct CountRequest<'a> {
     pub test: &'a str,
     /// Its argument, if it takes one.
     pub arg: Option<u64>,
-    /// The smaller and the larger number of iterations.
-    pub iterations: (u64, u64),
-    /// Time for each of the four slices; under callgrind everything takes some fifty times as long.
+    /// Iterations of the shorter requests; the longer ones have twice as many.
+    pub iterations: u64,
+    /// Time for each request; under callgrind everything takes some fifty times as long.
     pub limit: Duration,
-}
-
-/// Instructions per iteration, by the slope between two numbers of iterations.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InstructionCount {
-    /// Of the control frame.
-    pub control: f64,
-    /// Of the test frame.
-    pub test: f64,
-}
-
-impl InstructionCount {
-    /// Instructions of the operation itself: test less control.
-    pub fn per_operation(&self) -> f64 {
-        self.test - self.control
-    }
 }
 
 /// Why instructions were not counted.
@@ -51,11 +42,12 @@ pub enum NoCount {
         "instructions cannot be counted: valgrind is not installed (install it: apt-get install valgrind)"
     )]
     Missing,
-    /// The request cannot give a slope.
-    #[error(
-        "instructions cannot be counted between {0} and {1} iterations: the second must be larger"
-    )]
-    NoSlope(u64, u64),
+    /// The request has no iterations to count.
+    #[error("instructions cannot be counted: no iteration was asked for")]
+    NoIterations,
+    /// The processor's counters could not be read.
+    #[error("the processor's counters cannot be read: {0}")]
+    Processor(#[from] std::io::Error),
     /// The subject failed under callgrind.
     #[error("instructions cannot be counted: under callgrind {0}")]
     Session(#[from] SessionError),
@@ -67,6 +59,60 @@ pub enum NoCount {
         /// What is wrong with it.
         why: String,
     },
+}
+
+/// One slice, of which the time does not matter.
+fn slice(
+    session: &mut Session,
+    request: &CountRequest<'_>,
+    role: Role,
+    iterations: u64,
+) -> Result<Slice, SessionError> {
+    session.slice(
+        request.test,
+        role,
+        iterations,
+        0,
+        request.arg,
+        request.limit,
+    )
+}
+
+/// Requests before the first pass, one a frame: the first slice of a test prepares it, and the first of a frame may load what it calls.
+const UNCOUNTED: [Role; 2] = [Role::Control, Role::Test];
+
+/// Counts the four requests of each pass, after those that are not counted.
+fn passes<E>(
+    passes: usize,
+    iterations: u64,
+    mut total: impl FnMut(Role, u64) -> Result<u64, E>,
+) -> Result<Vec<CountPass>, E> {
+    let mut totals = Vec::new();
+    for role in UNCOUNTED {
+        totals.push(total(role, 1)?);
+    }
+    for _ in 0..passes {
+        for times in [1, 2] {
+            for role in [Role::Control, Role::Test] {
+                totals.push(total(role, times * iterations)?);
+            }
+        }
+    }
+    Ok(in_passes(&totals))
+}
+
+/// The passes among totals in the order in which [`passes`] asks for them.
+fn in_passes(totals: &[u64]) -> Vec<CountPass> {
+    let pass = |four: &[u64]| CountPass {
+        control: (four[0], four[2]),
+        test: (four[1], four[3]),
+    };
+    totals
+        .get(UNCOUNTED.len()..)
+        .unwrap_or_default()
+        .chunks_exact(4)
+        .map(pass)
+        .collect()
 }
 
 /// A subject that runs under callgrind.
@@ -97,39 +143,13 @@ impl Counter {
     /// # Errors
     /// See [`NoCount`]. After any but a refusal the subject is dead.
     pub fn count(&mut self, request: &CountRequest<'_>) -> Result<InstructionCount, NoCount> {
-        let (few, many) = request.iterations;
-        if many <= few {
-            return Err(NoCount::NoSlope(few, many));
-        }
-        // The first slice of a test prepares it as well.
-        self.total(request, Role::Control, few)?;
-        let mut slope = |role| {
-            let less = self.total(request, role, few)?;
-            let more = self.total(request, role, many)?;
-            Ok::<f64, NoCount>((more as f64 - less as f64) / (many - few) as f64)
+        let total = |role, iterations| {
+            slice(&mut self.session, request, role, iterations)?;
+            self.dumps.take()
         };
-        Ok(InstructionCount {
-            control: slope(Role::Control)?,
-            test: slope(Role::Test)?,
-        })
-    }
-
-    /// All instructions of one slice's request.
-    fn total(
-        &mut self,
-        request: &CountRequest<'_>,
-        role: Role,
-        iterations: u64,
-    ) -> Result<u64, NoCount> {
-        self.session.slice(
-            request.test,
-            role,
-            iterations,
-            0,
-            request.arg,
-            request.limit,
-        )?;
-        self.dumps.take()
+        let passes = passes(PASSES, request.iterations, total)?;
+        InstructionCount::from_passes(request.iterations, &passes, CountedBy::Callgrind)
+            .ok_or(NoCount::NoIterations)
     }
 
     /// Ends the subject.

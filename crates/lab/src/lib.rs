@@ -22,6 +22,6 @@ pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{Absence, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 pub use session::{
-    ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, SeriesAnswer, Session,
+    ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, Reported, SeriesAnswer, Session,
     SessionError,
 };

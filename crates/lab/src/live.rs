@@ -4,10 +4,13 @@ use crate::build::{BuildError, Built, Cache};
 use crate::patterns::{PatternError, Patterns};
 use crate::protocol::TestKind;
 use crate::record::Absence;
-use crate::run::{Event, Observer, Processors, clock_facts, launch};
+use crate::run::{Event, Observer, Processors, broken, clock_facts, launch};
 use crate::session::{Listing, Session, SessionError};
 use crate::subject::{Subject, Variant};
-use antiphon_measure::{ClockFacts, PairEstimate, PairPlan, PairSettings, PairStep, Side};
+use antiphon_measure::{
+    BatchRequest, ClockFacts, Expected, PairEstimate, PairPlan, PairSettings, PairStep, Purpose,
+    Side,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -144,7 +147,7 @@ impl Live<'_> {
             subject: &id,
             policy,
         });
-        let built = self.cache.build(subject, variant, policy)?;
+        let built = self.cache.build(subject, variant, policy, self.stop)?;
         self.observer.event(Event::Built {
             subject: &id,
             policy,
@@ -182,7 +185,7 @@ fn start(built: &Built, options: &LiveOptions) -> Result<Running, SessionError> 
     let mut session = Session::start(&launch)?;
     let clock = session.hello().clock.clone();
     let readings = match session.clock(&clock, 20_000, options.hang_limit) {
-        Ok(readings) => readings,
+        Ok(readings) => readings.answer,
         Err(error) if error.lives_on() => Vec::new(),
         Err(error) => return Err(error),
     };
@@ -243,6 +246,9 @@ impl Pair {
         settings: &PairSettings,
         stop: impl Fn() -> bool,
     ) -> Result<PairEstimate, Absence> {
+        for side in [Side::A, Side::B] {
+            self.verify(side, test, arg, options)?;
+        }
         let clocks = [
             self.side(Side::A, options)?.clock,
             self.side(Side::B, options)?.clock,
@@ -269,6 +275,39 @@ impl Pair {
             plan.take(side, &slice).map_err(Absence::of_message)?;
         }
         plan.estimate().map_err(Absence::of_message)
+    }
+
+    /// Has the threads of a test report in a short batch, as slices alone have no reports, and holds them to policy and placement.
+    fn verify(
+        &mut self,
+        side: Side,
+        test: &str,
+        arg: Option<u64>,
+        options: &LiveOptions,
+    ) -> Result<(), Absence> {
+        const SHORTEST: BatchRequest = BatchRequest {
+            iterations: 1,
+            blocks: 1,
+            reference_iterations: 0,
+            warmup: 1,
+            purpose: Purpose::Sample,
+        };
+        let expected = Expected {
+            policy: options.policy.clone(),
+            placement: Processors::choose().placement(&options.placement),
+            ..Expected::default()
+        };
+        let live = self.side(side, options)?;
+        let answer = live.session.batch(test, arg, &SHORTEST, options.hang_limit);
+        let batch = answer.map_err(|error| self.failed(side, &error))?;
+        match broken(&expected, &batch.threads) {
+            None => Ok(()),
+            Some(mut absence) => {
+                let whose = &self.builds[index(side)].record.id;
+                absence.reason = format!("{whose}: {}", absence.reason);
+                Err(absence)
+            }
+        }
     }
 
     /// A side's process, started again if the last test cost it its life.

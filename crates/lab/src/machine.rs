@@ -3,6 +3,7 @@
 mod advice;
 mod clocks;
 mod counters;
+pub(crate) use counters::can_be_read as counters_can_be_read;
 
 pub use advice::Advice;
 pub use clocks::{ClockReport, clock_reports, interference};

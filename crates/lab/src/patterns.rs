@@ -45,6 +45,12 @@ impl Patterns {
         self.written.is_empty() || self.set.is_match(test)
     }
 
+    /// Whether a pattern has a capital letter, which names of tests do not have.
+    pub(crate) fn has_capital(&self) -> bool {
+        let capital = |written: &String| written.chars().any(char::is_uppercase);
+        self.written.iter().any(capital)
+    }
+
     /// Whether this very word was given, such as the name of a group.
     pub fn name(&self, word: &str) -> bool {
         self.written.iter().any(|written| written == word)

@@ -11,6 +11,7 @@ pub use answer::{
 };
 pub use escape::{decode, encode};
 pub use request::Request;
+pub(crate) use request::role_word;
 pub use words::SyntaxError;
 
 /// The version that this laboratory speaks.

@@ -1,7 +1,7 @@
 //! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
 
 use antiphon_measure::{
-    ClockEstimate, DelayCurve, Estimate, Interference, LatencyEstimate, StorageEstimate,
+    ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,9 @@ pub struct ResultRecord {
     /// For a frame, the estimate of each start of the subject's process, in order; `outcome` sums them up. Empty for all else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<Estimate>,
+    /// What a reader must be told beside the outcome. Empty for a frame, whose estimate has findings of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// What came out.

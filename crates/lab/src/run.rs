@@ -5,6 +5,7 @@
 
 mod analysis;
 mod budget;
+mod counted;
 mod delays;
 mod engine;
 mod event;
@@ -12,8 +13,10 @@ mod frames;
 mod opinion;
 mod plan;
 mod prepare;
+mod promise;
 mod readings;
 mod seats;
+mod selection;
 mod starts;
 mod work;
 
@@ -21,6 +24,7 @@ pub use event::{Event, Observer};
 pub use plan::{Item, Task};
 
 pub(crate) use analysis::clock_facts;
+pub(crate) use promise::broken;
 pub(crate) use seats::{Processors, launch};
 
 use crate::build::Cache;
@@ -48,7 +52,8 @@ pub struct Options {
     pub starts: Option<u64>,
     /// Time after which a subject that does not answer counts as hanging, beyond what its answer should take, s.
     pub hang_limit_s: f64,
-    /// Count instructions, by callgrind, of costs that cannot be told from their control's.
+    /// Count instructions: of every frame where the processor's counters can be read, else by callgrind of costs that cannot be told from
+    /// their control's.
     pub count_instructions: bool,
 }
 
@@ -101,6 +106,9 @@ pub enum RunError {
     /// A pattern cannot be read.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// The user stopped it before anything was measured.
+    #[error("interrupted before measuring began; builds that were whole are kept")]
+    Interrupted,
     /// Nothing is left to measure.
     #[error("there is nothing to measure: {why}; {mend}")]
     Nothing {
@@ -130,8 +138,14 @@ impl Laboratory<'_> {
         suite_toml: &str,
         options: &Options,
     ) -> Result<i64, RunError> {
+        let options = &Options {
+            // A resumed run has as many as it began with.
+            starts: Some(options.starts.unwrap_or(suite.sizes(options.quick).runs)),
+            ..options.clone()
+        };
         let prepared = prepare::prepare(self, suite, options)?;
         let run = prepare::begin(self, &prepared, suite, suite_toml, options)?;
+        let _lease = self.store.hold(run)?;
         engine::execute(self, run, suite, options, prepared, None)?;
         Ok(run)
     }
@@ -139,8 +153,10 @@ impl Laboratory<'_> {
     /// Goes on with an interrupted run, and gives its number. Items with a figure are kept; what was read of an item in progress is used.
     ///
     /// # Errors
-    /// As [`measure`](Self::measure); also if the subjects have changed since.
+    /// As [`measure`](Self::measure); also if the subjects have changed since, or if another process measures it now.
     pub fn resume(&mut self, run: i64) -> Result<i64, RunError> {
+        self.store.exists(run)?;
+        let _lease = self.store.hold(run)?;
         let saved = self.store.resume(run)?;
         let faults = |faults| RunError::Suite { run, faults };
         let suite = Suite::parse(&saved.record.suite, &saved.record.suite_toml).map_err(faults)?;

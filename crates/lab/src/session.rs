@@ -4,16 +4,18 @@ mod conversation;
 mod error;
 mod gaps;
 mod launch;
+mod order;
 
 pub use conversation::{Answer, Conversation, RawLine};
 pub use error::SessionError;
 pub(crate) use gaps::gap_loop;
 pub use launch::Launch;
+pub(crate) use order::wrong_slice;
 
 use crate::protocol::{
     ClockInfo, Data, Hello, Outcome, READINGS_MAX, Request, TestInfo, Usage, VERSION,
 };
-use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice};
+use antiphon_measure::{Batch, BatchRequest, LatencySample, Placement, Role, Slice, ThreadReport};
 use std::time::{Duration, Instant};
 
 /// Time for a subject to start and answer `hello`, `placement`, `list`, `usage`.
@@ -38,6 +40,15 @@ pub struct Listing {
     pub tests: Vec<TestInfo>,
     /// Its clocks, in its order; names are unique.
     pub clocks: Vec<ClockInfo>,
+}
+
+/// An answer, and what the threads that took part in it said of themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported<T> {
+    /// What was asked for.
+    pub answer: T,
+    /// The threads' reports; empty if the subject's kit has none.
+    pub threads: Vec<ThreadReport>,
 }
 
 /// What a storage loop answers.
@@ -78,6 +89,11 @@ impl Session {
         &self.hello
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.conversation.process()
+    }
+
     /// What the subject can do.
     ///
     /// # Errors
@@ -116,23 +132,31 @@ impl Session {
         name: &str,
         count: u64,
         limit: Duration,
-    ) -> Result<Vec<i64>, SessionError> {
+    ) -> Result<Reported<Vec<i64>>, SessionError> {
         let count = count.clamp(1, READINGS_MAX);
         let answer = self
             .conversation
             .ask(&Request::Clock { name, count }, limit)?;
-        let mut readings = Vec::new();
+        let (mut readings, mut threads) = (Vec::new(), Vec::new());
         for data in &answer.data {
-            let Data::Readings(line) = data else {
-                return Err(self.conversation.unexpected(&answer, "readings"));
-            };
-            readings.extend_from_slice(line);
+            match data {
+                Data::Readings(line) => readings.extend_from_slice(line),
+                Data::Thread(thread) => threads.push(thread.clone()),
+                _ => {
+                    return Err(self
+                        .conversation
+                        .unexpected(&answer, "readings` or `thread"));
+                }
+            }
         }
         if readings.len() as u64 != count {
             let why = format!("{} readings, where {count} were asked for", readings.len());
             return Err(self.conversation.rubbish(&answer, why));
         }
-        Ok(readings)
+        Ok(Reported {
+            answer: readings,
+            threads,
+        })
     }
 
     /// A batch of ABBA slices of a frame.
@@ -217,7 +241,7 @@ impl Session {
         count: u64,
         interval_ns: u64,
         limit: Duration,
-    ) -> Result<Vec<LatencySample>, SessionError> {
+    ) -> Result<Reported<Vec<LatencySample>>, SessionError> {
         let request = Request::Latency {
             test,
             count,
@@ -225,22 +249,29 @@ impl Session {
             arg,
         };
         let answer = self.conversation.ask(&request, limit)?;
-        let mut samples = Vec::new();
+        let (mut samples, mut threads) = (Vec::new(), Vec::new());
         for data in &answer.data {
-            let Data::Sample(sample) = data else {
-                return Err(self.conversation.unexpected(&answer, "sample"));
-            };
-            if sample.end_ns < sample.actual_ns {
-                let why = format!("an operation ended before it started: {sample:?}");
-                return Err(self.conversation.rubbish(&answer, why));
+            match data {
+                Data::Sample(sample) if sample.end_ns < sample.actual_ns => {
+                    let why = format!(
+                        "an operation that started at {} ns ended before, at {} ns",
+                        sample.actual_ns, sample.end_ns
+                    );
+                    return Err(self.conversation.rubbish(&answer, why));
+                }
+                Data::Sample(sample) => samples.push(*sample),
+                Data::Thread(thread) => threads.push(thread.clone()),
+                _ => return Err(self.conversation.unexpected(&answer, "sample` or `thread")),
             }
-            samples.push(*sample);
         }
         if samples.len() as u64 != count {
             let why = format!("{} samples, where {count} were asked for", samples.len());
             return Err(self.conversation.rubbish(&answer, why));
         }
-        Ok(samples)
+        Ok(Reported {
+            answer: samples,
+            threads,
+        })
     }
 
     /// A storage loop of at most `count` operations.
@@ -253,18 +284,19 @@ impl Session {
         arg: Option<u64>,
         count: u64,
         limit: Duration,
-    ) -> Result<SeriesAnswer, SessionError> {
+    ) -> Result<Reported<SeriesAnswer>, SessionError> {
         let request = Request::Series { test, count, arg };
         let answer = self.conversation.ask(&request, limit)?;
-        let (mut readings, mut outcome) = (Vec::new(), None);
+        let (mut readings, mut outcome, mut threads) = (Vec::new(), None, Vec::new());
         for data in &answer.data {
             match data {
                 Data::Readings(line) => readings.extend_from_slice(line),
                 Data::Outcome(end) if outcome.is_none() => outcome = Some(end.clone()),
+                Data::Thread(thread) => threads.push(thread.clone()),
                 _ => {
                     return Err(self
                         .conversation
-                        .unexpected(&answer, "readings` or `outcome"));
+                        .unexpected(&answer, "readings` or `outcome` or `thread"));
                 }
             }
         }
@@ -283,10 +315,13 @@ impl Session {
             );
             return Err(self.conversation.rubbish(&answer, why));
         }
-        Ok(SeriesAnswer {
-            readings,
-            completed,
-            exhausted,
+        Ok(Reported {
+            answer: SeriesAnswer {
+                readings,
+                completed,
+                exhausted,
+            },
+            threads,
         })
     }
 
@@ -340,41 +375,4 @@ fn greet(conversation: &mut Conversation, limit: Duration) -> Result<Hello, Sess
         }
         _ => Err(conversation.unexpected(&answer, "hello")),
     }
-}
-
-/// What is wrong with the slices of a batch: their number, order, role or iterations.
-pub(crate) fn wrong_slice(slices: &[Slice], wanted: &BatchRequest) -> Option<String> {
-    use Role::{Control, Reference, Test};
-    let with_reference = [Reference, Control, Test, Test, Control, Reference];
-    let order = match wanted.reference_iterations {
-        0 => &with_reference[1..5],
-        _ => &with_reference[..],
-    };
-    let expected = order.len() * wanted.blocks as usize;
-    if slices.len() != expected {
-        return Some(format!(
-            "{} slices, where {} blocks of {} make {expected}",
-            slices.len(),
-            wanted.blocks,
-            order.len()
-        ));
-    }
-    let due = (0..wanted.blocks).flat_map(|block| order.iter().map(move |role| (block, *role)));
-    slices
-        .iter()
-        .zip(due)
-        .enumerate()
-        .find_map(|(index, (slice, (block, role)))| {
-            let iterations = match role {
-                Reference => wanted.reference_iterations,
-                Control | Test => wanted.iterations,
-            };
-            let found = (slice.block, slice.role, slice.iterations);
-            (found != (block, role, iterations)).then(|| {
-                format!(
-                    "slice {index} is block {} {:?} with {} iterations, where block {block} {role:?} with {iterations} was due",
-                    slice.block, slice.role, slice.iterations
-                )
-            })
-        })
 }

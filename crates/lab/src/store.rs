@@ -4,11 +4,13 @@
 //! at most the addition it was making. (A machine that loses power may lose the last few, and never the file.) Triggers refuse to
 //! change or delete anything. A later result of the same item counts instead of an earlier one.
 
+mod lease;
 mod load;
 mod pack;
 mod raw;
 mod schema;
 
+pub use lease::{Holder, Lease};
 pub use raw::Raw;
 
 use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
@@ -55,6 +57,21 @@ pub struct RunSummary {
     pub planned: usize,
     /// Items with a result.
     pub done: usize,
+    /// What is open of a run that has not ended.
+    pub open: Option<OpenRun>,
+}
+
+/// What is open of a run: a frame is measured in each of its process starts, all else in the first one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpenRun {
+    /// How often each subject's process is started.
+    pub starts: u64,
+    /// Measurements of items in process starts, in all.
+    pub measurements: u64,
+    /// How many of them are done; what is absent counts as done.
+    pub measured: u64,
+    /// Who measures it now.
+    pub held_by: Option<Holder>,
 }
 
 /// What the store knows of an interrupted run.
@@ -100,6 +117,22 @@ pub enum StoreError {
         path: PathBuf,
         /// Which runs there are.
         known: String,
+    },
+    /// Another process measures it.
+    #[error("run {run} is being measured by {by}; wait for its end, or end it")]
+    Held {
+        /// The run.
+        run: i64,
+        /// Who.
+        by: Holder,
+    },
+    /// The file that tells who measures a run could not be written.
+    #[error("{}: {source}; give access to the store's folder, or name another file with --store", path.display())]
+    Lease {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
     },
     /// What it holds cannot be read.
     #[error("run {run} in {}: {what} cannot be read: {why}; this version did not write it, or the file is damaged", path.display())]

@@ -3,9 +3,11 @@
 mod matrix;
 mod published;
 mod read;
+mod savings;
 
 pub use matrix::{Instance, Matrix, fill};
 pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
+pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
 use crate::document::{Faults, did_you_mean};
 use std::path::Path;
@@ -29,6 +31,8 @@ pub struct Suite {
     pub groups: Vec<Group>,
     /// Tables published elsewhere, to be read beside today's figures.
     pub published: Vec<Published>,
+    /// Variants of programs, and what they save.
+    pub savings: Vec<Savings>,
 }
 
 /// How long and how exactly a row is measured.

@@ -59,6 +59,10 @@ faults! {
     SilentThreads = "silent-threads",
     /// Threads report another processor.
     WrongProcessor = "wrong-processor",
+    /// A partner reports another processor.
+    PartnerElsewhere = "partner-elsewhere",
+    /// Threads report another policy.
+    WrongPolicy = "wrong-policy",
     /// A clock reading is missing.
     MissingReading = "missing-reading",
     /// A gap is counted and not told.
@@ -69,6 +73,8 @@ faults! {
     ShortLoop = "short-loop",
     /// The clock goes back.
     ClockGoesBack = "clock-goes-back",
+    /// The clock ticks once in 1500 readings, each time by 4 ms: allowed.
+    CoarseClock = "coarse-clock",
     /// A test is listed twice.
     TwiceListed = "twice-listed",
     /// The hand-off is not listed.
@@ -184,17 +190,10 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
                 replace_word(&mut lines, role, 6, |_| "20000".into());
             }
         }
-        (Fault::SilentThreads, Some(_), _) => lines.retain(|line| !line.starts_with("@@ thread")),
-        (Fault::WrongProcessor, Some(_), _) => {
-            for line in lines
-                .iter_mut()
-                .filter(|line| line.starts_with("@@ thread"))
-            {
-                *line = line
-                    .replace(" processor=", " processor=9")
-                    .replace(" allowed=", " allowed=9");
-            }
-        }
+        (Fault::SilentThreads, ..) => lines.retain(|line| !line.starts_with("@@ thread")),
+        (Fault::WrongProcessor, ..) => lie(&mut lines, "@@ thread", &ELSEWHERE),
+        (Fault::PartnerElsewhere, ..) => lie(&mut lines, "@@ thread role=partner", &ELSEWHERE),
+        (Fault::WrongPolicy, ..) => lie(&mut lines, "@@ thread", &[("policy=", "policy=1")]),
         (Fault::MissingReading, _, Some(first)) => {
             let shorter = lines[first]
                 .rsplit_once(' ')
@@ -205,7 +204,10 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
             lines.remove(0);
         }
         (Fault::GapsBackwards, ..) if first("gap").is_some() => {
-            let gaps = lines.len() - 1;
+            let gaps = lines
+                .iter()
+                .filter(|line| line.starts_with("@@ gap"))
+                .count();
             lines[..gaps].reverse();
         }
         (Fault::ShortLoop, ..) if first("loop").is_some() => {
@@ -237,7 +239,7 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
             }
         }
         (Fault::MissingSample, None, None) if first("sample").is_some() => {
-            lines.pop();
+            lines.remove(0);
         }
         (Fault::NoOutcome, _, _) => lines.retain(|line| !line.starts_with("@@ outcome")),
         (Fault::Version, None, None) => {
@@ -248,6 +250,18 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
         _ => {}
     }
     lines
+}
+
+/// Another processor than any that there is.
+const ELSEWHERE: [(&str, &str); 2] = [("processor=", "processor=9"), ("allowed=", "allowed=9")];
+
+/// Changes lines that begin so.
+fn lie(lines: &mut [String], begins: &str, changes: &[(&str, &str)]) {
+    for line in lines.iter_mut().filter(|line| line.starts_with(begins)) {
+        *line = changes
+            .iter()
+            .fold(line.clone(), |line, (from, to)| line.replace(from, to));
+    }
 }
 
 /// Replaces a word of each slice of a role; words are counted from the mark, 0.

@@ -19,7 +19,13 @@ struct Subject {
     fault: Option<Fault>,
     epoch: Instant,
     place: place::Place,
+    /// Clock readings asked for so far.
+    read: u64,
 }
+
+/// A coarse clock's tick, and how many readings it lasts.
+const TICK_NS: u64 = 4_000_000;
+const READINGS_PER_TICK: u64 = 1500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fault = match std::env::args().nth(1) {
@@ -30,6 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fault,
         epoch: Instant::now(),
         place: place::Place::Free,
+        read: 0,
     };
     for line in io::stdin().lock().lines() {
         let line = line?;
@@ -58,6 +65,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// With the main thread's report before what was timed and after it: the same, as nothing moves.
+fn reported(mut lines: Vec<String>) -> Vec<String> {
+    lines.push(place::report("main", 2));
+    lines
+}
+
+/// A hundred ticks of the coarse clock, each a gap.
+fn coarse_gaps() -> Vec<String> {
+    const TICKS: u64 = 100;
+    let kept: Vec<_> = (0..TICKS).map(|tick| (tick * TICK_NS, TICK_NS)).collect();
+    let (readings, elapsed) = (TICKS * READINGS_PER_TICK, TICKS * TICK_NS);
+    answer::gaps(&kept, readings, elapsed, None, kept.len(), elapsed)
+}
+
 impl Subject {
     /// The data lines of the answer.
     fn serve(&mut self, request: &Request) -> Result<Vec<String>, Refusal> {
@@ -69,8 +90,8 @@ impl Subject {
                 place.put("main");
                 Ok(Vec::new())
             }
-            Request::Clock { count } => Ok(answer::readings(&self.clock(*count))),
-            Request::Gaps { time_ns, over } => Ok(self.gaps(*time_ns, *over)),
+            Request::Clock { count } => Ok(reported(answer::readings(&self.clock(*count)))),
+            Request::Gaps { time_ns, over } => Ok(reported(self.gaps(*time_ns, *over))),
             Request::Batch {
                 test,
                 iterations,
@@ -96,7 +117,7 @@ impl Subject {
                 Ok(vec![slice])
             }
             Request::Latency { count, interval_ns } => Ok(self.latency(*count, *interval_ns)),
-            Request::Series { count } => Ok(self.series(*count)),
+            Request::Series { count } => Ok(reported(self.series(*count))),
             Request::Usage => Ok(vec![answer::usage()]),
             Request::Quit => Ok(Vec::new()),
         }
@@ -106,13 +127,24 @@ impl Subject {
         self.epoch.elapsed().as_nanos() as u64 + 1
     }
 
-    fn clock(&self, count: u64) -> Vec<u64> {
+    fn clock(&mut self, count: u64) -> Vec<u64> {
+        if self.fault == Some(Fault::CoarseClock) {
+            let first = self.read;
+            self.read += count;
+            let ticks = |reading| reading / READINGS_PER_TICK;
+            return (first..first + count)
+                .map(|reading| (1 + ticks(reading)) * TICK_NS)
+                .collect();
+        }
         (0..count).map(|_| self.now_ns()).collect()
     }
 
     fn gaps(&self, time_ns: u64, over: u64) -> Vec<String> {
         /// Gaps that are kept, in memory that is written to before.
         const KEPT: usize = 200_000;
+        if self.fault == Some(Fault::CoarseClock) {
+            return coarse_gaps();
+        }
         let mut kept = vec![(1, 1); KEPT];
         let (mut readings, mut gaps, mut lost) = (1_u64, 0, 0);
         let used = place::Resources::read();
@@ -163,8 +195,7 @@ impl Subject {
                 lines.push(self.timed(frames, block, role, iterations, &mut partner));
             }
         }
-        // Before the blocks and after them: the same, as nothing moves.
-        lines.push(place::report("main", 2));
+        let mut lines = reported(lines);
         if let Some(partner) = &mut partner {
             lines.push(partner.report());
         }
@@ -187,7 +218,9 @@ impl Subject {
         answer::slice(block, role, iterations, start, elapsed, &used, checksum)
     }
 
+    /// Operations that a partner takes part in.
     fn latency(&self, count: u64, interval_ns: u64) -> Vec<String> {
+        let partner = partner::Partner::start(self.place);
         let mut intended = self.now_ns();
         let mut lines = Vec::new();
         for _ in 0..count {
@@ -195,7 +228,7 @@ impl Subject {
                 std::hint::spin_loop();
             }
             let actual = self.now_ns();
-            std::hint::black_box(frames::chain(20));
+            partner.pass(actual);
             let end = self.now_ns();
             lines.push(format!("@@ sample {intended} {actual} {end}"));
             intended = match interval_ns {
@@ -203,10 +236,12 @@ impl Subject {
                 interval_ns => intended + interval_ns,
             };
         }
+        let mut lines = reported(lines);
+        lines.push(partner.report());
         lines
     }
 
-    fn series(&self, count: u64) -> Vec<String> {
+    fn series(&mut self, count: u64) -> Vec<String> {
         /// What this subject's imaginary storage holds.
         const STORAGE: u64 = 1000;
         let completed = count.min(STORAGE);

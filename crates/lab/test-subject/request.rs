@@ -43,12 +43,12 @@ pub enum Request {
 impl Request {
     pub fn parse(line: &str) -> Result<Self, Refusal> {
         let words: Vec<&str> = line.split(' ').collect();
-        let fields = Fields(
-            words
-                .iter()
-                .filter_map(|word| word.split_once('='))
-                .collect(),
-        );
+        let mut fields = Fields(HashMap::new());
+        for (key, value) in words.iter().filter_map(|word| word.split_once('=')) {
+            if fields.0.insert(key, value).is_some() {
+                return Err(bad(key));
+            }
+        }
         let positional: Vec<&str> = words
             .into_iter()
             .filter(|word| !word.contains('='))

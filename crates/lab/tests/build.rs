@@ -4,6 +4,8 @@ use antiphon_lab::Absence;
 use antiphon_lab::build::{BuildError, Built, Cache};
 use antiphon_lab::subject::Subject;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A subject whose "compiler" copies its source and notes its flags; it counts its runs in `{source}/count`.
 fn folder(build: &str) -> tempfile::TempDir {
@@ -14,7 +16,7 @@ fn folder(build: &str) -> tempfile::TempDir {
     let toml = r#"
 name = "toy"
 language = "Toy"
-version = ["sh", "-c", "echo; echo Toy 1.0; echo more"]
+version = ["sh", "-c", "echo x >> asked; echo; echo Toy 1.0; echo more"]
 needs = [{ command = "sh", package = "dash" }]
 sources = ["src"]
 build = [["sh", "{source}/build.sh", "{source}", "{build}", "{flags}"]]
@@ -38,7 +40,8 @@ const COPIES: &str =
 
 fn build(folder: &Path, cache: &Cache, variant: usize, policy: &str) -> Result<Built, BuildError> {
     let subject = Subject::load(folder).unwrap();
-    cache.build(&subject, &subject.variants[variant], policy)
+    let never = AtomicBool::new(false);
+    cache.build(&subject, &subject.variants[variant], policy, &never)
 }
 
 fn builds_made(folder: &Path) -> usize {
@@ -160,4 +163,89 @@ fn many_that_want_the_same_build_make_it_once() {
         }
     });
     assert_eq!(builds_made(folder.path()), 1);
+}
+
+/// Waits until a file is there.
+fn wait_for(file: &Path) {
+    while !file.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn folders(place: &Path) -> Vec<String> {
+    std::fs::read_dir(place.join("builds/toy"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn an_interrupted_build_is_ended_with_all_that_it_started_and_leaves_nothing() {
+    // The compiler's own child, which holds the pipe open and would keep the build waiting for it.
+    let folder =
+        folder("sh -c 'echo $$ > \"$0\"/id; mv \"$0\"/id \"$0\"/child; exec sleep 600' $1 & wait");
+    let place = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(false);
+    let subject = Subject::load(folder.path()).unwrap();
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_for(&folder.path().join("child"));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let cache = Cache::at(place.path());
+        cache.build(&subject, &subject.variants[0], "other", &stop)
+    });
+    let error = error.unwrap_err();
+    assert!(matches!(error, BuildError::Interrupted { .. }), "{error}");
+    assert!(!error.mend().is_empty());
+    assert!(folders(place.path()).is_empty());
+    let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
+    let state = Path::new("/proc").join(child.trim());
+    assert!(!state.exists(), "{} lives on", child.trim());
+    // Whoever asks again is not kept waiting by a lock.
+    std::fs::write(folder.path().join("build.sh"), COPIES).unwrap();
+    build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap();
+}
+
+#[test]
+fn who_waits_for_anothers_build_can_be_interrupted_too() {
+    let folder =
+        folder("echo > $1/begun; until [ -e $1/go ]; do sleep 0.01; done; cp $1/src/main $2/main");
+    let place = tempfile::tempdir().unwrap();
+    let subject = Subject::load(folder.path()).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| build(folder.path(), &Cache::at(place.path()), 0, "other"));
+        wait_for(&folder.path().join("begun"));
+        std::fs::remove_file(folder.path().join("asked")).unwrap();
+        scope.spawn(|| {
+            // Once it knows the compiler's version, nothing but the lock keeps it.
+            wait_for(&folder.path().join("asked"));
+            std::thread::sleep(Duration::from_millis(50));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let cache = Cache::at(place.path());
+        let waiting = cache.build(&subject, &subject.variants[0], "other", &stop);
+        assert!(matches!(waiting, Err(BuildError::Interrupted { .. })));
+        std::fs::write(folder.path().join("go"), "").unwrap();
+        first.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn what_a_killed_build_left_is_cleared_away() {
+    let folder = folder(COPIES);
+    let place = tempfile::tempdir().unwrap();
+    let cache = Cache::at(place.path());
+    let made = build(folder.path(), &cache, 0, "other").unwrap().folder;
+    let name = made.file_name().unwrap().to_str().unwrap().to_owned();
+    std::fs::remove_dir_all(&made).unwrap();
+    let left = place
+        .path()
+        .join(format!("builds/toy/unfinished-{name}-x1"));
+    std::fs::create_dir_all(left.join("half")).unwrap();
+    build(folder.path(), &cache, 0, "other").unwrap();
+    assert_eq!(folders(place.path()), [name]);
 }

@@ -1,14 +1,17 @@
 //! Instruction counts by callgrind, where valgrind is installed.
 
-use antiphon_lab::instructions::{CountRequest, Counter, InstructionCount, NoCount};
-use antiphon_lab::{Launch, SessionError};
+use antiphon_lab::instructions::{
+    CountRequest, Countable, Counter, NoCount, ProcessCounter, ProcessorCounters,
+};
+use antiphon_lab::{Launch, Session, SessionError};
+use antiphon_measure::{InstructionCount, Role};
 use std::time::Duration;
 
 fn request(test: &str) -> CountRequest<'_> {
     CountRequest {
         test,
         arg: None,
-        iterations: (100, 20_100),
+        iterations: 20_000,
         limit: Duration::from_secs(120),
     }
 }
@@ -40,8 +43,8 @@ fn one_step_more_is_seen_and_the_same_is_the_same() {
     let Some([same, dearer]) = counted(["self.same", "self.dearer"]) else {
         return;
     };
-    // What this subject reads of the system varies in length; 20 000 iterations share the difference.
-    assert!(same.per_operation().abs() < 0.5, "{same:?}");
+    assert_eq!(same.per_operation(), 0.0, "{same:?}");
+    assert_eq!(same.in_words(), "no difference in instructions");
     // Twenty steps are at least two instructions each.
     assert!(same.control > 40.0, "{same:?}");
     let step = dearer.per_operation();
@@ -80,12 +83,78 @@ fn a_test_that_is_not_there_is_told() {
 }
 
 #[test]
-fn no_slope_is_refused() {
-    let mut request = request("self.same");
-    request.iterations = (100, 100);
-    match Counter::start(&launch(None)).and_then(|mut counter| counter.count(&request)) {
-        Err(NoCount::NoSlope(100, 100)) => {}
-        Err(NoCount::Missing) => eprintln!("skipped: {}", NoCount::Missing),
-        other => panic!("{other:?}"),
+fn the_kernel_counts_all_threads_of_a_running_subject_and_only_while_it_is_asked() {
+    // Switches are the kernel's own events: they are counted where the processor counts nothing, by the same code.
+    let mut session = Session::start(&launch(None)).unwrap();
+    let limit = Duration::from_secs(60);
+    let mut switches = match ProcessCounter::open(session.process(), Countable::Switches) {
+        Ok(counter) => counter,
+        Err(error) => {
+            eprintln!("skipped: perf_event_open: {error}");
+            return;
+        }
+    };
+    let handoffs = |counter: &mut ProcessCounter, session: &mut Session| {
+        let before = counter.total().unwrap();
+        session
+            .slice("self.handoff", Role::Test, 2000, 0, None, limit)
+            .unwrap();
+        counter.total().unwrap() - before
+    };
+    assert_eq!(handoffs(&mut switches, &mut session), 0);
+    switches.enable().unwrap();
+    // The partner is a thread that is started after the counter was opened; each of the two waits for the other.
+    let seen = handoffs(&mut switches, &mut session);
+    assert!(seen >= 2000, "{seen}");
+    switches.disable().unwrap();
+    assert_eq!(handoffs(&mut switches, &mut session), 0);
+}
+
+#[test]
+fn counts_of_a_running_subject_are_those_of_an_iteration() {
+    let mut session = Session::start(&launch(None)).unwrap();
+    let open = || ProcessCounter::open(session.process(), Countable::Switches);
+    let (first, second) = match (open(), open()) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(error), _) | (_, Err(error)) => {
+            eprintln!("skipped: perf_event_open: {error}");
+            return;
+        }
+    };
+    let mut counters = ProcessorCounters::of(first, second);
+    let mut count = |test, iterations| {
+        let request = CountRequest {
+            iterations,
+            ..request(test)
+        };
+        counters.count(&mut session, &request).unwrap()
+    };
+    // Main thread and partner wait for each other in both frames; other load may add switches, and two processors save some.
+    let handoff = count("self.handoff", 4000);
+    assert!(handoff.control >= 0.9 && handoff.test >= 0.9, "{handoff:?}");
+    assert!(handoff.cycles.is_some());
+    // A frame that does not block has none but those that other load makes.
+    let same = count("self.same", 20_000);
+    assert!(same.control < 0.5 && same.test < 0.5, "{same:?}");
+    assert_eq!(same.per_operation(), 0.0);
+}
+
+#[test]
+fn the_processor_counts_what_callgrind_counts_or_says_why_not() {
+    let mut session = Session::start(&launch(None)).unwrap();
+    let counted = ProcessorCounters::open(session.process()).and_then(|mut counters| {
+        ["self.same", "self.dearer"]
+            .into_iter()
+            .map(|test| counters.count(&mut session, &request(test)))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    match counted {
+        Ok(counts) => {
+            assert_eq!(counts[0].per_operation(), 0.0, "{counts:?}");
+            assert!(counts[1].per_operation() >= 2.0, "{counts:?}");
+            assert!(counts.iter().all(|count| count.cycles.is_some()));
+        }
+        Err(NoCount::Processor(error)) => eprintln!("not tried: {error}"),
+        Err(error) => panic!("{error}"),
     }
 }

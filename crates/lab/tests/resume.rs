@@ -4,7 +4,7 @@ mod common;
 
 use antiphon_lab::Outcome;
 use antiphon_lab::run::{Options, RunError};
-use antiphon_lab::store::Raw;
+use antiphon_lab::store::{Raw, StoreError};
 use common::{Place, SUITE, Seen, quick};
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -51,6 +51,55 @@ fn an_interrupted_run_keeps_its_results_and_can_be_resumed() {
         .laboratory(&mut seen, |lab| lab.resume(broken.id))
         .unwrap();
     assert_eq!(seen.finished, ["probe.absent"]);
+}
+
+#[test]
+fn what_is_open_of_a_run_counts_every_start_of_its_frames() {
+    // Eight items, of which three are frames: those are measured in two starts.
+    let full = Options {
+        quick: false,
+        ..quick(&[])
+    };
+    for stop_after in [3, 8, 9] {
+        let place = Place::with(&["plain"]);
+        let mut seen = Seen {
+            stop_after: Some((stop_after, place.stop.clone())),
+            ..Seen::default()
+        };
+        let broken = place.measure(&mut seen, &full);
+        assert_eq!(seen.planned, [(8, 2, 11, 0)]);
+        let runs = place.store().runs().unwrap();
+        let open = runs[0].open.as_ref().unwrap();
+        assert_eq!((open.starts, open.measurements), (2, 11), "{open:?}");
+        assert_eq!(open.measured, stop_after as u64);
+        place.stop.store(false, Ordering::Relaxed);
+        let mut seen = Seen::default();
+        place
+            .laboratory(&mut seen, |lab| lab.resume(broken.id))
+            .unwrap();
+        assert_eq!(place.store().runs().unwrap()[0].open, None);
+    }
+}
+
+#[test]
+fn a_run_that_another_measures_is_not_resumed() {
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen {
+        stop_after: Some((1, place.stop.clone())),
+        ..Seen::default()
+    };
+    let broken = place.measure(&mut seen, &quick(&[]));
+    place.stop.store(false, Ordering::Relaxed);
+    let store = place.store();
+    let lease = store.hold(broken.id).unwrap();
+    let resume = || place.laboratory(&mut Seen::default(), |lab| lab.resume(broken.id));
+    let refused = resume().unwrap_err();
+    assert!(
+        matches!(refused, RunError::Store(StoreError::Held { .. })),
+        "{refused}"
+    );
+    drop(lease);
+    resume().unwrap();
 }
 
 #[test]
@@ -163,11 +212,10 @@ fn a_run_that_was_killed_goes_on_from_its_stored_batches() {
     let before = store.resume(run).unwrap();
     assert_eq!(before.done, [false]);
     drop(store);
-    // Interrupted as soon as it goes on: the figure can rest on the stored batches only.
+    // Interrupted before it goes on, it stays as it is.
     place.stop.store(true, Ordering::Relaxed);
-    place
-        .laboratory(&mut Seen::default(), |lab| lab.resume(run))
-        .unwrap();
+    let stopped = place.laboratory(&mut Seen::default(), |lab| lab.resume(run));
+    assert!(matches!(stopped, Err(RunError::Interrupted)), "{stopped:?}");
     assert_eq!(
         place.store().resume(run).unwrap().raw[0].len(),
         before.raw[0].len()

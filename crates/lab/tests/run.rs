@@ -1,13 +1,13 @@
-//! Whole runs: every kind of item, subjects that fail, and what the user is told.
+//! Whole runs: every kind of item, what is stored of it, and what the user is told.
 
 mod common;
 
+use antiphon_lab::Outcome;
 use antiphon_lab::run::{Options, RunError};
 use antiphon_lab::store::Raw;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{Live, LiveOptions, Outcome, compare_runs};
 use antiphon_measure::{
-    ComparisonSettings, FindingKind, Interference, InterferenceCase, PairSettings, Verdict,
+    ClockEstimate, CountedBy, Estimate, Finding, FindingKind, Interference, InterferenceCase,
     gap_threshold_ns,
 };
 use common::{Place, SUITE, Seen, outcome, quick};
@@ -84,6 +84,7 @@ fn the_gaps_of_interference_are_stored_and_give_its_figures_again() {
     let record = place.measure(&mut Seen::default(), &options);
     let saved = place.store().resume(record.id).unwrap();
     let [
+        (_, Raw::Note { .. }),
         (_, Raw::Readings { readings, .. }),
         (_, Raw::Gaps { over_ns, seen, .. }),
     ] = saved.raw[0].as_slice()
@@ -119,106 +120,6 @@ fn every_batch_is_stored_with_what_replays_it() {
 }
 
 #[test]
-fn a_subject_that_fails_is_told_by_name_and_the_others_go_on() {
-    for (fault, expected, words) in [
-        ("crashes", "crashed at `batch", Some("")),
-        ("exits-early", "ended before it answered `batch", None),
-        ("rubbish", "answered `batch", None),
-        ("missing-slice", "slices, where", None),
-    ] {
-        let place = Place::with(&["plain", fault]);
-        let id = format!("{fault}/v");
-        let options = Options {
-            only: vec!["self.same".into(), "probe.series".into()],
-            ..quick(&["plain", fault])
-        };
-        let record = place.measure(&mut Seen::default(), &options);
-        let Outcome::Absent {
-            reason,
-            mend,
-            last_words,
-            ..
-        } = outcome(&record, &id, "self.same")
-        else {
-            panic!("{fault}: {:?}", outcome(&record, &id, "self.same"))
-        };
-        assert!(
-            reason.contains(expected) && reason.contains(&id),
-            "{fault}: {reason}"
-        );
-        assert!(!mend.is_empty(), "{fault}");
-        assert!(words.is_none() || !last_words.is_empty(), "{fault}");
-        assert!(matches!(
-            outcome(&record, "plain/v", "self.same"),
-            Outcome::Frame(_)
-        ));
-        assert!(
-            matches!(outcome(&record, &id, "probe.series"), Outcome::Storage(_)),
-            "{fault}"
-        );
-        assert!(record.ended.is_some());
-    }
-}
-
-#[test]
-fn after_three_failures_in_a_row_a_process_is_given_up() {
-    let place = Place::with(&["crashes"]);
-    let record = place.measure(&mut Seen::default(), &quick(&["crashes"]));
-    // The three frames come before the latency series in the plan.
-    let Outcome::Absent { reason, listed, .. } = outcome(&record, "crashes/v", "probe.latency")
-    else {
-        panic!()
-    };
-    assert!(!listed, "a failure is none");
-    assert!(
-        reason.contains("given up after 3 failures in a row"),
-        "{reason}"
-    );
-    assert!(reason.contains("crashes/v under other.same"), "{reason}");
-}
-
-#[test]
-fn a_subject_that_hangs_costs_its_items_the_limit_and_no_more() {
-    let place = Place::with(&["plain", "hangs"]);
-    let options = Options {
-        hang_limit_s: 0.5,
-        only: vec!["self.same".into()],
-        ..quick(&["hangs", "plain"])
-    };
-    let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Absent { reason, .. } = outcome(&record, "hangs/v", "self.same") else {
-        panic!()
-    };
-    assert!(reason.contains("did not answer `batch"), "{reason}");
-    assert!(matches!(
-        outcome(&record, "plain/v", "self.same"),
-        Outcome::Frame(_)
-    ));
-}
-
-#[test]
-fn a_subject_that_cannot_start_or_lacks_its_compiler_is_absent_everywhere() {
-    let place = Place::with(&["plain", "fails-at-once", "needy"]);
-    let mut seen = Seen::default();
-    let record = place.measure(&mut seen, &quick(&["plain", "fails-at-once", "needy"]));
-    assert_eq!(seen.absent_subjects, ["fails-at-once/v", "needy/v"]);
-    let Outcome::Absent { reason, mend, .. } = outcome(&record, "needy/v", "self.same") else {
-        panic!()
-    };
-    assert!(reason.contains("no-such-compiler"), "{reason}");
-    assert_eq!(mend, "`apt install gnat` as root");
-    let Outcome::Absent { reason, .. } = outcome(&record, "fails-at-once/v", "self.same") else {
-        panic!()
-    };
-    assert!(reason.contains("exit code 3"), "{reason}");
-    assert!(matches!(
-        outcome(&record, "plain/v", "self.same"),
-        Outcome::Frame(_)
-    ));
-    assert_eq!(record.subjects.len(), 1);
-}
-
-#[test]
 fn a_subjects_own_output_is_passed_on() {
     let place = Place::with(&["talks"]);
     let mut seen = Seen::default();
@@ -228,49 +129,6 @@ fn a_subjects_own_output_is_passed_on() {
     };
     place.measure(&mut seen, &options);
     assert!(!seen.own_output.is_empty());
-}
-
-#[test]
-fn unequal_work_is_found_across_tests() {
-    let place = Place::with(&["plain", "unsteady-checksum"]);
-    let options = Options {
-        only: vec!["self.same".into()],
-        ..quick(&["plain", "unsteady-checksum"])
-    };
-    let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Frame(estimate) = outcome(&record, "plain/v", "self.same") else {
-        panic!()
-    };
-    let finding = estimate
-        .findings
-        .iter()
-        .find(|finding| finding.kind == FindingKind::UnequalWork);
-    assert!(
-        finding.is_some_and(|finding| finding.text.contains("unsteady-checksum/v")),
-        "{:?}",
-        estimate.findings
-    );
-}
-
-#[test]
-fn a_frame_that_gives_no_figure_says_why_and_what_mends_it() {
-    let place = Place::with(&["never-grows"]);
-    let options = Options {
-        only: vec!["self.same".into()],
-        ..quick(&["never-grows"])
-    };
-    let record = place.measure(&mut Seen::default(), &options);
-    let Outcome::Absent { reason, mend, .. } = outcome(&record, "never-grows/v", "self.same")
-    else {
-        panic!()
-    };
-    // Slices of equal length are either seen not to grow, or never long enough within so small a budget.
-    let expected = ["does not grow", "no block was measured"];
-    assert!(
-        expected.iter().any(|text| reason.contains(text)),
-        "{reason}"
-    );
-    assert!(!mend.is_empty());
 }
 
 #[test]
@@ -311,10 +169,25 @@ fn nothing_to_measure_and_bad_requests_are_told() {
         ..quick(&[])
     });
     assert!(matches!(nothing, RunError::Nothing { .. }));
+    // A quick run has fewer values of a row.
+    let left_out = SUITE.replace(
+        "each = { what = [\"same\", \"dearer\", \"handoff\"] }",
+        "each = { what = [\"same\", \"dearer\", \"handoff\"] }\nquick = { what = [\"same\"] }",
+    );
+    let quick_suite = Suite::parse("small.toml", &left_out).unwrap();
+    let left_out = place.laboratory(&mut Seen::default(), |lab| {
+        let options = Options {
+            only: vec!["self.dearer".into()],
+            ..quick(&[])
+        };
+        lab.measure(&quick_suite, &left_out, &options).unwrap_err()
+    });
     assert!(
-        nothing
-            .to_string()
-            .contains("its groups are frames, series"),
+        left_out.to_string().contains("without --quick"),
+        "{left_out}"
+    );
+    assert!(
+        nothing.to_string().contains("groups are frames, series"),
         "{nothing}"
     );
     let pattern = ask(Options {
@@ -331,82 +204,168 @@ fn nothing_to_measure_and_bad_requests_are_told() {
 }
 
 #[test]
-fn a_subject_against_itself_is_a_pair_without_a_difference_in_kind() {
-    let place = Place::with(&["plain", "crashes"]);
-    let options = LiveOptions {
-        only: vec!["self.*".into()],
-        settings: PairSettings {
-            frame: antiphon_measure::FrameSettings {
-                budget_ns: 20_000_000,
-                reference: false,
-                ..Default::default()
-            },
-            controls: false,
-        },
-        ..LiveOptions::default()
-    };
-    let plain = &place
-        .subjects
-        .iter()
-        .find(|subject| subject.name == "plain")
-        .unwrap();
-    let rows = place
-        .laboratory(&mut Seen::default(), |lab| {
-            let side = (*plain, &plain.variants[0]);
-            let mut live = Live {
-                cache: lab.cache,
-                observer: &mut *lab.observer,
-                stop: lab.stop,
-            };
-            live.compare(side, side, &options)
-        })
-        .unwrap();
-    assert_eq!(rows.len(), 3);
-    let estimate = rows[0].outcome.as_ref().unwrap();
-    assert!(estimate.blocks > 0 && estimate.ratio.value > 0.0);
-}
-
-#[test]
-fn a_run_compared_with_itself_shows_no_change() {
-    let place = Place::with(&["plain"]);
-    let record = place.measure(&mut Seen::default(), &quick(&[]));
-    let rows = compare_runs(&record, &record, &[], &ComparisonSettings::default());
-    assert_eq!(rows.len(), 3, "{rows:?}");
-    for row in &rows {
-        let comparison = row.comparison.as_ref().unwrap();
-        assert_eq!(comparison.log_ratio.value, 0.0);
-        assert_eq!(comparison.verdict, Verdict::Indistinguishable);
-    }
-    let mut other = record.clone();
-    other
-        .results
-        .retain(|result| result.identity.test != "self.same");
-    let rows = compare_runs(&record, &other, &[], &ComparisonSettings::default());
-    let missing = rows.iter().find(|row| row.b.is_none()).unwrap();
-    assert_eq!(missing.why_not, "the second run has no figure");
-}
-
-#[test]
 fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
     if antiphon_lab::subject::find_command("valgrind").is_none() {
         eprintln!("not tried: valgrind is not installed");
         return;
     }
-    let place = Place::with(&["plain"]);
+    // Each subject has a process of its own under callgrind, and one of them talks between its answers.
+    let place = Place::with(&["plain", "talks"]);
     let options = Options {
         only: vec!["self.same".into()],
         count_instructions: true,
-        ..quick(&[])
+        ..quick(&["plain", "talks"])
     };
     let record = place.measure(&mut Seen::default(), &options);
+    for subject in ["plain/v", "talks/v"] {
+        let Outcome::Frame(estimate) = outcome(&record, subject, "self.same") else {
+            panic!("{:?}", record.results)
+        };
+        told_of_instructions(estimate);
+    }
+}
+
+#[test]
+fn counts_that_the_time_does_not_reach_are_told() {
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen::default();
+    let options = Options {
+        only: vec!["self.same".into()],
+        time_budget_s: Some(0.001),
+        count_instructions: true,
+        ..quick(&[])
+    };
+    let record = place.measure(&mut seen, &options);
     let Outcome::Frame(estimate) = &record.results[0].outcome else {
         panic!("{:?}", record.results)
     };
-    let indistinguishable = |kind| kind == FindingKind::IndistinguishableFromControl;
-    let asked = estimate
-        .findings
-        .iter()
-        .any(|finding| indistinguishable(finding.kind));
-    // On a busy machine the two copies may differ; then there is nothing to ask.
-    assert_eq!(estimate.resources.instructions.is_some(), asked);
+    let counted = estimate.resources.instructions.is_some();
+    let told = |text: &String| text.contains("not checked by instruction counts: 1");
+    assert_eq!(
+        seen.warnings.iter().any(told),
+        estimate.is_like_control() && !counted,
+        "{:?}",
+        seen.warnings
+    );
+}
+
+fn told_of_instructions(estimate: &Estimate) {
+    // On a busy machine the two copies may differ; then there is nothing to ask, unless the processor counts beside every time.
+    let counted = estimate.resources.instructions;
+    match counted.map(|count| count.by) {
+        Some(CountedBy::Processor) => {}
+        _ => assert_eq!(counted.is_some(), estimate.is_like_control()),
+    }
+    let indistinguishable =
+        |finding: &&Finding| finding.kind == FindingKind::IndistinguishableFromControl;
+    for finding in estimate.findings.iter().filter(indistinguishable) {
+        let said = finding
+            .text
+            .matches("no difference in instructions")
+            .count();
+        assert_eq!(said, 1, "{}", finding.text);
+    }
+}
+
+/// A suite of nothing but the subject's clocks.
+const CLOCKS: &str = r#"
+name = "clocks"
+title = "Clocks"
+subjects = ["coarse-clock/v"]
+[quick]
+seconds_per_row = 0.1
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.1
+relative_half_width = 0.5
+[[group]]
+id = "clocks"
+title = "Clocks"
+runs = ["other.same"]
+[[group.row]]
+test = "*"
+label = "{clock}"
+kind = "clock"
+count = 2000
+"#;
+
+#[test]
+fn a_coarse_clock_is_read_until_it_has_ticked_often() {
+    let place = Place::with(&["coarse-clock"]);
+    let suite = Suite::parse("clocks.toml", CLOCKS).unwrap();
+    let run = place.laboratory(&mut Seen::default(), |lab| {
+        lab.measure(&suite, CLOCKS, &quick(&[])).unwrap()
+    });
+    let record = place.store().load(run).unwrap();
+    let Outcome::Clock { estimate, .. } = outcome(&record, "coarse-clock/v", "steady") else {
+        panic!("{:?}", record.results)
+    };
+    // 2000 readings hold one tick or two, by which 4 ms might be a thousand readings as well as two thousand. A loop holds a hundred.
+    assert_eq!(estimate.resolution, 4e6);
+    assert!(
+        (estimate.cost / (4e6 / 1500.0) - 1.0).abs() < 0.01,
+        "{estimate:?}"
+    );
+    assert_eq!(estimate.ticks, 100);
+    let saved = place.store().resume(run).unwrap();
+    let ticks = saved.raw[0].iter().find_map(|(_, raw)| match raw {
+        Raw::Gaps { seen, .. } => Some(ClockEstimate::from_tick_loop(seen).unwrap()),
+        _ => None,
+    });
+    assert_eq!(ticks.as_ref(), Some(estimate));
+}
+
+/// A suite with rows under both policies, of which no subject lists one.
+const POLICIES: &str = r#"
+name = "policies"
+title = "Policies"
+subjects = ["plain/v"]
+[quick]
+seconds_per_row = 0.02
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.02
+relative_half_width = 0.5
+[[group]]
+id = "ordinary"
+title = "Ordinary"
+runs = ["other.same"]
+[[group.row]]
+test = "self.same"
+label = "same"
+[[group]]
+id = "urgent"
+title = "Urgent"
+runs = ["fifo.same"]
+[[group.row]]
+test = "{who}"
+label = "{who}"
+each = { who = ["self.dearer", "nobody.has.this"] }
+"#;
+
+#[test]
+fn subjects_are_built_for_the_policies_that_the_chosen_rows_need() {
+    let fifo = antiphon_runner::Policy::Fifo { priority: 50 };
+    let both: &[&str] = match fifo.permitted() {
+        Ok(()) => &["other", "fifo"],
+        Err(_) => &["other"],
+    };
+    for (only, policies) in [
+        (&[][..], both),
+        (&["ordinary"], &["other"]),
+        (&["self.dearer"], &both[both.len() - 1..]),
+        (&["self.same", "nobody.*"], &["other"]),
+    ] {
+        let place = Place::with(&["plain"]);
+        let suite = Suite::parse("policies.toml", POLICIES).unwrap();
+        let mut seen = Seen::default();
+        let options = Options {
+            only: only.iter().map(|only| (*only).to_owned()).collect(),
+            ..quick(&[])
+        };
+        place.laboratory(&mut seen, |lab| {
+            lab.measure(&suite, POLICIES, &options).unwrap()
+        });
+        assert_eq!(seen.built_for, policies, "{only:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use antiphon_lab::protocol::TestKind;
 use antiphon_lab::{Launch, Session, SessionError};
-use antiphon_measure::{BatchRequest, Placement, Purpose, Role, reference_checksum};
+use antiphon_measure::{BatchRequest, Placement, Purpose, Role, ThreadReport, reference_checksum};
 use antiphon_runner::Policy;
 use std::time::Duration;
 
@@ -20,6 +20,10 @@ const REQUEST: BatchRequest = BatchRequest {
 fn launch(fault: Option<&str>) -> Launch {
     let program = env!("CARGO_BIN_EXE_antiphon-test-subject");
     Launch::new("test/plain", std::iter::once(program).chain(fault), "/")
+}
+
+fn roles(threads: &[ThreadReport]) -> Vec<&str> {
+    threads.iter().map(|thread| thread.role.as_str()).collect()
 }
 
 /// What comes of a batch with this fault.
@@ -64,10 +68,13 @@ fn every_request_is_answered() -> Result<(), SessionError> {
     assert_eq!(listing.clocks.len(), 1);
 
     let readings = session.clock("steady", 2500, LONG)?;
-    assert_eq!(readings.len(), 2500);
-    assert!(readings.is_sorted());
+    assert_eq!(readings.answer.len(), 2500);
+    assert!(readings.answer.is_sorted());
+    assert_eq!(roles(&readings.threads), ["main"]);
 
     let seen = session.gaps("steady", Duration::from_millis(5), 0, LONG)?;
+    assert_eq!(roles(&seen.threads), ["main"]);
+    let seen = seen.answer;
     assert!(seen.elapsed_ns >= 5_000_000 && seen.gaps > 0);
     assert_eq!(seen.kept.len() as u64, seen.gaps.min(200_000));
 
@@ -83,17 +90,18 @@ fn every_request_is_answered() -> Result<(), SessionError> {
         (Role::Test, 20, 20)
     );
 
-    assert_eq!(
-        session.latency("probe.latency", None, 100, 0, LONG)?.len(),
-        100
-    );
+    let latency = session.latency("probe.latency", None, 100, 0, LONG)?;
+    assert_eq!(latency.answer.len(), 100);
+    assert_eq!(roles(&latency.threads), ["main", "partner"]);
 
     let all = session.series("probe.series", Some(64), 10, LONG)?;
+    assert_eq!(roles(&all.threads), ["main"]);
+    let all = all.answer;
     assert_eq!(
         (all.readings.len(), all.completed, all.exhausted),
         (11, 10, None)
     );
-    let some = session.series("probe.series", Some(64), 5000, LONG)?;
+    let some = session.series("probe.series", Some(64), 5000, LONG)?.answer;
     assert_eq!(some.exhausted.as_deref(), Some("no storage"));
     assert_eq!(some.readings.len() as u64, some.completed + 1);
 

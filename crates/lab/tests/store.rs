@@ -39,6 +39,7 @@ fn absent(test: &str, reason: &str) -> ResultRecord {
             listed: false,
         },
         starts: Vec::new(),
+        findings: Vec::new(),
     }
 }
 
@@ -286,4 +287,54 @@ fn a_kill_at_any_moment_loses_at_most_the_batch_in_flight() {
         }
         assert_eq!(saved.done, [false]);
     }
+}
+
+#[test]
+fn a_run_is_held_by_one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let mut store = Store::open(&path).unwrap();
+    let (run, other) = (begin(&mut store), begin(&mut store));
+    let held_by = |store: &Store| {
+        let runs = store.runs().unwrap();
+        runs[0].open.clone().unwrap().held_by
+    };
+    assert_eq!(held_by(&store), None);
+    let lease = store.hold(run).unwrap();
+    // Another store is as another process: the lock belongs to the opened file.
+    let link = folder.path().join("by-another-name.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let second = Store::open(&link).unwrap();
+    let refused = second.hold(run).unwrap_err();
+    let StoreError::Held { by, .. } = &refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(by.process, Some(std::process::id()));
+    assert!(
+        refused.to_string().contains("being measured by process"),
+        "{refused}"
+    );
+    assert_eq!(held_by(&second).as_ref(), Some(by));
+    drop(second.hold(other).unwrap());
+    drop(lease);
+    assert_eq!(held_by(&second), None);
+    drop(second.hold(run).unwrap());
+    let left = std::fs::read_dir(folder.path()).unwrap();
+    let leases = left.filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().contains("-run")
+    });
+    assert_eq!(leases.count(), 0);
+}
+
+#[test]
+fn a_lease_that_a_killed_process_left_holds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store);
+    let left = format!("{}-run{run}", path.canonicalize().unwrap().display());
+    std::fs::write(&left, "{\"process\":1,\"since\":\"2026-01-01T00:00:00Z\"}").unwrap();
+    assert_eq!(store.runs().unwrap()[0].open.clone().unwrap().held_by, None);
+    store.hold(run).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use crate::grain;
 use crate::statistics::{mean, median, median_of};
+use crate::{ClockGap, GapLoop};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -107,6 +108,25 @@ impl ClockEstimate {
                 .filter(|d| **d as f64 > gap_limit(&first, resolution))
                 .count(),
             zero_strings: None,
+        })
+    }
+
+    /// The same from a loop over the clock in which every tick was kept as a gap. What the reader waited for the processor is no cost.
+    ///
+    /// # Errors
+    /// [`ClockError`], where the loop cannot tell.
+    pub fn from_tick_loop(seen: &GapLoop) -> Result<Self, ClockError> {
+        let after = |tick: &ClockGap| tick.start_ns.saturating_add(tick.duration_ns);
+        let ticks = seen.kept.iter().map(after);
+        let moved = std::iter::once(0).chain(ticks);
+        let moved: Vec<i64> = moved
+            .map(|at| i64::try_from(at).unwrap_or(i64::MAX))
+            .collect();
+        let readings = usize::try_from(seen.readings).unwrap_or(usize::MAX);
+        let ran = seen.elapsed_ns.saturating_sub(seen.wait_ns.unwrap_or(0));
+        Ok(ClockEstimate {
+            cost: ran as f64 / readings.max(1) as f64,
+            ..Self::from_ticks(&moved, readings)?
         })
     }
 

@@ -1,7 +1,7 @@
 //! Clocks of known resolution.
 
 use crate::synthetic::{Periodic, clock_readings};
-use crate::{ClockError, ClockEstimate, ResolutionBy, zero_strings};
+use crate::{ClockError, ClockEstimate, ClockGap, GapLoop, ResolutionBy, zero_strings};
 
 const TICK: Periodic = Periodic {
     period_ns: 1e6,
@@ -176,4 +176,34 @@ fn ticks_alone_tell_of_a_clock_that_mostly_stands_still() {
     for moved in [&[][..], &[7]] {
         assert!(ClockEstimate::from_ticks(moved, 1000).is_err());
     }
+}
+
+#[test]
+fn a_loop_of_ticks_tells_what_a_reading_costs() {
+    // 4 ms a tick, a hundred of them, while the reader waited a fifth of the time for the processor; 5 ns a reading.
+    let tick = |i: u64| ClockGap {
+        start_ns: 4_000_000 * i,
+        duration_ns: 4_000_000,
+    };
+    let seen = GapLoop {
+        readings: 64_000_000,
+        elapsed_ns: 400_000_000,
+        wait_ns: Some(80_000_000),
+        gaps: 100,
+        lost_ns: 400_000_000,
+        kept: (0..100).map(tick).collect(),
+    };
+    let estimate = ClockEstimate::from_tick_loop(&seen).unwrap();
+    assert_eq!((estimate.resolution, estimate.ticks), (4e6, 100));
+    assert!(near(estimate.cost, 5.0, 0.001), "{estimate:?}");
+    let silent = GapLoop {
+        kept: Vec::new(),
+        ..seen
+    };
+    assert_eq!(
+        ClockEstimate::from_tick_loop(&silent),
+        Err(ClockError::StoodStill {
+            readings: 64_000_000
+        })
+    );
 }

@@ -1,6 +1,6 @@
 //! What is given out: a cost with its intervals, its raw evidence, and everything a reader must be told about it.
 
-use crate::PLACEMENT_FLOOR_NS;
+use crate::{InstructionCount, PLACEMENT_FLOOR_NS};
 use serde::{Deserialize, Serialize};
 
 /// A value with the limits of its confidence interval. All three have the same unit.
@@ -105,25 +105,26 @@ impl Estimate {
         }
     }
 
-    /// The same estimate with the second opinion of instruction counts (test less control, per operation). It stands beside
-    /// the time and is named in the finding of a cost that cannot be told from its control.
-    #[must_use]
-    pub fn with_instructions(mut self, per_operation: f64) -> Self {
-        self.resources.instructions = Some(per_operation);
+    /// Names the second opinion of instruction counts, if there is one, in the findings of a cost that cannot be told from its control:
+    /// once, when all else is said.
+    pub fn tell_instructions(&mut self) {
+        let Some(count) = &self.resources.instructions else {
+            return;
+        };
+        let differ = count.in_words();
+        let opinion = match count.per_operation() {
+            0.0 => format!("and the instruction counts agree: {differ}"),
+            more if more > 0.0 => format!("though it executes {differ}, which the processor hides"),
+            _ => format!("and it executes {differ}"),
+        };
         for finding in &mut self.findings {
-            if finding.kind == FindingKind::IndistinguishableFromControl {
-                let opinion = if per_operation.abs() < 0.5 {
-                    "and the instruction counts agree: the feature adds none"
-                } else {
-                    "though the feature adds instructions, which the processor hides:"
-                };
-                finding.text = format!(
-                    "{}; {opinion} ({per_operation:+.2} per operation)",
-                    finding.text
-                );
+            if matches!(
+                finding.kind,
+                FindingKind::IndistinguishableFromControl | FindingKind::WithinFloor
+            ) {
+                finding.text = format!("{}; {opinion}", finding.text);
             }
         }
-        self
     }
 }
 
@@ -169,8 +170,9 @@ pub struct Resources {
     pub major_faults: f64,
     /// Time ready but not running, ns; `None` where the system does not tell.
     pub wait_ns: Option<f64>,
-    /// Instructions (callgrind), where they were counted.
-    pub instructions: Option<f64>,
+    /// Instructions of both frames, where they were counted.
+    #[serde(default, deserialize_with = "crate::instructions::stored")]
+    pub instructions: Option<InstructionCount>,
 }
 
 impl Resources {
@@ -207,6 +209,8 @@ pub struct Finding {
 pub enum FindingKind {
     /// The interval of the cost contains zero.
     IndistinguishableFromControl,
+    /// The cost is not zero, but no larger than what the placement of loops alone moves such figures.
+    WithinFloor,
     /// The frame did not grow with N: its work was removed (an error).
     DeadCode,
     /// Equal work was claimed and the checksums differ (an error).

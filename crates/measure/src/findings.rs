@@ -82,9 +82,7 @@ fn wrong_placement(question: &Question, _: &Estimate) -> Option<Finding> {
 }
 
 fn unverified(question: &Question, _: &Estimate) -> Option<Finding> {
-    let who = question.expected.unreported(&question.evidence.threads)?;
-    let text = format!("{who}: policy and placement are not verified");
-    Some(finding(FindingKind::Note, text))
+    question.expected.unverified(&question.evidence.threads)
 }
 
 fn unequal_work(question: &Question, _: &Estimate) -> Option<Finding> {
@@ -129,7 +127,7 @@ fn below_the_floor(_: &Question, estimate: &Estimate) -> Option<Finding> {
             "{:.3} ns is within the ±{PLACEMENT_FLOOR_NS} ns by which the placement of loops alone moves such figures",
             cost.value
         );
-        finding(FindingKind::Note, text)
+        finding(FindingKind::WithinFloor, text)
     })
 }
 

@@ -15,12 +15,17 @@ mod evaluate;
 mod findings;
 mod gaps;
 mod grain;
+mod instructions;
 mod interference;
 mod latency;
 mod passing;
 mod periodic;
 mod placement;
 mod plan;
+#[cfg(test)]
+mod plan_conduct_tests;
+#[cfg(test)]
+mod plan_pair_tests;
 #[cfg(test)]
 mod plan_tests;
 #[cfg(test)]
@@ -30,6 +35,8 @@ mod statistics;
 mod storage;
 #[cfg(test)]
 mod synthetic;
+#[cfg(test)]
+mod synthetic_plan;
 #[cfg(test)]
 mod synthetic_subject;
 mod work;
@@ -45,6 +52,7 @@ pub use estimate::{
 };
 pub use findings::PLACEMENT_FLOOR_NS;
 pub use gaps::{ClockGap, GapLoop, gap_threshold_ns};
+pub use instructions::{CountPass, CountedBy, InstructionCount};
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
 pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
 pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};

@@ -1,6 +1,6 @@
 //! What a result's name promises of policy and placement, and whether the threads kept it.
 
-use crate::ThreadReport;
+use crate::{Finding, FindingKind, ThreadReport};
 use serde::{Deserialize, Serialize};
 
 /// Where a test's threads run.
@@ -100,8 +100,17 @@ impl Expected {
 }
 
 impl Expected {
-    /// Who should have reported and did not, as part of a sentence: of such threads nothing is verified.
-    pub fn unreported(&self, reports: &[ThreadReport]) -> Option<&'static str> {
+    /// The note that policy and placement are not verified, where a thread should have reported and did not.
+    pub fn unverified(&self, reports: &[ThreadReport]) -> Option<Finding> {
+        let who = self.unreported(reports)?;
+        Some(Finding {
+            kind: FindingKind::Note,
+            text: format!("{who}: policy and placement are not verified"),
+        })
+    }
+
+    /// Who should have reported and did not, as part of a sentence.
+    fn unreported(&self, reports: &[ThreadReport]) -> Option<&'static str> {
         if self.policy.is_empty() {
             return None;
         }

@@ -1,14 +1,10 @@
 //! Plans against operations that are not in proportion to their iterations.
 
+use crate::synthetic_plan::{CLOCK, has};
 use crate::synthetic_subject::{Subject, Truth, run, run_pair};
 use crate::{
-    ClockFacts, Estimate, Expected, FindingKind, FramePlan, FrameSettings, PairPlan, PairSettings,
-    Placement, Stopped,
-};
-
-const CLOCK: ClockFacts = ClockFacts {
-    resolution_ns: 1.0,
-    cost_ns: 25.0,
+    Estimate, Expected, FindingKind, FramePlan, FrameSettings, PairPlan, PairSettings, Placement,
+    Stopped,
 };
 
 fn measure(truth: &Truth, expected: Expected, settings: FrameSettings) -> Estimate {
@@ -24,10 +20,6 @@ fn blocking() -> Expected {
         blocking: true,
         ..Expected::default()
     }
-}
-
-fn has(estimate: &Estimate, kind: FindingKind) -> bool {
-    estimate.findings.iter().any(|f| f.kind == kind)
 }
 
 #[test]
@@ -161,6 +153,37 @@ fn a_machine_that_is_too_busy_for_the_budget_still_gives_a_figure() {
             estimate.blocks
         );
     }
+}
+
+#[test]
+fn waiting_alone_does_not_end_the_search_for_n() {
+    // A busy machine: each request waits longer than four budgets before it gets the processor, and then runs undisturbed.
+    let settings = FrameSettings {
+        budget_ns: 2_000_000,
+        ..FrameSettings::default()
+    };
+    let mut plan = FramePlan::new(CLOCK, Expected::default(), settings);
+    let mut subject = Subject::new(Truth::default(), 2);
+    let mut requests = 0;
+    while let crate::Step::Run(request) = plan.next() {
+        let mut batch = subject.batch(&request);
+        batch.wall_ns += 10_000_000;
+        plan.take(&request, &batch).unwrap();
+        requests += 1;
+        assert!(requests < 30, "the search does not end");
+    }
+    let estimate = plan.estimate(None).unwrap();
+    assert!(
+        !has(&estimate, FindingKind::ShortSlice),
+        "{:?}",
+        estimate.findings
+    );
+    assert!(estimate.blocks >= 6, "{}", estimate.blocks);
+    assert!(
+        estimate.cost_ns.widened(1.0).contains(20.0),
+        "{:?}",
+        estimate.cost_ns
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
 use antiphon_lab::Faults;
-use antiphon_lab::suite::{self, Instance, Published, RowKind, Suite};
+use antiphon_lab::suite::{self, Instance, Published, RowKind, Savings, Suite};
 
 /// How the results of one suite are arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Layout {
     pub groups: Vec<Group>,
     /// Published tables in order.
     pub published: Vec<Published>,
+    /// Comparisons of variants in order.
+    pub savings: Vec<Savings>,
 }
 
 /// A group of rows.
@@ -83,6 +85,7 @@ impl Layout {
             text: one_line(&suite.text),
             groups: suite.groups.iter().map(group).collect(),
             published: suite.published.clone(),
+            savings: suite.savings.clone(),
         }
     }
 }

@@ -363,6 +363,21 @@ fn a_comparison_shows_verdicts_ratios_and_the_worst() {
 }
 
 #[test]
+fn what_is_found_of_a_latency_series_is_told_beside_it() {
+    let latency = sample::kinds::latency("interrupt.signal_wait", &mut sample::Noise(1));
+    let mut of_latency = result(
+        identity("interrupt.signal_wait", "c/O2", "other", "same"),
+        Outcome::Latency(latency),
+    );
+    let text = "no partner thread reported: policy and placement are not verified";
+    of_latency.findings.push(finding(FindingKind::Note, text));
+    let run = with(vec![of_latency]);
+    let rows = csv_rows(&csv::run(&run).expect("CSV"));
+    assert!(rows.iter().all(|row| row["findings"] == text));
+    assert!(markdown::render(&compose(&run)).contains(text));
+}
+
+#[test]
 fn tables_keep_within_the_terminal_and_break_no_word() {
     let options = TextOptions {
         width: 100,

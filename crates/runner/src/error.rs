@@ -51,6 +51,12 @@ pub enum Error {
         /// The last of what it wrote to standard error.
         last_words: String,
     },
+    /// It was ended early, as the caller asked.
+    #[error("`{program}` was interrupted")]
+    Interrupted {
+        /// The program.
+        program: String,
+    },
     /// A signal ended it.
     #[error("`{program}` was ended by {}{}", signal_name(*.signal), said(.last_words))]
     Signalled {
@@ -123,6 +129,7 @@ impl Error {
             | Self::NotPermitted { .. }
             | Self::NotStarted { .. }
             | Self::BadRequest { .. }
+            | Self::Interrupted { .. }
             | Self::Io { .. } => "",
             Self::TimedOut { last_words, .. }
             | Self::Signalled { last_words, .. }

@@ -3,6 +3,7 @@
 use crate::{Error, Limits, Output, Policy, Process, process, run};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A program to start: like [`std::process::Command`], with the conditions it runs under.
@@ -141,7 +142,16 @@ impl Program {
     /// # Errors
     /// It could not be started. How it ended is in the output: see [`Output::success`].
     pub fn run(&self) -> Result<Output, Error> {
-        run::run(self)
+        run::run(self, None)
+    }
+
+    /// The same, but ends it early once `stop` is set: SIGTERM to its process group, so that it can tidy up, and after the grace SIGKILL to
+    /// everything that it started.
+    ///
+    /// # Errors
+    /// It could not be started, or was ended early ([`Error::Interrupted`]).
+    pub fn run_unless(&self, stop: &AtomicBool) -> Result<Output, Error> {
+        run::run(self, Some(stop))
     }
 
     /// Starts it to talk to, line by line.

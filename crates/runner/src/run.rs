@@ -2,6 +2,11 @@
 
 use crate::pump::Pump;
 use crate::{End, Error, Program, Usage, start};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a request to stop is looked for while nothing else happens.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What a program that was run to its end left.
 #[derive(Clone, Debug)]
@@ -53,8 +58,9 @@ impl Output {
     }
 }
 
-pub(crate) fn run(program: &Program) -> Result<Output, Error> {
+pub(crate) fn run(program: &Program, stop: Option<&AtomicBool>) -> Result<Output, Error> {
     let mut pump = Pump::new(program, start::start(program)?)?;
+    let mut stopping = false;
     pump.write(&program.input);
     let mut stdout = Vec::new();
     let mut dropped = 0;
@@ -69,8 +75,23 @@ pub(crate) fn run(program: &Program) -> Result<Output, Error> {
         if pump.all_written() {
             pump.close_stdin();
         }
-        pump.turn(usize::MAX)?;
+        match stop.filter(|_| !stopping) {
+            None => pump.turn(usize::MAX)?,
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                pump.set_deadline(Some(Duration::ZERO), program.grace);
+                stopping = true;
+            }
+            Some(_) => {
+                pump.turn_until(usize::MAX, Some(Instant::now() + LOOK))?;
+            }
+        }
         keep(&mut pump.received);
+    }
+    // It may have come to its own end just before.
+    if stopping && matches!(pump.end(), Some(End::TimedOut { .. })) {
+        return Err(Error::Interrupted {
+            program: program.name(),
+        });
     }
     while pump.stdout_open() {
         pump.drain(1)?;

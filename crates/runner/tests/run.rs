@@ -1,6 +1,7 @@
 //! Whole programs: how they end, what they leave, what they may use.
 
 use antiphon_runner::{End, Error, Limits, Policy, Program};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -79,6 +80,25 @@ fn a_stubborn_hang_is_killed() -> Result<(), Error> {
     let output = child("stubborn").time_limit(SHORT).grace(SHORT).run()?;
     assert_eq!(output.end, End::TimedOut { limit: SHORT });
     assert!(matches!(output.success(), Err(Error::TimedOut { .. })));
+    Ok(())
+}
+
+#[test]
+fn what_is_interrupted_is_ended_and_says_so() -> Result<(), Error> {
+    for mode in ["hang", "stubborn"] {
+        let stop = AtomicBool::new(false);
+        let ran = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(SHORT);
+                stop.store(true, Ordering::Relaxed);
+            });
+            child(mode).time_limit(LONG).grace(SHORT).run_unless(&stop)
+        });
+        assert!(matches!(ran, Err(Error::Interrupted { .. })), "{ran:?}");
+    }
+    // Nothing is interrupted that nobody asks to be.
+    let ran = child("last-words").run_unless(&AtomicBool::new(false))?;
+    assert_eq!(ran.end, End::Exited(3));
     Ok(())
 }
 

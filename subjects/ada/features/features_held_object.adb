@@ -1,25 +1,53 @@
 with Ada.Synchronous_Task_Control; use Ada.Synchronous_Task_Control;
 with Ada.Unchecked_Deallocation;
-with Features_Tally;               use Features_Tally;
+with Features_Tally; use Features_Tally;
 with Interfaces.C;
 
 package body Features_Held_Object is
 
-   use type Kit.Checksum;
+   use type Kit.Checksum, Kit.Nanoseconds;
 
-   Go, Is_Held : Suspension_Object;
+   --  Steps of the caller and of the partner, counted. Each looks for the other's, and sleeps for the object alone: a
+   --  task that slept whenever the other is late would have to be woken, and across processors the two frames would
+   --  differ by how often that happens, which takes longer than all the rest
 
-   Comings : Kit.Checksum := 0 with Atomic;
-   --  Of the caller, counted: a flag could be set and cleared again unseen
+   type Step is (Caller_Wishes, Partner_Holds, Caller_Comes, Partner_Lets_Go);
+
+   Taken : array (Step) of Kit.Checksum := (others => 0)
+     with Atomic_Components;
+
+   Held_On_Ns : constant := 2_000;
+   --  Across processors the partner holds on for so long, in both frames, until the caller sleeps for sure: else it is
+   --  chance whether the caller sleeps at all
 
    With_Object : Boolean := False with Atomic;
    Ending      : Boolean := False with Atomic;
-   --  A task that waits for a suspension object cannot be counted on to notice an abort, so this partner is told
+
+   Looks : constant := 500;
+   --  Where so many are in vain, as on one processor, the other task is let run
+
+   Patience_Ns : constant := 1_000_000;
+   --  Between two slices the partner looks out for the next wish, between two requests it sleeps
+
+   Sleeps : Boolean := False with Atomic;
+   Wake   : Suspension_Object;
 
    function Sched_Yield return Interfaces.C.int
      with Import, Convention => C, External_Name => "sched_yield";
    --  The holder lets the caller run from within its protected action, where Ada allows no delay statement. No locking
    --  policy is in force that would raise its priority there
+
+   function Looked (Its : Step; Round : Kit.Checksum) return Boolean;
+   --  Whether the step has been taken so many times, or is while one looks
+
+   procedure Await (Its : Step; Round : Kit.Checksum);
+   --  Until the step has been taken so many times
+
+   procedure Await_Wish (Round : Kit.Checksum);
+
+   procedure Wish (Round : Kit.Checksum);
+
+   procedure Hold_On;
 
    procedure Await_Coming (Round : Kit.Checksum);
    --  Says that the partner is there, and stays until the caller has come
@@ -39,17 +67,94 @@ package body Features_Held_Object is
 
    procedure Let_Partner_Hold (Its_Object : Boolean) with Inline;
 
+   ------------
+   -- Looked --
+   ------------
+
+   function Looked (Its : Step; Round : Kit.Checksum) return Boolean is
+   begin
+      for Look in 1 .. Looks loop
+         if Taken (Its) >= Round then
+            return True;
+         end if;
+      end loop;
+      return False;
+   end Looked;
+
+   -----------
+   -- Await --
+   -----------
+
+   procedure Await (Its : Step; Round : Kit.Checksum) is
+      Result : Interfaces.C.int with Unreferenced;
+   begin
+      if not Looked (Its, Round) then
+         while Taken (Its) < Round loop
+            Result := Sched_Yield;
+         end loop;
+      end if;
+   end Await;
+
+   ----------------
+   -- Await_Wish --
+   ----------------
+
+   procedure Await_Wish (Round : Kit.Checksum) is
+      Result   : Interfaces.C.int with Unreferenced;
+      Tired_At : Kit.Nanoseconds;
+   begin
+      if Looked (Caller_Wishes, Round) then
+         return;
+      end if;
+      Tired_At := Kit.Now + Patience_Ns;
+      while Taken (Caller_Wishes) < Round loop
+         Result := Sched_Yield;
+         if Kit.Now >= Tired_At then
+            Sleeps := True;
+            if Taken (Caller_Wishes) < Round then
+               Suspend_Until_True (Wake);
+            end if;
+            Sleeps := False;
+         end if;
+      end loop;
+   end Await_Wish;
+
+   ----------
+   -- Wish --
+   ----------
+
+   procedure Wish (Round : Kit.Checksum) is
+   begin
+      Taken (Caller_Wishes) := Round;
+      if Sleeps then
+         Set_True (Wake);
+      end if;
+   end Wish;
+
+   -------------
+   -- Hold_On --
+   -------------
+
+   procedure Hold_On is
+      Let_Go_At : constant Kit.Nanoseconds := Kit.Now + Held_On_Ns;
+   begin
+      while Kit.Now < Let_Go_At loop
+         null;
+      end loop;
+   end Hold_On;
+
    ------------------
    -- Await_Coming --
    ------------------
 
    procedure Await_Coming (Round : Kit.Checksum) is
-      Result : Interfaces.C.int with Unreferenced;
    begin
-      Set_True (Is_Held);
-      while Comings < Round loop
-         Result := Sched_Yield;
-      end loop;
+      Taken (Partner_Holds) := Round;
+      Await (Caller_Comes, Round);
+      if Kit.Partners_Elsewhere then
+         Hold_On;
+      end if;
+      Taken (Partner_Lets_Go) := Round;
    end Await_Coming;
 
    ------------
@@ -79,12 +184,12 @@ package body Features_Held_Object is
    begin
       Kit.Thread_Begins;
       loop
-         Suspend_Until_True (Go);
+         Round := Round + 1;
+         Await_Wish (Round);
          exit when Ending;
          if Kit.Reporting then
             Kit.Thread_Reports;
          end if;
-         Round := Round + 1;
          if With_Object then
             Object.Hold (Round);
          else
@@ -100,10 +205,10 @@ package body Features_Held_Object is
    procedure Prepare (Arg : Kit.Argument) is
    begin
       Finish (Arg);
-      Ending  := False;
-      Comings := 0;
-      Set_False (Go);
-      Set_False (Is_Held);
+      Ending := False;
+      for Its in Step loop
+         Taken (Its) := 0;
+      end loop;
       Instance := new Partner;
    end Prepare;
 
@@ -117,9 +222,9 @@ package body Features_Held_Object is
       if Instance = null then
          return;
       end if;
-      Ending  := True;
-      Comings := Kit.Checksum'Last; --  lets go, if the test has ended half-way
-      Set_True (Go);
+      Ending := True;
+      Taken (Caller_Comes) := Kit.Checksum'Last; --  wherever the partner waits, if the test has ended half-way
+      Wish (Kit.Checksum'Last);
       while not Instance.all'Terminated loop
          delay 0.000_1;
       end loop;
@@ -131,12 +236,25 @@ package body Features_Held_Object is
    ----------------------
 
    procedure Let_Partner_Hold (Its_Object : Boolean) is
+      Round : constant Kit.Checksum := Taken (Caller_Wishes) + 1;
    begin
       With_Object := Its_Object;
-      Set_True (Go);
-      Suspend_Until_True (Is_Held);
-      Comings := Comings + 1;
+      Wish (Round);
+      Await (Partner_Holds, Round);
+      Taken (Caller_Comes) := Round;
    end Let_Partner_Hold;
+
+   -------------------------
+   -- Total_When_Released --
+   -------------------------
+
+   function Total_When_Released return Kit.Checksum is
+   begin
+      if Kit.Partners_Elsewhere then
+         Await (Partner_Lets_Go, Taken (Caller_Wishes));
+      end if;
+      return Total;
+   end Total_When_Released;
 
    -------------------------
    -- Come_Without_Object --

@@ -38,6 +38,9 @@ package body Features_Interrupt_Handler is
       procedure Handle is
       begin
          Handled_At := Kit.Now;
+         if Kit.Reporting then
+            Kit.Thread_Reports ("handler");
+         end if;
          Handled := True;
       end Handle;
 

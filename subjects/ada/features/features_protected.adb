@@ -19,8 +19,10 @@ package body Features_Protected is
    procedure Closed_1_US_Test    is new Features_Frame (Call_Closed_1_US);
    procedure Exchange_Test       is new Features_Frame (Exchange_Once);
 
-   procedure Held_Control is new Features_Frame (Features_Held_Object.Come_Without_Object);
-   procedure Held_Test    is new Features_Frame (Features_Held_Object.Come_And_Pass);
+   procedure Held_Control is new Features_Frame
+     (Features_Held_Object.Come_Without_Object, Total => Features_Held_Object.Total_When_Released);
+   procedure Held_Test is new Features_Frame
+     (Features_Held_Object.Come_And_Pass, Total => Features_Held_Object.Total_When_Released);
 
    procedure Add (Name : String; Test : Kit.Frame);
    --  An operation by the main thread alone, which never blocks
@@ -58,7 +60,7 @@ package body Features_Protected is
       Kit.Register_Frame
         ("protected.contended.procedure", Held_Control'Access, Held_Test'Access,
          Features_Held_Object.Prepare'Access, null, Features_Held_Object.Finish'Access,
-         Threads => 2);
+         Expected => 4.0, Threads => 2);
    end Register;
 
 end Features_Protected;

@@ -18,9 +18,9 @@ package body Features_Tasks is
       Kit.Register_Frame ("task.declared", Control'Access, Declared_Test'Access, Threads => 2);
       Kit.Register_Frame ("task.type_object", Control'Access, Of_Type_Test'Access, Threads => 2);
       Kit.Register_Frame ("task.allocated", Control'Access, Allocated_Test'Access, Threads => 2);
-      Kit.Register_Latency ("task.phase.elaborate", Elaborate'Access);
-      Kit.Register_Latency ("task.phase.activate", Activate'Access);
-      Kit.Register_Latency ("task.phase.terminate", Terminate_And_Await'Access);
+      Kit.Register_Latency ("task.phase.elaborate", Elaborate'Access, Threads => 2);
+      Kit.Register_Latency ("task.phase.activate", Activate'Access, Threads => 2);
+      Kit.Register_Latency ("task.phase.terminate", Terminate_And_Await'Access, Threads => 2);
    end Register;
 
 end Features_Tasks;

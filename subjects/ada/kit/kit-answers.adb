@@ -13,7 +13,9 @@ package body Kit.Answers is
 
    procedure Put_Hello is
    begin
-      Text.Put_Line ("@@ hello protocol=1 language=Ada kit=1.0 clock=CLOCK_MONOTONIC");
+      Text.Put_Line
+        ("@@ hello protocol=1 language=Ada kit=1.0 clock=CLOCK_MONOTONIC"
+         & (if Own_Switches = null then "" else " switches=own"));
    end Put_Hello;
 
    --  list ----------------------------------------------------------------------------------------------------------
@@ -41,13 +43,11 @@ package body Kit.Answers is
    begin
       Text.Put ("@@ test name=" & Test.Name & " kind=" & Registry.Image (Test.Kind));
       Put_Field ("arg", Test.Arg_Unit);
-      if Test.Kind = Registry.Frame_Test and then Test.Absent = "" then
-         if Test.Action.Expected >= 0.0 then
-            Put_Field ("switches", Switches_Image (Test.Action.Expected));
-         end if;
-         if Test.Action.Threads > 1 then
-            Put_Field ("threads", Image (Nanoseconds (Test.Action.Threads)));
-         end if;
+      if Test.Kind = Registry.Frame_Test and then Test.Action.Expected >= 0.0 then
+         Put_Field ("switches", Switches_Image (Test.Action.Expected));
+      end if;
+      if Test.Action.Threads > 1 then
+         Put_Field ("threads", Image (Nanoseconds (Test.Action.Threads)));
       end if;
       Put_Field ("work", Test.Work);
       Put_Field ("absent", Test.Absent);

@@ -17,7 +17,7 @@ package body Kit.Batches is
       Branches.Unlearn;
       Resources.Take (Before);
       Start := Now;
-      Frame_To_Run.all (Result.Count, Result.Sum);
+      Branches.Enter (Frame_To_Run, Result.Count, Result.Sum);
       Ended := Now;
       Resources.Take (After);
       Result.Processor := Integer (System_Calls.Sched_Getcpu);
@@ -41,13 +41,12 @@ package body Kit.Batches is
 
       Ignored : Checksum;
    begin
-      Untimed := True;
-      Threads.Report ("main");
+      Threads.Start_Reporting;
       for Role in Control .. Batches.Test loop
          Frame_Of (Test, Role).all (Count, Ignored);
          Prepared.Reset;
       end loop;
-      Untimed := False;
+      Threads.Stop_Reporting;
    end Run_Untimed;
 
    type Role_Order is array (Positive range <>) of Slice_Role;

@@ -17,7 +17,8 @@ private package Kit.Latencies is
 
    procedure Run
      (Test : Positive; Arg : Argument; Count : Positive; Interval : Nanoseconds; Results : out Operations_Access);
-   --  Interval 0: each operation is meant to start when the one before has ended. The caller frees Results
+   --  Interval 0: each operation is meant to start when the one before has ended. The caller frees Results;
+   --  Threads.Report_At tells of the threads, which report in an untimed operation before and after
 
    procedure Free is new Ada.Unchecked_Deallocation (Operations, Operations_Access);
 

@@ -1,4 +1,5 @@
 with Kit.Registry;
+with Kit.Threads;
 
 package body Kit.Prepared is
 
@@ -44,7 +45,7 @@ package body Kit.Prepared is
    procedure Give_Up is
       use type Registry.Test_Kind;
    begin
-      Untimed := False;
+      Threads.Stop_Reporting;
       if Present > 0 and then Registry.Tests (Present).Kind = Registry.Frame_Test then
          Reset;
       end if;

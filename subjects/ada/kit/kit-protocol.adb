@@ -96,8 +96,12 @@ package body Kit.Protocol is
          Readings : Clocks.Series_Access;
       begin
          Readings := Clocks.New_Series (Positive (Length));
+         Threads.Forget_Reports;
+         Threads.Report_Main;
          Clocks.Read (Which, Readings.all);
+         Threads.Report_Main;
          Answers.Put_Readings (Readings.all);
+         Answers.Put_Threads;
          Series_Loops.Free (Readings);
       end;
    end Clock;
@@ -113,10 +117,14 @@ package body Kit.Protocol is
          Seen          : Clocks.Gap_Loop_Access := new Clocks.Gap_Loop;
          Before, After : Resources.Snapshot;
       begin
+         Threads.Forget_Reports;
+         Threads.Report_Main;
          Resources.Take (Before);
          Clocks.Watch (Which, Nanoseconds (Time), Nanoseconds (Over), Seen.all);
          Resources.Take (After);
+         Threads.Report_Main;
          Answers.Put_Gaps (Seen.all, Wait => Resources.Wait_Between (Before, After));
+         Answers.Put_Threads;
          Free (Seen);
       end;
    end Gaps;
@@ -214,6 +222,7 @@ package body Kit.Protocol is
            (Test, Arg, Positive (Count), Nanoseconds (Field (Asked, "interval", 0, Largest_Wait_Ns)), Results);
          Text.End_Tests_Own_Lines;
          Answers.Put_Samples (Results.all);
+         Answers.Put_Threads;
          Latencies.Free (Results);
       end;
    end Latency;
@@ -233,6 +242,7 @@ package body Kit.Protocol is
          Text.End_Tests_Own_Lines;
          Answers.Put_Readings (Readings (1 .. Completed + 1));
          Answers.Put_Outcome (Completed, Exhausted);
+         Answers.Put_Threads;
          Series_Loops.Free (Readings);
       end;
    end Series;

@@ -46,9 +46,9 @@ package body Kit.Registry is
 
    function No_Actions (Kind : Test_Kind) return Actions
    is (case Kind is
-         when Frame_Test   => (Frame_Test, null, null, null, null, null, Undeclared, 1),
-         when Latency_Test => (Latency_Test, null, null, null),
-         when Series_Test  => (Series_Test, null, null, null));
+         when Frame_Test   => (Frame_Test, null, null, 1, null, null, null, Undeclared),
+         when Latency_Test => (Latency_Test, null, null, 1, null),
+         when Series_Test  => (Series_Test, null, null, 1, null));
 
    procedure Add_Absent (Name, Kind, Reason : String) is
       Its_Kind : constant Test_Kind := Kind_Of (Kind);

@@ -12,13 +12,13 @@ package Kit.Registry is
    type Actions (Kind : Test_Kind) is record
       Prepare : Hook;
       Finish  : Hook;
+      Threads : Positive;   --  that take part in one operation
       case Kind is
          when Frame_Test =>
             Control  : Frame;
             Test     : Frame;
             Reset    : Hook;
             Expected : Switches;
-            Threads  : Positive;
          when Latency_Test =>
             Operate  : Operation;
          when Series_Test =>

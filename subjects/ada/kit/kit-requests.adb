@@ -19,7 +19,10 @@ package body Kit.Requests is
             end if;
             Result.Words.Append (Word);
          else
-            Result.Fields.Include (Word (Word'First .. Equals - 1), Word (Equals + 1 .. Word'Last));
+            if Has (Result, Word (Word'First .. Equals - 1)) then
+               raise Bad_Argument with "field " & Word (Word'First .. Equals - 1) & " is given twice";
+            end if;
+            Result.Fields.Insert (Word (Word'First .. Equals - 1), Word (Equals + 1 .. Word'Last));
          end if;
       end Take;
 

@@ -1,5 +1,6 @@
 with Kit.Prepared;
 with Kit.Registry;
+with Kit.Threads;
 
 package body Kit.Series_Loops is
 
@@ -28,9 +29,12 @@ package body Kit.Series_Loops is
    begin
       Completed := 0;
       Readings := Clocks.New_Series (Count + 1);
+      Threads.Forget_Reports;
+      Threads.Report_Main;
       Prepared.Prepare (Test, Arg);
       Turn_All (Registry.Tests (Test).Action.One_Turn, Readings.all, Completed, Exhausted);
       Prepared.Finish;
+      Threads.Report_Main;   --  when there is storage again
    exception
       when others =>
          Prepared.Give_Up;

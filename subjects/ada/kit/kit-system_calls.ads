@@ -110,6 +110,9 @@ package Kit.System_Calls is
    function Pread (From : File; Buffer : System.Address; Count : C.size_t; Offset : C.long) return C.long
      with Import, Convention => C, External_Name => "pread";
 
+   function Close (Its_File : File) return C.int
+     with Import, Convention => C, External_Name => "close";
+
    function Write (To : File; Buffer : System.Address; Count : C.size_t) return C.long
      with Import, Convention => C, External_Name => "write";
 

@@ -28,8 +28,7 @@ package body Kit.Text is
    end Fill;
 
    procedure Get_Line (Line : out String; Last : out Natural; Status : out Line_Status) is
-      Next  : Character;
-      Begun : Boolean := False;
+      Next : Character;
    begin
       Line := (others => ' ');
       Last := 0;
@@ -38,13 +37,10 @@ package body Kit.Text is
          if Input_Next > Input_Last then
             Fill;
             if Input_Last = 0 then
-               if not Begun then
-                  Status := Ended;
-               end if;
+               Status := Ended;   --  half a line is no request
                return;
             end if;
          end if;
-         Begun := True;
          Next := Input (Input_Next);
          Input_Next := Input_Next + 1;
          exit when Next = ASCII.LF;

@@ -171,6 +171,22 @@ package body Kit.Threads is
       Reports.Add (Item);
    end Report;
 
+   procedure Report_Main is
+   begin
+      Report ("main");
+   end Report_Main;
+
+   procedure Start_Reporting is
+   begin
+      Untimed := True;
+      Report_Main;
+   end Start_Reporting;
+
+   procedure Stop_Reporting is
+   begin
+      Untimed := False;
+   end Stop_Reporting;
+
    procedure Forget_Reports is
    begin
       Reports.Clear;

@@ -36,6 +36,14 @@ private package Kit.Threads is
    procedure Report (Role : String);
    --  The calling thread reads its own policy, priority, processor and allowed processors; equal reports are counted
 
+   procedure Report_Main;
+   --  The same of the measuring thread
+
+   procedure Start_Reporting;
+   --  What follows is untimed: the measuring thread reports, its partners as they take part
+
+   procedure Stop_Reporting;
+
    procedure Forget_Reports;
 
    function Report_Count return Natural;

@@ -26,24 +26,29 @@ package body Kit is
          (Kind     => Registry.Frame_Test,
           Prepare  => Prepare,
           Finish   => Finish,
+          Threads  => Threads,
           Control  => Control,
           Test     => Test,
           Reset    => Reset,
-          Expected => Expected,
-          Threads  => Threads),
+          Expected => Expected),
          Work);
    end Register_Frame;
 
    procedure Register_Latency
      (Name     : String;
       Operate  : Operation;
-      Prepare  : Hook   := null;
-      Finish   : Hook   := null;
-      Arg_Unit : String := "") is
+      Prepare  : Hook     := null;
+      Finish   : Hook     := null;
+      Threads  : Positive := 1;
+      Arg_Unit : String   := "") is
    begin
       Registry.Add
         (Name, Arg_Unit,
-         (Kind => Registry.Latency_Test, Prepare => Prepare, Finish => Finish, Operate => Operate));
+         (Kind    => Registry.Latency_Test,
+          Prepare => Prepare,
+          Finish  => Finish,
+          Threads => Threads,
+          Operate => Operate));
    end Register_Latency;
 
    procedure Register_Series
@@ -55,7 +60,11 @@ package body Kit is
    begin
       Registry.Add
         (Name, Arg_Unit,
-         (Kind => Registry.Series_Test, Prepare => Prepare, Finish => Release, One_Turn => One_Turn));
+         (Kind     => Registry.Series_Test,
+          Prepare  => Prepare,
+          Finish   => Release,
+          Threads  => 1,
+          One_Turn => One_Turn));
    end Register_Series;
 
    procedure Register_Absent (Name, Kind, Reason : String) is
@@ -69,6 +78,9 @@ package body Kit is
       System_Calls.Read_Clock (System_Calls.Clock_Monotonic, Time);
       return Nanoseconds (Time.Seconds) * 10**9 + Nanoseconds (Time.Nanoseconds);
    end Now;
+
+   function Partners_Elsewhere return Boolean
+   is (Threads.Partners_Move);
 
    procedure Thread_Begins (Role : String := "partner") is
    begin

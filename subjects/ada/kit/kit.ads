@@ -57,11 +57,12 @@ package Kit is
    type Operation is access procedure (Result : out Sample);
 
    procedure Register_Latency
-     (Name      : String;
-      Operate   : Operation;
-      Prepare   : Hook   := null;
-      Finish    : Hook   := null;
-      Arg_Unit  : String := "");
+     (Name     : String;
+      Operate  : Operation;
+      Prepare  : Hook     := null;
+      Finish   : Hook     := null;
+      Threads  : Positive := 1;         --  if more than one, the others report too
+      Arg_Unit : String   := "");
 
    --  Series: storage loops with a clock reading after each turn ----------------------------------------------------
 
@@ -86,14 +87,25 @@ package Kit is
 
    procedure Thread_Begins (Role : String := "partner");
    --  Called first by every task that a test starts: moves it to its processor (placement) and, in untimed iterations,
-   --  reports its policy, priority and processor. In timed slices it costs two tests of variables, unless placement is
+   --  reports its policy, priority and processor. In timed ones it costs two tests of variables, unless placement is
    --  `across`: then the move is part of the operation
 
    procedure Thread_Reports (Role : String := "partner");
    --  Called by a long-lived partner at each operation if Reporting is true
 
+   function Partners_Elsewhere return Boolean;
+   --  True where partners have a processor of their own (placement `across`)
+
    function Reporting return Boolean with Inline_Always;
    --  True in untimed iterations only
+
+   --  For programs that count context switches themselves -----------------------------------------------------------
+
+   type Switch_Counter is access function return Nanoseconds;
+
+   Own_Switches : Switch_Counter := null;
+   --  If it is set before requests are served, slices carry what it counts as voluntary switches, and no involuntary
+   --  ones, in place of the system's count; hello says so
 
 private
 

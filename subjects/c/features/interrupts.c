@@ -59,6 +59,7 @@ static void *waiter_body(void *unused)
         atomic_store_explicit(&handled_ns, kit_now(), memory_order_relaxed);
         if (atomic_load(&ending))
             return NULL;
+        kit_thread_takes_part("waiter");
         sem_post(&handled);
     }
 }

@@ -47,6 +47,7 @@ static void *timed_body(void *context)
 {
     struct life *life = context;
     life->first_ns = kit_now();
+    kit_thread_takes_part("task");
     life->last_ns = kit_now();
     return NULL;
 }

@@ -11,17 +11,22 @@ static pthread_t attempting;
 static bool in_attempt;
 static char failure_text[512];
 
+static bool completes(void (*work)(void *), void *context)
+{
+    if (sigsetjmp(failure, 1) != 0)
+        return false;
+    work(context);
+    return true;
+}
+
 const char *attempt(void (*work)(void *), void *context)
 {
-    const char *failed = NULL;
     attempting = pthread_self();
     in_attempt = true;
-    if (sigsetjmp(failure, 1) == 0)
-        work(context);
-    else
-        failed = failure_text;
+    bool completed = completes(work, context);
     in_attempt = false;
-    return failed;
+    stop_reporting();
+    return completed ? NULL : failure_text;
 }
 
 void kit_fail(const char *format, ...)

@@ -90,13 +90,6 @@ struct batch {
     struct slice *slices;
 };
 
-static void warm_up(const struct batch *batch)
-{
-    run_untimed(batch->test, CONTROL, batch->warmup);
-    run_untimed(batch->test, TEST, batch->warmup);
-    kit_thread_reports("main");
-}
-
 static void run_blocks(const struct batch *batch)
 {
     size_t slices = (size_t)batch->blocks * batch->slices_a_block;
@@ -110,15 +103,15 @@ static void run_batch(void *context)
 {
     const struct batch *batch = context;
     forget_reports();
-    atomic_store(&kit_reporting_now, true);
+    start_reporting();
     if (batch->test->prepare)
         batch->test->prepare(batch->argument);
-    warm_up(batch);
-    atomic_store(&kit_reporting_now, false);
+    run_untimed(batch->test, CONTROL, batch->warmup);
+    run_untimed(batch->test, TEST, batch->warmup);
+    stop_reporting();
     run_blocks(batch);
-    atomic_store(&kit_reporting_now, true);
+    start_reporting();
     run_untimed(batch->test, TEST, 1);
-    kit_thread_reports("main");
 }
 
 static void answer_batch(const struct batch *batch)
@@ -157,7 +150,6 @@ void serve_batch(const struct request *request)
     if (!batch.slices)
         return;
     const char *failed = attempt(run_batch, &batch);
-    atomic_store(&kit_reporting_now, false);
     if (failed)
         run_hook(batch.test->reset);
     run_hook(batch.test->finish);

@@ -18,6 +18,7 @@ static void answer_gaps(const struct gap_loop *loop, const struct resources *bef
     else
         putchar('-');
     printf(" gaps=%" PRIu64 " lost=%" PRIu64 "\n", loop->gaps, loop->lost);
+    answer_reports();
     answer_ok();
 }
 
@@ -34,9 +35,12 @@ void serve_gaps(const struct request *request)
     loop.gap = touched_storage(KIT_GAPS_MOST, sizeof *loop.gap);
     if (!loop.gap)
         return;
+    forget_reports();
+    kit_thread_reports("main");
     read_resources(&before);
     clock->watch(&loop);
     read_resources(&after);
+    kit_thread_reports("main");
     answer_gaps(&loop, &before, &after);
     free(loop.gap);
 }

@@ -58,6 +58,8 @@ void answer_error(const char *code, const char *format, ...) __attribute__((form
 
 const char *place_same(unsigned processor); /* NULL, or why it could not be done */
 const char *place_across(unsigned main_processor, unsigned partner_processor);
+void start_reporting(void); /* what follows is untimed: the calling thread reports as the main one, partners as they take part */
+void stop_reporting(void);
 void forget_reports(void);
 void answer_reports(void);
 
@@ -103,7 +105,7 @@ const struct clock_source *requested_clock(const struct request *request);
 
 /* attempt.c: work that kit_fail may end ----------------------------------------------------------------------------- */
 
-/* Runs the work; NULL, or the text of the kit_fail that ended it. */
+/* Runs the work; NULL, or the text of the kit_fail that ended it. Afterwards no thread reports any more, however it ended. */
 const char *attempt(void (*work)(void *), void *context);
 
 /* Storage for `count` objects, written to before it is returned so that no page of it is first touched while timing

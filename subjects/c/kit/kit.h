@@ -96,6 +96,9 @@ _Noreturn void kit_fail(const char *format, ...) __attribute__((format(printf, 1
 /* Attributes that start a partner thread where the placement wants it; NULL where it need not be told. */
 const pthread_attr_t *kit_partner_attributes(void);
 
+/* True where partners have a processor of their own (placement `across`). */
+bool kit_partners_elsewhere(void);
+
 /* pthread_create with those attributes; fails the test if the system refuses. */
 void kit_start_partner(pthread_t *thread, void *(*body)(void *), void *context);
 

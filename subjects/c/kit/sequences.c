@@ -18,8 +18,12 @@ void serve_clock(const struct request *request)
     uint64_t *reading = touched_storage(count, sizeof *reading);
     if (!reading)
         return;
+    forget_reports();
+    kit_thread_reports("main");
     clock->fill(reading, count);
+    kit_thread_reports("main");
     answer_readings(reading, count);
+    answer_reports();
     answer_ok();
     free(reading);
 }
@@ -51,11 +55,8 @@ static void wait_until(uint64_t moment_ns)
         continue;
 }
 
-static void run_latency(void *context)
+static void run_operations(const struct latency *latency)
 {
-    struct latency *latency = context;
-    if (latency->test->prepare)
-        latency->test->prepare(latency->argument);
     uint64_t first_ns = kit_now();
     for (uint64_t i = 0; i < latency->count; i++) {
         struct timed_operation *operation = &latency->operations[i];
@@ -67,6 +68,22 @@ static void run_latency(void *context)
         }
         latency->test->operate(&operation->sample);
     }
+}
+
+/* The first and the last operation are untimed: in them threads report. */
+static void run_latency(void *context)
+{
+    const struct latency *latency = context;
+    struct kit_sample untimed;
+    forget_reports();
+    start_reporting();
+    if (latency->test->prepare)
+        latency->test->prepare(latency->argument);
+    latency->test->operate(&untimed);
+    stop_reporting();
+    run_operations(latency);
+    start_reporting();
+    latency->test->operate(&untimed);
 }
 
 static bool parse_latency(const struct request *request, struct latency *latency)
@@ -85,6 +102,7 @@ static void answer_latency(const struct latency *latency)
         printf("@@ sample %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", operation->intended_ns, operation->sample.actual_ns,
                operation->sample.ended_ns);
     }
+    answer_reports();
     answer_ok();
 }
 
@@ -138,6 +156,7 @@ static void answer_series(const struct series *series)
         answer_value("malloc returned NULL");
         putchar('\n');
     }
+    answer_reports();
     answer_ok();
 }
 
@@ -153,8 +172,11 @@ void serve_series(const struct request *request)
     series.reading = touched_storage(series.count + 1, sizeof *series.reading);
     if (!series.reading)
         return;
+    forget_reports();
+    kit_thread_reports("main");
     const char *failed = attempt(run_series, &series);
     run_hook(series.test->finish);
+    kit_thread_reports("main"); /* when there is storage again */
     if (failed)
         answer_error("failed", "%s", failed);
     else

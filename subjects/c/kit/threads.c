@@ -68,6 +68,11 @@ const pthread_attr_t *kit_partner_attributes(void)
     return across ? &across_attributes : NULL;
 }
 
+bool kit_partners_elsewhere(void)
+{
+    return across;
+}
+
 void kit_start_partner(pthread_t *thread, void *(*body)(void *), void *context)
 {
     int error = pthread_create(thread, kit_partner_attributes(), body, context);
@@ -102,6 +107,17 @@ void kit_thread_reports(const char *role)
     else if (report_count < REPORTS_MOST)
         reports[report_count++] = report;
     pthread_mutex_unlock(&reports_lock);
+}
+
+void start_reporting(void)
+{
+    atomic_store(&kit_reporting_now, true);
+    kit_thread_reports("main");
+}
+
+void stop_reporting(void)
+{
+    atomic_store(&kit_reporting_now, false);
 }
 
 void forget_reports(void)

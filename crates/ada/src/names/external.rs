@@ -3,6 +3,23 @@
 use super::{At, Kind, Names, ScopeId};
 use crate::source::Program;
 
+/// Packages that declare nothing but their children.
+const ONLY_CHILDREN: [&str; 2] = ["ada", "gnat"];
+
+/// Whether a with clause makes a library unit of this simple name visible.
+fn is_withed(program: &Program, word: &str) -> bool {
+    program.sources.iter().any(|source| {
+        let tree = &source.tree;
+        tree.all(tree.root(), "compilation_unit")
+            .flat_map(|unit| tree.all(unit, "with_clause"))
+            .flat_map(|clause| tree.children(clause))
+            .any(|n| {
+                let name = source.text(n);
+                Names::key(name.split('.').next().unwrap_or(name).trim()) == word
+            })
+    })
+}
+
 impl Names {
     /// The full lower-case names that an unresolved name may stand for, most likely first.
     ///
@@ -26,6 +43,7 @@ impl Names {
         let mut found: Vec<String> = self
             .used_external(program, scope, at)
             .into_iter()
+            .filter(|p| !ONLY_CHILDREN.contains(&p.as_str()))
             .map(|p| format!("{p}.{full}"))
             .collect();
         found.push(full);
@@ -70,21 +88,30 @@ impl Names {
                 return vec![text];
             };
             return self
-                .external_package(program, At { node: prefix, ..at }, depth + 1)
+                .external_package(program, At { node: prefix, ..at }, depth)
                 .into_iter()
                 .map(|p| format!("{p}.{last}"))
                 .collect();
         }
         let scope = self.scope_around(program, at);
-        let mut found = vec![text.clone()];
-        if depth == 0 {
-            found.extend(
-                self.used_external(program, scope, at)
-                    .into_iter()
-                    .map(|p| format!("{p}.{text}")),
-            );
+        if depth > 0 || is_withed(program, &text) {
+            return vec![text];
+        }
+        // No library unit of this name is visible: a use clause for its parent shows it.
+        let mut found: Vec<String> = self
+            .used_external(program, scope, at)
+            .into_iter()
+            .map(|p| format!("{p}.{text}"))
+            .collect();
+        if found.is_empty() {
+            found.push(text);
         }
         found
+    }
+
+    /// The full lower-case names of the external packages that use clauses show at a place.
+    pub fn used_packages(&self, program: &Program, at: At) -> Vec<String> {
+        self.used_external(program, self.scope_around(program, at), at)
     }
 
     /// External packages that use clauses show at a place.

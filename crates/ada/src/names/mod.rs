@@ -8,6 +8,7 @@ mod declare;
 mod external;
 mod resolve;
 mod types;
+pub mod values;
 
 use std::collections::HashMap;
 

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::code::{self, Code};
+use super::calling::Inverted;
+use super::code;
 use super::context::Context;
 use super::declarations::{self, Moved};
 use super::exceptions;
 use super::layout::{self, Substitutions};
-use super::machine::{self, Machine, Stages};
-use super::{place, write};
+use super::machine::{self, Machine, Nested, Stages};
+use super::timing::{self, Timing};
+use super::{first_use, nested, place, visibility, write};
 use crate::edit::Edit;
 use crate::flow::Point;
-use crate::names::{EntityId, Kind, Names};
+use crate::names::{EntityId, Kind};
 use crate::syntax::NodeId;
-use crate::verdict::{Reason, Rule};
+use crate::verdict::Reason;
 
 /// The edits that replace a task by a protected object.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct Replacement {
     pub edits: Vec<Edit>,
     /// Names that the edits declare outside the protected object, in lower case.
     pub declared: HashSet<String>,
+    /// What a reader of the translation should know, if it was not looked for before.
+    pub notes: Vec<Reason>,
 }
 
 /// A server on its way to be a protected object.
@@ -36,6 +40,12 @@ pub(super) struct Server<'a> {
     pub start: Option<Start>,
     pub initial: Option<usize>,
     pub waits: BTreeSet<usize>,
+    /// The accepts that wait inside.
+    pub nested: Nested,
+    /// The timing event, if there are delay alternatives.
+    pub timing: Option<Timing>,
+    /// What a calling server gives and takes.
+    pub inverted: Option<Inverted>,
 }
 
 /// The procedure that runs what stood before the first accept.
@@ -43,7 +53,8 @@ pub(super) struct Server<'a> {
 pub(super) struct Start {
     pub name: String,
     pub point: Point,
-    pub place: place::Place,
+    /// Where it is called, and how; nowhere, if the first call of an entry does that.
+    pub places: Vec<(place::Place, Vec<String>)>,
 }
 
 /// Plans and writes the replacement.
@@ -51,20 +62,42 @@ pub(super) struct Start {
 /// # Errors
 /// The reasons that stand in the way and could be seen only while it was planned.
 pub fn replace(cx: Context, taken: &HashSet<String>) -> Result<Replacement, Vec<Reason>> {
-    let server = plan(cx, taken)?;
-    let text = write::write(&server)?;
-    Ok(text)
+    write::write(&plan(cx, taken, None)?)
 }
 
-fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<Reason>> {
+/// Plans and writes the replacement of a calling server, whose calls are the waits.
+///
+/// # Errors
+/// The reasons that stand in the way and could be seen only while it was planned.
+pub(super) fn replace_inverted(
+    cx: Context,
+    taken: &HashSet<String>,
+    inverted: Inverted,
+) -> Result<Replacement, Vec<Reason>> {
+    write::write(&plan(cx, taken, Some(inverted))?)
+}
+
+fn plan<'a>(
+    cx: Context<'a>,
+    taken: &HashSet<String>,
+    inverted: Option<Inverted>,
+) -> Result<Server<'a>, Vec<Reason>> {
     let (folded, point) = fold(&cx);
     let mut moved = declarations::plan(&cx, folded, taken);
     if !moved.reasons.is_empty() {
         return Err(std::mem::take(&mut moved.reasons));
     }
+    let nested = nested::plan(&cx, &mut moved);
+    if !moved.reasons.is_empty() {
+        return Err(std::mem::take(&mut moved.reasons));
+    }
+    let timing = timing::plan(&cx, &mut moved);
     let waits = cx.flow.reachable_waits();
     let initial = initial_wait(&cx, &mut moved, point);
-    let needs_start = initial.is_none() || !moved.start.is_empty();
+    // A delay alternative's time begins where the task is activated.
+    let needs_start = initial
+        .is_none_or(|w| cx.flow.elapsed(w).is_some() || cx.flow.otherwise(w).is_some())
+        || !moved.start.is_empty();
     let closes = cx.flow.can_end() || exceptions::can_close(&cx);
     let mut server = Server {
         cx,
@@ -74,6 +107,9 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
         start: None,
         initial,
         waits,
+        nested,
+        timing,
+        inverted,
     };
     if needs_start {
         server.start = Some(start(&server, point)?);
@@ -84,26 +120,17 @@ fn plan<'a>(cx: Context<'a>, taken: &HashSet<String>) -> Result<Server<'a>, Vec<
 
 fn start(server: &Server, point: Point) -> Result<Start, Vec<Reason>> {
     let cx = &server.cx;
-    let first = match point {
-        Point::Before(node) => node,
-        _ => cx.task.body.node,
-    };
-    let refuse = |text: &str, mend: &str| vec![cx.reason(Rule::Prologue, first, text, mend)];
-    if cx.task.is_type {
-        return Err(refuse(
-            "each object of the task type runs these statements when it is activated, and a protected object has no such moment",
-            "give the variables initial values in their declarations",
-        ));
-    }
     let wanted = ["Start".to_string(), format!("Start_{}", cx.task.name)];
     let name = cx.free_name(&wanted, false, &server.moved.taken);
-    let Some(place) = place::activation(cx) else {
-        return Err(refuse(
-            "the unit in which the task is activated was not given",
-            "give the body of that unit too",
-        ));
-    };
-    Ok(Start { name, point, place })
+    let places = place::starts(cx, &name).unwrap_or_default();
+    if places.is_empty() {
+        first_use::check(cx, point).map_err(|r| vec![r])?;
+    }
+    Ok(Start {
+        name,
+        point,
+        places,
+    })
 }
 
 /// Assignments of constant values to variables of the task at the very start become their initial values.
@@ -154,7 +181,8 @@ fn constant_assignment(cx: &Context, node: NodeId) -> Option<(EntityId, String)>
         && !had_effects
         && !is_read_before
         && comments.is_empty()
-        && cx.is_constant(value))
+        && cx.is_constant(value)
+        && visibility::is_all_shown(cx, value))
     .then(|| {
         (
             variable,
@@ -208,81 +236,9 @@ fn initial_wait(cx: &Context, moved: &mut Moved, from: Point) -> Option<usize> {
 }
 
 impl<'a> Server<'a> {
-    fn choose_stages(&mut self, closes: bool) {
-        let states = self.waits.len() + usize::from(closes) + usize::from(self.start.is_some());
-        if states <= 1 {
-            return;
-        }
-        let cx = &self.cx;
-        let free = |wanted: &[&str]| {
-            let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-            cx.free_name(&wanted, false, &self.moved.taken)
-        };
-        if self.waits.len() <= 1 && states == 2 && closes {
-            self.stages = Stages {
-                component: free(&["Closed", "Is_Closed"]),
-                closed: Some("True".into()),
-                is_boolean: true,
-                ..Stages::default()
-            };
-        } else if self.waits.len() == 1 && states == 2 {
-            let waits = self
-                .waits
-                .iter()
-                .map(|&w| (w, "True".to_string()))
-                .collect();
-            self.stages = Stages {
-                component: free(&["Started", "Is_Started"]),
-                waits,
-                is_boolean: true,
-                ..Stages::default()
-            };
-        } else {
-            let component = free(&["Stage", "Server_Stage"]);
-            let mut used: HashSet<String> = HashSet::new();
-            let mut literal = |wanted: String| {
-                let name = cx.free_name(&[wanted], true, &used);
-                used.insert(Names::key(&name));
-                name
-            };
-            let starting = self.start.as_ref().map(|_| literal("Not_Started".into()));
-            let waits = self
-                .waits
-                .iter()
-                .map(|&w| (w, literal(wait_name(cx, w))))
-                .collect();
-            let closed = closes.then(|| literal("Closed".into()));
-            self.stages = Stages {
-                component,
-                waits,
-                closed,
-                starting,
-                is_boolean: false,
-            };
-            let name = cx.free_name(
-                &[format!("{}_Stage", cx.task.name)],
-                true,
-                &self.moved.taken,
-            );
-            self.moved.declare_outside(&name);
-            self.stage_type = Some(name);
-        }
-        let component = Names::key(&self.stages.component);
-        self.moved.taken.insert(component);
-    }
-
-    /// The initial value of the stage.
-    pub(super) fn initial_stage(&self) -> String {
-        if self.stages.is_boolean {
-            return "False".into();
-        }
-        let wait = self.initial.and_then(|w| self.stages.waits.get(&w));
-        self.stages
-            .starting
-            .as_ref()
-            .or(wait)
-            .cloned()
-            .unwrap_or_default()
+    /// Whether the first call of an entry runs what stood before the first accept.
+    pub(super) fn starts_on_first_use(&self) -> bool {
+        self.start.as_ref().is_some_and(|s| s.places.is_empty())
     }
 
     /// A generator of code for this server.
@@ -294,18 +250,23 @@ impl<'a> Server<'a> {
             &self.stages,
             &self.moved.counters,
             &self.moved.block_starts,
+            &self.nested,
         )
     }
 
     /// The points from which the object's code runs.
     pub(super) fn roots(&self) -> Vec<Point> {
         let flow = self.cx.flow;
-        let sites = flow
-            .sites
-            .iter()
-            .filter(|s| self.waits.contains(&s.wait))
-            .map(|s| flow.resume(s));
-        self.start.iter().map(|s| s.point).chain(sites).collect()
+        let left = self.waits.iter().flat_map(|&w| {
+            let around = flow.owner(flow.waits[w].node);
+            let points = flow.left(w).into_iter();
+            points.filter(move |&p| around.is_none() || flow.owner_at(p) != around)
+        });
+        let start = self.start.iter().map(|s| s.point);
+        start
+            .chain(left)
+            .chain(self.stages.resumed.keys().copied())
+            .collect()
     }
 
     /// Points that need a procedure because a statement in the middle of an accept goes on there.
@@ -318,42 +279,25 @@ impl<'a> Server<'a> {
         found.extend(
             loops
                 .filter(|&n| {
-                    self.cx.flow.goes_round(n) && machine::is_left_from_inside(self.cx.flow, n)
+                    self.cx.flow.owner(n).is_none()
+                        && self.cx.flow.goes_round(n)
+                        && machine::is_left_from_inside(self.cx.flow, n)
                 })
                 .map(Point::LoopTop),
         );
         for site in &self.cx.flow.sites {
-            if machine::leaving(self.cx.source(), site.accept, "requeue_statement").is_empty() {
+            if machine::leaving(self.cx.source(), site.accept, "requeue_statement").is_empty()
+                || self.cx.flow.waits_inside(site.accept)
+                || self.cx.flow.owner(site.accept).is_some()
+            {
                 continue;
             }
             let point = self.cx.flow.resume(site);
             let code = machine.code_from(point, Some(site.wait));
-            if code::size(&code) > 2 || contains_return(&code) {
+            if code::size(&code) > 2 || code::contains_return(&code) {
                 found.insert(point);
             }
         }
         found
-    }
-}
-
-pub(super) fn contains_return(code: &[Code]) -> bool {
-    code.iter().any(|c| match c {
-        Code::Return => true,
-        Code::Compound { arms, .. } => arms.iter().any(|(_, body)| contains_return(body)),
-        Code::Lines(_) => false,
-    })
-}
-
-fn wait_name(cx: &Context, wait: usize) -> String {
-    let mut entries: Vec<&str> = cx.flow.waits[wait]
-        .sites
-        .iter()
-        .map(|&s| cx.task.entries[cx.flow.sites[s].entry].name.as_str())
-        .collect();
-    entries.dedup();
-    match entries[..] {
-        [one] => format!("Awaiting_{one}"),
-        [one, two] => format!("Awaiting_{one}_Or_{two}"),
-        _ => "Serving".into(),
     }
 }

@@ -1,5 +1,7 @@
 //! Generated statements as a tree, so that jumps at their ends can be left out.
 
+use std::collections::HashSet;
+
 /// A piece of generated code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
@@ -7,6 +9,8 @@ pub enum Code {
     Lines(Vec<String>),
     /// `return;` from the entry or procedure.
     Return,
+    /// A requeue statement: nothing follows it either, but it stays.
+    Requeue(String),
     /// A compound statement.
     Compound {
         /// A line above the arms that is not part of one (`case X is`).
@@ -44,8 +48,34 @@ pub fn trim_returns(code: &mut Vec<Code>) {
     }
 }
 
+/// `if C then A; return; end if; B;` at the end, with a short B, reads better as `if C then A; else B; end if;`.
+pub fn prefer_else(code: &mut Vec<Code>) {
+    let returns = |c: &Code| {
+        matches!(c, Code::Compound { open: None, arms, close, is_tail: true }
+            if close == "end if;" && arms.len() == 1 && arms[0].1.last() == Some(&Code::Return))
+    };
+    if let Some(at) = code.iter().position(returns)
+        && (1..=4).contains(&size(&code[at + 1..]))
+    {
+        let rest = code.split_off(at + 1);
+        if let Some(Code::Compound { arms, .. }) = code.last_mut() {
+            arms.push(("else".into(), rest));
+        }
+        trim_returns(code);
+    }
+    if let Some(Code::Compound {
+        arms,
+        is_tail: true,
+        ..
+    }) = code.last_mut()
+    {
+        arms.iter_mut().for_each(|(_, body)| prefer_else(body));
+    }
+}
+
 fn cut_after_return(code: &mut Vec<Code>) {
-    if let Some(at) = code.iter().position(|c| *c == Code::Return) {
+    let leaves = |c: &Code| matches!(c, Code::Return | Code::Requeue(_));
+    if let Some(at) = code.iter().position(leaves) {
         code.truncate(at + 1);
     }
     for piece in code {
@@ -53,6 +83,64 @@ fn cut_after_return(code: &mut Vec<Code>) {
             arms.iter_mut().for_each(|(_, body)| cut_after_return(body));
         }
     }
+}
+
+/// Whether the code can end before its last line.
+pub fn contains_return(code: &[Code]) -> bool {
+    code.iter().any(|c| match c {
+        Code::Return | Code::Requeue(_) => true,
+        Code::Compound { arms, .. } => arms.iter().any(|(_, body)| contains_return(body)),
+        Code::Lines(_) => false,
+    })
+}
+
+/// A line in pieces: words, literals, comments, and single characters between them.
+pub struct Piece<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// What follows it.
+    pub rest: &'a str,
+    /// Whether it is a name by itself: no selector, no attribute, nothing in comments and literals.
+    pub is_simple_name: bool,
+}
+
+/// The pieces of a line, which together are the line.
+pub fn pieces(line: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = line;
+    let mut before = ' ';
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = if rest.starts_with("--") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if first == '"' {
+            rest[1..].find('"').map_or(rest.len(), |n| n + 2)
+        } else if first.is_alphanumeric() {
+            rest.find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let text = &rest[..length];
+        rest = &rest[length..];
+        let is_simple_name = first.is_alphabetic() && before != '.' && before != '\'';
+        before = first;
+        Some(Piece {
+            text,
+            rest,
+            is_simple_name,
+        })
+    })
+}
+
+/// The simple names that lines mention, in lower case; choices of associations are none.
+pub fn names_in(lines: &[String]) -> HashSet<String> {
+    let is_choice = |piece: &Piece| piece.rest.trim_start().starts_with("=>");
+    lines
+        .iter()
+        .flat_map(|line| pieces(line))
+        .filter(|piece| piece.is_simple_name && !is_choice(piece))
+        .map(|piece| piece.text.to_lowercase())
+        .collect()
 }
 
 /// Whether nothing would be printed.
@@ -72,6 +160,7 @@ pub fn print(code: &[Code], step: &str) -> Vec<String> {
     for piece in code {
         match piece {
             Code::Lines(lines) => out.extend(lines.iter().cloned()),
+            Code::Requeue(line) => out.push(line.clone()),
             Code::Return => out.push("return;".into()),
             Code::Compound {
                 open, arms, close, ..
@@ -166,6 +255,19 @@ pub fn negate(condition: &str) -> String {
     }
 }
 
+/// In parentheses, if an operator around it could take it apart.
+pub fn grouped(text: &str) -> String {
+    let lower = format!(" {} ", text.to_ascii_lowercase().replace(['(', ')'], " "));
+    let is_compound = [" and ", " or ", " xor ", " if ", " not in ", " in "]
+        .iter()
+        .any(|w| lower.contains(w));
+    if is_compound {
+        format!("({text})")
+    } else {
+        text.to_string()
+    }
+}
+
 fn is_simple(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
@@ -195,6 +297,30 @@ mod tests {
         assert_eq!(negate("A (I) < B"), "A (I) >= B");
         assert_eq!(negate("A and then B"), "not (A and then B)");
         assert_eq!(negate("A = 0 or B"), "not (A = 0 or B)");
+    }
+
+    #[test]
+    fn a_short_rest_becomes_an_else() {
+        let branch = Code::Compound {
+            open: None,
+            arms: vec![(
+                "if A then".to_string(),
+                vec![Code::line("X;"), Code::Return],
+            )],
+            close: "end if;".into(),
+            is_tail: true,
+        };
+        let mut short = vec![branch.clone(), Code::line("Y;")];
+        prefer_else(&mut short);
+        assert_eq!(
+            print(&short, "  "),
+            ["if A then", "  X;", "else", "  Y;", "end if;"]
+        );
+        let mut long = vec![branch];
+        long.extend((0..5).map(|_| Code::line("Y;")));
+        let before = long.clone();
+        prefer_else(&mut long);
+        assert_eq!(long, before);
     }
 
     #[test]

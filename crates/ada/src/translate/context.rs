@@ -104,21 +104,10 @@ impl<'a> Context<'a> {
                         .map(|e| self.names.entity(e).kind);
                     let is_value =
                         matches!(known, Some(Kind::Type | Kind::Subtype | Kind::Constant));
-                    let is_conversion = name.is_some_and(|n| {
-                        let word = Names::key(self.text(n.node));
-                        [
-                            "integer",
-                            "natural",
-                            "positive",
-                            "float",
-                            "long_float",
-                            "duration",
-                            "character",
-                            "string",
-                        ]
-                        .contains(&word.as_str())
-                    });
-                    if !is_value && !is_conversion {
+                    let is_conversion =
+                        name.is_some_and(|n| is_predefined_type(&Names::key(self.text(n.node))));
+                    let is_pure = name.is_some_and(|n| self.oracle.is_pure_function(n));
+                    if !is_value && !is_conversion && !is_pure {
                         return false;
                     }
                 }
@@ -169,7 +158,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a variable outside the task keeps the value of its declaration.
-    fn is_never_written(&self, id: EntityId) -> bool {
+    pub fn is_never_written(&self, id: EntityId) -> bool {
         self.names.entity(id).kind == Kind::Variable
             && !self.is_local(id)
             && self
@@ -220,30 +209,6 @@ impl<'a> Context<'a> {
             }
         }
         false
-    }
-
-    /// The value of an integer expression made of literals and constants of such.
-    pub fn static_value(&self, at: At) -> Option<i128> {
-        let source = &self.program.sources[at.file];
-        let text = source.text(at.node).replace('_', "");
-        if let Ok(value) = text.trim().parse() {
-            return Some(value);
-        }
-        let id = self.meanings(at).into_iter().map(|(_, e)| e).next()?;
-        let entity = self.names.entity(id);
-        let is_name = Names::key(source.text(at.node).trim()) == Names::key(&entity.name);
-        if entity.kind != Kind::Constant || !is_name {
-            return None;
-        }
-        let value = source_of(self.program, entity.at)
-            .tree
-            .child(entity.at.node, "expression")?;
-        source_of(self.program, entity.at)
-            .text(value)
-            .replace('_', "")
-            .trim()
-            .parse()
-            .ok()
     }
 
     /// Whether an identifier occurs anywhere in the files of the task's declaration and body, outside the body.
@@ -306,6 +271,21 @@ impl<'a> Context<'a> {
 
 pub(crate) fn source_of(program: &Program, at: At) -> &Source {
     &program.sources[at.file]
+}
+
+/// Whether a name in lower case is that of a type of package Standard that a value can be converted to.
+pub fn is_predefined_type(key: &str) -> bool {
+    [
+        "integer",
+        "natural",
+        "positive",
+        "float",
+        "long_float",
+        "duration",
+        "character",
+        "string",
+    ]
+    .contains(&key)
 }
 
 /// Words that no name may be (RM 2.9).

@@ -2,7 +2,8 @@
 
 use super::context::Context;
 use super::machine::Counter;
-use crate::names::{At, EntityId, Kind, Names, Ty};
+use crate::names::values::Bounds;
+use crate::names::{EntityId, Kind, Names, Ty};
 use crate::syntax::NodeId;
 use crate::verdict::{Reason, Rule};
 
@@ -158,18 +159,19 @@ fn unknown_bound(cx: &Context, range: NodeId) -> Option<Ty> {
 /// Whether the range is known not to be empty.
 fn is_entered(cx: &Context, range: NodeId) -> bool {
     let tree = cx.tree();
+    let is_known = |(low, high): (i128, i128)| low <= high;
+    if let Some(bounds) = cx.names.range_bounds(cx.program, cx.at(range)) {
+        return is_known(bounds);
+    }
     if tree.child(range, "..").is_none() {
+        // The range of an array: such loops are written for arrays that have elements.
         return true;
     }
-    let ends: Vec<Option<i128>> = tree
+    let ends: Vec<Option<Bounds>> = tree
         .children(range)
         .filter(|&n| tree.kind(n) != "..")
-        .map(|n| {
-            cx.static_value(At {
-                node: n,
-                ..cx.task.body
-            })
-        })
+        .map(|n| cx.names.value_bounds(cx.program, cx.at(n)))
         .collect();
-    matches!(ends[..], [Some(low), Some(high)] if low <= high)
+    // From the greatest value that the first bound may have to the least of the last.
+    matches!(ends[..], [Some((_, low)), Some((high, _))] if low <= high)
 }

@@ -9,6 +9,7 @@ use super::context::Context;
 use super::layout;
 use super::machine::Machine;
 use super::obstacles;
+use super::statement_names;
 use crate::flow::{Point, Site};
 use crate::names::Names;
 use crate::syntax::NodeId;
@@ -19,6 +20,9 @@ pub fn can_close(cx: &Context) -> bool {
         .sites
         .iter()
         .any(|s| must_watch_accept(cx, s) || must_watch_rest(cx, cx.flow.resume(s)))
+        || (0..cx.flow.waits.len())
+            .filter_map(|w| cx.flow.elapsed(w))
+            .any(|p| must_watch_rest(cx, p))
         || must_watch_rest(cx, cx.flow.start())
 }
 
@@ -129,8 +133,12 @@ fn push_arm(lines: &mut Vec<String>, header: String, mut code: Vec<Code>, again:
     if again {
         code.push(Code::line("raise;"));
     }
+    let arm = format!("{step}when ");
+    let number = 1 + lines.iter().filter(|l| l.starts_with(&arm)).count();
     lines.push(format!("{step}{header}"));
-    let mut inner = code::print(&code, step);
+    // The statements that they handle may hold the same code.
+    let ending = format!("Handled_{number}");
+    let mut inner = statement_names::for_copy(code::print(&code, step), &ending);
     if inner.is_empty() {
         inner.push("null;".into());
     }

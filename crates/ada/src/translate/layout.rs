@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::edit::Edit;
 use crate::source::Source;
 use crate::syntax::NodeId;
 
@@ -20,6 +21,21 @@ impl Substitutions {
     /// Whether something that begins at a byte is replaced.
     pub fn has(&self, byte: usize) -> bool {
         self.changes.contains_key(&byte)
+    }
+
+    /// The changes that are not inside others, as edits of a file. Each covers the ones inside it.
+    pub fn outermost(&self, file: usize) -> Vec<Edit> {
+        let mut edits: Vec<Edit> = Vec::new();
+        for (&start, (end, text)) in &self.changes {
+            if edits.last().is_none_or(|e| e.range.end <= start) {
+                edits.push(Edit {
+                    file,
+                    range: start..*end,
+                    text: text.clone(),
+                });
+            }
+        }
+        edits
     }
 
     /// The text of a range with the changes made.

@@ -2,15 +2,25 @@
 
 pub mod accepting;
 pub mod calling;
+mod ceiling;
 pub mod code;
 pub mod context;
 mod counter;
 mod declarations;
 mod exceptions;
+mod first_use;
+pub mod general;
 pub mod layout;
 pub mod machine;
+mod nested;
 pub mod obstacles;
 mod place;
+mod stages;
+mod statement_names;
+mod style;
+mod timing;
+mod unsynchronized;
+mod visibility;
 mod write;
 
 use std::collections::HashSet;
@@ -29,15 +39,47 @@ pub enum Io {
     Refuse,
 }
 
+/// What becomes of tasks that accept calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// Tasks that only serve become protected objects; others stay (section 6 of the paper).
+    #[default]
+    Servers,
+    /// Tasks stay, their rendezvous go through protected objects (section 5 of the paper).
+    General,
+    /// As `General`, with one object a task and the calls of it merged.
+    Optimised,
+}
+
+impl Scheme {
+    /// The form of the general scheme, if it is one.
+    pub fn form(self) -> Option<general::Form> {
+        match self {
+            Scheme::Servers => None,
+            Scheme::General => Some(general::Form::Apart),
+            Scheme::Optimised => Some(general::Form::Merged),
+        }
+    }
+}
+
 /// How to translate.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// What becomes of tasks that accept calls.
+    pub scheme: Scheme,
     /// Input and output inside protected actions.
     pub io: Io,
     /// Translate servers that work beside their callers, so that the callers wait for that work.
     pub force: bool,
     /// Only the tasks with these names; all if empty.
     pub only: Vec<String>,
+}
+
+impl Options {
+    /// Whether a task is among those that the user named.
+    pub fn wants(&self, task: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|n| n.eq_ignore_ascii_case(task))
+    }
 }
 
 /// Edited files, and which tasks were replaced.
@@ -60,23 +102,31 @@ impl Translation {
 
 /// Replaces what the analysis found to be replaceable.
 pub fn translate(analysis: &Analysis) -> Translation {
+    if let Some(form) = analysis.options.scheme.form() {
+        let (edits, replaced) = general::translate(analysis, form);
+        let edits = style::fit(analysis.program, edits);
+        let files = edit::apply(analysis.program, &edits);
+        return Translation {
+            edits,
+            files,
+            replaced,
+        };
+    }
     let mut edits: Vec<Edit> = Vec::new();
     let mut replaced = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
     for task in &analysis.tasks {
-        let is_wanted = analysis.options.only.is_empty()
-            || analysis
-                .options
-                .only
-                .iter()
-                .any(|n| n.eq_ignore_ascii_case(&task.task.name));
-        if !is_wanted {
+        if !analysis.options.wants(&task.task.name) {
             continue;
         }
         let Some(Ok(found)) = analysis.replacement(task, &taken) else {
             continue;
         };
-        let overlaps = found.edits.iter().any(|e| {
+        // Two tasks may need the same with clause, or the same change of an interface.
+        let is_shared =
+            |e: &Edit| edits.contains(e) && (!e.range.is_empty() || e.text.starts_with("with "));
+        let new: Vec<Edit> = found.edits.into_iter().filter(|e| !is_shared(e)).collect();
+        let overlaps = new.iter().any(|e| {
             edits.iter().any(|o| {
                 o.file == e.file && o.range.start < e.range.end && e.range.start < o.range.end
             })
@@ -85,9 +135,11 @@ pub fn translate(analysis: &Analysis) -> Translation {
             continue;
         }
         taken.extend(found.declared);
-        edits.extend(found.edits);
+        edits.extend(new);
         replaced.push(task.task.name.clone());
     }
+    let edits = place::merged(edits);
+    let edits = style::fit(analysis.program, edits);
     let files = edit::apply(analysis.program, &edits);
     Translation {
         edits,

@@ -1,10 +1,13 @@
-//! Where a single task is activated: the start of the statements of the unit that declares it (RM 9.2 (3, 4)).
+//! Where tasks are activated: the start of the statements of the unit that declares them (RM 9.2 (3, 4)).
 
 use super::context::Context;
 use super::layout;
 use crate::edit::Edit;
 use crate::names::At;
 use crate::syntax::NodeId;
+
+/// What stands above the statements of a body that had none.
+const BEGIN: &str = "begin\n";
 
 /// A place for a statement that does what a task did when it was activated.
 #[derive(Debug, Clone)]
@@ -20,9 +23,94 @@ pub struct Place {
     needs_begin: bool,
 }
 
-/// The place where a single task's activation comes to an end before the unit's own statements begin.
-pub fn activation(cx: &Context) -> Option<Place> {
-    let at = cx.task.declaration;
+/// The places where a task, or every object of a task type, is activated, each with the calls of a procedure of it. None, if there
+/// are objects that cannot be seen in the text: allocated ones, components, or none at all.
+pub fn starts(cx: &Context, procedure: &str) -> Option<Vec<(Place, Vec<String>)>> {
+    if !cx.task.is_type {
+        let place = activation(cx, cx.task.declaration)?;
+        return Some(vec![(
+            place,
+            vec![format!("{}.{procedure};", cx.task.name)],
+        )]);
+    }
+    let mut found = Vec::new();
+    for &at in cx.names.uses_of(cx.task.id) {
+        let source = &cx.program.sources[at.file];
+        let tree = &source.tree;
+        let own = [cx.task.declaration, cx.task.body];
+        if own
+            .iter()
+            .any(|o| o.file == at.file && tree.is_within(at.node, o.node))
+        {
+            continue;
+        }
+        let mut mark = at.node;
+        while let Some(parent) = tree.parent(mark).filter(|&p| {
+            matches!(
+                tree.kind(p),
+                "function_call" | "slice" | "selected_component"
+            )
+        }) {
+            mark = parent;
+        }
+        let holder = tree.parent(mark)?;
+        match tree.kind(holder) {
+            "parameter_specification" | "access_to_object_definition" => {}
+            "object_declaration" => {
+                found.extend(objects(cx, At { node: holder, ..at }, procedure, false)?)
+            }
+            "component_definition" => {
+                let array = tree
+                    .parent(holder)
+                    .filter(|&n| tree.kind(n) == "array_type_definition")?;
+                let object = tree
+                    .parent(array)
+                    .filter(|&n| tree.kind(n) == "object_declaration")?;
+                let bounds = &source.text[tree.start(array)..tree.start(holder)];
+                if bounds.contains(',') {
+                    return None;
+                }
+                found.extend(objects(cx, At { node: object, ..at }, procedure, true)?);
+            }
+            _ => return None,
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// The calls for the objects of one declaration.
+fn objects(
+    cx: &Context,
+    declaration: At,
+    procedure: &str,
+    is_array: bool,
+) -> Option<Vec<(Place, Vec<String>)>> {
+    let source = &cx.program.sources[declaration.file];
+    let tree = &source.tree;
+    let step = layout::indent_step(source);
+    let names = tree
+        .children(declaration.node)
+        .take_while(|&n| tree.kind(n) != ":")
+        .filter(|&n| tree.kind(n) == "identifier");
+    let mut found = Vec::new();
+    for name in names.map(|n| source.text(n)) {
+        let place = activation(cx, declaration)?;
+        let lines = if is_array {
+            vec![
+                format!("for Index in {name}'Range loop"),
+                format!("{step}{name} (Index).{procedure};"),
+                "end loop;".into(),
+            ]
+        } else {
+            vec![format!("{name}.{procedure};")]
+        };
+        found.push((place, lines));
+    }
+    Some(found)
+}
+
+/// The place where the activation of what a declaration declares comes to an end, before the unit's own statements begin.
+fn activation(cx: &Context, at: At) -> Option<Place> {
     let mut unit = cx.program.sources[at.file]
         .tree
         .ancestor(
@@ -72,10 +160,11 @@ pub fn activation(cx: &Context) -> Option<Place> {
 }
 
 impl Place {
-    /// The edit that puts a call there.
-    pub fn call(&self, call: &str) -> Edit {
+    /// The edit that puts statements there.
+    pub fn call(&self, lines: &[String]) -> Edit {
+        let call = lines.join(&format!("\n{}", self.indent));
         let text = if self.needs_begin {
-            format!("begin\n{}{call}\n{}", self.indent, self.outer)
+            format!("{BEGIN}{}{call}\n{}", self.indent, self.outer)
         } else {
             format!("{call}\n{}", self.indent)
         };
@@ -85,4 +174,24 @@ impl Place {
             text,
         }
     }
+}
+
+/// Edits with one `begin` where several statements were put into a body that had none.
+pub fn merged(edits: Vec<Edit>) -> Vec<Edit> {
+    let mut found: Vec<Edit> = Vec::new();
+    for edit in edits {
+        let begins = |e: &Edit| e.range.is_empty() && e.text.starts_with(BEGIN);
+        let known = found
+            .iter_mut()
+            .find(|e| begins(e) && begins(&edit) && e.file == edit.file && e.range == edit.range);
+        match known {
+            Some(known) => {
+                let blanks = known.text.trim_end_matches([' ', '\t']).len();
+                known.text.truncate(blanks);
+                known.text.push_str(&edit.text[BEGIN.len()..]);
+            }
+            None => found.push(edit),
+        }
+    }
+    found
 }

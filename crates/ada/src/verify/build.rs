@@ -1,6 +1,6 @@
 //! Building a program with GNAT.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -125,10 +125,8 @@ pub(super) fn new_warnings(
             .trim()
             .to_string()
     };
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    before
-        .iter()
-        .for_each(|l| *known.entry(key(l)).or_default() += 1);
+    // A statement may stand in several entries of the translation: the same words about it are not new.
+    let known: HashSet<String> = before.iter().map(|l| key(l)).collect();
     let old: HashSet<&str> = original
         .sources
         .iter()
@@ -137,12 +135,11 @@ pub(super) fn new_warnings(
         .collect();
     let mut new = Vec::new();
     for line in &translation.said {
-        match known.get_mut(&key(line)) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ if translation
-                .line_of(line)
-                .is_some_and(|text| old.contains(text.trim())) => {}
-            _ => new.push(line.clone()),
+        let is_copied = translation
+            .line_of(line)
+            .is_some_and(|text| old.contains(text.trim()));
+        if !known.contains(&key(line)) && !is_copied {
+            new.push(line.clone());
         }
     }
     new

@@ -98,11 +98,7 @@ impl Seen {
     }
 
     fn bag(&self) -> BTreeMap<&str, usize> {
-        let mut bag = BTreeMap::new();
-        self.lines
-            .iter()
-            .for_each(|l| *bag.entry(l.as_str()).or_default() += 1);
-        bag
+        bag(&self.lines)
     }
 }
 
@@ -208,7 +204,7 @@ fn lines_differ(agreement: Agreement, before: &[Seen], seen: &Seen) -> Option<St
         Agreement::Lines => bag_difference(&first.bag(), &seen.bag(), true),
         Agreement::Unstable => bag_difference(&common(before), &seen.bag(), false),
         Agreement::Endless if first.lines.is_empty() => None,
-        Agreement::Endless => bag_difference(&common(before), &seen.bag(), false),
+        Agreement::Endless => bag_difference(&fewest(before), &seen.bag(), false),
     }
 }
 
@@ -227,9 +223,28 @@ fn has_settled(before: &[Seen]) -> bool {
     })
 }
 
+/// What must be there of a program that is cut off at the time limit: how far it gets until then is a matter of speed, so of the first half
+/// of what each run printed what all have, half as often.
+fn fewest(before: &[Seen]) -> BTreeMap<&str, usize> {
+    let halves = before
+        .iter()
+        .map(|seen| bag(&seen.lines[..seen.lines.len().div_ceil(2)]));
+    let mut fewest = in_all(halves);
+    fewest
+        .values_mut()
+        .for_each(|count| *count = count.div_ceil(2));
+    fewest
+}
+
 /// What all runs have.
 fn common<'s>(before: impl IntoIterator<Item = &'s Seen>) -> BTreeMap<&'s str, usize> {
-    let mut bags = before.into_iter().map(Seen::bag);
+    in_all(before.into_iter().map(Seen::bag))
+}
+
+fn in_all<'s>(
+    bags: impl IntoIterator<Item = BTreeMap<&'s str, usize>>,
+) -> BTreeMap<&'s str, usize> {
+    let mut bags = bags.into_iter();
     let mut common = bags.next().unwrap_or_default();
     for bag in bags {
         common.retain(|line, count| {
@@ -238,6 +253,15 @@ fn common<'s>(before: impl IntoIterator<Item = &'s Seen>) -> BTreeMap<&'s str, u
         });
     }
     common
+}
+
+/// How often each line is there.
+fn bag(lines: &[String]) -> BTreeMap<&str, usize> {
+    let mut bag = BTreeMap::new();
+    lines
+        .iter()
+        .for_each(|l| *bag.entry(l.as_str()).or_default() += 1);
+    bag
 }
 
 fn bag_difference(
@@ -339,5 +363,25 @@ mod tests {
             1
         );
         assert_eq!(judge(&endless, &[seen(OK, &[])]).differences.len(), 1);
+    }
+
+    #[test]
+    fn a_program_that_is_cut_off_may_get_less_far() {
+        let endless = [seen("no end", &["a"; 8])];
+        let with = |count: usize| judge(&endless, &[seen("no end", &vec!["a"; count])]);
+        assert!(with(2).differences.is_empty());
+        assert_eq!(with(1).differences.len(), 1);
+        let counts = [seen("no end", &["1", "2", "3", "4"])];
+        assert!(
+            judge(&counts, &[seen("no end", &["1", "2"])])
+                .differences
+                .is_empty()
+        );
+        assert_eq!(
+            judge(&counts, &[seen("no end", &["1", "3"])])
+                .differences
+                .len(),
+            1
+        );
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Output order of concurrent programs is often luck. So the original's own runs, under all schedules together, say how to compare: if they all print the same text,
 //! the translation's must too; if they print the same lines in different orders, the lines are compared as a multiset; if even the
-//! lines differ from run to run, only those that all runs of the original have in common must be there. An original that does not end
+//! lines differ from run to run, only those that all runs of the original have in common must be there. Before a difference is reported the original
+//! runs again, so that the luck of a few runs is not taken for its behaviour. An original that does not end
 //! is compared up to a stated time, and its translation may end (RM 9.3: the task waited for calls that nobody makes any more).
 
 mod build;
@@ -11,11 +12,12 @@ mod compare;
 mod noise;
 mod perturb;
 mod schedule;
+mod trial;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use antiphon_runner::{End, Output};
+use antiphon_runner::Output;
 
 use crate::edit::Edited;
 use crate::source::Program;
@@ -23,6 +25,7 @@ use crate::source::Program;
 pub use build::Toolchain;
 pub use compare::{Agreement, Comparison};
 pub use schedule::Schedule;
+use trial::{CONFIRMATIONS, Trial, compare_all, confirm};
 
 /// How to check.
 #[derive(Debug, Clone)]
@@ -309,83 +312,40 @@ pub fn verify(program: &Program, edited: &[Edited], options: &Options) -> Result
     } else {
         None
     };
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut runs: Vec<(Vec<Output>, Vec<Output>)> = Vec::new();
-    for &schedule in &options.schedules {
-        let mut finding = Finding {
-            schedule,
-            skipped: schedule.unavailable(),
-            comparison: Comparison::default(),
-            original: Cost::default(),
-            translation: Cost::default(),
-        };
+    let pair_of = |schedule| match schedule {
         // Detect_Blocking is about the translation's protected actions; the original has none of them to check.
-        let pair = match schedule {
-            Schedule::DetectBlocking => watched.as_ref().map(|w| (&original, w)),
-            Schedule::Perturbed => Some(
-                shaken
-                    .as_ref()
-                    .map_or((&original, &translation), |(o, t)| (o, t)),
+        Schedule::DetectBlocking => watched.as_ref().map(|w| (&original, w)),
+        Schedule::Perturbed => Some(
+            shaken
+                .as_ref()
+                .map_or((&original, &translation), |(o, t)| (o, t)),
+        ),
+        _ => Some((&original, &translation)),
+    };
+    let mut trials = Vec::new();
+    for &schedule in &options.schedules {
+        let skipped = schedule.unavailable();
+        trials.push(match pair_of(schedule) {
+            None => Trial::skipped(
+                schedule,
+                "the program does not compile under pragma Detect_Blocking".into(),
             ),
-            _ => Some((&original, &translation)),
-        };
-        let mut outputs = (vec![], vec![]);
-        match pair {
-            None => {
-                finding.skipped =
-                    Some("the program does not compile under pragma Detect_Blocking".into())
+            Some(_) if skipped.is_some() => Trial::skipped(schedule, skipped.unwrap_or_default()),
+            Some((before, after)) => {
+                Trial::of(schedule, &before.executable, &after.executable, options)?
             }
-            Some((before, after)) if finding.skipped.is_none() => {
-                outputs.0 = run(&before.executable, schedule, options, &mut finding.original)?;
-                outputs.1 = run(
-                    &after.executable,
-                    schedule,
-                    options,
-                    &mut finding.translation,
-                )?;
-            }
-            Some(_) => {}
-        }
-        findings.push(finding);
-        runs.push(outputs);
+        });
     }
-    // What the original does under any schedule, its translation may do under every one.
-    let all: Vec<&Output> = runs.iter().flat_map(|r| &r.0).collect();
-    for (finding, (before, after)) in findings.iter_mut().zip(&runs) {
-        if finding.skipped.is_none() {
-            finding.comparison = compare::compare(&all, before.len(), after);
+    compare_all(&mut trials);
+    for _ in 0..CONFIRMATIONS {
+        if !confirm(&mut trials, options)? {
+            break;
         }
+        compare_all(&mut trials);
     }
     Ok(Report {
         new_warnings,
         build_failure: None,
-        findings,
+        findings: trials.into_iter().map(|t| t.finding).collect(),
     })
-}
-
-fn run(
-    executable: &Path,
-    schedule: Schedule,
-    options: &Options,
-    cost: &mut Cost,
-) -> Result<Vec<Output>, Error> {
-    let mut outputs: Vec<Output> = Vec::new();
-    let _noise =
-        (schedule == Schedule::Perturbed).then(|| noise::Noise::start(3, options.runs as u64));
-    for number in 0..options.runs {
-        let output = schedule
-            .apply(executable, number)
-            .time_limit(options.time_limit)
-            .grace(Duration::ZERO)
-            .input(options.input.clone())
-            .run()?;
-        cost.add(&output);
-        let is_endless = matches!(output.end, End::TimedOut { .. });
-        outputs.push(output);
-        // A program that does not end costs the whole limit each time: two runs tell as much as many.
-        if is_endless && outputs.len() >= 2 {
-            break;
-        }
-    }
-    Ok(outputs)
 }

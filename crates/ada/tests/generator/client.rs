@@ -1,6 +1,6 @@
 //! The client of a server, made by interpreting the server.
 
-use super::{Accept, Formula, Rng, Server, Stmt, Test, Var};
+use super::{Accept, Body, Formula, Rng, Server, Stmt, Test, Var};
 
 /// What a client does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,10 @@ pub enum Call {
     Shut(usize),
     /// A call of a server that is over.
     Over(usize),
+    /// A call whose accept waits for other calls, made meanwhile.
+    Nest(usize, i64, Vec<Call>),
+    /// Nobody calls until the time of a delay alternative has passed.
+    Elapse,
 }
 
 /// Why interpretation stopped.
@@ -22,6 +26,8 @@ enum Stop {
 struct Run<'r> {
     a: i64,
     b: i64,
+    /// The parameter of the innermost accept that has one.
+    x: i64,
     rng: &'r mut Rng,
     calls: Vec<Call>,
     room: usize,
@@ -32,6 +38,7 @@ pub fn script(server: &Server, rng: &mut Rng) -> Vec<Call> {
     let mut run = Run {
         a: 1,
         b: 2,
+        x: 0,
         rng,
         calls: vec![],
         room: 12,
@@ -50,12 +57,12 @@ impl Run<'_> {
         statements.iter().try_for_each(|s| self.one(s))
     }
 
-    fn value(&self, f: &Formula, x: i64) -> i64 {
-        (f.a * self.a + f.b * self.b + f.x * x + f.c) % 997
+    fn value(&self, f: &Formula) -> i64 {
+        (f.a * self.a + f.b * self.b + f.x * self.x + f.c) % 997
     }
 
-    fn holds(&self, t: &Test, x: i64) -> bool {
-        (self.value(&t.formula, x) % t.modulus == t.rest) != t.is_negated
+    fn holds(&self, t: &Test) -> bool {
+        (self.value(&t.formula) % t.modulus == t.rest) != t.is_negated
     }
 
     fn set(&mut self, var: Var, value: i64) {
@@ -68,7 +75,7 @@ impl Run<'_> {
     fn one(&mut self, statement: &Stmt) -> Result<(), Stop> {
         match statement {
             Stmt::Set(var, f) => {
-                let value = self.value(f, 0);
+                let value = self.value(f);
                 self.set(*var, value);
                 Ok(())
             }
@@ -78,6 +85,7 @@ impl Run<'_> {
             }
             Stmt::Select {
                 alternatives,
+                delay,
                 terminates,
             } => {
                 if *terminates && self.room == 0 {
@@ -85,23 +93,27 @@ impl Run<'_> {
                 }
                 let open: Vec<_> = alternatives
                     .iter()
-                    .filter(|(g, _, _)| g.as_ref().is_none_or(|t| self.holds(t, 0)))
+                    .filter(|(g, _, _)| g.as_ref().is_none_or(|t| self.holds(t)))
                     .collect();
                 let entries: Vec<usize> = open.iter().map(|(_, a, _)| a.entry).collect();
                 self.shut(&entries);
+                if let Some(delay) = delay.as_ref().filter(|d| d.is_short) {
+                    self.calls.push(Call::Elapse);
+                    return self.all(&delay.after);
+                }
                 let (_, accept, after) = open[self.rng.below(open.len())];
                 self.serve(accept)?;
                 self.all(after)
             }
             Stmt::If(test, yes, no) => {
-                if self.holds(test, 0) {
+                if self.holds(test) {
                     self.all(yes)
                 } else {
                     self.all(no)
                 }
             }
             Stmt::Case(f, branches) => {
-                let branch = self.value(f, 0) % branches.len() as i64;
+                let branch = self.value(f) % branches.len() as i64;
                 self.all(&branches[branch as usize])
             }
             Stmt::For {
@@ -126,7 +138,7 @@ impl Run<'_> {
                 let mut used = 0;
                 loop {
                     used += 1;
-                    if used > *limit || self.holds(exit_if, 0) {
+                    if used > *limit || self.holds(exit_if) {
                         return Ok(());
                     }
                     self.all(body)?;
@@ -134,7 +146,7 @@ impl Run<'_> {
             }
             Stmt::While { limit, body, .. } => (0..*limit).try_for_each(|_| self.all(body)),
             Stmt::Block { local, body, .. } => {
-                let local = self.value(local, 0);
+                let local = self.value(local);
                 self.all(body)?;
                 self.b = (self.b + local) % 997;
                 Ok(())
@@ -156,19 +168,37 @@ impl Run<'_> {
     fn serve(&mut self, accept: &Accept) -> Result<(), Stop> {
         let x = self.rng.below(100) as i64;
         self.room = self.room.saturating_sub(1);
-        self.calls.push(Call::Open(accept.entry, x));
         let Some(body) = &accept.body else {
+            self.calls.push(Call::Open(accept.entry, x));
             return Ok(());
         };
-        if body.raises_if.as_ref().is_some_and(|t| self.holds(t, x)) {
+        let outer = self.x;
+        if accept.entry != 3 {
+            self.x = x;
+        }
+        let around = std::mem::take(&mut self.calls);
+        let done = self.body(body);
+        let meanwhile = std::mem::replace(&mut self.calls, around);
+        self.calls.push(if body.inner.is_empty() {
+            Call::Open(accept.entry, x)
+        } else {
+            Call::Nest(accept.entry, x, meanwhile)
+        });
+        self.x = outer;
+        done
+    }
+
+    fn body(&mut self, body: &Body) -> Result<(), Stop> {
+        if body.raises_if.as_ref().is_some_and(|t| self.holds(t)) {
             return Err(Stop::Raised);
         }
-        let value = self.value(&body.value, x);
+        let value = self.value(&body.value);
         self.set(body.target, value);
-        if body.returns_if.as_ref().is_some_and(|t| self.holds(t, x)) {
+        self.all(&body.inner)?;
+        if body.returns_if.as_ref().is_some_and(|t| self.holds(t)) {
             return Ok(());
         }
-        self.b = self.value(&body.after_return, x);
+        self.b = self.value(&body.after_return);
         Ok(())
     }
 }

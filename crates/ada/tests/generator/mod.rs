@@ -1,10 +1,12 @@
 //! Random servers with a client that knows them: the server is a small program over two variables, and it is interpreted here while its
 //! client is written, so that every call of the client is answered and its results are known to be the same in every schedule.
 
+mod calling;
 mod client;
 mod print;
 mod rng;
 
+pub use calling::{caller, calling_program};
 pub use client::script;
 pub use print::program;
 pub use rng::Rng;
@@ -42,15 +44,26 @@ pub struct Accept {
     pub body: Option<Body>,
 }
 
-/// An accept's body: an assignment, perhaps an early return or an exception, and the out parameter.
+/// An accept's body: an assignment, perhaps statements that wait for other callers, perhaps an early return or an exception, and the
+/// out parameter.
 #[derive(Clone, Debug)]
 pub struct Body {
     pub target: Var,
     pub value: Formula,
+    pub inner: Vec<Stmt>,
+    /// Whether the body changes the out parameter of the accept around it.
+    pub meets: bool,
     pub returns_if: Option<Test>,
     pub raises_if: Option<Test>,
     pub after_return: Formula,
     pub result: Formula,
+}
+
+/// A delay alternative: short, and nobody calls before it has passed, or so long that somebody does.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    pub is_short: bool,
+    pub after: Vec<Stmt>,
 }
 
 /// A statement of a server.
@@ -60,6 +73,7 @@ pub enum Stmt {
     Accept(Accept),
     Select {
         alternatives: Vec<(Option<Test>, Accept, Vec<Stmt>)>,
+        delay: Option<Delay>,
         terminates: bool,
     },
     If(Test, Vec<Stmt>, Vec<Stmt>),
@@ -109,6 +123,9 @@ pub fn server(rng: &mut Rng) -> Server {
         rng,
         counters: 0,
         budget: 14,
+        around: vec![],
+        has_nested: false,
+        only_calls: false,
     };
     let mut body = maker.statements(2, 0);
     let ends_serving = maker.rng.chance(40);
@@ -118,7 +135,7 @@ pub fn server(rng: &mut Rng) -> Server {
     } else {
         body.push(Stmt::Accept(maker.accept()));
     }
-    let handles = maker.rng.chance(25);
+    let handles = maker.rng.chance(25) && !maker.has_nested;
     Server {
         body,
         counters: maker.counters,
@@ -130,10 +147,15 @@ struct Maker<'r> {
     rng: &'r mut Rng,
     counters: usize,
     budget: usize,
+    /// The entries of the accepts around what is made.
+    around: Vec<usize>,
+    has_nested: bool,
+    /// Whether what is made calls its clients where a server would accept.
+    only_calls: bool,
 }
 
 impl Maker<'_> {
-    fn statements(&mut self, least: usize, depth: usize) -> Vec<Stmt> {
+    pub(super) fn statements(&mut self, least: usize, depth: usize) -> Vec<Stmt> {
         let count = least + self.rng.below(3);
         (0..count).map(|_| self.statement(depth)).collect()
     }
@@ -146,9 +168,13 @@ impl Maker<'_> {
             self.rng.below(13)
         };
         match choice {
-            0 | 1 => Stmt::Set(self.var(), self.formula(false)),
+            0 | 1 => {
+                let has_x = self.has_x();
+                Stmt::Set(self.var(), self.formula(has_x))
+            }
             2 | 3 => Stmt::Accept(self.accept()),
-            4 | 5 => self.select(false),
+            4 | 5 if self.only_calls => Stmt::Accept(self.accept()),
+            4 | 5 => self.timed_select(depth),
             6 => Stmt::If(
                 self.test(false),
                 self.statements(1, depth + 1),
@@ -181,6 +207,11 @@ impl Maker<'_> {
                 body: self.statements(1, depth + 1),
             },
         }
+    }
+
+    /// Whether a parameter X can be seen.
+    fn has_x(&self) -> bool {
+        self.around.iter().any(|&e| e != 3)
     }
 
     fn optional(&mut self, depth: usize) -> Vec<Stmt> {
@@ -221,48 +252,83 @@ impl Maker<'_> {
         }
     }
 
-    fn accept(&mut self) -> Accept {
-        let entry = self.rng.below(4);
+    /// The entries that may be accepted: not those of the accepts around (RM 9.5.2 (15)).
+    fn allowed(&self) -> Vec<usize> {
+        (0..4).filter(|e| !self.around.contains(e)).collect()
+    }
+
+    pub(super) fn accept(&mut self) -> Accept {
+        let allowed = self.allowed();
+        let entry = allowed[self.rng.below(allowed.len())];
         // Entry 3 has no parameters.
-        let body = (entry != 3 || self.rng.chance(50)).then(|| Body {
+        let has_body = self.only_calls || entry != 3 || self.rng.chance(50);
+        Accept {
+            entry,
+            body: has_body.then(|| self.body(entry)),
+        }
+    }
+
+    fn body(&mut self, entry: usize) -> Body {
+        let meets = entry == 3 && self.has_x();
+        self.around.push(entry);
+        let has_x = self.has_x() && !self.only_calls;
+        let is_outermost = self.around.len() == 1;
+        let waits_inside =
+            !self.only_calls && self.around.len() < 3 && self.budget > 3 && self.rng.chance(12);
+        let inner = if waits_inside {
+            self.has_nested = true;
+            let mut inner = vec![Stmt::Accept(self.accept())];
+            inner.extend(self.statements(0, 2));
+            inner
+        } else {
+            vec![]
+        };
+        let can_raise = is_outermost && inner.is_empty();
+        let body = Body {
             target: self.var(),
-            value: self.formula(entry != 3),
-            returns_if: self.rng.chance(15).then(|| self.test(entry != 3)),
-            raises_if: self.rng.chance(8).then(|| Test {
+            value: self.formula(has_x),
+            meets,
+            returns_if: self.rng.chance(15).then(|| self.test(has_x)),
+            raises_if: (can_raise && self.rng.chance(8)).then(|| Test {
                 modulus: 11,
-                ..self.test(entry != 3)
+                ..self.test(has_x)
             }),
             after_return: self.formula(false),
-            result: self.formula(entry != 3),
-        });
-        Accept { entry, body }
+            result: self.formula(has_x),
+            inner,
+        };
+        self.around.pop();
+        body
+    }
+
+    /// A select, perhaps with a delay alternative. Short delays are long for a test, so there are few of them.
+    fn timed_select(&mut self, depth: usize) -> Stmt {
+        let mut select = self.select(false);
+        if let Stmt::Select { delay, .. } = &mut select
+            && self.rng.chance(25)
+        {
+            *delay = Some(Delay {
+                is_short: depth == 0 && self.rng.chance(30),
+                after: vec![Stmt::Set(self.var(), self.formula(false))],
+            });
+        }
+        select
     }
 
     fn select(&mut self, terminates: bool) -> Stmt {
-        let count = 2 + self.rng.below(2);
-        let first = self.rng.below(4);
+        let allowed = self.allowed();
+        let count = (2 + self.rng.below(2)).min(allowed.len());
+        let first = self.rng.below(allowed.len());
         let mut alternatives = Vec::new();
         for offset in 0..count {
             // One alternative has no guard, so that something is always open.
             let guard = (offset > 0 && self.rng.chance(60)).then(|| self.test(false));
-            let mut accept = self.accept();
-            if accept.entry == 3 || (first + offset) % 4 == 3 {
-                accept = Accept {
-                    entry: 3,
-                    body: None,
-                };
-            }
-            accept.entry = (first + offset) % 4;
-            if accept.entry != 3 && accept.body.is_none() {
-                accept.body = Some(Body {
-                    target: Var::A,
-                    value: self.formula(true),
-                    returns_if: None,
-                    raises_if: None,
-                    after_return: self.formula(false),
-                    result: self.formula(true),
-                });
-            }
+            let entry = allowed[(first + offset) % allowed.len()];
+            let has_body = entry != 3 || self.rng.chance(50);
+            let accept = Accept {
+                entry,
+                body: has_body.then(|| self.body(entry)),
+            };
             let after = if self.rng.chance(60) {
                 vec![Stmt::Set(self.var(), self.formula(false))]
             } else {
@@ -272,6 +338,7 @@ impl Maker<'_> {
         }
         Stmt::Select {
             alternatives,
+            delay: None,
             terminates,
         }
     }

@@ -1,9 +1,9 @@
 //! Servers and clients as Ada.
 
 use super::client::Call;
-use super::{Accept, Formula, Server, Stmt, Test, Var};
+use super::{Accept, Body, Formula, Server, Stmt, Test, Var};
 
-fn formula(f: &Formula) -> String {
+pub(super) fn formula(f: &Formula) -> String {
     let x = if f.x == 0 {
         String::new()
     } else {
@@ -22,32 +22,43 @@ fn test(t: &Test) -> String {
     )
 }
 
-fn var(v: Var) -> &'static str {
+pub(super) fn var(v: Var) -> &'static str {
     match v {
         Var::A => "A",
         Var::B => "B",
     }
 }
 
-struct Printer {
-    out: String,
+pub(super) struct Printer {
+    pub(super) out: String,
     indent: usize,
+    /// Whether accepts are printed as calls of clients.
+    calls: bool,
 }
 
 impl Printer {
-    fn line(&mut self, text: impl AsRef<str>) {
+    /// A printer for servers that accept, or that call.
+    pub(super) fn new(indent: usize, calls: bool) -> Printer {
+        Printer {
+            out: String::new(),
+            indent,
+            calls,
+        }
+    }
+
+    pub(super) fn line(&mut self, text: impl AsRef<str>) {
         self.out.push_str(&"   ".repeat(self.indent));
         self.out.push_str(text.as_ref());
         self.out.push('\n');
     }
 
-    fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
+    pub(super) fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
         self.indent += 1;
         inner(self);
         self.indent -= 1;
     }
 
-    fn all(&mut self, statements: &[Stmt]) {
+    pub(super) fn all(&mut self, statements: &[Stmt]) {
         if statements.is_empty() {
             self.line("null;");
         }
@@ -55,6 +66,9 @@ impl Printer {
     }
 
     fn accept(&mut self, accept: &Accept) {
+        if self.calls {
+            return self.client_call(accept);
+        }
         let profile = if accept.entry == 3 {
             ""
         } else {
@@ -64,24 +78,36 @@ impl Printer {
             return self.line(format!("accept E{}{profile};", accept.entry));
         };
         self.line(format!("accept E{}{profile} do", accept.entry));
-        self.nested(|p| {
-            if let Some(t) = &body.raises_if {
-                p.line(format!("if {} then", test(t)));
-                p.nested(|p| p.line("raise Wrong;"));
-                p.line("end if;");
-            }
-            if accept.entry != 3 {
-                p.line(format!("Y := {};", formula(&body.result)));
-            }
-            p.line(format!("{} := {};", var(body.target), formula(&body.value)));
-            if let Some(t) = &body.returns_if {
-                p.line(format!("if {} then", test(t)));
-                p.nested(|p| p.line("return;"));
-                p.line("end if;");
-            }
-            p.line(format!("B := {};", formula(&body.after_return)));
-        });
+        self.nested(|p| p.body(body, accept.entry != 3));
         self.line(format!("end E{};", accept.entry));
+    }
+
+    fn body(&mut self, body: &Body, has_y: bool) {
+        if let Some(t) = &body.raises_if {
+            self.line(format!("if {} then", test(t)));
+            self.nested(|p| p.line("raise Wrong;"));
+            self.line("end if;");
+        }
+        if has_y {
+            self.line(format!("Y := {};", formula(&body.result)));
+        }
+        if body.meets {
+            self.line("Y := (2 * Y + X + A) mod 997;");
+        }
+        self.line(format!("{} := {};", var(body.target), formula(&body.value)));
+        if !body.inner.is_empty() {
+            self.line("Begun := True;");
+            body.inner.iter().for_each(|s| self.one(s));
+            if has_y {
+                self.line("Y := (Y + A) mod 997;");
+            }
+        }
+        if let Some(t) = &body.returns_if {
+            self.line(format!("if {} then", test(t)));
+            self.nested(|p| p.line("return;"));
+            self.line("end if;");
+        }
+        self.line(format!("B := {};", formula(&body.after_return)));
     }
 
     fn one(&mut self, statement: &Stmt) {
@@ -90,6 +116,7 @@ impl Printer {
             Stmt::Accept(accept) => self.accept(accept),
             Stmt::Select {
                 alternatives,
+                delay,
                 terminates,
             } => {
                 for (i, (guard, accept, after)) in alternatives.iter().enumerate() {
@@ -100,6 +127,18 @@ impl Printer {
                         }
                         p.accept(accept);
                         after.iter().for_each(|s| p.one(s));
+                    });
+                }
+                if let Some(delay) = delay {
+                    self.line("or");
+                    self.nested(|p| {
+                        if delay.is_short {
+                            p.line("delay 0.1;");
+                            p.line("Elapsed := True;");
+                        } else {
+                            p.line("delay 60.0;");
+                        }
+                        delay.after.iter().for_each(|s| p.one(s));
                     });
                 }
                 if *terminates {
@@ -202,9 +241,50 @@ impl Printer {
         }
     }
 
+    /// A loop that looks for a flag and takes it back.
+    fn wait_for(&mut self, flag: &str) {
+        self.line(format!("while not {flag} loop"));
+        self.nested(|p| p.line("delay 0.001;"));
+        self.line("end loop;");
+        self.line(format!("{flag} := False;"));
+    }
+
+    /// A call by a task of its own, and what is called meanwhile.
+    fn nest(&mut self, entry: usize, x: i64, meanwhile: &[Call]) {
+        self.line("declare");
+        self.nested(|p| p.line("Got : Integer := 0;"));
+        self.line("begin");
+        self.nested(|p| {
+            p.line("declare");
+            p.nested(|p| {
+                p.line("task Caller;");
+                p.line("task body Caller is");
+                p.line("begin");
+                p.nested(|p| {
+                    p.line(if entry == 3 {
+                        "Server.E3;".to_string()
+                    } else {
+                        format!("Server.E{entry} ({x}, Got);")
+                    });
+                });
+                p.line("end Caller;");
+            });
+            p.line("begin");
+            p.nested(|p| {
+                p.wait_for("Begun");
+                meanwhile.iter().for_each(|c| p.call(c));
+            });
+            p.line("end;");
+            p.line("Log (Got);");
+        });
+        self.line("end;");
+    }
+
     fn call(&mut self, call: &Call) {
         let entry = match call {
             Call::Open(e, _) | Call::Shut(e) | Call::Over(e) => *e,
+            Call::Nest(entry, x, meanwhile) => return self.nest(*entry, *x, meanwhile),
+            Call::Elapse => return self.wait_for("Elapsed"),
         };
         let x = if let Call::Open(_, x) = call { *x } else { 0 };
         let text = if entry == 3 {
@@ -241,10 +321,7 @@ impl Printer {
 
 /// The body of a server.
 fn server_text(server: &Server, indent: usize) -> String {
-    let mut p = Printer {
-        out: String::new(),
-        indent,
-    };
+    let mut p = Printer::new(indent, false);
     p.line("task body Server is");
     p.nested(|p| {
         p.line("A : Integer := 1;");
@@ -266,14 +343,15 @@ fn server_text(server: &Server, indent: usize) -> String {
 
 /// A whole program of servers, each in a procedure with its client.
 pub fn program(name: &str, servers: &[(Server, Vec<Call>)]) -> String {
-    let mut p = Printer {
-        out: String::new(),
-        indent: 0,
-    };
+    let mut p = Printer::new(0, false);
     p.line("with Ada.Text_IO; use Ada.Text_IO;");
     p.line(format!("procedure {name} is"));
     p.nested(|p| {
         p.line("Wrong : exception;");
+        for flag in ["Begun", "Elapsed"] {
+            p.line(format!("{flag} : Boolean := False;"));
+            p.line(format!("pragma Atomic ({flag});"));
+        }
         p.line("procedure Log (N : Integer) is");
         p.line("begin");
         p.nested(|p| p.line("Put_Line (Integer'Image (N));"));

@@ -119,7 +119,24 @@ procedure Kept is
       end loop;
    end Worker;
 
+   task type Counter is
+      entry Count;
+   end Counter;
+
+   task body Counter is
+   begin
+      loop
+         accept Count;
+      end loop;
+   end Counter;
+
+   Counters : array (1 .. 2) of Counter;
+
 begin
+   for Each in Counters'Range loop
+      Counters (Each).Count;
+      abort Counters (Each);
+   end loop;
    Worker.Start (1);
    Forwarder.Send (3);
    Sleeper.Wake;

@@ -7,6 +7,7 @@ use antiphon_measure::Placement;
 use antiphon_measure::{ClockEstimate, ClockFacts, Expected, FramePlan, FrameSettings, Step};
 use antiphon_runner::Policy;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The built C subject.
@@ -46,7 +47,7 @@ impl Laboratory {
         let subject = Subject::load(&folder).map_err(|error| error.to_string())?;
         let variant = subject.variant("O2").map_err(|error| error.to_string())?;
         let built = Cache::of_user()
-            .build(&subject, variant, "other")
+            .build(&subject, variant, "other", &AtomicBool::new(false))
             .map_err(|error| error.to_string())?;
         Ok(Self {
             launch: Launch::new("c/O2", built.run, built.folder),
@@ -65,7 +66,8 @@ impl Laboratory {
         let clock = session
             .clock("CLOCK_MONOTONIC", 20_000, Duration::from_secs(5))
             .map_err(|error| error.to_string())?;
-        let clock = ClockEstimate::from_readings(&clock).map_err(|error| error.to_string())?;
+        let clock =
+            ClockEstimate::from_readings(&clock.answer).map_err(|error| error.to_string())?;
         let clock = ClockFacts {
             resolution_ns: clock.resolution,
             cost_ns: clock.cost,

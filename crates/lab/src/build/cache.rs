@@ -1,8 +1,16 @@
 //! Where builds are kept.
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How often a lock that another process holds is tried again.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The folder of all builds.
 #[derive(Clone, Debug)]
@@ -44,13 +52,35 @@ impl Cache {
         folder.join("builds").join(subject).join(key)
     }
 
-    /// Takes the lock of one build, and waits for it; it is given back when the file is closed, also by a kill.
-    pub(super) fn lock(&self, place: &Path) -> io::Result<File> {
+    /// Takes the lock of one build, and waits for it; it is given back when the file is closed, also by a kill. `None` if `stop` was set
+    /// meanwhile.
+    pub(super) fn lock(&self, place: &Path, stop: &AtomicBool) -> io::Result<Option<File>> {
         if let Some(parent) = place.parent() {
             std::fs::create_dir_all(parent)?;
         }
         let file = File::create(place.with_extension("lock"))?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
-        Ok(file)
+        while !stop.load(Ordering::Relaxed) {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(file)),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOOK),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
     }
+}
+
+/// A folder beside `place` to build in, which is removed unless it is kept. Whoever asks holds the lock of `place`, so that what is there
+/// of an earlier one is the rest of a build that was killed.
+pub(super) fn unfinished(place: &Path) -> io::Result<TempDir> {
+    let parent = place.parent().unwrap_or(Path::new("."));
+    let key = place.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!("unfinished-{key}-");
+    for entry in std::fs::read_dir(parent)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            std::fs::remove_dir_all(entry.path())?;
+        }
+    }
+    tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)
 }

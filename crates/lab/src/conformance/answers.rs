@@ -1,9 +1,9 @@
 //! Greeting, listing, clocks, latency, series, usage; and that every listed test runs.
 
-use super::frames;
 use super::probe::{Probe, arg, shown};
+use super::{frames, reports};
 use crate::protocol::{ClockUnit, Data, TestInfo, TestKind, VERSION, encode};
-use antiphon_measure::LatencySample;
+use antiphon_measure::{LatencySample, ThreadReport};
 use std::collections::HashSet;
 
 type Seen = Result<String, String>;
@@ -49,7 +49,10 @@ pub(super) fn own_tests(probe: &mut Probe<'_>) -> Seen {
             return Err(format!("`{name}` is not listed"));
         };
         if test.kind != TestKind::Frame || test.absent.is_some() {
-            return Err(format!("`{name}` is not a frame that runs: {test:?}"));
+            return Err(match &test.absent {
+                Some(why) => format!("`{name}` is listed as absent: {why}"),
+                None => format!("`{name}` is listed as another kind than frame"),
+            });
         }
     }
     Ok("self.same, self.dearer and self.handoff are listed".into())
@@ -71,13 +74,16 @@ fn readings(probe: &mut Probe<'_>, name: &str, count: usize) -> Result<Vec<i64>,
     let answer = probe.ask(&format!("clock {} {count}", encode(name)))?;
     let mut readings = Vec::new();
     for (index, data) in answer.data.iter().enumerate() {
-        let Data::Readings(line) = data else {
-            return Err(format!(
-                "`{}` does not belong here",
-                answer.data_line(index)
-            ));
-        };
-        readings.extend_from_slice(line);
+        match data {
+            Data::Readings(line) => readings.extend_from_slice(line),
+            Data::Thread(_) => {}
+            _ => {
+                return Err(format!(
+                    "`{}` does not belong here",
+                    answer.data_line(index)
+                ));
+            }
+        }
     }
     if readings.len() != count {
         return Err(format!(
@@ -138,7 +144,7 @@ pub(super) fn latency(probe: &mut Probe<'_>) -> Seen {
         let name = &test.name;
         let arg = arg(&test);
         let request = format!("latency {name} count={COUNT} interval={interval_ns}{arg}");
-        let samples = samples(probe, &request, COUNT)?;
+        let (samples, _) = samples(probe, &request, COUNT)?;
         let spaced = |pair: &[LatencySample]| {
             pair[1].intended_ns == pair[0].intended_ns.saturating_add(interval_ns)
         };
@@ -152,13 +158,15 @@ pub(super) fn latency(probe: &mut Probe<'_>) -> Seen {
             .find(|sample| sample.actual_ns < sample.intended_ns)
         {
             return Err(format!(
-                "`{request}`: it started before it was meant to: {early:?}"
+                "`{request}`: it started before it was meant to: {}",
+                in_words(early)
             ));
         }
     }
     Ok(format!(
-        "`{}`: {COUNT} samples back to back and {INTERVAL_NS} ns apart",
-        test.name
+        "`{}`: {COUNT} samples back to back, and as many {} µs apart",
+        test.name,
+        INTERVAL_NS / 1000
     ))
 }
 
@@ -166,8 +174,9 @@ fn samples(
     probe: &mut Probe<'_>,
     request: &str,
     count: usize,
-) -> Result<Vec<LatencySample>, String> {
+) -> Result<(Vec<LatencySample>, Vec<ThreadReport>), String> {
     let answer = probe.ask(request)?;
+    let threads = reports::of(&answer);
     let samples: Vec<LatencySample> = answer
         .data
         .iter()
@@ -176,7 +185,7 @@ fn samples(
             _ => None,
         })
         .collect();
-    if samples.len() != count || answer.data.len() != count {
+    if samples.len() != count || answer.data.len() != count + threads.len() {
         return Err(format!("`{request}` is answered with {}", shown(&answer)));
     }
     match samples
@@ -184,20 +193,33 @@ fn samples(
         .find(|sample| sample.end_ns < sample.actual_ns)
     {
         Some(sample) => Err(format!(
-            "`{request}`: an operation ended before it started: {sample:?}"
+            "`{request}`: an operation ended before it started: {}",
+            in_words(sample)
         )),
-        None => Ok(samples),
+        None => Ok((samples, threads)),
     }
+}
+
+fn in_words(sample: &LatencySample) -> String {
+    let LatencySample {
+        intended_ns,
+        actual_ns,
+        end_ns,
+    } = sample;
+    format!("meant for {intended_ns} ns, started at {actual_ns} ns, ended at {end_ns} ns")
 }
 
 pub(super) fn series(probe: &mut Probe<'_>) -> Seen {
     match probe.first_of(TestKind::Series)? {
         None => Ok("it lists no series".into()),
-        Some(test) => series_of(probe, &test),
+        Some(test) => series_of(probe, &test).map(|(seen, _)| seen),
     }
 }
 
-fn series_of(probe: &mut Probe<'_>, test: &TestInfo) -> Seen {
+fn series_of(
+    probe: &mut Probe<'_>,
+    test: &TestInfo,
+) -> Result<(String, Vec<ThreadReport>), String> {
     const COUNT: u64 = 50;
     let request = format!("series {} count={COUNT}{}", test.name, arg(test));
     let answer = probe.ask(&request)?;
@@ -206,6 +228,7 @@ fn series_of(probe: &mut Probe<'_>, test: &TestInfo) -> Seen {
         match data {
             Data::Readings(line) => readings += line.len() as u64,
             Data::Outcome(outcome) => outcomes.push(outcome),
+            Data::Thread(_) => {}
             _ => {
                 return Err(format!(
                     "`{}` does not belong here",
@@ -229,18 +252,20 @@ fn series_of(probe: &mut Probe<'_>, test: &TestInfo) -> Seen {
     if outcome.exhausted.is_none() && completed != COUNT {
         return Err(format!("`{request}`: end=count with completed={completed}"));
     }
-    Ok(format!(
+    let seen = format!(
         "`{}`: {readings} readings, {completed} completed",
         test.name
-    ))
+    );
+    Ok((seen, reports::of(&answer)))
 }
 
 pub(super) fn usage(probe: &mut Probe<'_>) -> Seen {
     let answer = probe.ask("usage")?;
     match answer.data.as_slice() {
         [Data::Usage(usage)] if usage.threads > 0 && usage.peak_rss_bytes > 0 => Ok(format!(
-            "{} bytes at most, {} threads",
-            usage.peak_rss_bytes, usage.threads
+            "{:.1} MiB of memory at most, threads now: {}",
+            usage.peak_rss_bytes as f64 / f64::from(1 << 20),
+            usage.threads
         )),
         _ => Err(format!("it is answered with {}", shown(&answer))),
     }
@@ -259,12 +284,13 @@ pub(super) fn every_test(probe: &mut Probe<'_>) -> Seen {
         let arg = arg(test);
         let seen = match test.kind {
             TestKind::Frame => frames::runs(probe, test),
-            TestKind::Series => series_of(probe, test).map(|_| ()),
+            TestKind::Series => series_of(probe, test).map(|(_, threads)| threads),
             TestKind::Latency => {
-                samples(probe, &format!("latency {name} count=2 interval=0{arg}"), 2).map(|_| ())
+                let request = format!("latency {name} count=2 interval=0{arg}");
+                samples(probe, &request, 2).map(|(_, threads)| threads)
             }
         };
-        match seen {
+        match seen.and_then(|threads| reports::all(test, &threads)) {
             Ok(()) => ran += 1,
             Err(why) => broken.push(format!("{name}: {why}")),
         }

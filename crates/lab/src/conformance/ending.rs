@@ -8,10 +8,10 @@ type Seen = Result<String, String>;
 pub(super) fn own_output(probe: &mut Probe<'_>) -> Seen {
     match probe.broken_lines.first() {
         Some(line) => Err(format!("the mark stands inside a line: `{line}`")),
-        None => Ok(format!(
-            "{} lines of its own, each a whole line",
-            probe.own_lines
-        )),
+        None => Ok(match probe.own_lines {
+            0 => "it printed nothing of its own".into(),
+            lines => format!("its own output, lines so far: {lines}, none with the mark inside"),
+        }),
     }
 }
 
@@ -34,7 +34,7 @@ fn ended(probe: &mut Probe<'_>) -> Seen {
         .end(QUIT_LIMIT)
         .map_err(|error| error.to_string())?;
     Ok(format!(
-        "it ended with exit code 0, after {:.3} s in all",
+        "it ended with exit code 0; it had run for {:.3} s",
         usage.wall.as_secs_f64()
     ))
 }

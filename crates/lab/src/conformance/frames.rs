@@ -1,17 +1,15 @@
-//! Batches and slices: order, checksums, growth, thread reports, silence, placement.
+//! Batches and slices: order, checksums, growth, silence.
 
 use super::probe::{Probe, arg, split};
-use crate::protocol::TestInfo;
+use crate::protocol::{TestInfo, role_word};
 use crate::session::wrong_slice;
-use antiphon_measure::{
-    BatchRequest, Placement, Purpose, Role, Slice, ThreadReport, reference_checksum,
-};
+use antiphon_measure::{BatchRequest, Purpose, Role, Slice, ThreadReport, reference_checksum};
 use std::collections::HashMap;
 use std::time::Duration;
 
 type Seen = Result<String, String>;
 
-fn wanted(iterations: u64, blocks: u32, reference_iterations: u64) -> BatchRequest {
+pub(super) fn wanted(iterations: u64, blocks: u32, reference_iterations: u64) -> BatchRequest {
     BatchRequest {
         iterations,
         blocks,
@@ -29,7 +27,7 @@ fn request(test: &str, wanted: &BatchRequest, more: &str) -> String {
 }
 
 /// A batch whose slices are those that were asked for.
-fn batch(
+pub(super) fn batch(
     probe: &mut Probe<'_>,
     test: &str,
     wanted: &BatchRequest,
@@ -76,7 +74,8 @@ pub(super) fn reference(probe: &mut Probe<'_>) -> Seen {
             ));
         }
     }
-    Ok(format!("right for reference={counts:?}"))
+    let counts = counts.map(|count| count.to_string()).join(", ");
+    Ok(format!("right for {counts} iterations"))
 }
 
 pub(super) fn checksum(probe: &mut Probe<'_>) -> Seen {
@@ -89,8 +88,10 @@ pub(super) fn checksum(probe: &mut Probe<'_>) -> Seen {
                 let first = *sums.entry(key).or_insert(slice.checksum);
                 if first != slice.checksum {
                     return Err(format!(
-                        "{test}: {:?} with {} iterations gives {first} and {}",
-                        slice.role, slice.iterations, slice.checksum
+                        "{test}: {} with {} iterations gives {first} and {}",
+                        role_word(slice.role),
+                        slice.iterations,
+                        slice.checksum
                     ));
                 }
             }
@@ -102,26 +103,34 @@ pub(super) fn checksum(probe: &mut Probe<'_>) -> Seen {
         .find(|slice| slice.checksum != slices[0].checksum)
     {
         return Err(format!(
-            "self.same: {:?} gives {} and {:?} gives {}: they are not the same work",
-            slices[0].role, slices[0].checksum, other.role, other.checksum
+            "self.same: {} gives {} and {} gives {}: they are not the same work",
+            role_word(slices[0].role),
+            slices[0].checksum,
+            role_word(other.role),
+            other.checksum
         ));
     }
     Ok("equal for equal iterations, from slice to slice and from batch to batch".into())
 }
 
-/// Four times the work must take at least twice as long: coarse enough for a busy machine, as minima are compared.
+/// Four times the work must take at least twice as long: coarse enough for a busy machine, as minima are compared. A processor that is shared may
+/// be slow for the whole of a batch, so what does not grow is asked again.
 pub(super) fn growth(probe: &mut Probe<'_>) -> Seen {
     const ITERATIONS: u64 = 2000;
+    const TRIES: usize = 5;
     for test in ["self.same", "self.dearer"] {
-        let few = minimum(probe, test, ITERATIONS)?;
-        let many = minimum(probe, test, 4 * ITERATIONS)?;
-        for (role, (few, many)) in ["control", "test", "reference"]
-            .iter()
-            .zip(few.into_iter().zip(many))
-        {
-            if many < 2 * few {
+        let (mut few, mut many) = ([u64::MAX; 3], [u64::MAX; 3]);
+        for attempt in 1..=TRIES {
+            keep_least(&mut few, minimum(probe, test, ITERATIONS)?);
+            keep_least(&mut many, minimum(probe, test, 4 * ITERATIONS)?);
+            let standing = (0..3).find(|&role| many[role] < 2 * few[role]);
+            let Some(role) = standing else { break };
+            if attempt == TRIES {
                 return Err(format!(
-                    "{test}: the {role} frame takes {few} ns for {ITERATIONS} iterations and {many} ns for four times as many"
+                    "{test}: the {} frame takes {} ns for {ITERATIONS} iterations and {} ns for four times as many",
+                    ["control", "test", "reference"][role],
+                    few[role],
+                    many[role]
                 ));
             }
         }
@@ -132,42 +141,18 @@ pub(super) fn growth(probe: &mut Probe<'_>) -> Seen {
     ))
 }
 
+fn keep_least(least: &mut [u64; 3], seen: [u64; 3]) {
+    for (least, seen) in least.iter_mut().zip(seen) {
+        *least = seen.min(*least);
+    }
+}
+
 fn minimum(probe: &mut Probe<'_>, test: &str, iterations: u64) -> Result<[u64; 3], String> {
     let (slices, _) = batch(probe, test, &wanted(iterations, 20, iterations), "")?;
     Ok([Role::Control, Role::Test, Role::Reference].map(|role| {
         let slices = slices.iter().filter(|slice| slice.role == role);
         slices.map(|slice| slice.elapsed_ns).min().unwrap_or(0)
     }))
-}
-
-/// Who reported, and how often: before the blocks and after them.
-fn reports(threads: &[ThreadReport], main: bool) -> u64 {
-    let wanted = threads
-        .iter()
-        .filter(|thread| (thread.role == "main") == main);
-    wanted.map(|thread| thread.count).sum()
-}
-
-pub(super) fn threads(probe: &mut Probe<'_>) -> Seen {
-    let (_, alone) = batch(probe, "self.same", &wanted(10, 1, 0), "")?;
-    let (_, both) = batch(probe, "self.handoff", &wanted(10, 1, 0), "")?;
-    for (test, threads) in [("self.same", &alone), ("self.handoff", &both)] {
-        let count = reports(threads, true);
-        if count < 2 {
-            return Err(format!(
-                "{test}: role=main reports {count} times; it is due before the blocks and after them"
-            ));
-        }
-    }
-    match reports(&both, false) {
-        count @ 0..2 => Err(format!(
-            "self.handoff: its partner reports {count} times; it is due before the blocks and after them"
-        )),
-        count => Ok(format!(
-            "self.handoff: main {} times, partner {count} times",
-            reports(&both, true)
-        )),
-    }
 }
 
 /// A line that comes in sooner after the request than the timed regions lasted was printed before their end, whatever the
@@ -216,7 +201,12 @@ pub(super) fn slices(probe: &mut Probe<'_>) -> Seen {
                 return Err(format!("`{request}` gives {} slices", slices.len()));
             };
             if (slice.block, slice.role, slice.iterations) != (0, role, 30) {
-                return Err(format!("`{request}` gives {slice:?}"));
+                return Err(format!(
+                    "`{request}` gives a slice of block {}, role {}, {} iterations",
+                    slice.block,
+                    role_word(slice.role),
+                    slice.iterations
+                ));
             }
             if role == Role::Reference && slice.checksum != reference_checksum(30) {
                 return Err(format!("`{request}`: the checksum is not the chain's"));
@@ -226,72 +216,8 @@ pub(super) fn slices(probe: &mut Probe<'_>) -> Seen {
     Ok("one each of control, test and reference, of two tests in turn".into())
 }
 
-pub(super) fn placement_same(probe: &mut Probe<'_>) -> Seen {
-    let processors = allowed_processors();
-    let Some(&processor) = processors.last() else {
-        return Ok("the system does not tell which processors may be used".into());
-    };
-    placed(probe, Placement::Same { processor })
-}
-
-pub(super) fn placement_across(probe: &mut Probe<'_>) -> Seen {
-    let processors = allowed_processors();
-    let [main, .., partner] = processors.as_slice() else {
-        return Ok("not checked: there is only one processor".into());
-    };
-    // The main thread not on the first one, where it may be by chance.
-    let placement = Placement::Across {
-        main: *partner,
-        partner: *main,
-    };
-    placed(probe, placement)
-}
-
-fn placed(probe: &mut Probe<'_>, placement: Placement) -> Seen {
-    probe.restart_placed(placement)?;
-    let answer = batch(probe, "self.handoff", &wanted(20, 3, 0), "");
-    probe.restart()?; // the rules that follow are checked under the caller's placement
-    let (slices, threads) = answer?;
-    for thread in &threads {
-        let Some(due) = placement.processor(&thread.role) else {
-            continue;
-        };
-        if thread.processor != due || thread.allowed != due.to_string() {
-            return Err(format!(
-                "role={} is on processor {} and allowed on {}, where {due} was due",
-                thread.role, thread.processor, thread.allowed
-            ));
-        }
-    }
-    let main = placement.processor("main");
-    let astray = |slice: &&Slice| slice.processor.is_some() && slice.processor != main;
-    if let Some(slice) = slices.iter().find(astray) {
-        return Err(format!(
-            "a slice ended on processor {:?}, where {main:?} was due",
-            slice.processor
-        ));
-    }
-    if reports(&threads, false) == 0 {
-        return Err("self.handoff: no partner reports where it is".into());
-    }
-    Ok(format!(
-        "every thread of self.handoff kept to {placement:?}"
-    ))
-}
-
-/// The processors that this process may use.
-fn allowed_processors() -> Vec<u32> {
-    let Ok(set) = rustix::thread::sched_getaffinity(None) else {
-        return Vec::new();
-    };
-    let all = 0..rustix::thread::CpuSet::MAX_CPU;
-    all.filter(|&processor| set.is_set(processor))
-        .filter_map(|processor| u32::try_from(processor).ok())
-        .collect()
-}
-
 /// Whether a frame runs at all, with equal checksums for equal iterations.
-pub(super) fn runs(probe: &mut Probe<'_>, test: &TestInfo) -> Result<(), String> {
+pub(super) fn runs(probe: &mut Probe<'_>, test: &TestInfo) -> Result<Vec<ThreadReport>, String> {
     let (slices, threads) = batch(
         probe,
         &test.name,
@@ -310,12 +236,10 @@ pub(super) fn runs(probe: &mut Probe<'_>, test: &TestInfo) -> Result<(), String>
             && first != second
         {
             return Err(format!(
-                "two {role:?} slices of equal iterations give the checksums {first} and {second}"
+                "two {} slices of equal iterations give the checksums {first} and {second}",
+                role_word(role)
             ));
         }
     }
-    match reports(&threads, true) {
-        0 => Err("no thread reports".into()),
-        _ => Ok(()),
-    }
+    Ok(threads)
 }

@@ -10,7 +10,10 @@ type Seen = Result<String, String>;
 fn ask(probe: &mut Probe<'_>, clock: &str, time_ns: u64, over: u64) -> Result<GapLoop, String> {
     let request = format!("gaps {} over={over} time={time_ns}", encode(clock));
     let answer = probe.ask(&request)?;
-    gap_loop(&answer, over).map_err(|why| format!("`{request}`: {why}"))
+    match gap_loop(&answer, over) {
+        Ok(seen) => Ok(seen.answer),
+        Err(why) => Err(format!("`{request}`: {why}")),
+    }
 }
 
 /// With `over=0` nearly every difference is a gap, so that also what is not kept can be seen to be counted.
@@ -75,7 +78,9 @@ pub(super) fn time(probe: &mut Probe<'_>) -> Seen {
         return Err(format!("time={TIME_NS} ended after {} ns", seen.elapsed_ns));
     }
     Ok(format!(
-        "{} readings in {} ns",
-        seen.readings, seen.elapsed_ns
+        "{} readings in {:.3} ms, where {} ms were asked for",
+        seen.readings,
+        seen.elapsed_ns as f64 / 1e6,
+        TIME_NS / 1_000_000
     ))
 }

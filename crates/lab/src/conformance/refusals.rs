@@ -21,18 +21,13 @@ fn refuses(probe: &mut Probe<'_>, requests: &[String], code: &str) -> Seen {
         let next = probe.ask_bare("usage");
         next.map_err(|error| format!("after `{request}` it does not go on: {error}"))?;
     }
-    Ok(format!(
-        "{} refused, each with the code `{code}`",
-        quoted(requests)
-    ))
-}
-
-fn quoted(requests: &[String]) -> String {
-    let quoted: Vec<String> = requests
-        .iter()
-        .map(|request| format!("`{request}`"))
-        .collect();
-    quoted.join(", ")
+    let refused = match requests {
+        [] => return Ok("it has nothing to refuse".into()),
+        [one] => format!("`{one}` is refused"),
+        [one, other] => format!("`{one}` and `{other}` are refused"),
+        [first, ..] => format!("{} requests are refused, such as `{first}`", requests.len()),
+    };
+    Ok(format!("{refused}, with the code `{code}`"))
 }
 
 pub(super) fn unknown_request(probe: &mut Probe<'_>) -> Seen {
@@ -82,6 +77,7 @@ pub(super) fn bad_argument(probe: &mut Probe<'_>) -> Seen {
                 "batch self.same iterations=-1 blocks=1 reference=0 warmup=0",
                 "batch self.same iterations=99999999999999999999 blocks=1 reference=0 warmup=0",
                 "batch self.same blocks=1 reference=0 warmup=0",
+                "batch self.same iterations=1 iterations=2 blocks=1 reference=0 warmup=0",
                 "slice self.same sideways iterations=1 warmup=0",
             ]
             .map(String::from),

@@ -129,7 +129,10 @@ fn throttling(system: &System) -> Option<Advice> {
 
 fn timer_slack(system: &System) -> Option<Advice> {
     let slack = system.number("proc/self/timerslack_ns")?;
-    let state = format!("{slack} ns are added to delays under `other`, none under FIFO");
+    let state = format!(
+        "up to {} µs are added to delays and timed waits under `other`, none under FIFO",
+        slack as f64 / 1e3
+    );
     Some(as_it_is("timer slack", state))
 }
 

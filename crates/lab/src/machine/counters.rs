@@ -4,10 +4,26 @@ use super::System;
 use perf_event::Builder;
 use perf_event::events::Hardware;
 
+/// Whether instructions can be counted here.
+pub(crate) fn can_be_read() -> bool {
+    instructions().is_ok_and(|counted| counted > 0)
+}
+
 /// One sentence: that instructions can be counted, or why not and what would mend it.
 pub(super) fn state(system: &System) -> String {
+    match instructions() {
+        Ok(0) => "no: the kernel gives a counter of instructions, but it stays at 0".to_owned(),
+        Ok(_) => {
+            "yes: instructions and cycles of every frame are counted beside its time".to_owned()
+        }
+        Err(error) => why_not(system, &error),
+    }
+}
+
+/// Instructions of a short loop of our own.
+fn instructions() -> std::io::Result<u64> {
     let mut builder = Builder::new(Hardware::INSTRUCTIONS);
-    let counted = builder
+    builder
         .exclude_kernel(true)
         .build()
         .and_then(|mut counter| {
@@ -15,12 +31,7 @@ pub(super) fn state(system: &System) -> String {
             std::hint::black_box((0..1000u64).sum::<u64>());
             counter.disable()?;
             counter.read()
-        });
-    match counted {
-        Ok(0) => "no: the kernel gives a counter of instructions, but it stays at 0".to_owned(),
-        Ok(_) => "yes: instructions can be counted".to_owned(),
-        Err(error) => why_not(system, &error),
-    }
+        })
 }
 
 fn why_not(system: &System, error: &std::io::Error) -> String {

@@ -133,7 +133,7 @@ fn write_arg(out: &mut fmt::Formatter<'_>, arg: Option<u64>) -> fmt::Result {
 }
 
 /// The word of a role in requests and answers.
-pub(super) fn role_word(role: Role) -> &'static str {
+pub(crate) fn role_word(role: Role) -> &'static str {
     match role {
         Role::Control => "control",
         Role::Test => "test",

@@ -1,8 +1,8 @@
 //! Delay curves: single delays of each requested length, and one length started at random times (the paper's second experiment).
 
 use super::engine::{Engine, Failure};
-use super::frames;
-use crate::record::{Absence, Outcome};
+use super::{frames, promise};
+use crate::record::Outcome;
 use crate::store::Raw;
 use crate::suite::DelaySweep;
 use antiphon_measure::{
@@ -156,10 +156,7 @@ fn batch(
         .session
         .batch(&item.identity.test, item.identity.arg, &request, limit);
     let batch = engine.took(position, START, answer)?;
-    let expected = frames::expected(engine, &item);
-    if let Some(broken) = batch.threads.iter().find_map(|r| expected.broken_by(r)) {
-        return Err(Failure::Absent(Absence::of_message(broken)));
-    }
+    promise::hold(engine, position, &batch.threads)?;
     engine.append(position, START, &frames::raw(&item, &request, &batch))?;
     Ok(batch)
 }

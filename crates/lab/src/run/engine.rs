@@ -2,9 +2,11 @@
 
 use super::budget::{Budget, nominal};
 use super::prepare::Prepared;
+use super::promise::Told;
 use super::seats::Seats;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
+use crate::machine::counters_can_be_read;
 use crate::protocol::TestInfo;
 use crate::record::{Absence, Outcome, ResultRecord};
 use crate::session::SessionError;
@@ -28,11 +30,15 @@ pub(super) struct Engine<'e, 'l> {
     /// Share of the time that the system took, by subject and policy.
     pub(super) betas: HashMap<(String, String), f64>,
     pub(super) claims: Claims,
+    /// What the threads of the item in hand said of themselves.
+    pub(super) told: Told,
     /// What was read of each item before the run was interrupted.
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
     starts: u32,
     pub(super) budget: Budget,
+    /// Whether instructions are counted by the processor, beside every frame.
+    pub(super) counts_by_processor: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -118,10 +124,12 @@ impl<'e, 'l> Engine<'e, 'l> {
             seats: Seats::new(prepared.builds, hang_limit),
             betas: HashMap::new(),
             claims: Claims::default(),
+            told: Told::default(),
             stored,
             results,
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
+            counts_by_processor: options.count_instructions && counters_can_be_read(),
             begun: 0,
             all: 0,
             items: prepared.items,
@@ -159,13 +167,14 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     fn announce(&mut self) {
-        let done = (0..self.items.len())
-            .filter(|position| !self.is_due(*position, 0))
-            .count();
+        let repeated = self.items.iter().filter(|item| item.task.is_repeated());
+        let measurements = self.items.len() + (self.starts as usize - 1) * repeated.count();
         self.tell(Event::Planned {
             run: self.run,
             items: self.items.len(),
-            done,
+            starts: self.starts,
+            measurements,
+            measured: measurements - self.all,
             seconds: self.budget.seconds_left(),
         });
         for result in self.results.iter().flatten() {
@@ -232,6 +241,7 @@ impl<'e, 'l> Engine<'e, 'l> {
 
     fn measure(&mut self, position: usize, start: u32, share: f64) -> Result<Measured, Failure> {
         let task = self.items[position].task.clone();
+        self.told = Told::default();
         let other = |outcome: Result<Outcome, Failure>| outcome.map(Measured::Other);
         match task {
             Task::Frame => {
@@ -291,6 +301,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             identity: item.identity.clone(),
             outcome,
             starts: estimates,
+            findings: std::mem::take(&mut self.told.findings),
         };
         self.replace(position, result)
     }

@@ -40,8 +40,12 @@ pub enum Event<'e> {
         run: i64,
         /// Items to be measured.
         items: usize,
-        /// Items that have their results already.
-        done: usize,
+        /// How often each subject's process is started: frames are measured in every start.
+        starts: u32,
+        /// Measurements of items in process starts.
+        measurements: usize,
+        /// How many of them were made before, in a run that is resumed.
+        measured: usize,
         /// Estimate of the whole time, s.
         seconds: f64,
     },
@@ -64,6 +68,13 @@ pub enum Event<'e> {
         result: &'e ResultRecord,
         /// Estimate of the time left, s.
         seconds_left: f64,
+    },
+    /// Instructions are counted by callgrind, of costs that cannot be told from their control's.
+    Counting {
+        /// How many counts are done.
+        done: usize,
+        /// Of how many.
+        of: usize,
     },
     /// A live comparison turns to its next test.
     Comparing {

@@ -66,7 +66,10 @@ pub(super) fn measure(
     }
     let whose = (item.identity.subject.clone(), item.identity.policy.clone());
     match plan.estimate(engine.betas.get(&whose).copied()) {
-        Ok(estimate) => Ok(estimate),
+        Ok(mut estimate) => {
+            super::counted::add(engine, position, start, &mut estimate, limit);
+            Ok(estimate)
+        }
         Err(FrameError::NothingMeasured) if engine.interrupted() => Err(Failure::Interrupted),
         Err(error) => Err(Failure::Absent(Absence::of_message(error))),
     }

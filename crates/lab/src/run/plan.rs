@@ -1,7 +1,7 @@
 //! The plan: which items a run has, in the order in which they are measured.
 
+use super::selection::{Selection, groups};
 use super::{Options, RunError};
-use crate::patterns::Patterns;
 use crate::protocol::{TestInfo, TestKind};
 use crate::record::{Absence, Identity};
 use crate::session::Listing;
@@ -114,17 +114,18 @@ pub(super) struct Plan {
 pub(super) fn make(
     suite: &Suite,
     options: &Options,
+    selection: &Selection<'_>,
     known: &[Known],
     permitted: &Permitted,
 ) -> Result<Plan, RunError> {
     let mut planner = Planner {
         options,
+        selection,
         known,
         permitted,
-        filter: Patterns::new(&options.only)?,
         plan: Plan {
             items: Vec::new(),
-            warnings: Vec::new(),
+            warnings: selection.unmatched().to_vec(),
         },
     };
     for group in &suite.groups {
@@ -145,31 +146,37 @@ pub(super) fn make(
     }
     plan.items.sort_by_key(|item| item.task.phase());
     match plan.items.is_empty() {
-        true => Err(nothing(suite, options)),
+        true => Err(nothing(suite, options, selection)),
         false => Ok(plan),
     }
 }
 
-fn nothing(suite: &Suite, options: &Options) -> RunError {
-    let groups: Vec<_> = suite.groups.iter().map(|group| group.id.as_str()).collect();
+fn nothing(suite: &Suite, options: &Options, selection: &Selection<'_>) -> RunError {
     let why = match options.only.is_empty() {
         true => "no subject lists a test of the suite".to_owned(),
-        false => format!(
-            "no test that a subject lists fits {}",
-            options.only.join(", ")
-        ),
+        false => {
+            let fits = format!(
+                "no test or clock that a subject lists fits {}",
+                options.only.join(", ")
+            );
+            let more = selection.unmatched().iter().cloned();
+            std::iter::once(fits)
+                .chain(more)
+                .collect::<Vec<_>>()
+                .join("; ")
+        }
     };
     RunError::Nothing {
         why,
-        mend: format!("see the suite's rows; its groups are {}", groups.join(", ")),
+        mend: format!("the suite's groups are {}", groups(suite)),
     }
 }
 
 struct Planner<'p> {
     options: &'p Options,
+    selection: &'p Selection<'p>,
     known: &'p [Known],
     permitted: &'p Permitted,
-    filter: Patterns,
     plan: Plan,
 }
 
@@ -178,8 +185,7 @@ impl Planner<'_> {
         let mut listed = false;
         let mut wanted = false;
         for instance in self.instances(row) {
-            let named = self.filter.name(&group.id);
-            if !named && !self.filter.fit(&instance.test) {
+            if !self.selection.fits(&group.id, &instance.test) {
                 continue;
             }
             wanted = true;

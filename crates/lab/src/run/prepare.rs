@@ -2,8 +2,9 @@
 
 use super::plan::{self, Item, Known, Permitted, Plan};
 use super::seats::{Processors, launch};
+use super::selection::Selection;
 use super::{Event, Laboratory, Options, RunError};
-use crate::build::Built;
+use crate::build::{BuildError, Built};
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::protocol::TestInfo;
 use crate::record::{Absence, Machine};
@@ -13,6 +14,7 @@ use crate::subject::{Subject, Variant, select};
 use crate::suite::Suite;
 use antiphon_runner::Policy;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// What the engine begins with.
@@ -31,8 +33,9 @@ pub(super) fn prepare(
     options: &Options,
 ) -> Result<Prepared, RunError> {
     let permitted = permitted();
-    let (known, builds) = builds(lab, suite, options, &permitted)?;
-    let Plan { items, warnings } = plan::make(suite, options, &known, &permitted)?;
+    let selection = Selection::new(suite, options)?;
+    let (known, builds) = builds(lab, suite, options, &selection, &permitted)?;
+    let Plan { items, warnings } = plan::make(suite, options, &selection, &known, &permitted)?;
     for warning in &warnings {
         lab.observer.event(Event::Warning(warning));
     }
@@ -52,7 +55,8 @@ pub(super) fn prepare_again(
 ) -> Result<Prepared, RunError> {
     let run = saved.record.id;
     let changed = |why: String| RunError::Changed { run, why };
-    let (known, builds) = builds(lab, suite, options, &permitted())?;
+    let selection = Selection::new(suite, options)?;
+    let (known, builds) = builds(lab, suite, options, &selection, &permitted())?;
     let records: HashMap<_, _> = builds
         .values()
         .map(|built| (&built.record.id, &built.record))
@@ -137,25 +141,24 @@ fn permitted() -> Permitted {
 
 type Builds = HashMap<(String, String), Built>;
 
-/// Builds every chosen subject for every policy that the suite runs under, and asks each what it can do.
+/// Builds every chosen subject for the policies that the selection needs of it, and asks each what it can do.
 fn builds(
     lab: &mut Laboratory<'_>,
     suite: &Suite,
     options: &Options,
+    selection: &Selection<'_>,
     permitted: &Permitted,
 ) -> Result<(Vec<Known>, Builds), RunError> {
     let mut known = Vec::new();
     let mut builds = HashMap::new();
-    for (subject, variant) in chosen(lab.subjects, suite, options)? {
-        let id = format!("{}/{}", subject.name, variant.name);
-        let listing = build(
-            lab,
-            suite,
-            options,
-            permitted,
-            (subject, variant),
-            &mut builds,
-        );
+    for choice in chosen(lab.subjects, suite, options)? {
+        let id = format!("{}/{}", choice.0.name, choice.1.name);
+        let built = build(lab, options, selection, permitted, choice, &mut builds);
+        let listing = match built {
+            Ok(listing) => Ok(listing),
+            Err(NotBuilt::Absent(absence)) => Err(absence),
+            Err(NotBuilt::Interrupted) => return Err(RunError::Interrupted),
+        };
         if let Err(Absence {
             reason,
             mend,
@@ -206,48 +209,67 @@ fn chosen<'s>(
     Ok(chosen)
 }
 
-/// Builds one subject; its listing, or why there is none.
+/// Why a subject has no listing.
+enum NotBuilt {
+    /// It cannot be built or started.
+    Absent(Absence),
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl From<BuildError> for NotBuilt {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Interrupted { .. } => NotBuilt::Interrupted,
+            error => NotBuilt::Absent(error.absence()),
+        }
+    }
+}
+
+/// Builds one subject; its listing, or why there is none. What it lists decides whether it is built for a second policy.
 fn build(
     lab: &mut Laboratory<'_>,
-    suite: &Suite,
     options: &Options,
+    selection: &Selection<'_>,
     permitted: &Permitted,
     (subject, variant): Choice<'_>,
     builds: &mut Builds,
-) -> Result<Listing, Absence> {
+) -> Result<Listing, NotBuilt> {
     let id = format!("{}/{}", subject.name, variant.name);
-    for policy in policies(suite, options, permitted) {
+    let mut listing: Option<Listing> = None;
+    for policy in policies(selection, permitted) {
+        if lab.stop.load(Ordering::Relaxed) {
+            return Err(NotBuilt::Interrupted);
+        }
+        if let Some(listing) = &listing
+            && !selection.needs(policy, listing)
+        {
+            continue;
+        }
         lab.observer.event(Event::Building {
             subject: &id,
             policy,
         });
-        let built = lab
-            .cache
-            .build(subject, variant, policy)
-            .map_err(|error| error.absence())?;
+        let built = lab.cache.build(subject, variant, policy, lab.stop)?;
         lab.observer.event(Event::Built {
             subject: &id,
             policy,
             cached: built.cached,
         });
+        if listing.is_none() {
+            let listed = list(&built, options);
+            let absent = |error| NotBuilt::Absent(Absence::of_session(&error));
+            listing = Some(listed.map_err(absent)?);
+        }
         builds.insert((id.clone(), policy.to_owned()), built);
     }
-    let any = builds.get(&(id.clone(), "other".to_owned()));
-    let any = any.or_else(|| builds.get(&(id.clone(), "fifo".to_owned())));
-    let Some(built) = any else {
-        return Ok(Listing::default());
-    };
-    list(built, options).map_err(|error| Absence::of_session(&error))
+    Ok(listing.unwrap_or_default())
 }
 
-/// The policies of all rows, `other` first.
-fn policies(suite: &Suite, options: &Options, permitted: &Permitted) -> Vec<&'static str> {
-    let rows = suite.groups.iter().flat_map(|group| &group.rows);
-    let fifo = rows
-        .flat_map(|row| row.runs(options.quick))
-        .any(|placed| placed.policy == "fifo");
-    match fifo && permitted.fifo.is_ok() {
-        true => vec!["other", "fifo"],
+/// The policies that may be needed, `other` first. What asks for FIFO is measured under `other` where FIFO is not permitted.
+fn policies(selection: &Selection<'_>, permitted: &Permitted) -> Vec<&'static str> {
+    match permitted.fifo.is_ok() {
+        true => selection.policies(),
         false => vec!["other"],
     }
 }

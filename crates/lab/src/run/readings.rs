@@ -2,12 +2,13 @@
 
 use super::analysis::UNKNOWN_CLOCK;
 use super::engine::{Engine, Failure};
+use super::promise;
 use crate::protocol::{ClockUnit, GAPS_TIME_NS, READINGS_MAX};
 use crate::record::{Absence, Outcome};
 use crate::session::SeriesAnswer;
 use crate::store::Raw;
 use antiphon_measure::{
-    ClockError, ClockEstimate, ENOUGH_TICKS, Interference, LatencyEstimate, StorageEstimate,
+    ClockError, ClockEstimate, GapLoop, Interference, LatencyEstimate, StorageEstimate,
     StorageOutcome, gap_threshold_ns,
 };
 use antiphon_runner::Limits;
@@ -52,7 +53,8 @@ fn read(
         .live(&identity, START)
         .map_err(Failure::Absent)?;
     let answer = live.session.clock(clock, count, limit);
-    let readings = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let readings = promise::kept(engine, position, START, reported)?;
     let raw = Raw::Readings {
         clock: clock.to_owned(),
         readings: readings.clone(),
@@ -61,11 +63,8 @@ fn read(
     Ok(readings)
 }
 
-/// The longest time in which more ticks of a coarse clock are waited for.
-const LONGEST_WAIT: Duration = Duration::from_millis(400);
-
-/// Readings of each look at a coarse clock.
-const LOOK: u64 = 100;
+/// How long a coarse clock is read: a hundred ticks of one that moves each 4 ms.
+const COARSE_TIME: Duration = Duration::from_millis(400);
 
 /// Whether readings hold too few ticks of a clock for its resolution.
 fn ticks_seldom(estimate: &Result<ClockEstimate, ClockError>) -> bool {
@@ -82,20 +81,10 @@ pub(super) fn clock(
     unit: &str,
 ) -> Result<Outcome, Failure> {
     let name = engine.items[position].identity.test.clone();
-    let mut readings = read(engine, position, &name, count.min(READINGS_MAX))?;
+    let readings = read(engine, position, &name, count.min(READINGS_MAX))?;
     let mut estimate = ClockEstimate::from_readings(&readings);
-    // The longest series has the best chance of a tick, which the cost of a reading is seen by.
-    if estimate
-        == Err(ClockError::StoodStill {
-            readings: readings.len(),
-        })
-        && count < READINGS_MAX
-    {
-        readings = read(engine, position, &name, READINGS_MAX)?;
-        estimate = ClockEstimate::from_readings(&readings);
-    }
     if ticks_seldom(&estimate) {
-        estimate = coarse(engine, position, &name, readings, estimate)?;
+        estimate = coarse(engine, position, &name, unit, estimate)?;
     }
     let estimate = estimate.map_err(absent)?;
     Ok(Outcome::Clock {
@@ -104,30 +93,25 @@ pub(super) fn clock(
     })
 }
 
-/// The estimate of a clock that ticks each few ms: it takes time, not a number of readings, so short looks follow one another until it has
-/// ticked often enough. Readings are absolute, so that what lies between two looks is whole ticks as well. The cost of a reading is that of
-/// the first series, if it tells.
+/// The estimate of a clock that ticks each few ms: it takes time, not a number of readings, so it is read for a while, and every tick is kept
+/// as a gap. A subject that has no such loop leaves it at what the series told.
 fn coarse(
     engine: &mut Engine<'_, '_>,
     position: usize,
     name: &str,
-    readings: Vec<i64>,
+    unit: &str,
     first: Result<ClockEstimate, ClockError>,
 ) -> Result<Result<ClockEstimate, ClockError>, Failure> {
-    let begun = Instant::now();
-    let count = readings.len();
-    let mut moved = readings;
-    moved.dedup();
-    while moved.len() <= ENOUGH_TICKS && begun.elapsed() < LONGEST_WAIT && !engine.interrupted() {
-        moved.extend(read(engine, position, name, LOOK)?);
-        moved.dedup();
+    match gap_loop(engine, position, name, 0, COARSE_TIME)? {
+        None => Ok(first),
+        Some(mut seen) => {
+            // Of a clock that counts something else it is not known how much of it the reader waited.
+            seen.wait_ns = seen
+                .wait_ns
+                .filter(|_| unit == unit_word(ClockUnit::Nanoseconds));
+            Ok(ClockEstimate::from_tick_loop(&seen))
+        }
     }
-    Ok(
-        ClockEstimate::from_ticks(&moved, count).map(|ticks| ClockEstimate {
-            cost: first.map_or(ticks.resolution / count as f64, |first| first.cost),
-            ..ticks
-        }),
-    )
 }
 
 /// A loop of `seconds` that keeps the gaps; of a clock that is too coarse to show any, as many readings.
@@ -156,7 +140,7 @@ pub(super) fn interference(
     Ok(Outcome::Interference(estimate))
 }
 
-/// The gaps of a loop, stored.
+/// The system's interference by the gaps of a loop.
 fn gaps(
     engine: &mut Engine<'_, '_>,
     position: usize,
@@ -164,25 +148,44 @@ fn gaps(
     over_ns: u64,
     seconds: f64,
 ) -> Result<Interference, Failure> {
-    let identity = engine.items[position].identity.clone();
     let most = Duration::from_nanos(*GAPS_TIME_NS.end());
     let time = Duration::try_from_secs_f64(seconds).map_or(most, |time| time.min(most));
+    match gap_loop(engine, position, clock, over_ns, time)? {
+        Some(seen) => Interference::from_gaps(&seen).map_err(absent),
+        None => Err(absent(
+            "the subject has no loop that keeps the gaps of its clock; `antiphon doctor --subject` says what the protocol asks",
+        )),
+    }
+}
+
+/// The gaps of a loop, stored; `None` if the subject refuses to run it.
+fn gap_loop(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    clock: &str,
+    over: u64,
+    time: Duration,
+) -> Result<Option<GapLoop>, Failure> {
+    let identity = engine.items[position].identity.clone();
     // The loop ends by the clock, however little of the processor it gets; then it prints, and must get some for that.
     let limit = engine.seats.hang_limit + 2 * time;
     let live = engine
         .seats
         .live(&identity, START)
         .map_err(Failure::Absent)?;
-    let answer = live.session.gaps(clock, time, over_ns, limit);
-    let seen = engine.took(position, START, answer)?;
-    let estimate = Interference::from_gaps(&seen).map_err(absent);
+    let answer = live.session.gaps(clock, time, over, limit);
+    if matches!(&answer, Err(error) if error.lives_on()) {
+        return Ok(None);
+    }
+    let reported = engine.took(position, START, answer)?;
+    let seen = promise::kept(engine, position, START, reported)?;
     let raw = Raw::Gaps {
         clock: clock.to_owned(),
-        over_ns,
-        seen,
+        over_ns: over,
+        seen: seen.clone(),
     };
     engine.append(position, START, &raw)?;
-    estimate
+    Ok(Some(seen))
 }
 
 /// Series of the most readings that one request gives, joined, of a coarse clock.
@@ -240,7 +243,8 @@ pub(super) fn latency(
     let answer = live
         .session
         .latency(&identity.test, identity.arg, count, interval_ns, limit);
-    let samples = engine.took(position, START, answer)?;
+    let reported = engine.took(position, START, answer)?;
+    let samples = promise::kept(engine, position, START, reported)?;
     engine.append(position, START, &Raw::Samples(samples.clone()))?;
     let estimate =
         LatencyEstimate::from_samples(&samples, interval_ns, overhead_ns).map_err(absent)?;
@@ -272,7 +276,7 @@ pub(super) fn series(
         readings,
         completed,
         exhausted,
-    } = answer;
+    } = promise::kept(engine, position, START, answer)?;
     let raw = Raw::Series {
         readings: readings.clone(),
         completed,

@@ -156,7 +156,7 @@ impl Seats {
         let clock = session.hello().clock.clone();
         let readings = session.clock(&clock, CLOCK_READINGS, self.hang_limit);
         let clock = match readings {
-            Ok(readings) => analysis::clock_facts(&readings),
+            Ok(readings) => analysis::clock_facts(&readings.answer),
             Err(error) if error.lives_on() => analysis::UNKNOWN_CLOCK,
             Err(error) => return Err(error),
         };

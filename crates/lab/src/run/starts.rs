@@ -1,10 +1,17 @@
 //! Several starts of a subject's process, summed up in one estimate.
 
-use antiphon_measure::{Estimate, Finding, FindingKind};
+use antiphon_measure::{Estimate, Finding};
+
+/// The figure of all starts, with what the instruction counts say of it. `None` if there is no start.
+pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
+    let mut sum = widened(starts)?;
+    sum.tell_instructions();
+    Some(sum)
+}
 
 /// The start with the median cost, its interval widened to the costs of all starts: a figure differs between process starts by more than
 /// within one, because addresses do. `None` if there is no start.
-pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
+fn widened(starts: &[Estimate]) -> Option<Estimate> {
     let mut by_cost: Vec<&Estimate> = starts.iter().collect();
     by_cost.sort_by(|a, b| a.cost_ns.value.total_cmp(&b.cost_ns.value));
     let mut sum = (*by_cost.get((by_cost.len().max(1) - 1) / 2)?).clone();
@@ -19,6 +26,9 @@ pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
     }
     sum.relative_half_width = sum.cost_ns.relative_half_width();
     sum.outliers = starts.iter().map(|start| start.outliers).sum();
+    // Any start's count will do where the median one has none, as after an interruption.
+    let counted = starts.iter().find_map(|start| start.resources.instructions);
+    sum.resources.instructions = sum.resources.instructions.or(counted);
     let others = starts.iter().flat_map(|start| &start.findings);
     let mut missing: Vec<Finding> = Vec::new();
     for finding in others {
@@ -31,12 +41,5 @@ pub(super) fn sum_up(starts: &[Estimate]) -> Option<Estimate> {
     sum.findings.extend(missing);
     // One start may be indistinguishable where the others are not, and the widened interval hold zero where no start's does.
     sum.hold_against_zero();
-    sum.findings.push(Finding {
-        kind: FindingKind::Note,
-        text: format!(
-            "{} starts of the process gave {lowest:.3} to {highest:.3} ns; the interval holds them all",
-            starts.len()
-        ),
-    });
     Some(sum)
 }

@@ -97,6 +97,11 @@ impl Conversation {
         }
     }
 
+    /// The number of the subject's process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Asks, and reads the answer to its end.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The request `gaps`: seconds of a clock, of which only the gaps come back.
 
-use super::{Answer, Session, SessionError};
+use super::{Answer, Reported, Session, SessionError};
 use crate::protocol::{Data, GAPS_MAX, GAPS_TIME_NS, Request};
 use antiphon_measure::GapLoop;
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl Session {
         time: Duration,
         over: u64,
         limit: Duration,
-    ) -> Result<GapLoop, SessionError> {
+    ) -> Result<Reported<GapLoop>, SessionError> {
         let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let request = Request::Gaps {
             name,
@@ -30,10 +30,17 @@ impl Session {
 }
 
 /// The loop of an answer to `gaps`, or what is wrong with it.
-pub(crate) fn gap_loop(answer: &Answer, over: u64) -> Result<GapLoop, String> {
-    let (last, gaps) = match answer.data.split_last() {
+pub(crate) fn gap_loop(answer: &Answer, over: u64) -> Result<Reported<GapLoop>, String> {
+    let mut threads = Vec::new();
+    let mut data = answer.data.as_slice();
+    while let Some((Data::Thread(thread), rest)) = data.split_last() {
+        threads.push(thread.clone());
+        data = rest;
+    }
+    threads.reverse();
+    let (last, gaps) = match data.split_last() {
         Some((Data::Loop(last), gaps)) => (last, gaps),
-        _ => return Err("the last data line is no `@@ loop` line".into()),
+        _ => return Err("there is no `@@ loop` line after the gaps".into()),
     };
     let mut seen = last.clone();
     for (index, data) in gaps.iter().enumerate() {
@@ -53,7 +60,13 @@ pub(crate) fn gap_loop(answer: &Answer, over: u64) -> Result<GapLoop, String> {
             }
         }
     }
-    miscounted(&seen).map_or(Ok(seen), Err)
+    match miscounted(&seen) {
+        None => Ok(Reported {
+            answer: seen,
+            threads,
+        }),
+        Some(why) => Err(why),
+    }
 }
 
 /// Where the loop's line contradicts the gaps before it.

@@ -1,6 +1,6 @@
 //! Reading back: lists of runs, whole runs, and what is needed to go on with one.
 
-use super::{Raw, RunSummary, Saved, Store, StoreError};
+use super::{OpenRun, Raw, RunSummary, Saved, Store, StoreError};
 use crate::record::{Machine, ResultRecord, RunRecord, SubjectRecord};
 use rusqlite::OptionalExtension;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 impl Store {
     /// All runs, the oldest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let list = (|| {
+        let list: rusqlite::Result<Vec<RunSummary>> = (|| {
             let mut statement = self.connection.prepare(
                 "SELECT id, suite, started, (SELECT ended FROM ending WHERE run = run.id ORDER BY id DESC LIMIT 1), quick,
                         (SELECT count(*) FROM item WHERE run = run.id),
@@ -24,11 +24,48 @@ impl Store {
                     quick: row.get(4)?,
                     planned: row.get(5)?,
                     done: row.get(6)?,
+                    open: None,
                 })
             })?;
             rows.collect()
         })();
-        self.sqlite(list)
+        let mut list = self.sqlite(list)?;
+        for run in list.iter_mut().filter(|run| run.ended.is_none()) {
+            run.open = Some(self.sqlite(self.open_run(run.id))?);
+        }
+        Ok(list)
+    }
+
+    /// What is open of a run: only frames are measured in every process start, and a start that was interrupted is not done.
+    fn open_run(&self, run: i64) -> rusqlite::Result<OpenRun> {
+        let starts: u64 = self.connection.query_row(
+            "SELECT max(1, coalesce(iif(json_valid(options), json_extract(options, '$.starts'), 1), 1)) FROM run WHERE id = ?",
+            [run],
+            |row| row.get(0),
+        )?;
+        let (measurements, measured) = self.connection.query_row(
+            "WITH newest AS (
+                 SELECT position, result FROM result WHERE id IN (SELECT max(id) FROM result WHERE run = ?1 GROUP BY position)
+             ), each AS (
+                 SELECT iif(json_valid(item) AND json_extract(item, '$.task.task') = 'frame', ?2, 1) AS due, result
+                 FROM item LEFT JOIN newest USING (position) WHERE run = ?1
+             )
+             SELECT coalesce(sum(due), 0), coalesce(sum(CASE
+                 WHEN result IS NULL THEN 0
+                 WHEN NOT json_valid(result) OR json_extract(result, '$.outcome.kind') != 'frame' THEN due
+                 ELSE min(due, json_array_length(result, '$.starts')
+                               - (json_extract(result, '$.starts[#-1].stopped') = 'interrupted'))
+             END), 0)
+             FROM each",
+            rusqlite::params![run, starts],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        Ok(OpenRun {
+            starts,
+            measurements,
+            measured,
+            held_by: self.holder(run),
+        })
     }
 
     /// A run with its results in the order of the plan.
@@ -78,6 +115,18 @@ impl Store {
             .iter()
             .map(|text| self.parse(run, "a result", text))
             .collect()
+    }
+
+    /// Whether there is such a run.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`] says which there are.
+    pub fn exists(&self, id: i64) -> Result<(), StoreError> {
+        let found = self
+            .connection
+            .query_row("SELECT id FROM run WHERE id = ?", [id], |_| Ok(()))
+            .optional();
+        self.sqlite(found)?.ok_or_else(|| self.no_run(id))
     }
 
     /// Everything that is needed to go on with a run.

@@ -1,6 +1,7 @@
 //! From the text of a suite file to a checked suite.
 
 mod row;
+mod savings;
 mod tables;
 
 use super::{Group, Placed, Row, Sizes, Suite};
@@ -13,15 +14,17 @@ pub(super) fn suite(file: &str, text: &str) -> Result<Suite, Faults> {
 
 fn read_suite(top: Section<'_>) -> Suite {
     let mut tests = BTreeMap::new();
+    let subjects = subjects(&top);
     let suite = Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
-        subjects: subjects(&top),
         quick: sizes(&top, "quick"),
         full: sizes(&top, "full"),
         groups: groups(&top, &mut tests),
         published: tables::published(&top, &tests),
+        savings: savings::savings(&top, &tests, &subjects),
+        subjects,
     };
     top.finish();
     suite

@@ -165,7 +165,11 @@ pub struct Seen {
     pub finished: Vec<String>,
     pub own_output: Vec<String>,
     pub absent_subjects: Vec<String>,
+    /// For which policies builds were made or found.
+    pub built_for: Vec<String>,
     pub interrupted: Option<bool>,
+    /// Items, process starts, measurements, and those made before.
+    pub planned: Vec<(usize, u32, usize, usize)>,
     /// Set this after so many items are finished.
     pub stop_after: Option<(usize, Arc<AtomicBool>)>,
 }
@@ -176,6 +180,14 @@ impl Observer for Seen {
             Event::Warning(text) => self.warnings.push(text.to_owned()),
             Event::OwnOutput { line, .. } => self.own_output.push(line.to_owned()),
             Event::SubjectAbsent { subject, .. } => self.absent_subjects.push(subject.to_owned()),
+            Event::Built { policy, .. } => self.built_for.push(policy.to_owned()),
+            Event::Planned {
+                items,
+                starts,
+                measurements,
+                measured,
+                ..
+            } => self.planned.push((items, starts, measurements, measured)),
             Event::Ended { interrupted, .. } => self.interrupted = Some(interrupted),
             Event::Finished {
                 item, seconds_left, ..

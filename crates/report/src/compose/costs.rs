@@ -109,6 +109,7 @@ fn cell(result: Option<&ResultRecord>) -> Cell {
 }
 
 fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Option<Plot> {
+    let drawn: Vec<&Row> = table.rows.iter().filter(|row| is_drawn(row)).collect();
     let series: Vec<Series> = columns
         .iter()
         .enumerate()
@@ -117,7 +118,7 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
             subject: view.colour(&column.subject),
             shape: view.shape(columns, index),
             drawn: Drawn::Points,
-            points: points(table, index),
+            points: points(&drawn, index),
         })
         .filter(|series| !series.points.is_empty())
         .collect();
@@ -139,7 +140,7 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
         caption: "Points are medians of paired differences; whiskers their intervals, where they are wider than the point. \
                   Operations that cannot be told from their control are left out."
             .into(),
-        categories: table.rows.iter().map(|row| row.label.clone()).collect(),
+        categories: drawn.iter().map(|row| row.label.clone()).collect(),
         x: Axis { title: "Cost per operation".into(), unit: AxisUnit::Nanoseconds, log: true },
         y: Axis { title: String::new(), unit: AxisUnit::Count, log: false },
         series,
@@ -147,20 +148,25 @@ fn plot(view: &View, group: &Group, columns: &[RunColumn], table: &Table) -> Opt
     })
 }
 
-fn points(table: &Table, column: usize) -> Vec<Point> {
-    let figures =
-        table
-            .rows
-            .iter()
-            .enumerate()
-            .filter_map(|(index, row)| match &row.cells[column] {
-                Cell::Figure(figure)
-                    if figure.standing == Standing::Resolved && figure.value > 0.0 =>
-                {
-                    Some((index, figure))
-                }
-                _ => None,
-            });
+/// Whether a row has a point at all: an empty line tells nothing that the table does not.
+fn is_drawn(row: &Row) -> bool {
+    row.cells.iter().any(|cell| drawable(cell).is_some())
+}
+
+fn drawable(cell: &Cell) -> Option<&Figure> {
+    match cell {
+        Cell::Figure(figure) if figure.standing == Standing::Resolved && figure.value > 0.0 => {
+            Some(figure)
+        }
+        _ => None,
+    }
+}
+
+fn points(rows: &[&Row], column: usize) -> Vec<Point> {
+    let figures = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(index, row)| Some((index, drawable(&row.cells[column])?)));
     figures
         .map(|(index, figure)| point(index, figure))
         .collect()

@@ -4,7 +4,10 @@ use super::view::{RunColumn, fatal};
 use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
 use crate::number;
 use antiphon_lab::{Identity, ResultRecord};
-use antiphon_measure::{Estimate, Finding, FindingKind, Interval, PLACEMENT_FLOOR_NS, Stopped};
+use antiphon_measure::{
+    CountedBy, Estimate, Finding, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS,
+    Stopped,
+};
 
 /// The figure of a frame: its estimate, with the estimates of the process starts behind it.
 pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
@@ -15,7 +18,7 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         unit: Unit::Nanoseconds,
         standing: standing(estimate),
         switches: Some(estimate.resources.switches()),
-        instructions: estimate.resources.instructions,
+        instructions: estimate.resources.instructions.map(rounded),
         marks: marks(estimate),
         detail: detail(result, estimate),
     }
@@ -67,7 +70,7 @@ fn marks(estimate: &Estimate) -> Vec<Mark> {
 /// The word for a finding in a table; `None` where the cell's own form says it.
 pub fn word(kind: FindingKind) -> Option<&'static str> {
     match kind {
-        FindingKind::IndistinguishableFromControl => None,
+        FindingKind::IndistinguishableFromControl | FindingKind::WithinFloor => None,
         FindingKind::DeadCode => Some("dead code"),
         FindingKind::UnequalWork => Some("unequal work"),
         FindingKind::Drift => Some("drift"),
@@ -85,6 +88,7 @@ pub fn word(kind: FindingKind) -> Option<&'static str> {
 pub fn name(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::IndistinguishableFromControl => "Not distinguishable from the control",
+        FindingKind::WithinFloor => "Within what the placement of loops moves",
         FindingKind::DeadCode => "Work was removed by the compiler",
         FindingKind::UnequalWork => "Unequal work",
         FindingKind::Drift => "Drift during the run",
@@ -109,9 +113,10 @@ pub fn weight(kind: FindingKind) -> Weight {
         | FindingKind::ControlDearer
         | FindingKind::SeveralModes
         | FindingKind::ShortSlice => Weight::Warning,
-        FindingKind::IndistinguishableFromControl | FindingKind::Outliers | FindingKind::Note => {
-            Weight::Info
-        }
+        FindingKind::IndistinguishableFromControl
+        | FindingKind::WithinFloor
+        | FindingKind::Outliers
+        | FindingKind::Note => Weight::Info,
     }
 }
 
@@ -266,8 +271,34 @@ fn resource_facts(estimate: &Estimate) -> Vec<Fact> {
             number::quantity(Unit::Nanoseconds, wait),
         ));
     }
-    if let Some(instructions) = used.instructions {
-        facts.push(Fact::new("Instructions", per_op(instructions)));
+    if let Some(count) = used.instructions {
+        facts.push(Fact::new("Instructions", instructions(&count)));
     }
     facts
+}
+
+/// The instructions of the operation to as many places as mean something.
+fn rounded(count: InstructionCount) -> f64 {
+    let places = 10f64.powi(count.decimals() as i32);
+    (count.per_operation() * places).round() / places
+}
+
+/// Instructions in words: the difference, both frames, what counted, and cycles if they were.
+fn instructions(count: &InstructionCount) -> String {
+    let by = match count.by {
+        CountedBy::Callgrind => "callgrind",
+        CountedBy::Processor => "the processor's counters, in user mode",
+    };
+    let places = count.decimals();
+    let mut text = format!(
+        "{} (control {:.places$}, test {:.places$} an iteration, difference ± {}; by {by})",
+        count.in_words(),
+        count.control,
+        count.test,
+        number::significant(count.within, 1),
+    );
+    if let Some(cycles) = count.cycles {
+        text.push_str(&format!(", {} cycles", number::significant(cycles, 3)));
+    }
+    text
 }

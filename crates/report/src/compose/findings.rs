@@ -119,10 +119,11 @@ type Noted<'a> = (&'a Identity, &'a Finding);
 fn found<'a>(view: &View<'a>) -> Vec<(FindingKind, Vec<Noted<'a>>)> {
     let mut by_kind: Vec<(FindingKind, Vec<Noted>)> = Vec::new();
     for result in &view.run.results {
-        let Outcome::Frame(estimate) = &result.outcome else {
-            continue;
+        let of_frame = match &result.outcome {
+            Outcome::Frame(estimate) => estimate.findings.as_slice(),
+            _ => &[],
         };
-        for finding in &estimate.findings {
+        for finding in of_frame.iter().chain(&result.findings) {
             let noted = (&result.identity, finding);
             match by_kind.iter_mut().find(|(kind, _)| *kind == finding.kind) {
                 Some((_, all)) => all.push(noted),

@@ -192,7 +192,33 @@ impl Tally {
 }
 
 fn facts(run: &RunRecord) -> Vec<Fact> {
+    let (mut facts, when) = (machine_facts(run), run_facts(run));
+    // The machine stands between what the run is and what it measured.
+    facts.splice(0..0, when[..2].to_vec());
+    facts.extend_from_slice(&when[2..]);
+    facts
+}
+
+/// The machine of a run.
+pub fn machine_facts(run: &RunRecord) -> Vec<Fact> {
     let machine = &run.machine;
+    let mut facts = vec![
+        Fact::new("Machine", machine_line(run)),
+        Fact::new(
+            "System",
+            format!("{}, kernel {}", machine.system, machine.kernel),
+        ),
+        Fact::new("Governor", machine.governor.clone()),
+        Fact::new("Clock source", machine.clock_source.clone()),
+        Fact::new("Hardware counters", machine.counters.clone()),
+        Fact::new("FIFO scheduling", machine.fifo.clone()),
+    ];
+    facts.retain(|fact| !fact.text.is_empty());
+    facts
+}
+
+/// A run: which, when, under what load, how, and what with.
+pub fn run_facts(run: &RunRecord) -> Vec<Fact> {
     let ended = run.ended.as_deref().unwrap_or("not ended");
     let sizes = if run.quick {
         "quick sizes"
@@ -202,16 +228,7 @@ fn facts(run: &RunRecord) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("Run", format!("{} of suite {}, {sizes}", run.id, run.suite)),
         Fact::new("When", format!("{} – {ended}", run.started)),
-        Fact::new("Machine", machine_line(run)),
-        Fact::new(
-            "System",
-            format!("{}, kernel {}", machine.system, machine.kernel),
-        ),
-        Fact::new("Governor", machine.governor.clone()),
-        Fact::new("Clock source", machine.clock_source.clone()),
-        Fact::new("Load at the start", number::fixed(machine.load, 2)),
-        Fact::new("Hardware counters", machine.counters.clone()),
-        Fact::new("FIFO scheduling", machine.fifo.clone()),
+        Fact::new("Load at the start", number::fixed(run.machine.load, 2)),
         Fact::new("Policy and placement", conditions(run)),
     ];
     for subject in &run.subjects {

@@ -66,7 +66,7 @@ fn table(view: &View, results: &[&ResultRecord]) -> Table {
                   It is shown where operations had such times, and did not each start when the one before had ended. \
                   Percentiles that the number of samples does not support are left out. Mean − overhead is the paper's Tave − Tov, \
                   where Tov is what reading the clock costs; what it takes to cause the event, such as sending a signal, is inside \
-                  the response."
+                  the response. Policy and placement are as the threads reported, where the findings do not say otherwise."
             .into(),
         corner: "Operation".into(),
         columns: columns.titles.iter().map(titled).collect(),

@@ -11,8 +11,10 @@ mod interference;
 mod latency;
 mod method;
 mod published;
+mod savings;
 mod slope;
 mod storage;
+mod together;
 mod trends;
 pub(crate) mod view;
 
@@ -21,17 +23,24 @@ use crate::layout::{Group, Layout};
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 pub use comparison::compose_comparison;
 pub(crate) use header::summary;
+pub use together::compose_together;
 use view::View;
 
 /// The document of a run. A run whose suite cannot be read is shown without its arrangement, and says so.
 pub fn compose(run: &RunRecord) -> Document {
+    let (layout, fault) = arranged(run);
+    let mut document = compose_with(run, &layout);
+    document.summary.extend(fault);
+    document
+}
+
+/// The arrangement of a run's suite, or none, and why.
+fn arranged(run: &RunRecord) -> (Layout, Option<Note>) {
     match Layout::from_suite_text(&run.suite_toml) {
-        Ok(layout) => compose_with(run, &layout),
+        Ok(layout) => (layout, None),
         Err(error) => {
-            let mut document = compose_with(run, &Layout::default());
             let note = Note::new(Weight::Warning, "Suite", error.to_string());
-            document.summary.push(note);
-            document
+            (Layout::default(), Some(note))
         }
     }
 }
@@ -40,13 +49,21 @@ pub fn compose(run: &RunRecord) -> Document {
 pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
     let view = View::new(run, layout);
     let mut document = header::document(&view);
-    for (index, group) in layout.groups.iter().enumerate() {
-        let results = results_of(&view, Some(index));
+    document.sections = sections(&view);
+    document.sections.push(method::section());
+    document
+}
+
+/// All of a run's sections but the one on how to read them.
+fn sections(view: &View) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for (index, group) in view.layout.groups.iter().enumerate() {
+        let results = results_of(view, Some(index));
         if !results.is_empty() {
-            document.sections.push(section(&view, group, &results));
+            sections.push(section(view, group, &results));
         }
     }
-    let others = results_of(&view, None);
+    let others = results_of(view, None);
     if !others.is_empty() {
         let group = Group {
             id: "others".into(),
@@ -54,12 +71,12 @@ pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
             text: "Results that the suite kept with this run does not name.".into(),
             ..Group::default()
         };
-        document.sections.push(section(&view, &group, &others));
+        sections.push(section(view, &group, &others));
     }
-    document.sections.extend(published::section(&view));
-    document.sections.extend(findings::section(&view));
-    document.sections.push(method::section());
-    document
+    sections.extend(published::section(view));
+    sections.extend(savings::sections(view));
+    sections.extend(findings::section(view));
+    sections
 }
 
 fn results_of<'a>(view: &View<'a>, group: Option<usize>) -> Vec<&'a ResultRecord> {

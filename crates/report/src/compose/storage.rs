@@ -29,7 +29,8 @@ pub fn blocks(view: &View, results: &[&ResultRecord]) -> Vec<Block> {
     let table = Table {
         title: "Storage loops".into(),
         caption: "Growth is a dearer turn that recurs at a regular distance. Where all storage is kept, the allocator asks for more \
-                  then, or pages are touched for the first time."
+                  then, or pages are touched for the first time. Policy and placement are as the thread reported, where the findings \
+                  do not say otherwise."
             .into(),
         corner: "Loop".into(),
         columns: COLUMNS.map(|title| Column { title: title.into(), ..Column::default() }).to_vec(),

@@ -49,12 +49,7 @@ impl RunColumn {
 impl<'a> View<'a> {
     /// Arranges a run.
     pub fn new(run: &'a RunRecord, layout: &'a Layout) -> Self {
-        let mut subjects: Vec<String> = run.subjects.iter().map(|s| s.id.clone()).collect();
-        for result in &run.results {
-            if !subjects.contains(&result.identity.subject) {
-                subjects.push(result.identity.subject.clone());
-            }
-        }
+        let subjects = subjects_of(std::slice::from_ref(run));
         View {
             run,
             layout,
@@ -132,6 +127,21 @@ impl<'a> View<'a> {
                     .any(|row| row.test == result.identity.test)
         })
     }
+}
+
+/// The subjects of runs in order of colour.
+pub fn subjects_of(runs: &[RunRecord]) -> Vec<String> {
+    let mut subjects: Vec<String> = Vec::new();
+    for run in runs {
+        let started = run.subjects.iter().map(|subject| &subject.id);
+        let measured = run.results.iter().map(|result| &result.identity.subject);
+        for subject in started.chain(measured) {
+            if !subjects.contains(subject) {
+                subjects.push(subject.clone());
+            }
+        }
+    }
+    subjects
 }
 
 /// The finding that makes a figure worthless, in a few words.

@@ -92,10 +92,10 @@ pub fn side_notes(figure: &Figure) -> Vec<String> {
     if figure.standing == Standing::LikeControl
         && let Some(instructions) = figure.instructions
     {
-        notes.push(format!(
-            "{} instr",
-            number::exact(Unit::Count, instructions)
-        ));
+        notes.push(match instructions {
+            fewer if fewer < 0.0 => format!("{} instr", number::exact(Unit::Count, fewer)),
+            more => format!("+{} instr", number::exact(Unit::Count, more)),
+        });
     }
     notes
 }

@@ -6,7 +6,7 @@ use crate::comparison::Comparison;
 use crate::compose::view::{View, fatal};
 use crate::layout::Layout;
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{ClockEstimate, Distribution, Estimate, Interval};
+use antiphon_measure::{ClockEstimate, Distribution, Estimate, Finding, Interval};
 use thiserror::Error;
 
 /// Why no CSV was written.
@@ -20,7 +20,7 @@ pub enum CsvError {
     Finish(String),
 }
 
-const HEADINGS: [&str; 33] = [
+const HEADINGS: [&str; 35] = [
     "group",
     "label",
     "test",
@@ -54,6 +54,8 @@ const HEADINGS: [&str; 33] = [
     "findings",
     "reason",
     "mend",
+    "suite",
+    "run",
 ];
 
 /// One record by column name; columns that it does not name are empty.
@@ -89,13 +91,24 @@ impl Record {
 /// # Errors
 /// Writing into memory failed.
 pub fn run(run: &RunRecord) -> Result<String, CsvError> {
-    let layout = Layout::from_suite_text(&run.suite_toml).unwrap_or_default();
-    let view = View::new(run, &layout);
+    runs(std::slice::from_ref(run))
+}
+
+/// Every figure of these runs.
+///
+/// # Errors
+/// Writing into memory failed.
+pub fn runs(runs: &[RunRecord]) -> Result<String, CsvError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADINGS)?;
-    for result in &run.results {
-        for record in records(&view, result) {
-            writer.write_record(record.fields())?;
+    for run in runs {
+        let layout = Layout::from_suite_text(&run.suite_toml).unwrap_or_default();
+        let view = View::new(run, &layout);
+        for result in &run.results {
+            for record in records(&view, result) {
+                let record = record.with_text("suite", &run.suite).with("run", run.id);
+                writer.write_record(record.fields())?;
+            }
         }
     }
     finish(writer)
@@ -133,9 +146,13 @@ fn identity(view: &View, result: &ResultRecord) -> Record {
 
 fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
     let start = |figure: &'static str, unit: &str| {
-        identity(view, result)
+        let record = identity(view, result)
             .with("figure", figure)
-            .with_text("unit", unit)
+            .with_text("unit", unit);
+        match result.findings.is_empty() {
+            true => record,
+            false => record.with_text("findings", &texts(&result.findings)),
+        }
     };
     let ns = |figure, value: f64| start(figure, "ns").with("value", value);
     match &result.outcome {
@@ -227,7 +244,6 @@ fn standing(e: &Estimate) -> &'static str {
 
 fn frame(record: Record, e: &Estimate) -> Record {
     let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-    let findings: Vec<String> = e.findings.iter().map(|f| f.text.clone()).collect();
     record
         .with_interval(&e.cost_ns)
         .with("standing", standing(e))
@@ -246,12 +262,20 @@ fn frame(record: Record, e: &Estimate) -> Record {
         .with("involuntary", e.resources.involuntary)
         .with("minor_faults", e.resources.minor_faults)
         .with("major_faults", e.resources.major_faults)
-        .with("instructions", optional(e.resources.instructions))
+        .with(
+            "instructions",
+            optional(e.resources.instructions.map(|count| count.per_operation())),
+        )
         .with("iterations", e.iterations)
         .with("blocks", e.blocks)
         .with("total_iterations", e.total_iterations)
         .with("stopped", word(&e.stopped))
-        .with_text("findings", &findings.join("; "))
+        .with_text("findings", &texts(&e.findings))
+}
+
+fn texts(findings: &[Finding]) -> String {
+    let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
+    texts.join("; ")
 }
 
 /// The stable word of an enumeration, as in JSON.

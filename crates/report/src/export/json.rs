@@ -19,6 +19,7 @@ struct Envelope<'a, T> {
 #[serde(rename_all = "snake_case")]
 enum Body<'a, T> {
     Run(&'a T),
+    Runs(&'a [T]),
     Comparison(&'a T),
 }
 
@@ -28,6 +29,14 @@ enum Body<'a, T> {
 /// The record cannot be serialized.
 pub fn run(run: &RunRecord) -> Result<String, serde_json::Error> {
     write("antiphon.run", Body::Run(run))
+}
+
+/// `{"schema": "antiphon.runs", "version": 1, "runs": [ … ]}`: several runs, each as in [`run`].
+///
+/// # Errors
+/// A record cannot be serialized.
+pub fn runs(runs: &[RunRecord]) -> Result<String, serde_json::Error> {
+    write("antiphon.runs", Body::Runs(runs))
 }
 
 /// `{"schema": "antiphon.comparison", "version": 1, "comparison": …}`.

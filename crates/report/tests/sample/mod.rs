@@ -2,11 +2,12 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub mod compared;
-mod kinds;
+pub mod kinds;
 
 use antiphon_lab::suite::{Row, RowKind, Suite};
 use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 use antiphon_measure::*;
+use antiphon_report::document::{Block, Document, Section, Table};
 use kinds::{clocks, delay, interference, latency, storage};
 
 pub const SUITE: &str = include_str!("../../../../suites/features.toml");
@@ -105,6 +106,7 @@ pub fn result(identity: Identity, outcome: Outcome) -> ResultRecord {
         identity,
         outcome,
         starts: Vec::new(),
+        findings: Vec::new(),
     }
 }
 
@@ -281,12 +283,23 @@ fn cost(test: &str) -> f64 {
     found.map_or(10.0, |(_, cost)| *cost)
 }
 
+/// A count by callgrind of an operation with so many instructions.
+fn counted(more: f64) -> InstructionCount {
+    InstructionCount {
+        control: 3.0,
+        test: 3.0 + more,
+        within: 0.02,
+        by: CountedBy::Callgrind,
+        cycles: None,
+    }
+}
+
 /// Everything that can go wrong, once.
 fn disturb(run: &mut RunRecord) {
     use FindingKind::*;
     mend_frame(run, "call.inline.none", |e| {
         e.cost_ns = interval(0.01, 0.05);
-        e.resources.instructions = Some(0.0);
+        e.resources.instructions = Some(counted(0.0));
         e.findings.push(finding(
             IndistinguishableFromControl,
             "the interval −0.04 … 0.06 ns contains zero",
@@ -294,7 +307,7 @@ fn disturb(run: &mut RunRecord) {
     });
     mend_frame(run, "exception.not_raised.block", |e| {
         e.cost_ns = interval(0.02, 0.3);
-        e.resources.instructions = Some(2.0);
+        e.resources.instructions = Some(counted(2.0));
         e.findings.push(finding(
             IndistinguishableFromControl,
             "the interval −0.28 … 0.32 ns contains zero",
@@ -359,4 +372,24 @@ fn mend_frame(run: &mut RunRecord, test: &str, change: impl Fn(&mut Estimate)) {
             change(estimate);
         }
     }
+}
+
+/// A section by its id.
+pub fn section<'d>(document: &'d Document, id: &str) -> &'d Section {
+    let found = document.sections.iter().find(|section| section.id == id);
+    found.unwrap_or_else(|| panic!("no section {id}"))
+}
+
+/// The tables of a section.
+pub fn tables(section: &Section) -> Vec<&Table> {
+    let blocks = section.blocks.iter();
+    blocks
+        .filter_map(|block| {
+            if let Block::Table(table) = block {
+                Some(table)
+            } else {
+                None
+            }
+        })
+        .collect()
 }

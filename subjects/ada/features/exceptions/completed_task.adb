@@ -1,8 +1,7 @@
 with Ada.Unchecked_Deallocation;
+with Exception_Frames;
 
 package body Completed_Task is
-
-   use type Kit.Checksum, Kit.Iterations;
 
    task type Brief is
       entry Visit;
@@ -33,21 +32,16 @@ package body Completed_Task is
       end loop;
    end Complete_One;
 
-   procedure Frame (Count : Kit.Iterations; Sum : out Kit.Checksum) is
-      Index   : Kit.Iterations := 0;
-      Handled : Kit.Checksum   := 0;
+   procedure Visit_It with Inline_Always;
+
+   procedure Visit_It is
    begin
-      while Index < Count loop
-         begin
-            Gone.Visit;
-         exception
-            when Tasking_Error =>
-               Handled := Handled + 1;
-         end;
-         Kit.Increment (Index);
-      end loop;
-      Sum := Handled;
-   end Frame;
+      Gone.Visit;
+   end Visit_It;
+
+   procedure Visits is new Exception_Frames.Handled_By_Caller (Visit_It);
+
+   procedure Frame (Count : Kit.Iterations; Sum : out Kit.Checksum) renames Visits;
 
    procedure Forget_It (Arg : Kit.Argument) is
       pragma Unreferenced (Arg);

@@ -1,33 +1,35 @@
+with Exceptions_In_Line;
+
 package body Exception_Causes is
 
    procedure Raise_Nothing is
    begin
-      null;
+      Exceptions_In_Line.Nothing;
    end Raise_Nothing;
 
    procedure Raise_User is
    begin
-      raise Failure;
+      Exceptions_In_Line.User;
    end Raise_User;
 
    procedure Raise_Range is
    begin
-      Narrowed := Too_Large;
+      Exceptions_In_Line.By_Range;
    end Raise_Range;
 
    procedure Raise_Overflow is
    begin
-      Result := Largest + 1;
+      Exceptions_In_Line.By_Overflow;
    end Raise_Overflow;
 
    procedure Raise_Constraint_Error is
    begin
-      raise Constraint_Error;
+      Exceptions_In_Line.By_Constraint_Error;
    end Raise_Constraint_Error;
 
    procedure Raise_Tasking_Error is
    begin
-      raise Tasking_Error;
+      Exceptions_In_Line.By_Tasking_Error;
    end Raise_Tasking_Error;
 
    function Raises (Its : not null Cause) return Boolean is

@@ -1,4 +1,4 @@
---  What raises an exception, and its null counterpart. Compiled apart from the frames
+--  Procedures that raise an exception, and their null counterpart. Compiled apart from the frames
 
 package Exception_Causes is
 

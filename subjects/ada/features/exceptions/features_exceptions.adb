@@ -1,12 +1,25 @@
 with Completed_Task;
 with Exception_Causes; use Exception_Causes;
 with Exception_Frames; use Exception_Frames;
+with Exception_Handlers;
 with Exception_Levels;
+with Exceptions_In_Line;
 with Kit;              use Kit;
 
 package body Features_Exceptions is
 
-   --  Frames of procedures that raise ------------------------------------------------------------------------------
+   --  Frames -------------------------------------------------------------------------------------------------------
+
+   procedure Bare is new Not_Handled (Raise_Nothing);
+   procedure Bare_Procedure is new Not_Handled (Exception_Handlers.Bare);
+   procedure Handler_In_Procedure is new Not_Handled (Exception_Handlers.Handling);
+
+   procedure Nothing_In_Block is new Control_Of_Caller (Exceptions_In_Line.Nothing);
+   procedure User_In_Block is new Handled_By_Caller (Exceptions_In_Line.User);
+   procedure Range_In_Block is new Handled_By_Caller (Exceptions_In_Line.By_Range);
+   procedure Overflow_In_Block is new Handled_By_Caller (Exceptions_In_Line.By_Overflow);
+   procedure Constraint_Error_In_Block is new Handled_By_Caller (Exceptions_In_Line.By_Constraint_Error);
+   procedure Tasking_Error_In_Block is new Handled_By_Caller (Exceptions_In_Line.By_Tasking_Error);
 
    procedure User_In_Procedure is new Handled_By_Caller (Raise_User);
    procedure Range_In_Procedure is new Handled_By_Caller (Raise_Range);

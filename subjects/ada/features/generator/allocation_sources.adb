@@ -51,9 +51,7 @@ package body Allocation_Sources is
    procedure Write_Types is
       Unit : constant String := "Allocation_Types";
    begin
-      Open (Unit, Is_Body => False, Purpose => "Types of allocated objects, named by their size in bytes");
-      Put (0, "package " & Unit & " is");
-      Blank;
+      Open_Package (Unit, Is_Body => False, Purpose => "Types of allocated objects, named by their size in bytes");
       Put (1, "type Colour is (Red, Green, Blue);");
       Put (1, "type Integer_Access is access Integer;");
       Put (1, "type Enumeration_Access is access Colour;");
@@ -63,8 +61,7 @@ package body Allocation_Sources is
       for Bytes of New_Sizes loop
          Put_Types (Bytes);
       end loop;
-      Put (0, "end " & Unit & ';');
-      Close;
+      Close_Package (Unit);
    end Write_Types;
 
    --  Declarative regions: a procedure with local objects for each test ---------------------------------------------
@@ -121,19 +118,15 @@ package body Allocation_Sources is
    procedure Write_Locals is
       Purpose : constant String := "Procedures with local objects, and their null counterpart";
    begin
-      Open (Locals, Is_Body => False, Purpose => Purpose);
-      Put (0, "package " & Locals & " is");
-      Blank;
+      Open_Package (Locals, Is_Body => False, Purpose => Purpose);
       Put_Locals_Declarations;
-      Put (0, "end " & Locals & ';');
-      Close;
+      Close_Package (Locals);
 
-      Open (Locals, Is_Body => True, Purpose => Purpose);
-      Put (0, "with Allocation_Types;    use Allocation_Types;");
-      Put (0, "with System.Machine_Code; use System.Machine_Code;");
-      Blank;
-      Put (0, "package body " & Locals & " is");
-      Blank;
+      Open_Package
+        (Locals, Is_Body => True, Purpose => Purpose,
+         Context =>
+           "with Allocation_Types;    use Allocation_Types;" & ASCII.LF
+           & "with System.Machine_Code; use System.Machine_Code;");
       Put (1, "procedure Nothing is");
       Put (1, "begin");
       Put (2, "null;");
@@ -149,8 +142,7 @@ package body Allocation_Sources is
             Put_Composite_Region (Kind, Bytes);
          end loop;
       end loop;
-      Put (0, "end " & Locals & ';');
-      Close;
+      Close_Package (Locals);
    end Write_Locals;
 
    --  Allocators ----------------------------------------------------------------------------------------------------
@@ -209,30 +201,24 @@ package body Allocation_Sources is
    procedure Write_Allocators is
       Purpose : constant String := "Functions that allocate, and their null counterparts";
    begin
-      Open (Allocators, Is_Body => False, Purpose => Purpose);
-      Put (0, "with Allocation_Types; use Allocation_Types;");
-      Blank;
-      Put (0, "package " & Allocators & " is");
-      Blank;
+      Open_Package
+        (Allocators, Is_Body => False, Purpose => Purpose,
+         Context => "with Allocation_Types; use Allocation_Types;");
       Put_Allocators (In_Body => False);
       for Bytes of Freed_Sizes loop
          Put (1, "procedure New_And_Free_" & Numeral (Bytes) & ';');
       end loop;
       Blank;
-      Put (0, "end " & Allocators & ';');
-      Close;
+      Close_Package (Allocators);
 
-      Open (Allocators, Is_Body => True, Purpose => Purpose);
-      Put (0, "with Ada.Unchecked_Deallocation;");
-      Blank;
-      Put (0, "package body " & Allocators & " is");
-      Blank;
+      Open_Package
+        (Allocators, Is_Body => True, Purpose => Purpose,
+         Context => "with Ada.Unchecked_Deallocation;");
       Put_Allocators (In_Body => True);
       for Bytes of Freed_Sizes loop
          Put_New_And_Free (Bytes);
       end loop;
-      Put (0, "end " & Allocators & ';');
-      Close;
+      Close_Package (Allocators);
    end Write_Allocators;
 
    --  Frames and registration ---------------------------------------------------------------------------------------
@@ -314,25 +300,21 @@ package body Allocation_Sources is
       Unit    : constant String := "Allocations_By_Size";
       Purpose : constant String := "Registers allocation tests whose objects differ in type and size";
    begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put (0, "package " & Unit & " is");
-      Blank;
+      Open_Package (Unit, Is_Body => False, Purpose => Purpose);
       Put (1, "procedure Register_Fixed;");
       Put (1, "procedure Register_New;");
       Blank;
-      Put (0, "end " & Unit & ';');
-      Close;
+      Close_Package (Unit);
 
-      Open (Unit, Is_Body => True, Purpose => Purpose);
-      Put (0, "with Allocation_Frames; use Allocation_Frames;");
-      Put (0, "with Allocation_Locals;");
-      Put (0, "with Allocation_Rings;");
-      Put (0, "with Allocation_Types; use Allocation_Types;");
-      Put (0, "with Allocators;");
-      Put (0, "with Kit;");
-      Blank;
-      Put (0, "package body " & Unit & " is");
-      Blank;
+      Open_Package
+        (Unit, Is_Body => True, Purpose => Purpose,
+         Context =>
+           "with Allocation_Frames; use Allocation_Frames;" & ASCII.LF
+           & "with Allocation_Locals;" & ASCII.LF
+           & "with Allocation_Rings;" & ASCII.LF
+           & "with Allocation_Types; use Allocation_Types;" & ASCII.LF
+           & "with Allocators;" & ASCII.LF
+           & "with Kit;");
       Put (1, "procedure Frame_Nothing is new Entering (Allocation_Locals.Nothing);");
       Put_Fixed_Tests (Declaring => True);
       Put_New_Tests (Declaring => True);
@@ -349,8 +331,7 @@ package body Allocation_Sources is
       Put_Freed_Tests (Declaring => False);
       Put (1, "end Register_New;");
       Blank;
-      Put (0, "end " & Unit & ';');
-      Close;
+      Close_Package (Unit);
    end Write_Registration;
 
    procedure Write is

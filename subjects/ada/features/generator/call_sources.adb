@@ -5,23 +5,11 @@ package body Call_Sources is
 
    --  Parts -------------------------------------------------------------------------------------------------------
 
-   procedure Put_Package_Start (Withs : String; Unit : String; Is_Body : Boolean) is
-   begin
-      Put (0, "with Kit; use type Kit.Iterations;");
-      Put (0, "with Call_Data;");
-      if Withs /= "" then
-         Put (0, Withs);
-      end if;
-      Blank;
-      Put (0, "package " & (if Is_Body then "body " else "") & Unit & " is");
-      Blank;
-   end Put_Package_Start;
+   For_Frames : constant String := "with Kit; use type Kit.Iterations;" & ASCII.LF & "with Call_Data;";
+   --  What the bodies of packages with frames need
 
-   procedure Put_Package_End (Unit : String) is
-   begin
-      Put (0, "end " & Unit & ';');
-      Close;
-   end Put_Package_End;
+   For_Cells : constant String := "   with package Cells is new Call_Cells (<>);";
+   --  The formal package of all generic ones
 
    procedure Put_Frame_Declarations (Of_Callees : Callee_List) is
    begin
@@ -30,6 +18,13 @@ package body Call_Sources is
       end loop;
       Blank;
    end Put_Frame_Declarations;
+
+   procedure Put_Test_Frames (Package_Prefix : String; Of_Callees : Callee_List) is
+   begin
+      for Item of Of_Callees loop
+         Put_Test_Frame (Package_Prefix, Item);
+      end loop;
+   end Put_Test_Frames;
 
    procedure Put_Registration (Test_Name, Control, Test : String) is
    begin
@@ -40,16 +35,68 @@ package body Call_Sources is
       Put (2, "   Prepare => Call_Data.Restore'Access, Reset => Call_Data.Restore'Access);");
    end Put_Registration;
 
-   procedure Put_Register (Form : String; Of_Callees : Callee_List) is
+   procedure Put_Register (Form : String) is
+      --  Of the frames in the same package
    begin
       Put (1, "procedure Register is");
       Put (1, "begin");
-      for Item of Of_Callees loop
+      for Item of Of_Plain_Packages loop
          Put_Registration ("call." & Form & '.' & Words (Item), "Frame_" & Name (Item), "Frame_" & Name (Item));
       end loop;
       Put (1, "end Register;");
       Blank;
    end Put_Register;
+
+   --  Callees in a package of their own ---------------------------------------------------------------------------
+
+   procedure Write_Callees (Unit, Purpose, Context, Formals : String; All_Of_Them : Callee_List) is
+   begin
+      Open_Package (Unit, Is_Body => False, Purpose => Purpose, Context => Context, Formals => Formals);
+      for Item of All_Of_Them loop
+         Put_Declaration (1, Item);
+      end loop;
+      Blank;
+      Close_Package (Unit);
+
+      Open_Package (Unit, Is_Body => True, Purpose => Purpose);
+      for Item of All_Of_Them loop
+         Put_Body (1, Item);
+      end loop;
+      Close_Package (Unit);
+   end Write_Callees;
+
+   --  Callees beside their frames ---------------------------------------------------------------------------------
+
+   type Treatment is (Apart, Inlined);
+   --  Apart: a callee stays a call although the compiler sees its body
+
+   procedure Put_Callees_And_Frames (Of_Callees : Callee_List; How : Treatment) is
+   begin
+      for Item of Of_Callees loop
+         Put_Declaration (1, Item);
+         case How is
+            when Apart =>
+               Put (1, "pragma No_Inline (Pass_" & Name (Item) & ");");
+               Put (1, "pragma Machine_Attribute (Pass_" & Name (Item) & ", ""noipa"");");
+            when Inlined =>
+               Put (1, "pragma Inline (Pass_" & Name (Item) & ");");
+         end case;
+         Blank;
+         Put_Body (1, Item);
+         Put_Test_Frame ("", Item);
+      end loop;
+   end Put_Callees_And_Frames;
+
+   procedure Write_Within (Unit, Form, Calls, Purpose : String; How : Treatment) is
+      --  Callees, frames and registration in one package
+   begin
+      Write_Registering_Spec (Unit, Calls);
+      Open_Package
+        (Unit, Is_Body => True, Purpose => Purpose, Context => For_Frames & ASCII.LF & "with Call_Controls;");
+      Put_Callees_And_Frames (Of_Plain_Packages, How);
+      Put_Register (Form);
+      Close_Package (Unit);
+   end Write_Within;
 
    --  Plain packages ----------------------------------------------------------------------------------------------
 
@@ -57,99 +104,30 @@ package body Call_Sources is
       Unit    : constant String := "Call_Controls";
       Purpose : constant String := "Control frames of all call tests: the callees' statements in line";
    begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put (0, "with Kit;");
-      Blank;
-      Put (0, "package " & Unit & " is");
-      Blank;
+      Open_Package (Unit, Is_Body => False, Purpose => Purpose, Context => "with Kit;");
       Put_Frame_Declarations (Of_Plain_Packages);
-      Put_Package_End (Unit);
+      Close_Package (Unit);
 
-      Open (Unit, Is_Body => True, Purpose => Purpose);
-      Put_Package_Start ("", Unit, Is_Body => True);
+      Open_Package (Unit, Is_Body => True, Purpose => Purpose, Context => For_Frames);
       for Item of Of_Plain_Packages loop
          Put_Control_Frame (Item);
       end loop;
-      Put_Package_End (Unit);
+      Close_Package (Unit);
    end Write_Controls;
 
-   procedure Write_Targets is
-      Unit    : constant String := "Call_Targets";
-      Purpose : constant String := "Callees of interpackage calls";
-   begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put (0, "with Call_Data;");
-      Blank;
-      Put (0, "package " & Unit & " is");
-      Blank;
-      for Item of Of_Plain_Packages loop
-         Put_Declaration (1, Item);
-      end loop;
-      Blank;
-      Put_Package_End (Unit);
-
-      Open (Unit, Is_Body => True, Purpose => Purpose);
-      Put (0, "package body " & Unit & " is");
-      Blank;
-      for Item of Of_Plain_Packages loop
-         Put_Body (1, Item);
-      end loop;
-      Put_Package_End (Unit);
-   end Write_Targets;
-
    procedure Write_Inter is
-      Unit : constant String := "Calls_Inter";
+      Unit    : constant String := "Calls_Inter";
+      Targets : constant String := "Call_Targets";
    begin
+      Write_Callees (Targets, "Callees of interpackage calls", "with Call_Data;", "", Of_Plain_Packages);
       Write_Registering_Spec (Unit, "Calls between packages");
-      Open (Unit, Is_Body => True, Purpose => "Test frames of calls between packages");
-      Put_Package_Start ("with Call_Controls; with Call_Targets;", Unit, Is_Body => True);
-      for Item of Of_Plain_Packages loop
-         Put_Test_Frame ("Call_Targets.", Item);
-      end loop;
-      Put_Register ("inter", Of_Plain_Packages);
-      Put_Package_End (Unit);
+      Open_Package
+        (Unit, Is_Body => True, Purpose => "Test frames of calls between packages",
+         Context => For_Frames & ASCII.LF & "with Call_Controls; with " & Targets & ';');
+      Put_Test_Frames (Targets & '.', Of_Plain_Packages);
+      Put_Register ("inter");
+      Close_Package (Unit);
    end Write_Inter;
-
-   procedure Put_Kept_Apart (Item : Callee) is
-      --  A callee that stays a call although the compiler sees its body
-   begin
-      Put_Declaration (1, Item);
-      Put (1, "pragma No_Inline (Pass_" & Name (Item) & ");");
-      Put (1, "pragma Machine_Attribute (Pass_" & Name (Item) & ", ""noipa"");");
-      Blank;
-   end Put_Kept_Apart;
-
-   procedure Write_Intra is
-      Unit : constant String := "Calls_Intra";
-   begin
-      Write_Registering_Spec (Unit, "Calls within a package");
-      Open (Unit, Is_Body => True, Purpose => "Callees and test frames of calls within a package");
-      Put_Package_Start ("with Call_Controls;", Unit, Is_Body => True);
-      for Item of Of_Plain_Packages loop
-         Put_Kept_Apart (Item);
-         Put_Body (1, Item);
-         Put_Test_Frame ("", Item);
-      end loop;
-      Put_Register ("intra", Of_Plain_Packages);
-      Put_Package_End (Unit);
-   end Write_Intra;
-
-   procedure Write_Inline is
-      Unit : constant String := "Calls_Inline";
-   begin
-      Write_Registering_Spec (Unit, "Calls within a package, with pragma Inline");
-      Open (Unit, Is_Body => True, Purpose => "Callees with pragma Inline, and their test frames");
-      Put_Package_Start ("with Call_Controls;", Unit, Is_Body => True);
-      for Item of Of_Plain_Packages loop
-         Put_Declaration (1, Item);
-         Put (1, "pragma Inline (Pass_" & Name (Item) & ");");
-         Blank;
-         Put_Body (1, Item);
-         Put_Test_Frame ("", Item);
-      end loop;
-      Put_Register ("inline", Of_Plain_Packages);
-      Put_Package_End (Unit);
-   end Write_Inline;
 
    --  Generic packages --------------------------------------------------------------------------------------------
 
@@ -157,17 +135,8 @@ package body Call_Sources is
    is (case Item is when Of_Integer => "Integers", when Of_Enumeration => "Colours");
 
    function Actual_Cells (Item : Known_Type) return String
-   is (case Item is when Of_Integer => "Integer_Cells", when Of_Enumeration => "Colour_Cells");
-
-   procedure Put_Generic_Start (Unit, Withs : String) is
-   begin
-      Put (0, "with Call_Cells;" & Withs);
-      Blank;
-      Put (0, "generic");
-      Put (1, "with package Cells is new Call_Cells (<>);");
-      Put (0, "package " & Unit & " is");
-      Blank;
-   end Put_Generic_Start;
+   is ("Call_Data."
+       & (case Item is when Of_Integer => "Integer_Cells", when Of_Enumeration => "Colour_Cells"));
 
    procedure Write_Instances (Unit : String) is
       --  Library units of their own
@@ -179,33 +148,35 @@ package body Call_Sources is
          Blank;
          Put
            (0,
-            "package " & Unit & '_' & Instance_Name (Item)
-            & " is new " & Unit & " (Call_Data." & Actual_Cells (Item) & ");");
+            "package " & Unit & '_' & Instance_Name (Item) & " is new " & Unit & " (" & Actual_Cells (Item) & ");");
          Close;
       end loop;
    end Write_Instances;
 
    procedure Write_Generic_Targets is
-      Unit    : constant String := "Generic_Targets";
-      Purpose : constant String := "Generic callees of calls between packages";
+      Unit : constant String := "Generic_Targets";
    begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put_Generic_Start (Unit, " with Call_Data;");
-      for Item of Of_Generics loop
-         Put_Declaration (1, Item);
-      end loop;
-      Blank;
-      Put_Package_End (Unit);
-
-      Open (Unit, Is_Body => True, Purpose => Purpose);
-      Put (0, "package body " & Unit & " is");
-      Blank;
-      for Item of Of_Generics loop
-         Put_Body (1, Item);
-      end loop;
-      Put_Package_End (Unit);
+      Write_Callees
+        (Unit, "Generic callees of calls between packages",
+         Context     => "with Call_Cells; with Call_Data;",
+         Formals     => For_Cells,
+         All_Of_Them => Of_Generics);
       Write_Instances (Unit);
    end Write_Generic_Targets;
+
+   procedure Write_Caller_Instances (Unit : String) is
+   begin
+      for Item in Known_Type loop
+         Open (Unit & '_' & Instance_Name (Item), Is_Body => False, Purpose => "An instance");
+         Put (0, "with Call_Data;");
+         Put (0, "with " & Unit & ';');
+         Put (0, "with Generic_Targets_" & Instance_Name (Item) & ';');
+         Blank;
+         Put (0, "package " & Unit & '_' & Instance_Name (Item) & " is new " & Unit);
+         Put (0, "  (" & Actual_Cells (Item) & ", Generic_Targets_" & Instance_Name (Item) & ");");
+         Close;
+      end loop;
+   end Write_Caller_Instances;
 
    procedure Write_Generic_Callers is
       --  The generic package of frames that calls an instance of the targets from another package
@@ -213,68 +184,46 @@ package body Call_Sources is
       Unit    : constant String := "Generic_Callers";
       Purpose : constant String := "Test frames of calls into an instance of a generic package";
    begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put (0, "with Call_Cells;");
-      Put (0, "with Generic_Targets;");
-      Put (0, "with Kit;");
-      Blank;
-      Put (0, "generic");
-      Put (1, "with package Cells is new Call_Cells (<>);");
-      Put (1, "with package Targets is new Generic_Targets (Cells);");
-      Put (0, "package " & Unit & " is");
-      Blank;
+      Open_Package
+        (Unit, Is_Body => False, Purpose => Purpose,
+         Context => "with Call_Cells;" & ASCII.LF & "with Generic_Targets;" & ASCII.LF & "with Kit;",
+         Formals => For_Cells & ASCII.LF & "   with package Targets is new Generic_Targets (Cells);");
       Put_Frame_Declarations (Of_Generics);
-      Put_Package_End (Unit);
+      Close_Package (Unit);
 
-      Open (Unit, Is_Body => True, Purpose => Purpose);
-      Put_Package_Start ("", Unit, Is_Body => True);
-      for Item of Of_Generics loop
-         Put_Test_Frame ("Targets.", Item);
-      end loop;
-      Put_Package_End (Unit);
+      Open_Package (Unit, Is_Body => True, Purpose => Purpose, Context => For_Frames);
+      Put_Test_Frames ("Targets.", Of_Generics);
+      Close_Package (Unit);
 
-      for Item in Known_Type loop
-         Open (Unit & '_' & Instance_Name (Item), Is_Body => False, Purpose => "An instance");
-         Put (0, "with Call_Data;");
-         Put (0, "with Generic_Callers;");
-         Put (0, "with Generic_Targets_" & Instance_Name (Item) & ';');
-         Blank;
-         Put (0, "package " & Unit & '_' & Instance_Name (Item) & " is new Generic_Callers");
-         Put (0, "  (Call_Data." & Actual_Cells (Item) & ", Generic_Targets_" & Instance_Name (Item) & ");");
-         Close;
-      end loop;
+      Write_Caller_Instances (Unit);
    end Write_Generic_Callers;
 
    procedure Write_Generic_Package is
       Unit    : constant String := "Generic_Calls";
       Purpose : constant String := "Callees and test frames of calls within a generic package";
    begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put_Generic_Start (Unit, " with Kit;");
+      Open_Package
+        (Unit, Is_Body => False, Purpose => Purpose, Context => "with Call_Cells; with Kit;", Formals => For_Cells);
       Put_Frame_Declarations (Of_Generics);
-      Put_Package_End (Unit);
+      Close_Package (Unit);
 
-      Open (Unit, Is_Body => True, Purpose => Purpose);
-      Put_Package_Start ("", Unit, Is_Body => True);
-      for Item of Of_Generics loop
-         Put_Kept_Apart (Item);
-         Put_Body (1, Item);
-         Put_Test_Frame ("", Item);
-      end loop;
-      Put_Package_End (Unit);
+      Open_Package (Unit, Is_Body => True, Purpose => Purpose, Context => For_Frames);
+      Put_Callees_And_Frames (Of_Generics, Apart);
+      Close_Package (Unit);
+
       Write_Instances (Unit);
    end Write_Generic_Package;
 
    procedure Write_Generic_Registration (Unit, Form, Instances : String) is
+      Purpose : constant String := "Registers the tests of form " & Form;
    begin
-      Write_Registering_Spec (Unit, "Registers the tests of form " & Form);
-      Open (Unit, Is_Body => True, Purpose => "Registers the tests of form " & Form);
-      Put (0, "with Kit;");
-      Put (0, "with Call_Controls; with Call_Data;");
-      Put (0, "with " & Instances & "_Integers; with " & Instances & "_Colours;");
-      Blank;
-      Put (0, "package body " & Unit & " is");
-      Blank;
+      Write_Registering_Spec (Unit, Purpose);
+      Open_Package
+        (Unit, Is_Body => True, Purpose => Purpose,
+         Context =>
+           "with Kit;" & ASCII.LF
+           & "with Call_Controls; with Call_Data;" & ASCII.LF
+           & "with " & Instances & "_Integers; with " & Instances & "_Colours;");
       Put (1, "procedure Register is");
       Put (1, "begin");
       for Item in Known_Type loop
@@ -290,16 +239,19 @@ package body Call_Sources is
       end loop;
       Put (1, "end Register;");
       Blank;
-      Put_Package_End (Unit);
+      Close_Package (Unit);
    end Write_Generic_Registration;
 
    procedure Write is
    begin
       Write_Controls;
-      Write_Targets;
       Write_Inter;
-      Write_Intra;
-      Write_Inline;
+      Write_Within
+        ("Calls_Intra", "intra", "Calls within a package",
+         "Callees and test frames of calls within a package", Apart);
+      Write_Within
+        ("Calls_Inline", "inline", "Calls within a package, with pragma Inline",
+         "Callees with pragma Inline, and their test frames", Inlined);
       Write_Generic_Targets;
       Write_Generic_Callers;
       Write_Generic_Registration ("Calls_Generic_Inter", "generic_inter", "Generic_Callers");

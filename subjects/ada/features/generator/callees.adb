@@ -52,15 +52,6 @@ package body Callees is
 
    --  Names -------------------------------------------------------------------------------------------------------
 
-   function Mode_Name (Mode : Passing) return String
-   is (case Mode is when By_In => "In", when By_Out => "Out", when By_In_Out => "In_Out");
-
-   function Mode_Words (Mode : Passing) return String
-   is (case Mode is when By_In => "in", when By_Out => "out", when By_In_Out => "in_out");
-
-   function Mode_Text (Mode : Passing) return String
-   is (case Mode is when By_In => "in", when By_Out => "out", when By_In_Out => "in out");
-
    function Stem (Item : Item_Type) return String
    is (case Item is when Of_Integer => "Integer_", when Of_Enumeration => "Enumeration_", when Of_Formal => "");
 

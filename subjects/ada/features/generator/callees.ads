@@ -1,5 +1,7 @@
 --  The callees of the call tests, and their parts as source text
 
+with Parameter_Modes; use Parameter_Modes;
+
 package Callees is
 
    type Item_Type is (Of_Integer, Of_Enumeration, Of_Formal);
@@ -8,8 +10,6 @@ package Callees is
    subtype Known_Type is Item_Type range Of_Integer .. Of_Enumeration;
 
    type Shape is (Of_Array, Of_Record, Of_Unconstrained);
-
-   type Passing is (By_In, By_Out, By_In_Out);
 
    type Parameters is (Nothing, Scalars, Composite);
 

@@ -1,16 +1,9 @@
-with Source_Files; use Source_Files;
+with Parameter_Modes; use Parameter_Modes;
+with Source_Files;    use Source_Files;
 
 package body Rendezvous_Sources is
 
-   type Passing is (By_In, By_Out, By_In_Out);
-
    Counts : constant array (1 .. 3) of Positive := (1, 10, 100);
-
-   function Mode_Name (Mode : Passing) return String
-   is (case Mode is when By_In => "In", when By_Out => "Out", when By_In_Out => "In_Out");
-
-   function Mode_Text (Mode : Passing) return String
-   is (case Mode is when By_In => "in", when By_Out => "out", when By_In_Out => "in out");
 
    function Unit (Mode : Passing) return String
    is ("Features_Rendezvous_" & Mode_Name (Mode));
@@ -110,37 +103,32 @@ package body Rendezvous_Sources is
 
    procedure Write_Spec (Mode : Passing) is
    begin
-      Open
+      Open_Package
         (Unit (Mode), Is_Body => False,
-         Purpose => "Rendezvous with 1, 10 and 100 INTEGER parameters of mode " & Mode_Text (Mode));
-      Put (0, "with Ada.Task_Identification; use Ada.Task_Identification;");
-      Put (0, "with Features_Partner;");
-      Blank;
-      Put (0, "package " & Unit (Mode) & " is");
-      Blank;
+         Purpose => "Rendezvous with 1, 10 and 100 INTEGER parameters of mode " & Mode_Text (Mode),
+         Context =>
+           "with Ada.Task_Identification; use Ada.Task_Identification;" & ASCII.LF
+           & "with Features_Partner;");
       for Count of Counts loop
          Put_Acceptor (Mode, Count);
       end loop;
-      Put (0, "end " & Unit (Mode) & ';');
-      Close;
+      Close_Package (Unit (Mode));
    end Write_Spec;
 
    procedure Write_Body (Mode : Passing) is
    begin
-      Open (Unit (Mode), Is_Body => True, Purpose => "Acceptors that use each parameter once, and a call of each");
-      Put (0, "with Features_Rendezvous_Operands; use Features_Rendezvous_Operands;");
-      Put (0, "with Features_Tally; use Features_Tally;");
-      Put (0, "with Kit; use Kit;");
-      Blank;
-      Put (0, "package body " & Unit (Mode) & " is");
-      Blank;
+      Open_Package
+        (Unit (Mode), Is_Body => True, Purpose => "Acceptors that use each parameter once, and a call of each",
+         Context =>
+           "with Features_Rendezvous_Operands; use Features_Rendezvous_Operands;" & ASCII.LF
+           & "with Features_Tally; use Features_Tally;" & ASCII.LF
+           & "with Kit; use Kit;");
       Put_Served;
       for Count of Counts loop
          Put_Acceptor_Body (Mode, Count);
          Put_Call (Count);
       end loop;
-      Put (0, "end " & Unit (Mode) & ';');
-      Close;
+      Close_Package (Unit (Mode));
    end Write_Body;
 
    procedure Write is

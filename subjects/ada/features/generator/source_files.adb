@@ -15,6 +15,28 @@ package body Source_Files is
       Blank;
    end Open;
 
+   procedure Open_Package
+     (Unit : String; Is_Body : Boolean; Purpose : String; Context : String := ""; Formals : String := "") is
+   begin
+      Open (Unit, Is_Body, Purpose);
+      if Context /= "" then
+         Put (0, Context);
+         Blank;
+      end if;
+      if Formals /= "" then
+         Put (0, "generic");
+         Put (0, Formals);
+      end if;
+      Put (0, "package " & (if Is_Body then "body " else "") & Unit & " is");
+      Blank;
+   end Open_Package;
+
+   procedure Close_Package (Unit : String) is
+   begin
+      Put (0, "end " & Unit & ';');
+      Close;
+   end Close_Package;
+
    procedure Put (Indent : Natural; Line : String) is
    begin
       Put_Line (Output, (1 .. 3 * Indent => ' ') & Line);
@@ -54,13 +76,10 @@ package body Source_Files is
 
    procedure Write_Registering_Spec (Unit, Purpose : String) is
    begin
-      Open (Unit, Is_Body => False, Purpose => Purpose);
-      Put (0, "package " & Unit & " is");
-      Blank;
+      Open_Package (Unit, Is_Body => False, Purpose => Purpose);
       Put (1, "procedure Register;");
       Blank;
-      Put (0, "end " & Unit & ";");
-      Close;
+      Close_Package (Unit);
    end Write_Registering_Spec;
 
 end Source_Files;

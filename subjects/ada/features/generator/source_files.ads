@@ -5,6 +5,17 @@ package Source_Files is
    procedure Open (Unit : String; Is_Body : Boolean; Purpose : String);
    --  A file in the current folder, named as GNAT expects; Purpose is its first comment
 
+   procedure Open_Package
+     (Unit     : String;
+      Is_Body  : Boolean;
+      Purpose  : String;
+      Context  : String := "";    --  with clauses, and an end of line between two lines of them
+      Formals  : String := "");   --  of a generic package's specification, likewise
+   --  The file of a package as far as its first line
+
+   procedure Close_Package (Unit : String);
+   --  The last line, and the end of the file
+
    procedure Put (Indent : Natural; Line : String);
 
    procedure Blank;

@@ -1,6 +1,6 @@
 //! How many iterations make a slice, and what becomes of a frame that no number of them suits.
 
-use super::{FramePlan, GROWTH_TIMES, Phase, longer_ns};
+use super::{FramePlan, GROWTH_TIMES, INTERVAL_BLOCKS, Phase, longer_ns};
 use crate::block::Block;
 use crate::evaluate::Evidence;
 use crate::plan::calibration::{self, Aim, Fit, Trial};
@@ -34,7 +34,8 @@ impl FramePlan {
         }
         let fit = calibration::fit(self.trial, last, self.aim());
         match self.second_trial(last, fit) {
-            Fit::Longer(_) if self.is_far_overrun() => {
+            // Only where blocks are dear: a busy machine spends the time on waiting, and its slices so far are too short to tell anything.
+            Fit::Longer(_) if self.is_far_overrun() && self.is_dear(&blocks) => {
                 self.end_calibrating(request, batch, blocks, last);
                 return Ok(());
             }
@@ -61,6 +62,12 @@ impl FramePlan {
             self.begin_growth(Vec::new());
         }
         Ok(())
+    }
+
+    /// Whether the blocks of an interval, none of which will be shorter than these, would take more than the budget themselves.
+    fn is_dear(&self, blocks: &[Block]) -> bool {
+        let longest = blocks.iter().map(|b| b.total_ns).fold(0.0, f64::max);
+        INTERVAL_BLOCKS as f64 * longest > self.settings.budget_ns as f64
     }
 
     /// Time is up while N is still sought: the block that there is has a figure, if its frames were not seen to stand still.

@@ -13,7 +13,15 @@ use plot::Plots;
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../../../assets/report.css");
-const SCRIPT: &str = include_str!("../../../assets/report.js");
+/// One function around all files, so that their names are nobody else's.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../../../assets/script/basics.js"),
+    include_str!("../../../assets/script/plots.js"),
+    include_str!("../../../assets/script/reading.js"),
+    include_str!("../../../assets/script/page.js"),
+    "})();\n",
+);
 /// No request leaves the page, whatever is in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 

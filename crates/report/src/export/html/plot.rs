@@ -4,7 +4,7 @@ use crate::document::{Axis, Drawn, Guide, Plot};
 use maud::{Markup, html};
 use serde::Serialize;
 
-/// What the script draws of a plot; see `assets/report.js`.
+/// What the script draws of a plot; see `assets/script/plots.js`.
 #[derive(Serialize)]
 pub struct PlotData<'a> {
     title: &'a str,

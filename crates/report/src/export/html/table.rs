@@ -7,15 +7,19 @@ use crate::export::cells::{figure_value, like_control, number_text, scales, side
 use crate::number::{self, Scale};
 use maud::{Markup, html};
 
+/// From so many columns on they stand closer, so that all are seen on a usual screen.
+const MANY_COLUMNS: usize = 5;
+
 /// A table in a box of its own, in which it scrolls.
 pub fn table(table: &Table, evidence: &mut Evidence) -> Markup {
     let scaled = table.rows.iter().zip(scales(table));
     let rows: Vec<Markup> = scaled
         .map(|(r, scale)| row(r, scale, table, evidence))
         .collect();
+    let dense = (table.columns.len() >= MANY_COLUMNS).then_some("dense");
     let grid = html! {
         div.scroll tabindex="0" role="region" aria-label=(table.title) {
-            table {
+            table class=[dense] {
                 thead { tr {
                     th scope="col" { (table.corner) }
                     @for column in &table.columns { (heading(column)) }

@@ -5,4 +5,7 @@ private package Kit.Branches is
 
    procedure Unlearn is null;
 
+   procedure Enter (Frame_To_Run : not null Frame; Count : Iterations; Sum : out Checksum);
+   --  Runs the frame by an ordinary call
+
 end Kit.Branches;

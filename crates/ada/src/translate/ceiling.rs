@@ -1,0 +1,163 @@
+//! Ceilings (RM D.3): under Ceiling_Locking no caller of a protected operation may have a higher priority than the object's ceiling.
+//!
+//! The default ceiling, `Priority'Last`, is above every task's priority. Where all callers have a static priority the ceiling is the
+//! highest of these, so that the object delays nobody above its callers.
+
+use super::context::Context;
+use super::timing;
+use crate::names::{At, Names};
+use crate::source::Program;
+use crate::syntax::NodeId;
+
+/// What is known of the ceiling that an object needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ceiling {
+    /// The program does not ask for Ceiling_Locking, and no ceiling is looked at.
+    NotLooked,
+    /// Not all callers have a static priority: the default.
+    Unknown,
+    /// The highest there is: a handler of timing events needs that (RM D.15 (6)).
+    Interrupt,
+    /// The highest priority of the callers.
+    Of(i128),
+}
+
+/// The ceiling that a server's object needs.
+pub fn of(cx: &Context) -> Ceiling {
+    if !has_ceiling_locking(cx.program, cx.names) {
+        return Ceiling::NotLooked;
+    }
+    if !timing::waits(cx).is_empty() {
+        return Ceiling::Interrupt;
+    }
+    match highest(cx) {
+        Some(value) => Ceiling::Of(value),
+        None => Ceiling::Unknown,
+    }
+}
+
+/// Whether a configuration pragma asks for Ceiling_Locking, itself or by a profile (RM D.13 (6)).
+pub fn has_ceiling_locking(program: &Program, names: &Names) -> bool {
+    program.sources.iter().enumerate().any(|(file, source)| {
+        ["ceiling_locking", "ravenscar", "jorvik"]
+            .iter()
+            .any(|key| {
+                let mut found = names.occurrences(file, key).iter();
+                found.any(|&n| source.tree.ancestor(n, &["pragma_g"]).is_some())
+            })
+    })
+}
+
+fn highest(cx: &Context) -> Option<i128> {
+    let is_dynamic = (0..cx.program.sources.len())
+        .any(|file| !cx.names.occurrences(file, "set_priority").is_empty());
+    if is_dynamic {
+        return None;
+    }
+    let mut found: Option<i128> = None;
+    let uses = cx
+        .task
+        .entries
+        .iter()
+        .flat_map(|e| cx.names.uses_of(e.id).iter().copied());
+    for at in uses {
+        let tree = &cx.program.sources[at.file].tree;
+        if at.file == cx.task.body.file && tree.is_within(at.node, cx.task.body.node) {
+            continue;
+        }
+        let caller = tree.ancestor(at.node, &["task_body", "subprogram_body", "entry_body"]);
+        let body = caller.filter(|&n| tree.kind(n) == "task_body");
+        let is_main = caller.is_some_and(|node| is_main(cx, At { node, ..at }));
+        let priority = match body {
+            Some(node) => of_task_body(cx, At { node, ..at })?,
+            None if is_main => of_main(cx)?,
+            None => of_anybody(cx)?,
+        };
+        found = Some(found.map_or(priority, |f| f.max(priority)));
+    }
+    found
+}
+
+fn of_task_body(cx: &Context, body: At) -> Option<i128> {
+    let (_, task) = cx
+        .names
+        .all()
+        .find(|(_, e)| e.body == Some(body) && e.inner.is_some())?;
+    declared(cx, task.at)
+}
+
+/// What a subprogram does may be done by any task and by the main program.
+fn of_anybody(cx: &Context) -> Option<i128> {
+    let mut found = of_main(cx)?;
+    for (_, entity) in cx.names.all() {
+        let is_task = matches!(
+            entity.kind,
+            crate::names::Kind::TaskType | crate::names::Kind::SingleTask
+        );
+        if is_task && entity.at != cx.task.declaration {
+            found = found.max(declared(cx, entity.at)?);
+        }
+    }
+    Some(found)
+}
+
+/// Whether a body is that of a library subprogram that nothing calls.
+fn is_main(cx: &Context, body: At) -> bool {
+    let tree = &cx.program.sources[body.file].tree;
+    let is_unit = tree.kind(body.node) == "subprogram_body"
+        && tree
+            .parent(body.node)
+            .is_some_and(|p| tree.kind(p) == "compilation_unit");
+    let own = cx.names.all().find(|(_, e)| e.body == Some(body));
+    is_unit
+        && own.is_some_and(|(id, _)| {
+            let mut uses = cx.names.uses_of(id).iter();
+            uses.all(|u| u.file == body.file && tree.is_within(u.node, body.node))
+        })
+}
+
+/// The priority of the main program: of the library subprogram that has one.
+fn of_main(cx: &Context) -> Option<i128> {
+    let sources = cx.program.sources.iter().enumerate();
+    let mut mains = sources.flat_map(|(file, source)| {
+        let tree = &source.tree;
+        let units = tree.all(tree.root(), "compilation_unit");
+        units
+            .filter_map(|u| tree.child(u, "subprogram_body"))
+            .map(move |node| At { file, node })
+    });
+    mains.find_map(|at| declared(cx, at))
+}
+
+/// The static priority that a pragma or aspect of a task or subprogram gives.
+fn declared(cx: &Context, at: At) -> Option<i128> {
+    let source = &cx.program.sources[at.file];
+    let tree = &source.tree;
+    let is_own = |n: NodeId| {
+        let around = tree.ancestor(
+            n,
+            &[
+                "subprogram_body",
+                "single_task_declaration",
+                "task_type_declaration",
+                "task_body",
+                "package_declaration",
+                "package_body",
+            ],
+        );
+        around == Some(at.node)
+    };
+    let value = tree.walk(at.node).find_map(|n| {
+        let is_kind = matches!(tree.kind(n), "pragma_g" | "aspect_association");
+        let name = tree.child(n, "identifier").filter(|_| is_kind)?;
+        let is_priority = Names::key(source.text(name)) == "priority" && is_own(n);
+        is_priority
+            .then(|| {
+                tree.walk(n)
+                    .find(|&x| matches!(tree.kind(x), "expression" | "term"))
+            })
+            .flatten()
+    })?;
+    let node = value;
+    cx.names.static_value(cx.program, At { node, ..at })
+}

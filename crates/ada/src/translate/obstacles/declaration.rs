@@ -1,0 +1,204 @@
+//! What the task's declaration asks for, and where it stands.
+
+use std::collections::HashSet;
+
+use super::Found;
+use crate::names::{At, EntityId, Kind, Names};
+use crate::syntax::NodeId;
+use crate::translate::ceiling::{self, Ceiling};
+use crate::translate::context::Context;
+use crate::verdict::{Reason, Rule};
+
+impl Found {
+    /// Interfaces, representation clauses, pragmas and aspects of the declaration.
+    pub(super) fn declaration(&mut self, cx: &Context) {
+        let declaration = cx.task.declaration;
+        let source = &cx.program.sources[declaration.file];
+        let tree = &source.tree;
+        let at = |node| At {
+            node,
+            ..declaration
+        };
+        self.interfaces(cx);
+        let mut priority = None;
+        for node in tree.walk(declaration.node) {
+            match tree.kind(node) {
+                "attribute_definition_clause" | "at_clause" => {
+                    let word = tree
+                        .child(node, "attribute_designator")
+                        .map_or(String::new(), |n| Names::key(source.text(n)));
+                    if word != "storage_size" {
+                        let text =
+                            "a representation clause: an interrupt entry or the like".to_string();
+                        self.reasons.push(Reason {
+                            rule: Rule::Representation,
+                            at: at(node),
+                            text,
+                            mend:
+                                "attach a protected procedure to the interrupt by hand (RM C.3.1)"
+                                    .into(),
+                        });
+                    }
+                }
+                "pragma_g" => {
+                    let name = tree
+                        .child(node, "identifier")
+                        .map_or("", |n| source.text(n));
+                    if Names::key(name) == "priority" {
+                        priority = Some(node);
+                    }
+                    self.dropped(Names::key(name), name, at(node));
+                }
+                "aspect_association" => {
+                    let name = tree
+                        .child(node, "identifier")
+                        .map_or("", |n| source.text(n));
+                    if Names::key(name) == "priority" {
+                        priority = Some(node);
+                    }
+                    self.dropped(Names::key(name), name, at(node));
+                }
+                _ => {}
+            }
+        }
+        if priority.is_some() || ceiling::has_ceiling_locking(cx.program, cx.names) {
+            self.ceiling(cx, at(priority.unwrap_or(declaration.node)));
+        }
+    }
+
+    /// The task's priority goes; what the object's ceiling is instead.
+    fn ceiling(&mut self, cx: &Context, at: At) {
+        let (text, mend) = match ceiling::of(cx) {
+            Ceiling::NotLooked => (
+                "the priority is dropped: a ceiling must not be below any caller's, and the default, Priority'Last, is above all (RM D.3)".to_string(),
+                "set the ceiling to the highest priority of the callers if the program uses Ceiling_Locking",
+            ),
+            Ceiling::Unknown => (
+                "the ceiling is the default, Priority'Last: not all callers have a static priority (RM D.3)".to_string(),
+                "give all callers a static priority, or set the ceiling by hand",
+            ),
+            Ceiling::Interrupt => (
+                "the ceiling is the highest there is, as a handler of timing events needs (RM D.15 (6))".to_string(),
+                "nothing",
+            ),
+            Ceiling::Of(value) => (
+                format!("the ceiling is {value}, the highest priority of the callers (RM D.3)"),
+                "nothing",
+            ),
+        };
+        self.notes.push(Reason {
+            rule: Rule::Ceiling,
+            at,
+            text,
+            mend: mend.into(),
+        });
+    }
+
+    /// A pragma or aspect of the task that a protected object has no use for.
+    pub(super) fn dropped(&mut self, key: String, name: &str, at: At) {
+        match key.as_str() {
+            "priority" | "storage_size" | "task_name" | "relative_deadline" | "cpu"
+            | "dispatching_domain" | "unreferenced" | "warnings" => {}
+            _ => {
+                let text = format!(
+                    "`{name}` is for tasks, or its effect on a protected object is not known"
+                );
+                self.reasons.push(Reason {
+                    rule: Rule::Representation,
+                    at,
+                    text,
+                    mend: "remove it, or translate by hand".into(),
+                });
+            }
+        }
+    }
+
+    /// A task can be called before it is activated; the call waits. A protected object must not be called before its body is elaborated
+    /// (RM 3.11 (10)), so no task may be activated between the two that might call it.
+    pub(super) fn elaboration(&mut self, cx: &Context) {
+        let (declaration, body) = (cx.task.declaration, cx.task.body);
+        let tree = cx.tree();
+        let is_called_by_task = cx
+            .task
+            .entries
+            .iter()
+            .flat_map(|e| cx.names.uses_of(e.id))
+            .any(|at| {
+                let other = &cx.program.sources[at.file].tree;
+                let inside = other.ancestor(at.node, &["task_body"]);
+                inside.is_some_and(|node| At { node, ..*at } != body)
+            });
+        if declaration.file != body.file || !(is_called_by_task || cx.task.is_type) {
+            return;
+        }
+        // If no task calls it, what matters is only whether the activation is its own: it raises Program_Error, an object would not.
+        let only = (!is_called_by_task).then_some(cx.task.id);
+        let span = tree.end(declaration.node)..tree.end(body.node);
+        let in_span = |n: NodeId| {
+            tree.start(n) >= span.start && tree.start(n) < span.end && !tree.is_within(n, body.node)
+        };
+        for node in tree.walk(tree.root()).filter(|&n| in_span(n)) {
+            if tree
+                .ancestor(node, &["subprogram_body", "task_body", "entry_body"])
+                .is_some_and(in_span)
+            {
+                continue;
+            }
+            let activates = match tree.kind(node) {
+                "allocator" => {
+                    !cx.oracle.of(cx.at(node)).blocks.is_empty()
+                        && (only.is_none() || self.has_tasks(cx, node, only))
+                }
+                "single_task_declaration" | "object_declaration" => {
+                    let in_package = tree
+                        .ancestor(node, &["package_body", "package_declaration"])
+                        .is_some_and(in_span);
+                    in_package && self.has_tasks(cx, node, only)
+                }
+                _ => false,
+            };
+            if activates {
+                let text =
+                    "a task is activated here, before the server's body, and may call it too early";
+                self.refuse(
+                    cx,
+                    Rule::Prologue,
+                    node,
+                    text,
+                    "declare the server's body before this",
+                );
+                return;
+            }
+        }
+    }
+
+    /// Whether a declaration or allocator makes a task (of the type `only`), perhaps as a component of a record or array.
+    fn has_tasks(&self, cx: &Context, declaration: NodeId, only: Option<EntityId>) -> bool {
+        let mut open = vec![cx.at(declaration)];
+        let mut seen = HashSet::new();
+        while let Some(at) = open.pop() {
+            let tree = &cx.program.sources[at.file].tree;
+            let is_single = tree.kind(at.node) == "single_task_declaration"
+                || tree.child(at.node, "single_task_declaration").is_some();
+            if is_single && only.is_none() {
+                return true;
+            }
+            for node in tree
+                .walk(at.node)
+                .filter(|&n| tree.field(n) == "subtype_mark")
+            {
+                let Some(id) = cx.names.meaning(cx.program, At { node, ..at }) else {
+                    continue;
+                };
+                match cx.names.entity(id).kind {
+                    Kind::TaskType if only.is_none_or(|own| own == id) => return true,
+                    Kind::Type | Kind::Subtype if seen.insert(id) => {
+                        open.push(cx.names.entity(id).at)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,150 @@
+//! The general scheme: how its translations read, and that they behave as the original does, in both forms.
+//!
+//! `ANTIPHON_BLESS=1 cargo test -p antiphon-ada --test general` writes the golden files anew; read the diff before you keep it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use antiphon_ada::translate::{self, Scheme};
+use antiphon_ada::verdict::Class;
+use antiphon_ada::verify::{self, Schedule, Toolchain};
+use antiphon_ada::{Analysis, Program, explain};
+
+const SCHEMES: [(Scheme, &str); 2] = [
+    (Scheme::General, "general"),
+    (Scheme::Optimised, "optimised"),
+];
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
+}
+
+fn programs(folder_name: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder(folder_name)).unwrap();
+    let mut found: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> Program {
+    let files = if path.is_dir() {
+        antiphon_ada::input::files(path).unwrap()
+    } else {
+        vec![path.to_path_buf()]
+    };
+    let named = files.into_iter().map(|f| {
+        let name = PathBuf::from(f.file_name().unwrap());
+        (name, std::fs::read(&f).unwrap())
+    });
+    Program::parse(named).unwrap()
+}
+
+fn analysed(program: &Program, scheme: Scheme) -> Analysis<'_> {
+    let options = translate::Options {
+        scheme,
+        ..translate::Options::default()
+    };
+    Analysis::of(program, options)
+}
+
+fn check_golden(name: &str, found: &str) {
+    let path = folder("golden").join("general").join(name);
+    if std::env::var_os("ANTIPHON_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, found).unwrap();
+        return;
+    }
+    let wanted = std::fs::read_to_string(&path)
+        .unwrap_or_else(|_| panic!("{} is missing: run with ANTIPHON_BLESS=1", path.display()));
+    assert!(
+        wanted == found,
+        "{name} differs from its golden file:\n{}",
+        similar::TextDiff::from_lines(&wanted, found).unified_diff()
+    );
+}
+
+#[test]
+fn verdicts_and_translations_read_as_they_should() {
+    for path in programs("general") {
+        let program = read(&path);
+        let stem = path.file_stem().unwrap().to_string_lossy();
+        for (scheme, name) in SCHEMES {
+            let analysis = analysed(&program, scheme);
+            check_golden(
+                &format!("{stem}.{name}.verdicts"),
+                &explain::text(&analysis),
+            );
+            let diff = translate::translate(&analysis).diff(&program);
+            check_golden(&format!("{stem}.{name}.diff"), &diff);
+        }
+    }
+}
+
+fn check_behaviour(path: &Path, scheme: Scheme, name: &str) -> usize {
+    let program = read(path);
+    let translation = translate::translate(&analysed(&program, scheme));
+    if translation.replaced.is_empty() {
+        return 0;
+    }
+    let options = verify::Options {
+        runs: 1,
+        time_limit: Duration::from_secs(2),
+        schedules: vec![
+            Schedule::OneProcessor,
+            Schedule::TwoProcessors,
+            Schedule::DetectBlocking,
+        ],
+        ..verify::Options::default()
+    };
+    let report = verify::verify(&program, &translation.files, &options)
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    assert!(
+        report.agrees(),
+        "{} ({name}):\n{}",
+        path.display(),
+        report.text()
+    );
+    translation.replaced.len()
+}
+
+#[test]
+fn translations_compile_and_behave_the_same() {
+    if Toolchain::find().is_none() {
+        eprintln!("GNAT is not installed: nothing can be built");
+        return;
+    }
+    for path in programs("general") {
+        for (scheme, name) in SCHEMES {
+            check_behaviour(&path, scheme, name);
+        }
+    }
+}
+
+/// The programs of the other scheme are translated by this one too, as far as their tasks can be.
+#[test]
+fn servers_can_stay_tasks() {
+    if Toolchain::find().is_none() {
+        return;
+    }
+    let mut translated = 0;
+    for path in programs("programs") {
+        translated += check_behaviour(&path, Scheme::Optimised, "optimised");
+    }
+    assert!(translated >= 10, "{translated} tasks were translated");
+}
+
+#[test]
+fn every_refusal_has_a_reason_and_a_mend() {
+    let program = read(&folder("general").join("refused.adb"));
+    for (scheme, _) in SCHEMES {
+        let analysis = analysed(&program, scheme);
+        for report in &analysis.tasks {
+            assert_eq!(report.verdict.class, Class::Kept, "{}", report.task.name);
+            assert!(!report.verdict.reasons.is_empty(), "{}", report.task.name);
+            assert!(report.verdict.reasons.iter().all(|r| !r.mend.is_empty()));
+        }
+        assert_eq!(translate::translate(&analysis).files, []);
+    }
+}

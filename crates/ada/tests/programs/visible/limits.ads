@@ -1,0 +1,5 @@
+package Limits is
+
+   Start_At : constant Natural := 40;
+
+end Limits;

@@ -1,0 +1,39 @@
+//! What tests of one server share.
+
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use antiphon_fiber::{Birth, OneServer, Outcome, Run};
+
+pub fn run<T: 'static>(main: impl FnOnce() -> T + 'static) -> Outcome<T> {
+    Run::one().start(main).unwrap()
+}
+
+pub fn spawn<T: 'static>(
+    body: impl FnOnce() -> T + 'static,
+) -> antiphon_fiber::Handle<T, antiphon_fiber::One> {
+    OneServer::spawn(Birth::default(), body).unwrap()
+}
+
+pub fn named(name: &str) -> Birth {
+    Birth {
+        name: Some(name.into()),
+        ..Birth::default()
+    }
+}
+
+/// Steps of fibers, in the order in which they happened.
+#[derive(Clone, Default)]
+pub struct Log(Rc<RefCell<Vec<u32>>>);
+
+impl Log {
+    pub fn add(&self, step: u32) {
+        self.0.borrow_mut().push(step);
+    }
+
+    pub fn steps(&self) -> Vec<u32> {
+        self.0.borrow().clone()
+    }
+}

@@ -1,0 +1,73 @@
+//! Instructions beside every time, by the processor's counters, where the kernel gives them.
+
+use super::Event;
+use super::engine::Engine;
+use crate::instructions::{CountRequest, NoCount, ProcessorCounters};
+use antiphon_measure::{CountedBy, Estimate, InstructionCount};
+use std::time::Duration;
+
+/// Requests of one count take about so many times N iterations of a frame.
+const ITERATIONS_OF_A_COUNT: f64 = 20.0;
+/// A count may take this part of a row's time.
+const PART: f64 = 0.25;
+
+/// Counts the instructions of a frame that was just measured, in the process that it was measured in. A cost is none the worse where they
+/// cannot be counted: why is told once, and they are not tried again.
+pub(super) fn add(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    start: u32,
+    estimate: &mut Estimate,
+    limit: Duration,
+) {
+    if !engine.counts_by_processor || engine.interrupted() {
+        return;
+    }
+    match count(engine, position, start, estimate, limit) {
+        Ok(counted) => estimate.resources.instructions = counted,
+        Err(error) => {
+            engine.counts_by_processor = false;
+            engine.tell(Event::Warning(&error.to_string()));
+        }
+    }
+}
+
+fn count(
+    engine: &mut Engine<'_, '_>,
+    position: usize,
+    start: u32,
+    estimate: &Estimate,
+    limit: Duration,
+) -> Result<Option<InstructionCount>, NoCount> {
+    let item = engine.items[position].clone();
+    let frame_ns = estimate.frames.test_ns.max(estimate.frames.control_ns);
+    let most = engine.test(&item).and_then(|test| test.most);
+    let by = CountedBy::Processor;
+    let Some(iterations) = InstructionCount::iterations(by, frame_ns, most) else {
+        return Ok(None);
+    };
+    let seconds = ITERATIONS_OF_A_COUNT * iterations as f64 * frame_ns / 1e9;
+    if seconds > PART * engine.sizes.seconds_per_row {
+        return Ok(None);
+    }
+    let request = CountRequest {
+        test: &item.identity.test,
+        arg: item.identity.arg,
+        iterations,
+        limit,
+    };
+    // It was alive a moment ago; if it cannot be had now, the next item will say so.
+    let Ok(live) = engine.seats.live(&item.identity, start) else {
+        return Ok(None);
+    };
+    let mut counters = ProcessorCounters::open(live.session.process())?;
+    match counters.count(&mut live.session, &request) {
+        Ok(counted) => Ok(Some(counted)),
+        Err(NoCount::Session(error)) => {
+            // A subject that fails at a slice has its figure by batches; its process is started anew for the next item.
+            engine.seats.failed(&item.identity, start, &error);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

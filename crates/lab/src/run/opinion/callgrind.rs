@@ -1,0 +1,148 @@
+//! Counts under callgrind, several subjects at a time.
+
+use crate::instructions::{CountRequest, Counter, NoCount};
+use crate::run::RunError;
+use crate::session::Launch;
+use antiphon_measure::InstructionCount;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A single request is not given less time than this, though little be left for all.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// One count.
+pub(super) struct Job {
+    /// How its subject is started.
+    pub(super) launch: Launch,
+    /// The frame's name, and its argument.
+    pub(super) test: String,
+    pub(super) arg: Option<u64>,
+    /// Iterations of the shorter requests.
+    pub(super) iterations: u64,
+    /// The items that it serves.
+    pub(super) positions: Vec<usize>,
+}
+
+/// Every count of one subject, in one process: each with its number.
+type OfSubject = Vec<(usize, Job)>;
+
+/// All counts, and until when they are made.
+pub(super) struct Jobs<'s> {
+    subjects: Mutex<VecDeque<OfSubject>>,
+    until: Instant,
+    stop: &'s AtomicBool,
+    /// Counts that the time did not reach.
+    left_out: AtomicUsize,
+}
+
+type Counted = (usize, Result<InstructionCount, NoCount>);
+
+impl<'s> Jobs<'s> {
+    pub(super) fn new(jobs: Vec<Job>, limit: Duration, stop: &'s AtomicBool) -> Jobs<'s> {
+        let mut subjects: VecDeque<OfSubject> = VecDeque::new();
+        for (number, job) in jobs.into_iter().enumerate() {
+            let same = |of: &&mut OfSubject| of[0].1.launch.subject == job.launch.subject;
+            match subjects.iter_mut().find(same) {
+                Some(of_subject) => of_subject.push((number, job)),
+                None => subjects.push_back(vec![(number, job)]),
+            }
+        }
+        Jobs {
+            subjects: Mutex::new(subjects),
+            until: Instant::now() + limit,
+            stop,
+            left_out: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many counts the time did not reach.
+    pub(super) fn left_out(&self) -> usize {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// Counts, and gives each count with its job's number as it comes; those that the time does not reach are left out.
+    pub(super) fn run(
+        &self,
+        mut take: impl FnMut(usize, Result<InstructionCount, NoCount>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            let (sender, counts) = channel();
+            for _ in 0..processors.min(self.waiting()) {
+                let sender = sender.clone();
+                scope.spawn(move || self.work(&sender));
+            }
+            drop(sender);
+            // Dropping the receiver ends the workers, whose next count nobody takes.
+            counts
+                .into_iter()
+                .try_for_each(|(job, counted)| take(job, counted))
+        })
+    }
+
+    fn waiting(&self) -> usize {
+        let subjects = self.subjects.lock();
+        subjects.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
+    }
+
+    fn work(&self, sender: &Sender<Counted>) {
+        loop {
+            let next = {
+                let subjects = self.subjects.lock();
+                subjects.unwrap_or_else(PoisonError::into_inner).pop_front()
+            };
+            let Some(of_subject) = next else { return };
+            if self.count_all(of_subject, sender).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// All counts of one subject; `None` once nobody takes them.
+    fn count_all(&self, jobs: OfSubject, sender: &Sender<Counted>) -> Option<()> {
+        let mut running: Option<Counter> = None;
+        let all = jobs.len();
+        let leave = |done: usize| {
+            self.left_out.fetch_add(all - done, Ordering::Relaxed);
+            Some(())
+        };
+        for (done, (number, job)) in jobs.into_iter().enumerate() {
+            if self.is_over() {
+                return leave(done);
+            }
+            // After a failure the process is started again for the next test, unless it does not start at all.
+            let mut counter = match running
+                .take()
+                .map_or_else(|| Counter::start(&job.launch), Ok)
+            {
+                Ok(counter) => counter,
+                Err(error) => {
+                    sender.send((number, Err(error))).ok()?;
+                    return Some(());
+                }
+            };
+            let counted = counter.count(&CountRequest {
+                test: &job.test,
+                arg: job.arg,
+                iterations: job.iterations,
+                limit: (self.until - Instant::now().min(self.until)).max(LEAST),
+            });
+            // A count that the end of the time cut off is none, rather than a failure.
+            if counted.is_err() && self.is_over() {
+                return leave(done);
+            }
+            if counted.is_ok() {
+                running = Some(counter);
+            }
+            sender.send((number, counted)).ok()?;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Pairs of subjects of known truth.
+
+use crate::synthetic_plan::{CLOCK, busy};
+use crate::synthetic_subject::{Subject, Truth, run_pair};
+use crate::{FrameError, PairPlan, PairSettings};
+
+#[test]
+fn pairs_across_subjects_see_five_percent_and_no_difference() {
+    for seed in 0..10 {
+        let busy = Truth {
+            test_ns: 20.0,
+            ..busy()
+        };
+        for (b_ns, truth) in [(20.0, 0.0), (21.0, 1.05_f64.ln()), (300.0, 15.0_f64.ln())] {
+            let mut a = Subject::new(busy.clone(), seed);
+            let mut b = Subject::new(
+                Truth {
+                    test_ns: b_ns,
+                    ..busy.clone()
+                },
+                seed + 100,
+            );
+            let mut plan = PairPlan::new(CLOCK, CLOCK, PairSettings::default());
+            run_pair(&mut plan, &mut a, &mut b).unwrap();
+            let pair = plan.estimate().unwrap();
+            assert!(
+                (pair.log_ratio.value - truth).abs() < 0.004,
+                "{seed} {b_ns}: {:?}",
+                pair.log_ratio
+            );
+            assert!(truth == 0.0 || pair.log_ratio.low > 0.0);
+        }
+    }
+}
+
+#[test]
+fn pairs_with_controls_give_the_difference_of_costs() {
+    let settings = PairSettings {
+        controls: true,
+        ..PairSettings::default()
+    };
+    let mut a = Subject::new(Truth::default(), 1);
+    let mut b = Subject::new(
+        Truth {
+            control_ns: 5.0,
+            test_ns: 26.0,
+            ..Truth::default()
+        },
+        2,
+    );
+    let mut plan = PairPlan::new(CLOCK, CLOCK, settings);
+    run_pair(&mut plan, &mut a, &mut b).unwrap();
+    let pair = plan.estimate().unwrap();
+    let difference = pair.cost_difference_ns.unwrap();
+    assert!((difference.value - 1.0).abs() < 0.1, "{difference:?}");
+    assert!((pair.control_ns.unwrap().1 - 5.0).abs() < 0.05);
+}
+
+#[test]
+fn a_dead_side_of_a_pair_is_an_error() {
+    let mut plan = PairPlan::new(CLOCK, CLOCK, PairSettings::default());
+    let mut dead = Subject::new(
+        Truth {
+            dead: true,
+            ..Truth::default()
+        },
+        1,
+    );
+    let error = run_pair(&mut plan, &mut Subject::new(Truth::default(), 1), &mut dead).unwrap_err();
+    assert!(matches!(error, FrameError::DeadCode { .. }));
+}

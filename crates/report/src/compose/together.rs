@@ -1,0 +1,83 @@
+//! Several runs in one document: a part for each, under one head.
+
+use super::view::{View, subjects_of};
+use super::{arranged, header, method, sections, slug};
+use crate::document::{Block, Document, Note, Section};
+use crate::layout::Layout;
+use antiphon_lab::{Machine, RunRecord};
+
+/// The document of runs, such as of two suites that were measured together. Of one run it is what [`compose`](super::compose) gives.
+pub fn compose_together(runs: &[RunRecord]) -> Document {
+    if let [run] = runs {
+        return super::compose(run);
+    }
+    let arranged: Vec<(Layout, Option<Note>)> = runs.iter().map(arranged).collect();
+    let subjects = subjects_of(runs);
+    let one_machine = runs
+        .windows(2)
+        .all(|pair| same(&pair[0].machine, &pair[1].machine));
+    let mut document = Document {
+        title: "Antiphon".into(),
+        subjects: subjects.clone(),
+        ..Document::default()
+    };
+    if let Some(run) = runs.first().filter(|_| one_machine) {
+        document.facts = header::machine_facts(run);
+    }
+    let mut titles = Vec::new();
+    for (run, (layout, fault)) in runs.iter().zip(&arranged) {
+        let view = View {
+            run,
+            layout,
+            subjects: subjects.clone(),
+        };
+        let part = part(&view, fault.clone(), one_machine, &mut document.summary);
+        titles.push(part.title.clone());
+        let prefix = format!("run-{}", run.id);
+        let own = std::iter::once(part).chain(sections(&view));
+        document.sections.extend(own.map(|section| Section {
+            id: format!("{prefix}-{}", section.id),
+            ..section
+        }));
+    }
+    document.title = titles.join(" · ");
+    document.sections.push(method::section());
+    document
+}
+
+/// The head of a run's part. What it sums up goes to the document's summary.
+fn part(view: &View, fault: Option<Note>, one_machine: bool, summary: &mut Vec<Note>) -> Section {
+    let head = header::document(view);
+    let mut notes = head.summary.into_iter();
+    summary.extend(notes.next().map(|tally| Note {
+        about: head.title.clone(),
+        ..tally
+    }));
+    let notes: Vec<Note> = notes.chain(fault).collect();
+    let facts = match one_machine {
+        true => header::run_facts(view.run),
+        false => head.facts,
+    };
+    let text = head.subtitle;
+    let mut blocks = vec![
+        Block::Prose { text },
+        Block::Notes { notes },
+        Block::Facts { facts },
+    ];
+    blocks.retain(|block| match block {
+        Block::Prose { text } => !text.is_empty(),
+        Block::Notes { notes } => !notes.is_empty(),
+        _ => true,
+    });
+    Section {
+        id: format!("suite-{}", slug(&view.run.suite)),
+        title: head.title,
+        blocks,
+    }
+}
+
+/// Whether runs were made on one machine, whatever its load.
+fn same(a: &Machine, b: &Machine) -> bool {
+    let known = |m: &Machine| (m.host.clone(), m.processor.clone(), m.kernel.clone());
+    known(a) == known(b)
+}

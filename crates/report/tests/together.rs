@@ -1,0 +1,99 @@
+//! Several runs in one document.
+
+mod sample;
+
+use antiphon_lab::{Outcome, RunRecord};
+use antiphon_report::export::{csv, html, json};
+use antiphon_report::{compose, compose_together};
+use sample::{empty_run, estimate, identity, result};
+
+const SMALL: &str = r#"
+name = "small"
+title = "Small"
+text = "A suite of one row."
+[quick]
+seconds_per_row = 0.1
+relative_half_width = 0.01
+[full]
+seconds_per_row = 1.0
+relative_half_width = 0.01
+[[group]]
+id = "calls"
+title = "Calls"
+runs = ["other.same"]
+[[group.row]]
+test = "call.inter.none"
+label = "a call"
+"#;
+
+fn small(id: i64, subject: &str) -> RunRecord {
+    let mut run = empty_run();
+    run.id = id;
+    run.suite = "small".into();
+    run.suite_toml = SMALL.into();
+    let identity = identity("call.inter.none", subject, "other", "same");
+    let outcome = Outcome::Frame(Box::new(estimate(2.5, 0.1)));
+    run.results = vec![result(identity, outcome)];
+    run
+}
+
+#[test]
+fn one_run_is_composed_as_ever() {
+    let run = small(3, "c/O2");
+    assert_eq!(compose_together(std::slice::from_ref(&run)), compose(&run));
+}
+
+#[test]
+fn each_run_has_a_part_and_the_method_stands_once() {
+    let document = compose_together(&[sample::run(true), small(8, "ada-rendezvous/O2")]);
+    assert_eq!(document.title, "What language features cost · Small");
+    let ids: Vec<&str> = document.sections.iter().map(|s| s.id.as_str()).collect();
+    assert_eq!(ids[0], "run-7-suite-features");
+    assert!(ids.contains(&"run-7-group-calls") && ids.contains(&"run-8-group-calls"));
+    assert_eq!(ids.iter().filter(|id| id.contains("method")).count(), 1);
+    let mut unique = ids.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len(), "{ids:?}");
+    assert_eq!(document.subjects, ["ada/O2", "c/O2", "ada-rendezvous/O2"]);
+    let about: Vec<&str> = document.summary.iter().map(|n| n.about.as_str()).collect();
+    assert_eq!(about, ["What language features cost", "Small"]);
+    let facts: Vec<&str> = document.facts.iter().map(|f| f.label.as_str()).collect();
+    assert!(facts.contains(&"Machine") && !facts.contains(&"When"));
+    let page = html::render(&document);
+    assert!(page.contains("8 of suite small"));
+}
+
+#[test]
+fn subjects_keep_their_colour_across_runs() {
+    let document = compose_together(&[small(1, "a/x"), small(2, "b/x"), small(3, "a/x")]);
+    let page = html::render(&document);
+    assert_eq!(document.subjects, ["a/x", "b/x"]);
+    let group = |id: &str| {
+        let section = page.split(&format!("id=\"{id}\"")).nth(1).expect(id);
+        section.split("</section>").next().unwrap_or("").to_owned()
+    };
+    assert!(group("run-2-group-calls").contains("class=\"s1\""));
+    assert!(group("run-3-group-calls").contains("class=\"s0\""));
+}
+
+#[test]
+fn runs_of_different_machines_each_tell_of_their_own() {
+    let mut other = small(2, "c/O2");
+    other.machine.host = "elsewhere".into();
+    let document = compose_together(&[small(1, "c/O2"), other]);
+    assert!(document.facts.is_empty());
+    assert!(html::render(&document).contains("elsewhere: "));
+}
+
+#[test]
+fn programs_read_all_runs() {
+    let runs = [small(1, "c/O2"), small(2, "c/O2")];
+    let lines = csv::runs(&runs).expect("CSV");
+    assert_eq!(lines.lines().filter(|l| l.ends_with("small,1")).count(), 1);
+    assert_eq!(lines.lines().filter(|l| l.ends_with("small,2")).count(), 1);
+    let value: serde_json::Value =
+        serde_json::from_str(&json::runs(&runs).expect("JSON")).expect("it is JSON");
+    assert_eq!(value["schema"], "antiphon.runs");
+    assert_eq!(value["runs"][1]["id"], 2);
+}

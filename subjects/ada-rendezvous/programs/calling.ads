@@ -1,0 +1,7 @@
+--  The calling server in all variants
+
+package Calling is
+
+   procedure Register;
+
+end Calling;

@@ -1,0 +1,7 @@
+--  The dining philosophers in all variants
+
+package Dining is
+
+   procedure Register;
+
+end Dining;

@@ -1,0 +1,7 @@
+--  Gauss and Seidel's iteration in all variants
+
+package Gauss is
+
+   procedure Register;
+
+end Gauss;

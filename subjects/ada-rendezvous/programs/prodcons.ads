@@ -1,0 +1,7 @@
+--  Producer and consumer in all variants
+
+package Prodcons is
+
+   procedure Register;
+
+end Prodcons;
