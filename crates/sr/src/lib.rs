@@ -2,6 +2,7 @@
 //!
 //! Today: source to syntax tree. [`parse`] reads a file of [`Sources`] and gives its components with what is wrong in it.
 
+mod check;
 mod diagnostic;
 mod lexer;
 mod parser;

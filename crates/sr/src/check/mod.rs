@@ -3,7 +3,15 @@
 //! Components are declared first, then checked in order, each from top to bottom: a name is known from its declaration on. An expression in which an error was found
 //! has the type [`Type::Wrong`], which fits everywhere.
 
+mod convert;
+mod expression;
+mod fold;
+mod invoke;
+mod names;
+mod operators;
+mod predefined;
 mod scope;
+mod subscripts;
 
 use crate::diagnostic::Diagnostic;
 use crate::program::*;

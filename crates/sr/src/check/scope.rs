@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::program::{ComponentId, Expression, OperationId, Shape, SignatureId, TypeId, VariableId};
+use crate::program::{
+    ComponentId, Expression, OperationId, Shape, SignatureId, TypeId, VariableId,
+};
 
 /// What a name means.
 #[derive(Debug, Clone)]
