@@ -78,11 +78,7 @@ impl Checker<'_> {
     }
 
     /// The type of a variable that takes it from its value; a shape if it has subscripts after its name.
-    fn inferred(
-        &mut self,
-        declarator: &Declarator,
-        value: &Expression,
-    ) -> (TypeId, Option<Shape>) {
+    fn inferred(&mut self, declarator: &Declarator, value: &Expression) -> (TypeId, Option<Shape>) {
         match self.kind(value.of) {
             Type::Null | Type::Noop => {
                 self.error_with(
@@ -103,8 +99,7 @@ impl Checker<'_> {
             return (self.of_value(value.of), None);
         }
         let (_, element) = self.program.types.flat(value.of);
-        let (of, shape) =
-            self.with_dimensions(&declarator.dimensions, (element, Shape::default()));
+        let (of, shape) = self.with_dimensions(&declarator.dimensions, (element, Shape::default()));
         (of, Some(shape))
     }
 
@@ -137,8 +132,8 @@ impl Checker<'_> {
         of: TypeId,
         is_typed: bool,
     ) -> Option<Expression> {
-        let is_simple = self.is_ordered(of)
-            || (matches!(self.kind(of), Type::Text(_)) && !is_typed);
+        let is_simple =
+            self.is_ordered(of) || (matches!(self.kind(of), Type::Text(_)) && !is_typed);
         if !is_simple {
             return None;
         }

@@ -58,7 +58,10 @@ impl Checker<'_> {
             if self.program.components[component.index()].is_global {
                 self.error_with(
                     name.span,
-                    format!("\"{}\" is a global, and only a resource can be extended", name.text),
+                    format!(
+                        "\"{}\" is a global, and only a resource can be extended",
+                        name.text
+                    ),
                     format!("import it: import {}", name.text),
                 );
                 continue;

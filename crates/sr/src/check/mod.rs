@@ -5,15 +5,22 @@
 
 mod component;
 mod concurrent;
+mod convert;
 mod declaration;
+mod expression;
+mod fold;
 mod implementation;
 mod import;
 mod input;
+mod invoke;
 mod operation;
+mod operators;
 mod pair;
+mod predefined;
 mod scope;
 mod service;
 mod statement;
+mod subscripts;
 mod types;
 mod walk;
 

@@ -168,7 +168,9 @@ impl Checker<'_> {
             let name = self.type_name(value.of);
             self.error_with(
                 value.span,
-                format!("an array of semaphores begins with an array of integers, and this is {name}"),
+                format!(
+                    "an array of semaphores begins with an array of integers, and this is {name}"
+                ),
                 "write ([n] 0) for n semaphores that begin with 0",
             );
             return self.wrong(value.span);

@@ -252,12 +252,12 @@ impl Checker<'_> {
             return meaning.clone();
         }
         let exports = &self.states[component.index()].exports;
-        let near = nearest(&name.text, exports.iter().map(|(exported, _)| exported.as_str()));
-        let shown = self.program.components[component.index()].name.clone();
-        let message = format!(
-            "the specification of {shown} declares no \"{}\"",
-            name.text
+        let near = nearest(
+            &name.text,
+            exports.iter().map(|(exported, _)| exported.as_str()),
         );
+        let shown = self.program.components[component.index()].name.clone();
+        let message = format!("the specification of {shown} declares no \"{}\"", name.text);
         match near {
             Some(near) => {
                 self.error_with(name.span, message, format!("did you mean \"{near}\"?"));
@@ -314,8 +314,11 @@ impl Checker<'_> {
             .iter()
             .flat_map(|component| &self.states[component.index()].exports)
             .map(|(exported, _)| exported);
-        let near = nearest(name, self.scopes.visible().chain(exports).map(String::as_str))
-            .or_else(|| nearest(name, Self::predefined_names()))?;
+        let near = nearest(
+            name,
+            self.scopes.visible().chain(exports).map(String::as_str),
+        )
+        .or_else(|| nearest(name, Self::predefined_names()))?;
         Some(format!("did you mean \"{near}\"?"))
     }
 

@@ -178,6 +178,10 @@ impl Checker<'_> {
     fn classes(&mut self, found: &mut Found) {
         let count = self.program.operations.len();
         let roots: Vec<usize> = (0..count).map(|at| found.root(at)).collect();
+        let mut members = vec![0; count];
+        for &root in &roots {
+            members[root] += 1;
+        }
         let mut of_root: Vec<Option<ClassId>> = vec![None; count];
         for at in 0..count {
             let row = &self.program.operations[at];
@@ -185,7 +189,7 @@ impl Checker<'_> {
             if component.is_abstract || !matches!(row.service, Service::Nobody) {
                 continue;
             }
-            let is_alone = roots.iter().filter(|root| **root == roots[at]).count() == 1;
+            let is_alone = members[roots[at]] == 1;
             if is_alone && self.is_semaphore(OperationId(at as u32), &found.uses[at]) {
                 self.program.operations[at].service = Service::Semaphore;
                 continue;

@@ -112,11 +112,7 @@ impl Checker<'_> {
         }
     }
 
-    fn for_effect(
-        &mut self,
-        expression: &syntax::Expression,
-        span: Span,
-    ) -> Option<StatementKind> {
+    fn for_effect(&mut self, expression: &syntax::Expression, span: Span) -> Option<StatementKind> {
         let checked = self.expression(expression);
         if self.is_wrong(&checked) {
             return None;

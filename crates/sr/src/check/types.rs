@@ -213,7 +213,10 @@ impl Checker<'_> {
     }
 
     /// A dimension with its bounds; none if an error was found. The expression of a bound `*` means nothing.
-    pub(super) fn bounds(&mut self, bounds: &Bounds) -> Option<(Dimension, Expression, Expression)> {
+    pub(super) fn bounds(
+        &mut self,
+        bounds: &Bounds,
+    ) -> Option<(Dimension, Expression, Expression)> {
         let high = self.bound(&bounds.upper);
         let Some(lower) = &bounds.lower else {
             let span = bound_span(&bounds.upper);
@@ -495,8 +498,7 @@ impl Checker<'_> {
             let is_open = matches!(d.low, Extent::Any | Extent::Known(1)) && d.high == Extent::Any;
             !is_open
         });
-        in_dimensions
-            || matches!(self.kind(element), Type::Text(most) if *most != Extent::Any)
+        in_dimensions || matches!(self.kind(element), Type::Text(most) if *most != Extent::Any)
     }
 
     /// A new signature.

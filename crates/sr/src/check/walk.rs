@@ -83,10 +83,7 @@ fn each_of_statement<'p>(statement: &'p Statement, see: &mut dyn FnMut(Node<'p>)
     }
 }
 
-fn all<'p>(
-    expressions: impl IntoIterator<Item = &'p Expression>,
-    see: &mut dyn FnMut(Node<'p>),
-) {
+fn all<'p>(expressions: impl IntoIterator<Item = &'p Expression>, see: &mut dyn FnMut(Node<'p>)) {
     for expression in expressions {
         each_of_expression(expression, see);
     }
