@@ -14,6 +14,7 @@ pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
         tokens: Vec::new(),
         diagnostics: Vec::new(),
         has_line_end: false,
+        is_in_region: false,
     };
     while lexer.step() {}
     lexer.push_end();
@@ -28,7 +29,12 @@ struct Lexer<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Whether a line ended since the last token.
     has_line_end: bool,
+    /// Whether we are in a comment that says a region.
+    is_in_region: bool,
 }
+
+/// What a comment begins with that says a region: to other compilers it is a comment.
+const REGION: &[u8] = b"#@ region";
 
 /// Signs, longest first, so that the first that fits is the one.
 const SIGNS: &[(&str, Kind)] = &[
@@ -91,10 +97,12 @@ impl Lexer<'_> {
         };
         match byte {
             b'\n' => {
+                self.region_end();
                 self.at += 1;
                 self.line_end();
             }
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+            b'#' if self.says_region() => self.region(),
             b'#' => self.skip_while(|b| b != b'\n'),
             b'\\' => self.continuation(),
             b';' => {
@@ -166,7 +174,33 @@ impl Lexer<'_> {
         }
     }
 
+    /// Whether a comment that begins here says a region.
+    fn says_region(&self) -> bool {
+        let rest = &self.text[self.at..];
+        let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        !self.is_in_region
+            && rest.starts_with(REGION)
+            && !rest.get(REGION.len()).is_some_and(is_word)
+    }
+
+    /// The rest of the line is an expression.
+    fn region(&mut self) {
+        let start = self.at;
+        self.at += REGION.len();
+        // What comes before the comment goes on after it, so that it may stand on a line of its own.
+        self.has_line_end = false;
+        self.push(Kind::Region, start);
+        self.is_in_region = true;
+    }
+
+    fn region_end(&mut self) {
+        if std::mem::take(&mut self.is_in_region) {
+            self.push(Kind::RegionEnd, self.at);
+        }
+    }
+
     fn push_end(&mut self) {
+        self.region_end();
         if self
             .tokens
             .last()
@@ -496,6 +530,25 @@ mod tests {
                 Kind::Text(b"a\nAA\"".to_vec()),
                 Kind::Character(b'\''),
                 Kind::Character(b'b')
+            ]
+        );
+    }
+
+    #[test]
+    fn a_region_is_the_rest_of_its_line() {
+        use Kind::{End, Process, Region, RegionEnd, Separator, Skip};
+        assert_eq!(
+            kinds("process p\n#@ region i # why\nskip #@ regional"),
+            [
+                Process,
+                name("p"),
+                Region,
+                name("i"),
+                RegionEnd,
+                Separator,
+                Skip,
+                Separator,
+                End
             ]
         );
     }

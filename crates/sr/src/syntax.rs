@@ -97,8 +97,8 @@ pub enum ItemKind {
     Proc(Proc),
     /// `procedure prototype … end`: an operation and its proc.
     Procedure(Name, Prototype, Block),
-    /// `process name (quantifiers) … end`.
-    Process(Name, Vec<Quantifier>, Block),
+    /// `process name (quantifiers) … end`, with the region that each is in, which may be a different one for each tuple of the quantifiers.
+    Process(Name, Vec<Quantifier>, Block, Option<Expression>),
     /// `final … end`.
     Final(Block),
     /// A statement.
@@ -420,8 +420,21 @@ pub enum ExpressionKind {
     Field(Box<Expression>, Name),
     /// `array[subscripts]`, which may be slices.
     Index(Box<Expression>, Vec<Bounds>),
-    /// `create resource(arguments) on machine`; none for `vm`.
-    Create(Option<Name>, Vec<Expression>, Option<Box<Expression>>),
+    /// `create resource(arguments) on machine`; no name for `vm`.
+    Create(Box<Creation>),
+}
+
+/// What is created.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Creation {
+    /// The resource; none for `vm`.
+    pub resource: Option<Name>,
+    /// Its arguments.
+    pub arguments: Vec<Expression>,
+    /// Where.
+    pub machine: Option<Expression>,
+    /// The region that its processes are in: `#@ region expression`.
+    pub region: Option<Expression>,
 }
 
 /// A literal.

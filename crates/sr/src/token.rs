@@ -98,6 +98,7 @@ tokens! {
         PowerAssign "**:=" Neither; AndAssign "&:=" Neither; OrAssign "|:=" Neither; ShiftLeftAssign "<<:=" Neither; ShiftRightAssign ">>:=" Neither;
         ConcatenateAssign "||:=" Neither; Assign ":=" Neither; Swap ":=:" Neither; Comma "," Neither; Colon ":" Neither; Arrow "->" End;
         Box "[]" Begin; Parallel "//" Neither; Separator ";" Neither;
+        Region "#@ region" Neither; RegionEnd "the end of the line" End;
     }
 }
 

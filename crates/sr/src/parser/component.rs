@@ -170,7 +170,11 @@ impl Parser {
         if !is_good {
             let found = self.kind().shown();
             let error = Diagnostic::error(self.span(), format!("{found} does not belong here"));
-            self.report(error.mend("end the statement before it, by a new line or \";\""));
+            self.report(error.mend(if self.is(&Kind::Region) {
+                "a region stands after the head of a process, or after a create with its arguments"
+            } else {
+                "end the statement before it, by a new line or \";\""
+            }));
             self.recover();
         }
     }

@@ -150,9 +150,10 @@ impl Parser {
         self.advance();
         let name = self.name("the process's name")?;
         let quantifiers = self.quantifiers_in_parens()?;
+        let region = self.region()?;
         let block = self.block()?;
         self.expect(&Kind::EndWord, &format!("of process {}", name.text))?;
         self.end_name(&name);
-        Ok(ItemKind::Process(name, quantifiers, block))
+        Ok(ItemKind::Process(name, quantifiers, block, region))
     }
 }

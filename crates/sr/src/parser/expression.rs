@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::{
-    BasicType, BinaryOperator, Element, Expression, ExpressionKind, Invocation, Literal, Name,
-    TypeExpression, TypeKind, UnaryOperator,
+    BasicType, BinaryOperator, Creation, Element, Expression, ExpressionKind, Invocation, Literal,
+    Name, TypeExpression, TypeKind, UnaryOperator,
 };
 use crate::token::Kind;
 
@@ -254,11 +254,26 @@ impl Parser {
         }
         let arguments = self.arguments()?;
         let machine = if self.take(&Kind::On) {
-            Some(Box::new(self.binary(ASSIGNMENT + 2)?))
+            Some(self.binary(ASSIGNMENT + 2)?)
         } else {
             None
         };
-        Ok(ExpressionKind::Create(name, arguments, machine))
+        Ok(ExpressionKind::Create(Box::new(Creation {
+            resource: name,
+            arguments,
+            machine,
+            region: self.region()?,
+        })))
+    }
+
+    /// A region, if a comment says one here.
+    pub(super) fn region(&mut self) -> Parse<Option<Expression>> {
+        if !self.take(&Kind::Region) {
+            return Ok(None);
+        }
+        let region = self.expression()?;
+        self.expect(&Kind::RegionEnd, "after the region's number")?;
+        Ok(Some(region))
     }
 }
 

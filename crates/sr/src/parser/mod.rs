@@ -103,6 +103,7 @@ impl Parser {
     fn unexpected(&mut self, expected: &str) -> Reported {
         let found = match self.kind() {
             Kind::Separator => "the end of the statement".to_string(),
+            Kind::RegionEnd => "the end of the line".to_string(),
             other => other.shown(),
         };
         let span = self.span();

@@ -7,6 +7,9 @@ use crate::syntax::{
 };
 use crate::token::Kind;
 
+/// A guard and what it guards.
+type Guarded = (Expression, Block);
+
 impl Parser {
     pub(super) fn block(&mut self) -> Parse<Block> {
         self.nested(|p| {
@@ -110,7 +113,7 @@ impl Parser {
     }
 
     /// Guards with their blocks, an else part, and the closing word.
-    fn guarded(&mut self, closing: &Kind) -> Parse<(Vec<(Expression, Block)>, Option<Block>)> {
+    fn guarded(&mut self, closing: &Kind) -> Parse<(Vec<Guarded>, Option<Block>)> {
         let opening = self.kind().shown();
         self.advance();
         let mut arms = Vec::new();
