@@ -237,7 +237,7 @@ impl Function<'_> {
     }
 
     /// The values that an ordinal expression can have, as far as that is known.
-    fn range_of(&self, e: &Expression) -> Option<(i64, i64)> {
+    pub(super) fn range_of(&self, e: &Expression) -> Option<(i64, i64)> {
         match &e.kind {
             ExpressionKind::Constant(Constant::Ordinal(value)) => {
                 Some((i64::from(*value), i64::from(*value)))

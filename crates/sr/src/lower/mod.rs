@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::program::*;
 
-pub(crate) use effects::has_effects;
+pub(crate) use effects::{has_effects, has_effects_itself};
 pub(crate) use walk::{Visitor, walk_block, walk_expression};
 
 /// Facts about a program.
@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     assigned: HashSet<VariableId>,
     /// Operations that are serviced, sent for or used other than by plain calls.
     reified: HashSet<OperationId>,
+    /// Resources of which some instance is created in a region.
+    in_regions: HashSet<ComponentId>,
     /// Resources that others extend.
     extended: HashSet<ComponentId>,
 }
@@ -42,6 +44,7 @@ impl Facts {
             }
             facts.assigned.extend(seen.assigned);
             facts.reified.extend(seen.reified);
+            facts.in_regions.extend(seen.in_regions);
         }
         for operation in &program.operations {
             if let Some(of) = operation.inherits {
@@ -71,6 +74,11 @@ impl Facts {
     /// Whether an operation must exist as an object, not only as a C function.
     pub(crate) fn is_reified(&self, operation: OperationId) -> bool {
         self.reified.contains(&operation)
+    }
+
+    /// Whether some instance of a resource is created in a region.
+    pub(crate) fn has_regions(&self, component: ComponentId) -> bool {
+        self.in_regions.contains(&component)
     }
 
     /// Whether other resources extend this one.

@@ -202,6 +202,7 @@ pub(super) struct Finder<'a> {
     pub(super) replies_inside: bool,
     pub(super) assigned: HashSet<VariableId>,
     pub(super) reified: HashSet<OperationId>,
+    pub(super) in_regions: HashSet<ComponentId>,
 }
 
 impl<'a> Finder<'a> {
@@ -213,6 +214,7 @@ impl<'a> Finder<'a> {
             replies_inside: false,
             assigned: HashSet::new(),
             reified: HashSet::new(),
+            in_regions: HashSet::new(),
         }
     }
 
@@ -273,6 +275,13 @@ impl Visitor for Finder<'_> {
             }
             K::Call(invocation) => self.invokes(invocation, true),
             K::Capability(target) | K::Pending(target) => self.uses(target),
+            K::Create {
+                component,
+                region: Some(_),
+                ..
+            } => {
+                self.in_regions.insert(*component);
+            }
             // Functions that read into places, or move a pointer's end: any place among the arguments counts.
             K::Predefined(function, arguments) => {
                 use Predefined as P;
