@@ -5,6 +5,7 @@
 mod diagnostic;
 mod lexer;
 mod parser;
+pub mod program;
 mod source;
 pub mod syntax;
 mod token;
