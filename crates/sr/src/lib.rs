@@ -1,7 +1,9 @@
 //! The SR language: source to executable.
 //!
-//! Today: source to syntax tree. [`parse`] reads a file of [`Sources`] and gives its components with what is wrong in it.
+//! Today: source to checked program. [`parse`] reads a file of [`Sources`] and gives its components with what is wrong in it; [`check`] makes of the components of all
+//! files a [`program::Program`].
 
+mod check;
 mod diagnostic;
 mod lexer;
 mod parser;
@@ -10,6 +12,7 @@ mod source;
 pub mod syntax;
 mod token;
 
+pub use check::{Checked, check};
 pub use diagnostic::{Diagnostic, Severity};
 pub use parser::parse;
 pub use source::{Source, Sources, Span};

@@ -1,20 +1,69 @@
 //! From the syntax tree to the checked program.
 //!
-//! Components are declared first, then checked in order, each from top to bottom: a name is known from its declaration on. An expression in which an error was found
-//! has the type [`Type::Wrong`], which fits everywhere.
+//! Specifications are declared first, imported ones before those that import them; then bodies are checked in order, each from top to bottom: a name is known from its
+//! declaration on. At last it is found who services each operation. An expression in which an error was found has the type [`Type::Wrong`], which fits everywhere.
 
+mod component;
+mod concurrent;
+mod convert;
+mod declaration;
+mod expression;
+mod fold;
+mod implementation;
+mod import;
+mod input;
+mod invoke;
+mod operation;
+mod operators;
+mod pair;
+mod predefined;
 mod scope;
+mod service;
+mod statement;
+mod subscripts;
+mod types;
+mod walk;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::*;
 use crate::source::{Sources, Span};
+use crate::syntax;
 
-use scope::Scopes;
+use pair::Unit;
+use scope::{Meaning, Scopes};
+
+/// A program that was checked.
+#[derive(Debug)]
+pub struct Checked {
+    /// The program; none if there is an error.
+    pub program: Option<Program>,
+    /// What was found wrong, in the order of the source.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Checks the components of all files of a program, in the order in which the files were given.
+pub fn check(sources: &Sources, files: Vec<Vec<syntax::Component>>) -> Checked {
+    let (units, diagnostics) = pair::pair(&files);
+    let mut checker = Checker::new(sources, &units, diagnostics);
+    checker.all();
+    checker
+        .diagnostics
+        .sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
+    let is_good = !checker.has_errors();
+    Checked {
+        program: is_good.then_some(checker.program),
+        diagnostics: checker.diagnostics,
+    }
+}
 
 /// What is known while a program is checked.
 pub(crate) struct Checker<'a> {
     /// For the texts of messages.
     sources: &'a Sources,
+    /// The components as they were written, by their numbers.
+    units: &'a [Unit<'a>],
+    /// How far each component is.
+    states: Vec<State>,
     /// What has been checked so far.
     program: Program,
     /// What was found wrong.
@@ -23,11 +72,93 @@ pub(crate) struct Checker<'a> {
     scopes: Scopes,
     /// The component that is being checked.
     component: ComponentId,
-    /// The code that is being checked; that of the component's body outside of procs.
+    /// The code that is being checked; that of the component's body outside of procs. An abstract resource has none: [`NO_CODE`].
     code: CodeId,
+    /// Where in the code we are.
+    place: Place,
+}
+
+/// The code of what has no body. No row has this number.
+const NO_CODE: CodeId = CodeId(u32::MAX);
+
+/// How far a component is.
+#[derive(Default)]
+struct State {
+    progress: Progress,
+    /// The names that others see, in order.
+    exports: Vec<(String, Meaning)>,
+    /// The scope of the specification, in which the body goes on.
+    scopes: Scopes,
+    /// The declarations of the specification.
+    statements: Vec<Statement>,
+    /// The code of the body.
+    code: Option<CodeId>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq)]
+enum Progress {
+    #[default]
+    Untouched,
+    Busy,
+    Declared,
+}
+
+/// Where in the code the checker is.
+#[derive(Default)]
+struct Place {
+    /// The statements of the innermost block so far.
+    statements: Vec<Statement>,
+    /// Whether this is a specification.
+    is_specification: bool,
+    /// Whether this is inside a block or proc, so that what is declared is local.
+    is_block: bool,
+    /// How many loops and co statements there are around.
+    loops: usize,
+    /// The signatures of the invocations that are being serviced; none for one that is wrong.
+    serviced: Vec<Option<SignatureId>>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(
+        sources: &'a Sources,
+        units: &'a [Unit<'a>],
+        diagnostics: Vec<Diagnostic>,
+    ) -> Checker<'a> {
+        Checker {
+            sources,
+            units,
+            states: units.iter().map(|_| State::default()).collect(),
+            program: Program::default(),
+            diagnostics,
+            scopes: Scopes::default(),
+            component: ComponentId(0),
+            code: NO_CODE,
+            place: Place::default(),
+        }
+    }
+
+    fn all(&mut self) {
+        self.components();
+        let all = 0..self.units.len() as u32;
+        for component in all.clone().map(ComponentId) {
+            self.specification(component);
+        }
+        for component in all.map(ComponentId) {
+            self.body(component);
+        }
+        self.main();
+        if !self.has_errors() {
+            self.services();
+        }
+    }
 }
 
 impl Checker<'_> {
+    fn has_errors(&self) -> bool {
+        let mut all = self.diagnostics.iter();
+        all.any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
     /// Adds an error.
     fn error(&mut self, span: Span, message: impl Into<String>) {
         self.diagnostics.push(Diagnostic::error(span, message));
@@ -37,6 +168,12 @@ impl Checker<'_> {
     fn error_with(&mut self, span: Span, message: impl Into<String>, mend: impl Into<String>) {
         self.diagnostics
             .push(Diagnostic::error(span, message).mend(mend));
+    }
+
+    /// Adds a warning with what would mend it.
+    fn warn(&mut self, span: Span, message: impl Into<String>, mend: impl Into<String>) {
+        self.diagnostics
+            .push(Diagnostic::warning(span, message).mend(mend));
     }
 
     /// A new variable.
@@ -53,5 +190,10 @@ impl Checker<'_> {
     /// The number of a type.
     fn number(&mut self, of: Type) -> TypeId {
         self.program.types.number(of)
+    }
+
+    /// Adds a statement to the innermost block.
+    fn push(&mut self, kind: StatementKind, span: Span) {
+        self.place.statements.push(Statement { kind, span });
     }
 }

@@ -58,12 +58,17 @@ pub enum ExpressionKind {
     /// A character of a string; from 1.
     TextIndex(Box<Expression>, Box<Expression>),
     /// A part of a string: from and to.
-    TextSlice(Box<Expression>, Option<Box<Expression>>, Option<Box<Expression>>),
+    TextSlice(
+        Box<Expression>,
+        Option<Box<Expression>>,
+        Option<Box<Expression>>,
+    ),
     /// What a pointer points at.
     Dereference(Box<Expression>),
     /// A pointer at a place.
     Address(Box<Expression>),
-    /// Two operands. The operands' type decides; the result of a comparison is a bool. `And` and `Or` of bools do not evaluate the second if the first decides.
+    /// Two operands. Both are of one type, which decides, but for a real to the power of an int, a pointer and an int (so many objects further or back), and two pointers
+    /// (the objects between); the result of a comparison is a bool. `And` and `Or` of bools do not evaluate the second if the first decides.
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// Minus a number.
     Negate(Box<Expression>),

@@ -1,0 +1,180 @@
+//! Declarations of operations, semaphores and C functions.
+
+use crate::program::*;
+use crate::source::Span;
+use crate::syntax;
+use crate::syntax::{Declarator, OperationGroup, OperationKind, Path};
+
+use super::Checker;
+use super::scope::Meaning;
+
+impl Checker<'_> {
+    /// `op` or `external` with what is declared.
+    pub(super) fn operations(&mut self, is_external: bool, groups: &[OperationGroup], span: Span) {
+        for group in groups {
+            let signature = match &group.of {
+                OperationKind::Prototype(prototype) => Some(self.prototype(prototype)),
+                OperationKind::Named(path) => self.optype(path),
+            };
+            for declarator in &group.declarators {
+                let Some(signature) = signature else {
+                    self.define(&declarator.name, Meaning::Wrong);
+                    continue;
+                };
+                if is_external {
+                    self.external(declarator, signature);
+                } else {
+                    self.operation(declarator, signature, None, span);
+                }
+            }
+        }
+    }
+
+    fn optype(&mut self, path: &Path) -> Option<SignatureId> {
+        match self.meaning_of_path(path) {
+            Some(Meaning::Optype(signature)) => return Some(signature),
+            Some(Meaning::Wrong) => {}
+            Some(_) => self.error_with(
+                path.name.span,
+                format!("\"{}\" is not an optype", path.name.text),
+                "write the parameters in parentheses, () if there are none",
+            ),
+            None => self.undeclared(&path.name.text, path.name.span),
+        }
+        None
+    }
+
+    fn external(&mut self, declarator: &Declarator, signature: SignatureId) {
+        let name = &declarator.name;
+        if !declarator.dimensions.is_empty() {
+            self.error(name.span, "a C function has no subscripts");
+        }
+        if self.program.signatures[signature.index()].restriction != Restriction::None {
+            self.error(name.span, "a C function is not restricted");
+        }
+        if self.place.is_block {
+            self.error_with(
+                name.span,
+                "a C function is declared in a block",
+                "declare it in the component, outside of blocks and procs",
+            );
+        }
+        let operation = self.operation_row(Operation {
+            home: Home::External,
+            service: Service::External,
+            ..self.plain_operation(&name.text, name.span, signature)
+        });
+        self.define(name, Meaning::Operation(operation));
+    }
+
+    /// Declares an operation or an array of them; for semaphores with first values.
+    fn operation(
+        &mut self,
+        declarator: &Declarator,
+        signature: SignatureId,
+        value: Option<Expression>,
+        span: Span,
+    ) -> Option<OperationId> {
+        let mut dimensions = Vec::new();
+        for bounds in &declarator.dimensions {
+            let Some((dimension, low, high)) = self.bounds(bounds) else {
+                self.define(&declarator.name, Meaning::Wrong);
+                return None;
+            };
+            if dimension.low == Extent::Any || dimension.high == Extent::Any {
+                self.error(
+                    declarator.name.span,
+                    "the bounds of an array of operations cannot be \"*\"",
+                );
+            }
+            dimensions.push((low, high));
+        }
+        let operation = self.operation_row(Operation {
+            dimensions,
+            ..self.plain_operation(&declarator.name.text, declarator.name.span, signature)
+        });
+        self.define(&declarator.name, Meaning::Operation(operation));
+        self.push(StatementKind::DeclareOperation { operation, value }, span);
+        Some(operation)
+    }
+
+    /// An operation that is declared here, serviced by nobody yet.
+    pub(super) fn plain_operation(
+        &self,
+        name: &str,
+        span: Span,
+        signature: SignatureId,
+    ) -> Operation {
+        let is_exported = self.place.is_specification && !self.place.is_block;
+        Operation {
+            name: name.to_string(),
+            span,
+            component: self.component,
+            signature,
+            dimensions: Vec::new(),
+            home: if self.place.is_block {
+                Home::Block(self.code)
+            } else {
+                Home::Component
+            },
+            is_exported,
+            inherits: None,
+            service: Service::Nobody,
+            is_process: false,
+            has_capability: is_exported,
+        }
+    }
+
+    /// A new row for an operation, which is noted with its component if it lives in that.
+    pub(super) fn operation_row(&mut self, operation: Operation) -> OperationId {
+        let id = OperationId(self.program.operations.len() as u32);
+        if !matches!(operation.home, Home::Block(_)) {
+            let component = &mut self.program.components[operation.component.index()];
+            component.operations.push(id);
+        }
+        self.program.operations.push(operation);
+        id
+    }
+
+    /// `sem` with names, bounds and first values.
+    pub(super) fn semaphores(
+        &mut self,
+        declared: &[(Declarator, Option<syntax::Expression>)],
+        span: Span,
+    ) {
+        for (declarator, value) in declared {
+            let value = value.as_ref().map(|value| self.expression(value));
+            let int = self.number(Type::Int);
+            let value = value.map(|value| self.first_values(declarator, value, int));
+            let signature = self.bare_signature();
+            self.operation(declarator, signature, value, span);
+        }
+    }
+
+    fn first_values(
+        &mut self,
+        declarator: &Declarator,
+        value: Expression,
+        int: TypeId,
+    ) -> Expression {
+        if declarator.dimensions.is_empty() {
+            return self.convert_to(value, int);
+        }
+        if self.is_wrong(&value) {
+            return value;
+        }
+        let (dimensions, element) = self.program.types.flat(value.of);
+        if dimensions.len() != declarator.dimensions.len() || element != int {
+            let name = self.type_name(value.of);
+            self.error_with(
+                value.span,
+                format!(
+                    "an array of semaphores begins with an array of integers, and this is {name}"
+                ),
+                "write ([n] 0) for n semaphores that begin with 0",
+            );
+            return self.wrong(value.span);
+        }
+        value
+    }
+}
