@@ -5,7 +5,9 @@
 
 mod check;
 mod diagnostic;
+mod front;
 mod lexer;
+mod notation;
 mod parser;
 pub mod program;
 mod source;
@@ -14,5 +16,7 @@ mod token;
 
 pub use check::{Checked, check};
 pub use diagnostic::{Diagnostic, Severity};
+pub use front::{ReadError, analyse, read};
+pub use notation::{NoNotation, Notation, Signalling, Termination};
 pub use parser::parse;
 pub use source::{Source, Sources, Span};
