@@ -16,7 +16,7 @@ mod token;
 
 pub use check::{Checked, check};
 pub use diagnostic::{Diagnostic, Severity};
-pub use front::{ReadError, analyse, read};
+pub use front::{Input, ReadError};
 pub use notation::{NoNotation, Notation, Signalling, Termination};
 pub use parser::parse;
 pub use source::{Source, Sources, Span};

@@ -134,7 +134,10 @@ impl<'w> Output<'w> {
         } else if given != arguments {
             self.mistake(
                 found,
-                format!("{name} has {arguments} arguments, not {given}"),
+                match arguments {
+                    1 => format!("{name} has 1 argument, not {given}"),
+                    _ => format!("{name} has {arguments} arguments, not {given}"),
+                },
                 "write them between commas, in parentheses; a comma in brackets does not count",
             );
         }
