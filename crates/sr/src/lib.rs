@@ -6,8 +6,10 @@
 mod check;
 mod diagnostic;
 mod emit;
+mod front;
 mod lexer;
 mod lower;
+mod notation;
 mod parser;
 pub mod program;
 mod source;
@@ -17,5 +19,7 @@ mod token;
 pub use check::{Checked, check};
 pub use emit::{EmitOptions, emit};
 pub use diagnostic::{Diagnostic, Severity};
+pub use front::{Input, ReadError};
+pub use notation::{NoNotation, Notation, Signalling, Termination};
 pub use parser::parse;
 pub use source::{Source, Sources, Span};
