@@ -679,12 +679,13 @@ SR_INLINE void sr_send(sr_at at, sr_cap cap, struct sr_invocation *inv)
 /* reply: the caller goes on with the block as it is now; the servant goes on with the copy that is returned. */
 struct sr_invocation *SR_RT(reply)(sr_at, struct sr_invocation *);
 #define sr_reply SR_RT(reply)
-/* forward: `next` (from sr_invocation_new, with its parameters set) takes over the duty to reply; `inv` stays the servant's. */
-void SR_RT(forward)(sr_at, struct sr_invocation *inv, struct sr_invocation *next);
-SR_INLINE void sr_forward(sr_at at, struct sr_invocation *inv, sr_cap to, struct sr_invocation *next)
+/* forward: `next` (from sr_invocation_new, with its parameters set) takes over the duty to reply; the servant goes on with the block that is
+ * returned, as after sr_reply. */
+struct sr_invocation *SR_RT(forward)(sr_at, struct sr_invocation *inv, struct sr_invocation *next);
+SR_INLINE struct sr_invocation *sr_forward(sr_at at, struct sr_invocation *inv, sr_cap to, struct sr_invocation *next)
 {
     next->op = to;
-    SR_RT(forward)(at, inv, next);
+    return SR_RT(forward)(at, inv, next);
 }
 /* The end of an arm of `in`: replies if that was not done, frees what nobody needs. (For a proc the run-time does it with the block that the code returns.) */
 void SR_RT(finish)(sr_at, struct sr_invocation *);
@@ -826,9 +827,12 @@ SR_INLINE void sr_instance_region(struct sr_instance *i, int32_t region) { i->re
 
 /* The head of a loop: `do`, innermost `fa`, quantifiers. */
 #ifdef SR_LOOPS
-#ifdef SR_MANY
+#if defined(SR_MANY) && defined(__x86_64__)
 extern __thread int64_t *srn_budget;
 #define SR_BUDGET srn_budget
+#elif defined(SR_MANY)
+int64_t *srn_budget_of_thread(void);
+#define SR_BUDGET srn_budget_of_thread()
 #else
 extern int64_t *sr1_budget;
 #define SR_BUDGET sr1_budget
