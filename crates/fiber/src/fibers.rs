@@ -41,7 +41,11 @@ pub(crate) fn server<'a, S: Servers>() -> &'a Server<S> {
 
 /// While it lives, the run-time is at work; ticks that came meanwhile are honoured at its end.
 #[derive(Debug)]
-pub struct Entered<S: Servers>(PhantomData<(S, *const ())>);
+pub struct Entered<S: Servers> {
+    /// Whether somebody further out has entered already, or the fiber may not be switched anywhere.
+    was_busy: bool,
+    servers: PhantomData<(S, *const ())>,
+}
 
 impl<S: Servers> Entered<S> {
     #[inline(always)]
@@ -49,10 +53,13 @@ impl<S: Servers> Entered<S> {
         loop {
             let here: *const Server<S> = server::<S>();
             // SAFETY: servers live as long as their run.
-            unsafe { (*here).is_busy.set(true) };
+            let was_busy = unsafe { (*here).is_busy.replace(true) };
             // A tick may have come in between and moved us: then that was another server, which is busy for nothing until its next switch.
             if !S::SEVERAL || here == S::server() {
-                return Entered(PhantomData);
+                return Entered {
+                    was_busy,
+                    servers: PhantomData,
+                };
             }
         }
     }
@@ -61,10 +68,8 @@ impl<S: Servers> Entered<S> {
 impl<S: Servers> Drop for Entered<S> {
     #[inline(always)]
     fn drop(&mut self) {
-        let server = server::<S>();
-        // SAFETY: the running fiber's descriptor lives.
-        if unsafe { server.running().as_ref() }.is_sliceable.get() {
-            leave_to_sliceable(server);
+        if !self.was_busy {
+            leave_to_sliceable(server::<S>());
         }
     }
 }
@@ -259,6 +264,16 @@ impl<S: Servers> Fibers<S> {
     pub fn places() -> (*const *mut (), *mut i64) {
         let server = server::<S>();
         (server.local.as_ptr(), server.budget.as_ptr())
+    }
+
+    /// Leaves the run-time for one that entered it and forgot what it got.
+    #[inline(always)]
+    pub fn leave() {
+        let server = server::<S>();
+        // SAFETY: the running fiber's own descriptor.
+        if unsafe { server.running().as_ref() }.is_sliceable.get() {
+            leave_to_sliceable(server);
+        }
     }
 
     /// What generated code calls when it has counted down to zero.

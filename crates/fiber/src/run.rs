@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub on_overflow: Option<OnOverflow>,
     pub at_rest: Option<fn()>,
     pub on_turn: Option<OnTurn>,
+    pub on_server: Option<fn()>,
+    pub on_discard: Option<fn(*mut ())>,
 }
 
 /// What one fiber did from its dispatch to its next switch.
@@ -186,6 +188,8 @@ impl<S: Servers> Run<S> {
                 on_overflow: None,
                 at_rest: None,
                 on_turn: None,
+                on_server: None,
+                on_discard: None,
             },
             servers: std::marker::PhantomData,
         }
@@ -213,6 +217,18 @@ impl<S: Servers> Run<S> {
     /// ends the process, or the run never ends.
     pub fn at_rest(mut self, last_words: fn()) -> Self {
         self.settings.at_rest = Some(last_words);
+        self
+    }
+
+    /// Called with what a killed fiber keeps as its own when it is gone, by a server that is between two fibers.
+    pub fn on_discard(mut self, on_discard: fn(*mut ())) -> Self {
+        self.settings.on_discard = Some(on_discard);
+        self
+    }
+
+    /// Called on each server's OS thread before its first fiber runs: see [`Fibers::places`](crate::Fibers::places).
+    pub fn on_server(mut self, on_server: fn()) -> Self {
+        self.settings.on_server = Some(on_server);
         self
     }
 
@@ -261,6 +277,9 @@ fn serve_as<S: Servers>(
         start(server, birth, body)?;
     }
     S::set_server(server);
+    if let Some(on_server) = server.shared.on_server {
+        on_server();
+    }
     server.serve();
     S::set_server(std::ptr::null());
     Ok(())

@@ -191,7 +191,11 @@ impl<S: Servers> Server<S> {
     #[cold]
     fn discard(&self, fiber: NonNull<Fiber<S>>) {
         // SAFETY: it was in this server's line, so nobody runs it; who killed it answered for what it leaves behind.
-        if let Some(stack) = unsafe { fiber.as_ref().abandon() } {
+        let it = unsafe { fiber.as_ref() };
+        if let Some(stack) = unsafe { it.abandon() } {
+            if let Some(on_discard) = self.shared.on_discard {
+                on_discard(it.local.get());
+            }
             self.recycle(fiber, stack);
         }
     }

@@ -28,6 +28,8 @@ pub struct Shared<S: Servers> {
     /// Runs as a fiber whenever all others wait for ever.
     pub(crate) at_rest: Option<fn()>,
     pub(crate) on_turn: Option<OnTurn>,
+    pub(crate) on_server: Option<fn()>,
+    pub(crate) on_discard: Option<fn(*mut ())>,
     /// The counts of each server.
     pub(crate) tallies: Box<[Tally]>,
     has_real_ticks: bool,
@@ -90,6 +92,8 @@ impl<S: Servers> Shared<S> {
             on_overflow: settings.on_overflow,
             at_rest: settings.at_rest,
             on_turn: settings.on_turn,
+            on_server: settings.on_server,
+            on_discard: settings.on_discard,
             tallies: (0..settings.servers).map(|_| Tally::default()).collect(),
             clock: Clock::new(director.is_some()),
             has_real_ticks: matches!(settings.schedule, Schedule::Fair | Schedule::Recorded),

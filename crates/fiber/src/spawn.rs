@@ -127,7 +127,7 @@ unsafe impl Send for Detached<Many> {}
 unsafe impl Sync for Detached<Many> {}
 
 impl<S: Servers> Fibers<S> {
-    /// Starts a fiber that has no result: nothing is allocated for it but its stack.
+    /// Starts a fiber that has no result: nothing is allocated for it but its stack. It keeps `local` as its own: see [`Fibers::local`].
     ///
     /// # Safety
     /// With several servers the body and all that it owns may go on on another OS thread: see [`Fibers::<Many>::spawn`](Fibers). The body does not panic.
@@ -137,10 +137,11 @@ impl<S: Servers> Fibers<S> {
     #[inline]
     pub unsafe fn detach(
         birth: Birth,
+        local: *mut (),
         body: impl FnOnce() + 'static,
     ) -> Result<Detached<S>, StackError> {
         let _entered = Entered::<S>::new();
-        let fiber = start(server::<S>(), birth, body)?;
+        let fiber = start_with(server::<S>(), birth, local, body)?;
         Ok(Detached::of(fiber))
     }
 
@@ -177,6 +178,16 @@ pub(crate) fn start<S: Servers>(
     birth: Birth,
     body: impl FnOnce() + 'static,
 ) -> Result<NonNull<Fiber<S>>, StackError> {
+    start_with(server, birth, std::ptr::null_mut(), body)
+}
+
+#[inline]
+fn start_with<S: Servers>(
+    server: &Server<S>,
+    birth: Birth,
+    local: *mut (),
+    body: impl FnOnce() + 'static,
+) -> Result<NonNull<Fiber<S>>, StackError> {
     let (fiber, stack) = server.take_spare()?;
     // SAFETY: a spare descriptor has no living fiber, and nobody else has it.
     let it = unsafe { fiber.as_ref() };
@@ -194,6 +205,7 @@ pub(crate) fn start<S: Servers>(
         *it.name.get() = birth.name.map(String::into_boxed_str);
         it.prepare(stack, body);
     }
+    it.local.set(local);
     one_more(&server.tally().spawns);
     server.make_ready(fiber);
     Ok(fiber)
