@@ -124,7 +124,7 @@ export! {
     fn forward<S>(at: At, block: *mut Invocation, next: *mut Invocation) -> *mut Invocation {
         invocation::forward::<S>(at, block, next)
     }
-    fn finish<S>(block: *mut Invocation) { invocation::finish::<S>(block); }
+    fn finish<S>(_at: At, block: *mut Invocation) { invocation::finish::<S>(block); }
 
     // Input.
     fn receive<S>(at: At, op: *mut Op, serial: u32, has_else: bool) -> *mut Invocation {
