@@ -189,12 +189,22 @@ impl Checker<'_> {
     /// Whether instances of a resource have all operations that those of another export: it is that, extends it, or is like it.
     fn offers(&self, resource: ComponentId, other: ComponentId) -> bool {
         resource == other
+            || self.exports_alike(resource, other)
             || self.exports(other).all(|wanted| {
                 self.exports(resource).any(|has| {
                     has.name == wanted.name
                         && self.is_signature_alike(has.signature, wanted.signature, DEPTH)
                 })
             })
+    }
+
+    /// Whether two resources export operations of the same kinds in the same order; names do not count, as in the original.
+    fn exports_alike(&self, a: ComponentId, b: ComponentId) -> bool {
+        self.exports(a).count() == self.exports(b).count()
+            && self
+                .exports(a)
+                .zip(self.exports(b))
+                .all(|(a, b)| self.is_signature_alike(a.signature, b.signature, DEPTH))
     }
 
     /// The operations that a component exports.

@@ -61,12 +61,6 @@ impl Checker<'_> {
             self.define(name, Meaning::Wrong);
             return;
         }
-        let of = match &shape {
-            Some(shape) if self.place.is_specification && !self.place.is_block => {
-                self.known_only(of, shape, "a specification", name.span)
-            }
-            _ => of,
-        };
         if is_constant
             && let Some(value) = &value
             && let Some(value) = self.known_value(value, of, is_typed)

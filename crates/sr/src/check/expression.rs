@@ -137,6 +137,7 @@ impl Checker<'_> {
                 }
             }
             Meaning::Value(value) => Expression { span, ..*value },
+            Meaning::Operation(operation) if self.is_foreign(operation, span) => self.wrong(span),
             Meaning::Operation(operation) => {
                 self.capability(Target::Declared(operation, Vec::new()), span)
             }

@@ -1,6 +1,7 @@
 //! `import` and `extend`.
 
 use crate::program::*;
+use crate::source::Span;
 use crate::syntax::Name;
 
 use super::scope::Meaning;
@@ -32,6 +33,22 @@ impl Checker<'_> {
             self.specification(component);
             self.use_component(component);
         }
+    }
+
+    /// Whether an operation belongs to instances of another resource, so that its name alone says not whose it is; an error is reported if so.
+    pub(super) fn is_foreign(&mut self, operation: OperationId, span: Span) -> bool {
+        let row = &self.program.operations[operation.index()];
+        let owner = &self.program.components[row.component.index()];
+        if row.component == self.component || owner.is_global || row.home == Home::External {
+            return false;
+        }
+        let (owner, name) = (owner.name.clone(), row.name.clone());
+        self.error_with(
+            span,
+            format!("\"{name}\" is an operation of instances of {owner}, and it is not said whose"),
+            format!("write it after a capability: c.{name}, where c is of type cap {owner}"),
+        );
+        true
     }
 
     fn use_component(&mut self, component: ComponentId) {
@@ -97,11 +114,7 @@ impl Checker<'_> {
         });
         self.define(&name, Meaning::Operation(operation));
         if self.program.operations[operation.index()].home != Home::External {
-            let kind = StatementKind::DeclareOperation {
-                operation,
-                value: None,
-            };
-            self.push(kind, name.span);
+            self.begin_operation(operation, None, name.span);
         }
     }
 }

@@ -271,6 +271,9 @@ impl Checker<'_> {
         };
         match meaning {
             Meaning::Operation(operation) => {
+                if self.is_foreign(operation, e.span) {
+                    return Some(Err(()));
+                }
                 Some(self.subscribed(subscripts, operation, |at| Target::Declared(operation, at)))
             }
             _ => None,

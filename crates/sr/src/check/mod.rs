@@ -24,6 +24,8 @@ mod subscripts;
 mod types;
 mod walk;
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::*;
 use crate::source::{Sources, Span};
@@ -50,10 +52,21 @@ pub fn check(sources: &Sources, files: Vec<Vec<syntax::Component>>) -> Checked {
         .diagnostics
         .sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     let is_good = !checker.has_errors();
+    once(&mut checker.diagnostics);
     Checked {
         program: is_good.then_some(checker.program),
         diagnostics: checker.diagnostics,
     }
+}
+
+/// Leaves one message about each mistake: an expression may have been looked at twice, and a name that is not declared may be used often.
+fn once(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| {
+        let is_of_name = diagnostic.message.ends_with(scope::NOT_DECLARED);
+        let at = (!is_of_name).then_some((diagnostic.span.start, diagnostic.span.end));
+        seen.insert((diagnostic.span.file, at, diagnostic.message.clone()))
+    });
 }
 
 /// What is known while a program is checked.

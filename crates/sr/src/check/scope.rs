@@ -11,6 +11,9 @@ use crate::syntax::{Item, ItemKind, Name};
 
 use super::Checker;
 
+/// How messages about names end that mean nothing: of each name there is one.
+pub(super) const NOT_DECLARED: &str = " is not declared";
+
 /// What a name means.
 #[derive(Debug, Clone)]
 pub(crate) enum Meaning {
@@ -287,15 +290,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports that a name means nothing here, with what was perhaps meant. In this scope no more is said of it.
+    /// Reports that a name means nothing here, with what was perhaps meant.
     pub(super) fn undeclared(&mut self, name: &str, span: Span) {
-        let message = format!("\"{name}\" is not declared");
+        let message = format!("\"{name}\"{NOT_DECLARED}");
         match self.mend_of_undeclared(name) {
             Some(mend) => self.error_with(span, message, mend),
             None => self.error(span, message),
         }
-        let scope = self.scopes.innermost();
-        scope.names.insert(name.to_string(), Meaning::Wrong);
     }
 
     fn mend_of_undeclared(&self, name: &str) -> Option<String> {

@@ -111,7 +111,7 @@ impl Checker<'_> {
             let element = self.type_expression(of);
             for declarator in &group.declarators {
                 let (of, shape) = self.with_dimensions(&declarator.dimensions, element.clone());
-                let of = self.known_only(of, &shape, "a record", declarator.name.span);
+                let of = self.known_only(of, &shape, declarator.name.span);
                 if fields.iter().any(|(name, _)| *name == declarator.name.text) {
                     let message = format!("the record has two fields \"{}\"", declarator.name.text);
                     self.error(declarator.name.span, message);
@@ -143,14 +143,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The type, unless a bound or length in it is not known: what `place` is needs them known.
-    pub(super) fn known_only(
-        &mut self,
-        of: TypeId,
-        shape: &Shape,
-        place: &str,
-        span: Span,
-    ) -> TypeId {
+    /// The type of a field, unless a bound or length in it is not known.
+    fn known_only(&mut self, of: TypeId, shape: &Shape, span: Span) -> TypeId {
         if self.program.types.is_static(of) {
             return of;
         }
@@ -160,7 +154,7 @@ impl Checker<'_> {
             .find(|bound| !matches!(bound.kind, ExpressionKind::Constant(_)));
         self.error_with(
             computed.map_or(span, |bound| bound.span),
-            format!("bounds and lengths in {place} must be known to the compiler"),
+            "bounds and lengths in a record must be known to the compiler",
             "use numbers, or constants that have numbers for values",
         );
         self.number(Type::Wrong)
@@ -456,6 +450,13 @@ impl Checker<'_> {
 
     /// Parameters, result and restriction.
     pub(super) fn prototype(&mut self, prototype: &syntax::Prototype) -> SignatureId {
+        let signature = self.bare_signature();
+        self.fill_signature(signature, prototype);
+        signature
+    }
+
+    /// Gives a signature, whose number is known already, its parameters, result and restriction.
+    pub(super) fn fill_signature(&mut self, signature: SignatureId, prototype: &syntax::Prototype) {
         self.scopes.open();
         let is_block = std::mem::replace(&mut self.place.is_block, true);
         let mut parameters = Vec::new();
@@ -472,11 +473,11 @@ impl Checker<'_> {
         });
         self.place.is_block = is_block;
         self.scopes.close();
-        self.signature(Signature {
+        self.program.signatures[signature.index()] = Signature {
             parameters,
             result,
             restriction: prototype.restriction,
-        })
+        };
     }
 
     /// A parameter, or a result.
