@@ -276,6 +276,11 @@ impl Checker<'_> {
         if let Some(result) = &it.result {
             text += &format!(" returns {}", self.type_name_to(result.of, depth));
         }
+        text += match it.restriction {
+            Restriction::None => "",
+            Restriction::Call => " {call}",
+            Restriction::Send => " {send}",
+        };
         text
     }
 }

@@ -62,6 +62,14 @@ impl Checker<'_> {
         if self.is_wrong(&place) {
             return place;
         }
+        if let syntax::ExpressionKind::Name(name) = &e.kind
+            && let ExpressionKind::Constant(_) = place.kind
+        {
+            return self.refuse(
+                e.span,
+                format!("\"{name}\" is a constant and cannot be assigned"),
+            );
+        }
         if !place.is_place() {
             return self.refuse(e.span, "this cannot be assigned: it is not a variable");
         }

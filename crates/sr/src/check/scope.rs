@@ -227,6 +227,15 @@ impl Checker<'_> {
         found
     }
 
+    /// If a predefined name hides an imported one, how that is written.
+    pub(super) fn hidden(&self, name: &str) -> Option<String> {
+        let (component, _) = self.imported(name).into_iter().next()?;
+        let component = &self.program.components[component.index()].name;
+        Some(format!(
+            "predefined names come before imported ones: write {component}.{name}"
+        ))
+    }
+
     /// What a name means in a component's specification.
     fn exported(&self, component: ComponentId, name: &str) -> Option<&Meaning> {
         let exports = &self.states[component.index()].exports;
