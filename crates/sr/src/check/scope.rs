@@ -158,9 +158,10 @@ impl Scopes {
             .find_map(|scope| scope.types.get_mut(name))
     }
 
-    /// What is known of a type that the innermost scope now declares.
+    /// What is known of a type that the innermost scope now declares; until it has, it is being checked.
     pub(super) fn reached_type(&mut self, name: &str) -> Option<LaterType> {
-        self.innermost().types.remove(name)
+        let later = self.innermost().types.get_mut(name)?;
+        Some(std::mem::replace(later, LaterType::Busy))
     }
 
     fn visible(&self) -> impl Iterator<Item = &String> {
