@@ -5,6 +5,7 @@ use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;
+use super::bounds::extent;
 use super::scope::Meaning;
 
 impl Checker<'_> {
@@ -451,13 +452,6 @@ impl Checker<'_> {
                 format!("the operation is restricted to {{{allowed}}}: it cannot be {done}"),
             );
         }
-    }
-}
-
-fn extent(bound: &Expression) -> Extent {
-    match bound.kind {
-        ExpressionKind::Constant(Constant::Ordinal(n)) => Extent::Known(n),
-        _ => Extent::Computed,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Specifications are declared first, imported ones before those that import them; then bodies are checked in order, each from top to bottom: a name is known from its
 //! declaration on. At last it is found who services each operation. An expression in which an error was found has the type [`Type::Wrong`], which fits everywhere.
 
+mod bounds;
 mod component;
 mod concurrent;
 mod convert;
@@ -13,12 +14,14 @@ mod implementation;
 mod import;
 mod input;
 mod invoke;
+mod names;
 mod operation;
 mod operators;
 mod pair;
 mod predefined;
 mod scope;
 mod service;
+mod signature;
 mod statement;
 mod subscripts;
 mod types;
@@ -63,7 +66,7 @@ pub fn check(sources: &Sources, files: Vec<Vec<syntax::Component>>) -> Checked {
 fn once(diagnostics: &mut Vec<Diagnostic>) {
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| {
-        let is_of_name = diagnostic.message.ends_with(scope::NOT_DECLARED);
+        let is_of_name = diagnostic.message.ends_with(names::NOT_DECLARED);
         let at = (!is_of_name).then_some((diagnostic.span.start, diagnostic.span.end));
         seen.insert((diagnostic.span.file, at, diagnostic.message.clone()))
     });
