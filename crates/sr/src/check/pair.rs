@@ -11,8 +11,10 @@ pub(super) struct Unit<'a> {
     pub(super) head: &'a Component,
     /// The body's items; none for an abstract resource. A global always has a body.
     pub(super) body: Option<&'a [Item]>,
-    /// The place of the body among those of all components; none if there is none.
+    /// The place of the specification or the body, whichever comes later, among those of all components; none if there is no body.
     pub(super) order: Option<usize>,
+    /// The place of the specification.
+    head_order: usize,
 }
 
 /// Finds each component's body. A component with two specifications, a body without specification and the like are errors.
@@ -51,7 +53,7 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
             continue;
         }
         unit.body = Some(items);
-        unit.order = Some(order);
+        unit.order = Some(order.max(unit.head_order));
     }
     for unit in &units {
         if unit.body.is_none() && unit.head.body == Body::Separate {
@@ -73,6 +75,7 @@ fn unit(component: &Component, order: usize) -> Unit<'_> {
         head: component,
         body,
         order: body.map(|_| order),
+        head_order: order,
     }
 }
 
