@@ -479,3 +479,45 @@ fn the_specification_comes_before_the_body_and_processes_start_where_they_stand(
         ]
     );
 }
+
+#[test]
+fn resources_are_alike_that_export_operations_of_the_same_kinds() {
+    let resource = |name: &str, operation: &str| {
+        format!(
+            "resource {name}\n op {operation}(x: int), g()\nbody {name}()\n proc {operation}(x)\n write(x)\n end\n proc g()\n skip\n end\nend\n"
+        )
+    };
+    let main = "resource main()\n import A, B, C\n var a: cap A := create B(), c: cap C\n c := a\n c.h(1)\nend\n";
+    let p = program(&[
+        &resource("A", "f"),
+        &resource("B", "e"),
+        &resource("C", "h"),
+        main,
+    ]);
+    let name = |id: antiphon_sr::program::OperationId| {
+        let row = &p.operations[id.index()];
+        format!("{}.{}", p.components[row.component.index()].name, row.name)
+    };
+    let mut pairs: Vec<String> = p
+        .counterparts
+        .iter()
+        .map(|pair| format!("{} for {}", name(pair.stands_for_it), name(pair.wanted)))
+        .collect();
+    pairs.sort();
+    assert_eq!(
+        pairs,
+        [
+            "A.f for C.h",
+            "A.g for C.g",
+            "B.e for A.f",
+            "B.e for C.h",
+            "B.g for A.g",
+            "B.g for C.g",
+        ]
+    );
+    let other = "resource D\n op f(x: char)\nbody D()\n proc f(x)\n write(x)\n end\nend\nresource main()\n import A, D\n var a: cap A := create D()\nend\n";
+    assert_eq!(
+        said(&[&resource("A", "f"), other]),
+        ["10: cap A is needed here, and this is cap D"]
+    );
+}

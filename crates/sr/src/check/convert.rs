@@ -6,7 +6,7 @@ use crate::source::Span;
 use super::Checker;
 
 /// How deep types are compared that refer to themselves.
-const DEPTH: usize = 8;
+pub(super) const DEPTH: usize = 8;
 
 impl Checker<'_> {
     /// Converts a value as an assignment to a type does; reports it if that cannot be.
@@ -184,36 +184,6 @@ impl Checker<'_> {
                 .iter()
                 .zip(&b.parameters)
                 .all(|(p, q)| is_same(p, q))
-    }
-
-    /// Whether instances of a resource have all operations that those of another export: it is that, extends it, or is like it.
-    fn offers(&self, resource: ComponentId, other: ComponentId) -> bool {
-        resource == other
-            || self.exports_alike(resource, other)
-            || self.exports(other).all(|wanted| {
-                self.exports(resource).any(|has| {
-                    has.name == wanted.name
-                        && self.is_signature_alike(has.signature, wanted.signature, DEPTH)
-                })
-            })
-    }
-
-    /// Whether two resources export operations of the same kinds in the same order; names do not count, as in the original.
-    fn exports_alike(&self, a: ComponentId, b: ComponentId) -> bool {
-        self.exports(a).count() == self.exports(b).count()
-            && self
-                .exports(a)
-                .zip(self.exports(b))
-                .all(|(a, b)| self.is_signature_alike(a.signature, b.signature, DEPTH))
-    }
-
-    /// The operations that a component exports.
-    pub(super) fn exports(&self, component: ComponentId) -> impl Iterator<Item = &Operation> {
-        self.program.components[component.index()]
-            .operations
-            .iter()
-            .map(|o| &self.program.operations[o.index()])
-            .filter(|o| o.is_exported)
     }
 
     /// A type as a message says it.

@@ -70,6 +70,14 @@ impl Checker<'_> {
                 format!("\"{name}\" is a constant and cannot be assigned"),
             );
         }
+        if let ExpressionKind::Capability(_) = place.kind {
+            self.error_with(
+                e.span,
+                "an operation cannot be replaced by another",
+                "declare a variable of type cap for the operation, and assign that",
+            );
+            return self.wrong(e.span);
+        }
         if !place.is_place() {
             return self.refuse(e.span, "this cannot be assigned: it is not a variable");
         }

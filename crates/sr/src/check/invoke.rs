@@ -392,7 +392,10 @@ impl Checker<'_> {
         if let Some(operation) = found {
             return Some(Target::Of(Box::new(resource), operation, Vec::new()));
         }
-        let known: Vec<&str> = self.exports(component).map(|o| o.name.as_str()).collect();
+        let known: Vec<&str> = self
+            .exports(component)
+            .map(|o| self.program.operations[o.index()].name.as_str())
+            .collect();
         let message = format!(
             "resource \"{}\" exports no operation \"{}\"",
             it.name, name.text

@@ -19,6 +19,7 @@ mod operation;
 mod operators;
 mod pair;
 mod predefined;
+mod resource;
 mod scope;
 mod service;
 mod signature;
