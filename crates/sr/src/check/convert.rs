@@ -111,8 +111,10 @@ impl Checker<'_> {
             (Type::Nothing, _) | (_, Type::Nothing) => false,
             (Type::Real, Type::Int) => true,
             (Type::Text(_), Type::Text(_)) => true,
-            (Type::Null | Type::Noop, other) | (other, Type::Null | Type::Noop) => {
-                takes_null(other)
+            (Type::Null, other) | (other, Type::Null) => takes_null(other),
+            // A pointer may point at nothing, but there is no object that does nothing.
+            (Type::Noop, other) | (other, Type::Noop) => {
+                takes_null(other) && !matches!(other, Type::Pointer(_))
             }
             (Type::Array(..), Type::Array(..)) => self.is_array_alike(to, value, true, DEPTH),
             (Type::Resource(a), Type::Resource(b)) => self.offers(*b, *a),
@@ -255,7 +257,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether variables of a type can be null or noop.
+/// Whether variables of a type can be null.
 fn takes_null(of: &Type) -> bool {
     matches!(
         of,

@@ -322,6 +322,7 @@ impl Checker<'_> {
             return self.new_of_signature(signature, &bounds, span);
         }
         let (of, shape) = self.type_expression(of);
+        let of = self.no_stars(of, span);
         self.made(
             ExpressionKind::New(of, shape),
             Type::Pointer(Some(of)),

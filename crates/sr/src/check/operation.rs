@@ -85,7 +85,25 @@ impl Checker<'_> {
         if signature.restriction != Restriction::None {
             self.error(span, "a C function is not restricted");
         }
+        if let Some(result) = &signature.result
+            && !self.is_of_c(result.of, true)
+        {
+            let name = self.type_name(result.of);
+            self.error_with(
+                span,
+                format!("a C function cannot give {name}"),
+                "it gives bool, char, int, real, an enumeration, a pointer, a string or a file",
+            );
+        }
         for (at, parameter) in signature.parameters.iter().enumerate() {
+            if !self.is_of_c(parameter.of, false) {
+                let name = self.type_name(parameter.of);
+                self.error_with(
+                    span,
+                    format!("a C function cannot take {name}"),
+                    "there are no capabilities in C: pass numbers, strings, arrays, records or pointers",
+                );
+            }
             let comes_back = matches!(parameter.passing, Passing::Var | Passing::Result);
             let is_big = matches!(
                 self.kind(parameter.of),
@@ -98,6 +116,15 @@ impl Checker<'_> {
                     "pass it by ref",
                 );
             }
+        }
+    }
+
+    /// Whether a C function can have a parameter of a type, or a result.
+    fn is_of_c(&self, of: TypeId, is_result: bool) -> bool {
+        match self.kind(of) {
+            Type::Operation(_) | Type::Resource(_) | Type::Machine => false,
+            Type::Array(..) | Type::Record(_) => !is_result,
+            _ => true,
         }
     }
 

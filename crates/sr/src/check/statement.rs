@@ -96,6 +96,15 @@ impl Checker<'_> {
     }
 
     fn check_reply(&mut self, span: Span) {
+        if let Some(Some(serviced)) = self.place.serviced.last()
+            && self.program.signatures[serviced.index()].restriction == Restriction::Send
+        {
+            self.warn(
+                span,
+                "nobody waits for this reply: the operation is only sent to",
+                "remove it",
+            );
+        }
         let code = self.program.codes.get(self.code.index());
         let is_final = code.is_some_and(|code| code.kind == CodeKind::Final);
         if is_final && self.place.serviced.is_empty() {
