@@ -185,6 +185,18 @@ fn components_may_import_each_other() {
 }
 
 #[test]
+fn constants_of_a_resource_are_values_to_others() {
+    let text = "resource R\n const a := 2 * 3, b := age(), c: [2] int := (1, a)\nbody R()\n write(a, b, c[1])\nend\nresource main()\n import R\n var x[R.a]: int\n write(R.b, R.c[2])\n x[1] := a\nend\n";
+    assert_eq!(said(&[text]), [""; 0]);
+    assert_eq!(
+        said(&["resource R\n const a := age(), b := a + 1\nend\nresource main()\nend\n"]),
+        [
+            "2: others cannot see this value: it is made of constants that each instance computes = declare it in the body, or in a global",
+        ]
+    );
+}
+
+#[test]
 fn bodies_may_stand_apart() {
     let specification = "resource R\n op f()\nbody R(n: int) separate\n";
     let body = "body R\n proc f()\n write(n)\n end\nend R\n";

@@ -6,6 +6,7 @@ use crate::syntax::{Declarator, ObjectGroup};
 
 use super::Checker;
 use super::scope::Meaning;
+use super::walk::{Node, each_of_expression};
 
 impl Checker<'_> {
     /// `var` or `const` with what is declared.
@@ -187,10 +188,26 @@ impl Checker<'_> {
         if !self.place.is_specification || self.place.is_block || is_global {
             return;
         }
-        let meaning = match value {
-            Some(value) => Meaning::Value(Box::new(value.clone())),
-            None => Meaning::Wrong,
+        let Some(value) = value else {
+            return;
         };
+        let mut is_bound = false;
+        each_of_expression(value, &mut |node| {
+            if let Node::Expression(part) = node
+                && let ExpressionKind::Variable(variable) = part.kind
+            {
+                let storage = self.program.variables[variable.index()].storage;
+                is_bound |= storage == Storage::Component(self.component);
+            }
+        });
+        if is_bound {
+            self.error_with(
+                value.span,
+                "others cannot see this value: it is made of constants that each instance computes",
+                "declare it in the body, or in a global",
+            );
+        }
+        let meaning = Meaning::Value(Box::new(value.clone()));
         let exports = &mut self.states[self.component.index()].exports;
         if let Some((exported, seen)) = exports.last_mut()
             && exported == name
