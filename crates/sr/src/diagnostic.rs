@@ -70,7 +70,8 @@ impl Diagnostic {
             .take(column - 1)
             .map(|c| if c == '\t' { '\t' } else { ' ' })
             .collect();
-        let marked = sources.text(self.span).lines().next().unwrap_or_default();
+        let marked = source.excerpt(self.span.start, self.span.end);
+        let marked = marked.lines().next().unwrap_or_default();
         let width = marked.chars().count().max(1);
         let number = line.to_string();
         let _ = writeln!(out, " {number} | {excerpt}");

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::syntax::{ItemKind, ObjectGroup, OperationGroup, OperationKind, Proc};
+use crate::syntax::{Block, Expression, ItemKind, Name, ObjectGroup, OperationGroup, OperationKind, Proc, Quantifier};
 use crate::token::Kind;
 
 impl Parser {
@@ -105,11 +105,11 @@ impl Parser {
     pub(super) fn proc(&mut self) -> Parse<ItemKind> {
         self.advance();
         let name = self.name("the name of the operation that this implements")?;
-        self.expect(&Kind::LeftParen, "and the parameters' names")?;
-        let (parameters, result) = self.parameter_names()?;
-        let block = self.block()?;
-        self.expect(&Kind::EndWord, &format!("of proc {}", name.text))?;
-        self.end_name(&name);
+        let head = self
+            .expect(&Kind::LeftParen, "and the parameters' names")
+            .and_then(|_| self.parameter_names());
+        let (block, head) = self.after_head(head, "proc", &name)?;
+        let (parameters, result) = head?;
         Ok(ItemKind::Proc(Proc {
             name,
             parameters,
@@ -118,10 +118,26 @@ impl Parser {
         }))
     }
 
+    /// The block after a head, and its end. A mistake in the head does not make the block one.
+    fn after_head<T>(
+        &mut self,
+        head: Parse<T>,
+        what: &str,
+        name: &Name,
+    ) -> Parse<(Block, Parse<T>)> {
+        if head.is_err() {
+            self.recover();
+        }
+        let block = self.block()?;
+        self.expect(&Kind::EndWord, &format!("of {what} {}", name.text))?;
+        self.end_name(name);
+        Ok((block, head))
+    }
+
     /// Names up to a closing parenthesis, and a result's name.
     pub(super) fn parameter_names(
         &mut self,
-    ) -> Parse<(Vec<crate::syntax::Name>, Option<crate::syntax::Name>)> {
+    ) -> Parse<(Vec<Name>, Option<Name>)> {
         let names = if self.is(&Kind::RightParen) {
             Vec::new()
         } else {
@@ -139,21 +155,21 @@ impl Parser {
     pub(super) fn procedure(&mut self) -> Parse<ItemKind> {
         self.advance();
         let name = self.name("the procedure's name")?;
-        let prototype = self.prototype()?;
-        let block = self.block()?;
-        self.expect(&Kind::EndWord, &format!("of procedure {}", name.text))?;
-        self.end_name(&name);
-        Ok(ItemKind::Procedure(name, prototype, block))
+        let head = self.prototype();
+        let (block, head) = self.after_head(head, "procedure", &name)?;
+        Ok(ItemKind::Procedure(name, head?, block))
     }
 
     pub(super) fn process(&mut self) -> Parse<ItemKind> {
         self.advance();
         let name = self.name("the process's name")?;
-        let quantifiers = self.quantifiers_in_parens()?;
-        let region = self.region()?;
-        let block = self.block()?;
-        self.expect(&Kind::EndWord, &format!("of process {}", name.text))?;
-        self.end_name(&name);
+        let head = self.process_head();
+        let (block, head) = self.after_head(head, "process", &name)?;
+        let (quantifiers, region) = head?;
         Ok(ItemKind::Process(name, quantifiers, block, region))
+    }
+
+    fn process_head(&mut self) -> Parse<(Vec<Quantifier>, Option<Expression>)> {
+        Ok((self.quantifiers_in_parens()?, self.region()?))
     }
 }

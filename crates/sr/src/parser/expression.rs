@@ -276,9 +276,18 @@ impl Parser {
         if !self.take(&Kind::Region) {
             return Ok(None);
         }
-        let region = self.expression()?;
-        self.expect(&Kind::RegionEnd, "after the region's number")?;
-        Ok(Some(region))
+        let region = self.expression();
+        if region.is_ok() && self.take(&Kind::RegionEnd) {
+            return region.map(Some);
+        }
+        if region.is_ok() {
+            self.unexpected("the end of the line after the region's number");
+        }
+        // What comes after its line goes on as if it were not there.
+        while !self.take(&Kind::RegionEnd) && !self.is(&Kind::End) {
+            self.advance();
+        }
+        Ok(None)
     }
 }
 
