@@ -64,15 +64,10 @@ impl Diagnostic {
             source.path.display(),
             self.message
         );
-        let excerpt = source.line(line);
-        let before: String = excerpt
-            .chars()
-            .take(column - 1)
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
         let marked = source.excerpt(self.span.start, self.span.end);
         let marked = marked.lines().next().unwrap_or_default();
-        let width = marked.chars().count().max(1);
+        let (excerpt, before, width) =
+            window(source.line(line), column - 1, marked.chars().count());
         let number = line.to_string();
         let _ = writeln!(out, " {number} | {excerpt}");
         let _ = writeln!(
@@ -85,5 +80,52 @@ impl Diagnostic {
             let _ = writeln!(out, " {} = {mend}", " ".repeat(number.len()));
         }
         out
+    }
+}
+
+/// The part of a line that is shown, what stands before the marks under it, and how many marks there are.
+fn window(line: &str, at: usize, width: usize) -> (String, String, usize) {
+    let skipped = if at + width > LONGEST {
+        at.saturating_sub(LONGEST / 2)
+    } else {
+        0
+    };
+    let mut excerpt: String = line.chars().skip(skipped).take(LONGEST).collect();
+    if line.chars().nth(skipped + LONGEST).is_some() {
+        excerpt.push('…');
+    }
+    let mut before: String = line
+        .chars()
+        .take(at)
+        .skip(skipped)
+        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .collect();
+    if skipped > 0 {
+        excerpt.insert(0, '…');
+        before.push(' ');
+    }
+    (excerpt, before, width.clamp(1, LONGEST / 2))
+}
+
+/// Characters of a line that are shown.
+const LONGEST: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_line_the_part_with_the_mark_is_shown() {
+        let line = format!("{}wrong{}", "x".repeat(1000), "y".repeat(1000));
+        let (excerpt, before, width) = window(&line, 1000, 5);
+        assert_eq!(excerpt.chars().count(), LONGEST + 2);
+        assert_eq!(width, 5);
+        let marked: String = excerpt
+            .chars()
+            .skip(before.chars().count())
+            .take(width)
+            .collect();
+        assert_eq!(marked, "wrong");
+        assert_eq!(window("short", 2, 0), ("short".into(), "  ".into(), 1));
     }
 }

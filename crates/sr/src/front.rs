@@ -1,5 +1,6 @@
 //! Files to a checked program.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use crate::check::{Checked, check};
@@ -28,8 +29,11 @@ pub enum ReadError {
 /// Bytes of a source file at most. Texts made from it are longer, and offsets have 32 bits.
 const LARGEST: usize = 1 << 30;
 
+/// Stack of the thread that parses and checks; only what is used of it has memory.
+const STACK_BYTES: usize = 64 << 20;
+
 /// Source files that were read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Input {
     /// The files.
     pub sources: Sources,
@@ -44,8 +48,7 @@ impl Input {
     /// # Errors
     /// A file cannot be read.
     pub fn read(files: &[PathBuf], notation: Option<Notation>) -> Result<Input, ReadError> {
-        let mut sources = Sources::default();
-        let mut wrong = Vec::new();
+        let mut input = Input::default();
         for path in files {
             let bytes = std::fs::read(path).map_err(|source| ReadError::File {
                 path: path.clone(),
@@ -54,18 +57,38 @@ impl Input {
             if bytes.len() > LARGEST {
                 return Err(ReadError::TooLarge(path.clone()));
             }
-            match notation.or_else(|| Notation::of_file(path)) {
-                None => {
-                    sources.add(path, bytes);
-                }
-                Some(notation) => wrong.extend(made(&mut sources, path, bytes, notation)),
-            }
+            input.add(path, bytes, notation);
         }
-        Ok(Input { sources, wrong })
+        Ok(input)
+    }
+
+    /// Adds a file with this content.
+    pub fn add(&mut self, path: &Path, bytes: Vec<u8>, notation: Option<Notation>) {
+        let Some(notation) = notation.or_else(|| Notation::of_file(path)) else {
+            self.sources.add(path, bytes);
+            return;
+        };
+        let written = decoded(bytes);
+        let made = notation.translate(&written);
+        let file = self.sources.add_made(path, written, made.text, made.parts);
+        let errors = made.errors.into_iter();
+        self.wrong
+            .extend(errors.map(|error| error.diagnostic(file)));
     }
 
     /// Parses and checks the files. `main` is the resource that is created at the start; the last one in the files if none is named.
     pub fn analyse(&self, main: Option<&str>) -> Checked {
+        // What is nested as deeply as the parser allows needs more stack than some threads have.
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            match thread.spawn_scoped(scope, || self.analyse_here(main)) {
+                Ok(done) => done.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(_) => self.analyse_here(main),
+            }
+        })
+    }
+
+    fn analyse_here(&self, main: Option<&str>) -> Checked {
         let mut files = Vec::new();
         let mut diagnostics = self.wrong.clone();
         // A construct that is not understood leaves a gap, of which the parser would speak too.
@@ -114,14 +137,6 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error)
-}
-
-fn made(sources: &mut Sources, path: &Path, bytes: Vec<u8>, notation: Notation) -> Vec<Diagnostic> {
-    let written = decoded(bytes);
-    let made = notation.translate(&written);
-    let file = sources.add_made(path, written, made.text, made.parts);
-    let errors = made.errors.into_iter();
-    errors.map(|error| error.diagnostic(file)).collect()
 }
 
 /// The last resource is the main one.

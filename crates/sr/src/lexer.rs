@@ -281,7 +281,7 @@ impl Lexer<'_> {
             None => {
                 // The whole of a character that takes several bytes.
                 self.at += 1;
-                self.skip_while(|b| b & 0xc0 == 0x80);
+                self.skip_while(is_inner);
                 let shown = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
                 self.error(
                     start,
@@ -377,6 +377,16 @@ impl Lexer<'_> {
             }
             _ => None,
         };
+        let is_wide = self.peek(0).is_some_and(is_inner);
+        // The whole of a character that takes several bytes.
+        self.skip_while(is_inner);
+        if is_wide {
+            self.error(
+                start,
+                "a char has 8 bits, and this character needs more",
+                "use a string, or an escape such as '\\xe9'",
+            );
+        }
         if self.peek(0) == Some(b'\'') {
             self.at += 1;
         } else {
@@ -424,6 +434,11 @@ impl Lexer<'_> {
         }
         value as u8
     }
+}
+
+/// Whether a byte of UTF-8 goes on with a character.
+fn is_inner(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
 }
 
 /// Bytes of the real number that a text begins with; 0 or the digits alone if it is none.

@@ -1,8 +1,9 @@
 //! The SR language: source to executable.
 //!
-//! Today: source to C. [`parse`] reads a file of [`Sources`] and gives its components with what is wrong in it; [`check`] makes of the components of all
-//! files a [`program::Program`]; [`emit`] writes that in C.
+//! [`Input`] reads files and checks them, by way of [`parse`], which gives a file's components, and [`check`], which makes of the components of all files a
+//! [`program::Program`]. [`emit()`] writes that in C, and a [`build::Job`] makes an executable of it with the run-time.
 
+pub mod build;
 mod check;
 mod diagnostic;
 mod emit;
@@ -17,8 +18,8 @@ pub mod syntax;
 mod token;
 
 pub use check::{Checked, check};
-pub use emit::{EmitOptions, emit};
 pub use diagnostic::{Diagnostic, Severity};
+pub use emit::{EmitOptions, emit};
 pub use front::{Input, ReadError};
 pub use notation::{NoNotation, Notation, Signalling, Termination};
 pub use parser::parse;
