@@ -205,7 +205,14 @@ fn bodies_may_stand_apart() {
     assert_eq!(said(&[body, specification, main]), [""; 0]);
     assert_eq!(
         said(&[specification, main]),
-        ["1: the body of R is missing = name the file that has it on the command line, too"]
+        ["3: the body of R is missing = name the file that has it on the command line, too"]
+    );
+    assert_eq!(
+        said(&[
+            specification,
+            "resource main()\n import R\n var r: cap R\n r := null\nend\n"
+        ]),
+        [""; 0]
     );
     assert_eq!(
         said(&[body, "resource main()\nend\n"]),
@@ -260,6 +267,8 @@ fn extending_inherits_operations_and_all_else() {
         ]),
         ["3: \"Base\" has no body: it is there to be extended"]
     );
+    let constants = "resource A\n const X := EOF\nend\nresource main\n const EOF := 'x'\n extend A\nbody main()\n var c: char := X\n c := X\nend\n";
+    assert_eq!(said(&[constants]), [""; 0]);
     assert_eq!(
         said(&["global G\nend\nresource main\n extend G\nbody main()\nend\n"]),
         ["4: \"G\" is a global, and only a resource can be extended = import it: import G"]

@@ -3,7 +3,7 @@
 use crate::program::*;
 use crate::source::Span;
 use crate::syntax;
-use crate::syntax::{Body, ComponentKind, Item, ItemKind, Passing};
+use crate::syntax::{ComponentKind, Item, ItemKind, Passing};
 
 use super::scope::{Meaning, Scopes};
 use super::{Checker, NO_CODE, Place, Progress};
@@ -17,7 +17,7 @@ impl Checker<'_> {
                 name: unit.head.name.text.clone(),
                 span: unit.head.name.span,
                 is_global,
-                is_abstract: unit.body.is_none() && unit.head.body == Body::None,
+                is_abstract: unit.body.is_none(),
                 imports: Vec::new(),
                 parameters: Vec::new(),
                 variables: Vec::new(),

@@ -19,7 +19,8 @@ impl Checker<'_> {
         }
     }
 
-    fn object(
+    /// One name of a group, with the type of the group if that has one.
+    pub(super) fn object(
         &mut self,
         is_constant: bool,
         declarator: &Declarator,

@@ -6,6 +6,7 @@ use crate::syntax;
 use crate::syntax::{BasicType, Literal, UnaryOperator};
 
 use super::Checker;
+use super::pair::MISSING;
 use super::scope::Meaning;
 
 impl Checker<'_> {
@@ -521,6 +522,14 @@ impl Checker<'_> {
                 return self.wrong(span);
             }
         };
+        if self.units[component.index()].is_incomplete() {
+            self.error_with(
+                name.span,
+                format!("the body of {} is missing", name.text),
+                MISSING,
+            );
+            return self.wrong(span);
+        }
         if self.program.components[component.index()].is_abstract {
             return self.refuse(
                 name.span,
