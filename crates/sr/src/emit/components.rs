@@ -149,8 +149,12 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether an operation is what another is called in a resource that extends that one's.
+    /// Whether an operation is what another is called in a resource that extends that one's, or is used as if it were that.
     fn stands_for(&self, operation: OperationId, base: OperationId) -> bool {
+        let mut counterparts = self.program.counterparts.iter();
+        if counterparts.any(|pair| (pair.wanted, pair.stands_for_it) == (base, operation)) {
+            return true;
+        }
         let mut at = operation;
         while let Some(from) = self.operation(at).inherits {
             if from == base {
@@ -276,13 +280,6 @@ impl Function<'_> {
             self.line(format!("sr_region({at}, region);"));
             self.out.close("}");
             self.out.close("}");
-        }
-        for import in &component.imports {
-            let row = &self.unit.program.components[import.index()];
-            if row.is_global && row.body.is_some() {
-                let name = self.unit.names.component(*import);
-                self.line(format!("sr_need_global({at}, &component_{name});"));
-            }
         }
         for class in &component.classes {
             if matches!(
