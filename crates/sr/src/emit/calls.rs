@@ -85,11 +85,11 @@ impl Function<'_> {
     fn value_argument(&mut self, e: &Expression, is_kept: bool) -> Argument {
         let text = match self.value(e) {
             Value::Plain(text) => match is_kept {
-                true => self.temp(&self.unit.plain_type(e.of), &text),
+                true => self.keep(&self.unit.plain_type(e.of), &text),
                 false => super::function::bare(&text).to_string(),
             },
             Value::Text(text) => match is_kept {
-                true => self.temp("sr_text", &text),
+                true => self.keep("sr_text", &text),
                 false => text,
             },
             Value::Array(view) => self.view_value(&view),

@@ -39,9 +39,9 @@ impl Function<'_> {
             let is_kept = last_effect.is_some_and(|last| n < last);
             values.push(match value {
                 Value::Plain(text) if is_kept && !self.is_steady(e) => {
-                    Value::Plain(self.temp(&self.unit.plain_type(e.of), &text))
+                    Value::Plain(self.keep(&self.unit.plain_type(e.of), &text))
                 }
-                Value::Text(text) if is_kept => Value::Text(self.temp("sr_text", &text)),
+                Value::Text(text) if is_kept => Value::Text(self.keep("sr_text", &text)),
                 value => value,
             });
         }

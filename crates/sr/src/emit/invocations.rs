@@ -126,11 +126,11 @@ impl Function<'_> {
         if parameter.passing == Passing::Value {
             return match self.value(e) {
                 Value::Plain(text) if is_kept => {
-                    Given::Plain(self.temp(&self.unit.plain_type(e.of), &text))
+                    Given::Plain(self.keep(&self.unit.plain_type(e.of), &text))
                 }
                 Value::Plain(text) => Given::Plain(text),
                 Value::Text(text) => {
-                    let text = self.temp("sr_text", &text);
+                    let text = self.keep("sr_text", &text);
                     let room = format!("{text}.length");
                     Given::Text(text, room)
                 }

@@ -73,7 +73,7 @@ impl Function<'_> {
             let text = self.value_text(e, n >= first);
             texts.push(match is_kept && !matches!(e.kind, ExpressionKind::Constant(_)) {
                 true if n >= first => self.temp("struct sr_value", &text),
-                true => self.temp(&self.unit.value_type(e.of), &text),
+                true => self.keep(&self.unit.value_type(e.of), &text),
                 false => text,
             });
         }

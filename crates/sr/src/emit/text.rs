@@ -52,7 +52,7 @@ impl Function<'_> {
     /// A value in a form that can be used twice.
     pub(super) fn text_name(&mut self, e: &Expression) -> String {
         let text = self.text(e);
-        self.temp("sr_text", &text)
+        self.keep("sr_text", &text)
     }
 
     fn concatenation(&mut self, e: &Expression) -> String {
