@@ -66,6 +66,8 @@ impl Checker<'_> {
 
     /// A resource's parameters, which its body and procs see.
     fn component_parameters(&mut self, parameters: &[syntax::Parameter]) {
+        self.scopes.open();
+        let mut all = Vec::new();
         for parameter in parameters {
             if parameter.passing != Passing::Value {
                 self.error_with(
@@ -74,7 +76,13 @@ impl Checker<'_> {
                     "leave out \"var\", \"res\" or \"ref\"; pass a capability or a pointer for what comes back",
                 );
             }
-            let checked = self.parameter(parameter);
+            all.push(self.parameter(parameter));
+            if let Some(declarator) = &parameter.declarator {
+                self.scopes.formal(&declarator.name.text);
+            }
+        }
+        self.scopes.close();
+        for (parameter, checked) in parameters.iter().zip(all) {
             let (name, span) = match &parameter.declarator {
                 Some(declarator) => (declarator.name.text.clone(), declarator.name.span),
                 None => (String::new(), parameter.of.span),
@@ -198,8 +206,9 @@ impl Checker<'_> {
             }
             ItemKind::Type(name, of) => self.type_declaration(name, of),
             ItemKind::Optype(name, prototype) => {
-                let signature = self.prototype(prototype);
+                let signature = self.bare_signature();
                 self.define(name, Meaning::Optype(signature));
+                self.fill_signature(signature, prototype);
             }
             ItemKind::Objects {
                 is_constant,

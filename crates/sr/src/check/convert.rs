@@ -6,7 +6,7 @@ use crate::source::Span;
 use super::Checker;
 
 /// How deep types are compared that refer to themselves.
-const DEPTH: usize = 8;
+pub(super) const DEPTH: usize = 8;
 
 impl Checker<'_> {
     /// Converts a value as an assignment to a type does; reports it if that cannot be.
@@ -111,8 +111,10 @@ impl Checker<'_> {
             (Type::Nothing, _) | (_, Type::Nothing) => false,
             (Type::Real, Type::Int) => true,
             (Type::Text(_), Type::Text(_)) => true,
-            (Type::Null | Type::Noop, other) | (other, Type::Null | Type::Noop) => {
-                takes_null(other)
+            (Type::Null, other) | (other, Type::Null) => takes_null(other),
+            // A pointer may point at nothing, but there is no object that does nothing.
+            (Type::Noop, other) | (other, Type::Noop) => {
+                takes_null(other) && !matches!(other, Type::Pointer(_))
             }
             (Type::Array(..), Type::Array(..)) => self.is_array_alike(to, value, true, DEPTH),
             (Type::Resource(a), Type::Resource(b)) => self.offers(*b, *a),
@@ -186,26 +188,6 @@ impl Checker<'_> {
                 .all(|(p, q)| is_same(p, q))
     }
 
-    /// Whether instances of a resource have all operations that those of another export: it is that, extends it, or is like it.
-    fn offers(&self, resource: ComponentId, other: ComponentId) -> bool {
-        resource == other
-            || self.exports(other).all(|wanted| {
-                self.exports(resource).any(|has| {
-                    has.name == wanted.name
-                        && self.is_signature_alike(has.signature, wanted.signature, DEPTH)
-                })
-            })
-    }
-
-    /// The operations that a component exports.
-    pub(super) fn exports(&self, component: ComponentId) -> impl Iterator<Item = &Operation> {
-        self.program.components[component.index()]
-            .operations
-            .iter()
-            .map(|o| &self.program.operations[o.index()])
-            .filter(|o| o.is_exported)
-    }
-
     /// A type as a message says it.
     pub(super) fn type_name(&self, of: TypeId) -> String {
         self.type_name_to(of, DEPTH)
@@ -266,11 +248,16 @@ impl Checker<'_> {
         if let Some(result) = &it.result {
             text += &format!(" returns {}", self.type_name_to(result.of, depth));
         }
+        text += match it.restriction {
+            Restriction::None => "",
+            Restriction::Call => " {call}",
+            Restriction::Send => " {send}",
+        };
         text
     }
 }
 
-/// Whether variables of a type can be null or noop.
+/// Whether variables of a type can be null.
 fn takes_null(of: &Type) -> bool {
     matches!(
         of,

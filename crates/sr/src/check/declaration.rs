@@ -6,6 +6,7 @@ use crate::syntax::{Declarator, ObjectGroup};
 
 use super::Checker;
 use super::scope::Meaning;
+use super::walk::{Node, each_of_expression};
 
 impl Checker<'_> {
     /// `var` or `const` with what is declared.
@@ -18,7 +19,8 @@ impl Checker<'_> {
         }
     }
 
-    fn object(
+    /// One name of a group, with the type of the group if that has one.
+    pub(super) fn object(
         &mut self,
         is_constant: bool,
         declarator: &Declarator,
@@ -61,12 +63,6 @@ impl Checker<'_> {
             self.define(name, Meaning::Wrong);
             return;
         }
-        let of = match &shape {
-            Some(shape) if self.place.is_specification && !self.place.is_block => {
-                self.known_only(of, shape, "a specification", name.span)
-            }
-            _ => of,
-        };
         if is_constant
             && let Some(value) = &value
             && let Some(value) = self.known_value(value, of, is_typed)
@@ -193,10 +189,26 @@ impl Checker<'_> {
         if !self.place.is_specification || self.place.is_block || is_global {
             return;
         }
-        let meaning = match value {
-            Some(value) => Meaning::Value(Box::new(value.clone())),
-            None => Meaning::Wrong,
+        let Some(value) = value else {
+            return;
         };
+        let mut is_bound = false;
+        each_of_expression(value, &mut |node| {
+            if let Node::Expression(part) = node
+                && let ExpressionKind::Variable(variable) = part.kind
+            {
+                let storage = self.program.variables[variable.index()].storage;
+                is_bound |= storage == Storage::Component(self.component);
+            }
+        });
+        if is_bound {
+            self.error_with(
+                value.span,
+                "others cannot see this value: it is made of constants that each instance computes",
+                "declare it in the body, or in a global",
+            );
+        }
+        let meaning = Meaning::Value(Box::new(value.clone()));
         let exports = &mut self.states[self.component.index()].exports;
         if let Some((exported, seen)) = exports.last_mut()
             && exported == name

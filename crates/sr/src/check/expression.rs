@@ -6,6 +6,7 @@ use crate::syntax;
 use crate::syntax::{BasicType, Literal, UnaryOperator};
 
 use super::Checker;
+use super::pair::MISSING;
 use super::scope::Meaning;
 
 impl Checker<'_> {
@@ -61,6 +62,22 @@ impl Checker<'_> {
         let place = self.expression(e);
         if self.is_wrong(&place) {
             return place;
+        }
+        if let syntax::ExpressionKind::Name(name) = &e.kind
+            && let ExpressionKind::Constant(_) = place.kind
+        {
+            return self.refuse(
+                e.span,
+                format!("\"{name}\" is a constant and cannot be assigned"),
+            );
+        }
+        if let ExpressionKind::Capability(_) = place.kind {
+            self.error_with(
+                e.span,
+                "an operation cannot be replaced by another",
+                "declare a variable of type cap for the operation, and assign that",
+            );
+            return self.wrong(e.span);
         }
         if !place.is_place() {
             return self.refuse(e.span, "this cannot be assigned: it is not a variable");
@@ -137,6 +154,7 @@ impl Checker<'_> {
                 }
             }
             Meaning::Value(value) => Expression { span, ..*value },
+            Meaning::Operation(operation) if self.is_foreign(operation, span) => self.wrong(span),
             Meaning::Operation(operation) => {
                 self.capability(Target::Declared(operation, Vec::new()), span)
             }
@@ -305,6 +323,7 @@ impl Checker<'_> {
             return self.new_of_signature(signature, &bounds, span);
         }
         let (of, shape) = self.type_expression(of);
+        let of = self.no_stars(of, span);
         self.made(
             ExpressionKind::New(of, shape),
             Type::Pointer(Some(of)),
@@ -503,6 +522,14 @@ impl Checker<'_> {
                 return self.wrong(span);
             }
         };
+        if self.units[component.index()].is_incomplete() {
+            self.error_with(
+                name.span,
+                format!("the body of {} is missing", name.text),
+                MISSING,
+            );
+            return self.wrong(span);
+        }
         if self.program.components[component.index()].is_abstract {
             return self.refuse(
                 name.span,

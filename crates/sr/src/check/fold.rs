@@ -55,6 +55,24 @@ impl Checker<'_> {
 
     fn fold_conversion(&self, to: TypeId, value: Constant) -> Option<Constant> {
         match (self.kind(to), value) {
+            (Type::Bool, Constant::Ordinal(n)) => Some(Constant::Ordinal(i32::from(n != 0))),
+            (Type::Bool, Constant::Real(x)) => Some(Constant::Ordinal(i32::from(x != 0.0))),
+            (Type::Char, Constant::Ordinal(n)) if u8::try_from(n).is_ok() => {
+                Some(Constant::Ordinal(n))
+            }
+            (Type::Char, Constant::Real(x)) if (0.0..256.0).contains(&x) => {
+                Some(Constant::Ordinal(x as i32))
+            }
+            (Type::Enum(number), value @ (Constant::Ordinal(_) | Constant::Real(_))) => {
+                let ordinal = match value {
+                    Constant::Real(x) => x as i32,
+                    Constant::Ordinal(n) => n,
+                    _ => return None,
+                };
+                let literals = &self.program.types.enumerations[*number as usize].literals;
+                let is_there = usize::try_from(ordinal).is_ok_and(|n| n < literals.len());
+                is_there.then_some(Constant::Ordinal(ordinal))
+            }
             (Type::Real, Constant::Ordinal(n)) => Some(Constant::Real(f64::from(n))),
             (Type::Real, real @ Constant::Real(_)) => Some(real),
             (Type::Int, Constant::Real(x)) if x.abs() < f64::from(i32::MAX) => {

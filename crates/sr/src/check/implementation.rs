@@ -142,7 +142,10 @@ impl Checker<'_> {
         block: &syntax::Block,
         span: Span,
     ) {
-        let declared = self.prototype(prototype);
+        let declared = self.bare_signature();
+        let operation = self.operation_row(self.plain_operation(&name.text, name.span, declared));
+        self.define(name, Meaning::Operation(operation));
+        self.fill_signature(declared, prototype);
         if prototype.restriction != Restriction::None {
             self.error_with(
                 name.span,
@@ -151,13 +154,7 @@ impl Checker<'_> {
             );
         }
         self.program.signatures[declared.index()].restriction = Restriction::Call;
-        let operation = self.operation_row(self.plain_operation(&name.text, name.span, declared));
-        self.define(name, Meaning::Operation(operation));
-        let kind = StatementKind::DeclareOperation {
-            operation,
-            value: None,
-        };
-        self.push(kind, name.span);
+        self.begin_operation(operation, None, name.span);
         let parameters: Vec<Named<'_>> = prototype.parameters.iter().map(named).collect();
         for (parameter, named) in prototype.parameters.iter().zip(&parameters) {
             if named.is_none() {
@@ -205,11 +202,7 @@ impl Checker<'_> {
             ..self.plain_operation(&name.text, name.span, signature)
         });
         self.define(name, Meaning::Operation(process));
-        let kind = StatementKind::DeclareOperation {
-            operation: process,
-            value: None,
-        };
-        self.push(kind, name.span);
+        self.begin_operation(process, None, name.span);
         let names: Vec<Named<'_>> = quantifiers.iter().map(|q| Some(&q.name)).collect();
         self.implement(process, &names, None, block, span);
         let kind = StatementKind::Start {

@@ -1,8 +1,10 @@
 //! `import` and `extend`.
 
 use crate::program::*;
-use crate::syntax::Name;
+use crate::source::Span;
+use crate::syntax::{ItemKind, Name};
 
+use super::pair::MISSING;
 use super::scope::Meaning;
 use super::{Checker, Progress};
 
@@ -16,7 +18,7 @@ impl Checker<'_> {
         self.error_with(
             name.span,
             format!("there is no component \"{}\"", name.text),
-            "name the file that has it on the command line, too",
+            MISSING,
         );
         None
     }
@@ -32,6 +34,41 @@ impl Checker<'_> {
             self.specification(component);
             self.use_component(component);
         }
+    }
+
+    /// Declares a constant of another specification here; false if that has none of the name.
+    fn constant_again(&mut self, from: ComponentId, name: &str) -> bool {
+        let units = self.units;
+        for item in &units[from.index()].head.specification {
+            let ItemKind::Objects { groups, .. } = &item.kind else {
+                continue;
+            };
+            for group in groups {
+                let mut declarators = group.declarators.iter();
+                if let Some(declarator) = declarators.find(|d| d.name.text == name) {
+                    let of = group.of.as_ref().map(|of| self.type_expression(of));
+                    self.object(true, declarator, of, group, item.span);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an operation belongs to instances of another resource, so that its name alone says not whose it is; an error is reported if so.
+    pub(super) fn is_foreign(&mut self, operation: OperationId, span: Span) -> bool {
+        let row = &self.program.operations[operation.index()];
+        let owner = &self.program.components[row.component.index()];
+        if row.component == self.component || owner.is_global || row.home == Home::External {
+            return false;
+        }
+        let (owner, name) = (owner.name.clone(), row.name.clone());
+        self.error_with(
+            span,
+            format!("\"{name}\" is an operation of instances of {owner}, and it is not said whose"),
+            format!("write it after a capability: c.{name}, where c is of type cap {owner}"),
+        );
+        true
     }
 
     fn use_component(&mut self, component: ComponentId) {
@@ -73,13 +110,16 @@ impl Checker<'_> {
                 }
             }
             for (exported, meaning) in self.states[component.index()].exports.clone() {
-                self.inherit(name, exported, meaning);
+                self.inherit(name, component, exported, meaning);
             }
         }
     }
 
-    /// Declares what a specification has that is extended. An operation is a new one; all else is the same.
-    fn inherit(&mut self, at: &Name, name: String, meaning: Meaning) {
+    /// Declares what a specification has that is extended. An operation is a new one, and a constant is made anew of what its names mean here; all else is the same.
+    fn inherit(&mut self, at: &Name, from: ComponentId, name: String, meaning: Meaning) {
+        if self.constant_again(from, &name) {
+            return;
+        }
         let name = Name {
             text: name,
             span: at.span,
@@ -97,11 +137,7 @@ impl Checker<'_> {
         });
         self.define(&name, Meaning::Operation(operation));
         if self.program.operations[operation.index()].home != Home::External {
-            let kind = StatementKind::DeclareOperation {
-                operation,
-                value: None,
-            };
-            self.push(kind, name.span);
+            self.begin_operation(operation, None, name.span);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::source::Span;
 use crate::syntax;
 
 use super::Checker;
+use super::bounds::extent;
 use super::scope::Meaning;
 
 impl Checker<'_> {
@@ -271,6 +272,9 @@ impl Checker<'_> {
         };
         match meaning {
             Meaning::Operation(operation) => {
+                if self.is_foreign(operation, e.span) {
+                    return Some(Err(()));
+                }
                 Some(self.subscribed(subscripts, operation, |at| Target::Declared(operation, at)))
             }
             _ => None,
@@ -388,7 +392,10 @@ impl Checker<'_> {
         if let Some(operation) = found {
             return Some(Target::Of(Box::new(resource), operation, Vec::new()));
         }
-        let known: Vec<&str> = self.exports(component).map(|o| o.name.as_str()).collect();
+        let known: Vec<&str> = self
+            .exports(component)
+            .map(|o| self.program.operations[o.index()].name.as_str())
+            .collect();
         let message = format!(
             "resource \"{}\" exports no operation \"{}\"",
             it.name, name.text
@@ -448,13 +455,6 @@ impl Checker<'_> {
                 format!("the operation is restricted to {{{allowed}}}: it cannot be {done}"),
             );
         }
-    }
-}
-
-fn extent(bound: &Expression) -> Extent {
-    match bound.kind {
-        ExpressionKind::Constant(Constant::Ordinal(n)) => Extent::Known(n),
-        _ => Extent::Computed,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Specifications are declared first, imported ones before those that import them; then bodies are checked in order, each from top to bottom: a name is known from its
 //! declaration on. At last it is found who services each operation. An expression in which an error was found has the type [`Type::Wrong`], which fits everywhere.
 
+mod bounds;
 mod component;
 mod concurrent;
 mod convert;
@@ -13,16 +14,21 @@ mod implementation;
 mod import;
 mod input;
 mod invoke;
+mod names;
 mod operation;
 mod operators;
 mod pair;
 mod predefined;
+mod resource;
 mod scope;
 mod service;
+mod signature;
 mod statement;
 mod subscripts;
 mod types;
 mod walk;
+
+use std::collections::HashSet;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::*;
@@ -50,10 +56,21 @@ pub fn check(sources: &Sources, files: Vec<Vec<syntax::Component>>) -> Checked {
         .diagnostics
         .sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     let is_good = !checker.has_errors();
+    once(&mut checker.diagnostics);
     Checked {
         program: is_good.then_some(checker.program),
         diagnostics: checker.diagnostics,
     }
+}
+
+/// Leaves one message about each mistake: an expression may have been looked at twice, and a name that is not declared may be used often.
+fn once(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| {
+        let is_of_name = diagnostic.message.ends_with(names::NOT_DECLARED);
+        let at = (!is_of_name).then_some((diagnostic.span.start, diagnostic.span.end));
+        seen.insert((diagnostic.span.file, at, diagnostic.message.clone()))
+    });
 }
 
 /// What is known while a program is checked.

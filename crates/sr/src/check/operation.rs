@@ -13,9 +13,10 @@ impl Checker<'_> {
     pub(super) fn operations(&mut self, is_external: bool, groups: &[OperationGroup], span: Span) {
         for group in groups {
             let signature = match &group.of {
-                OperationKind::Prototype(prototype) => Some(self.prototype(prototype)),
+                OperationKind::Prototype(_) => Some(self.bare_signature()),
                 OperationKind::Named(path) => self.optype(path),
             };
+            let mut declared = Vec::new();
             for declarator in &group.declarators {
                 let Some(signature) = signature else {
                     self.define(&declarator.name, Meaning::Wrong);
@@ -24,8 +25,18 @@ impl Checker<'_> {
                 if is_external {
                     self.external(declarator, signature);
                 } else {
-                    self.operation(declarator, signature, None, span);
+                    declared.extend(self.operation(declarator, signature));
                 }
+            }
+            // A parameter may be a capability for the operation itself, so that is known by now.
+            if let (OperationKind::Prototype(prototype), Some(signature)) = (&group.of, signature) {
+                self.fill_signature(signature, prototype);
+            }
+            if is_external {
+                self.check_external(&group.declarators, signature);
+            }
+            for operation in declared {
+                self.begin_operation(operation, None, span);
             }
         }
     }
@@ -49,9 +60,6 @@ impl Checker<'_> {
         if !declarator.dimensions.is_empty() {
             self.error(name.span, "a C function has no subscripts");
         }
-        if self.program.signatures[signature.index()].restriction != Restriction::None {
-            self.error(name.span, "a C function is not restricted");
-        }
         if self.place.is_block {
             self.error_with(
                 name.span,
@@ -67,13 +75,64 @@ impl Checker<'_> {
         self.define(name, Meaning::Operation(operation));
     }
 
-    /// Declares an operation or an array of them; for semaphores with first values.
+    /// Checks what a C function can have.
+    fn check_external(&mut self, declarators: &[Declarator], signature: Option<SignatureId>) {
+        let (Some(declarator), Some(signature)) = (declarators.first(), signature) else {
+            return;
+        };
+        let signature = self.program.signatures[signature.index()].clone();
+        let span = declarator.name.span;
+        if signature.restriction != Restriction::None {
+            self.error(span, "a C function is not restricted");
+        }
+        if let Some(result) = &signature.result
+            && !self.is_of_c(result.of, true)
+        {
+            let name = self.type_name(result.of);
+            self.error_with(
+                span,
+                format!("a C function cannot give {name}"),
+                "it gives bool, char, int, real, an enumeration, a pointer, a string or a file",
+            );
+        }
+        for (at, parameter) in signature.parameters.iter().enumerate() {
+            if !self.is_of_c(parameter.of, false) {
+                let name = self.type_name(parameter.of);
+                self.error_with(
+                    span,
+                    format!("a C function cannot take {name}"),
+                    "there are no capabilities in C: pass numbers, strings, arrays, records or pointers",
+                );
+            }
+            let comes_back = matches!(parameter.passing, Passing::Var | Passing::Result);
+            let is_big = matches!(
+                self.kind(parameter.of),
+                Type::Text(_) | Type::Array(..) | Type::Record(_) | Type::Wrong
+            );
+            if comes_back && !is_big {
+                self.warn(
+                    span,
+                    format!("parameter {} cannot bring back a result", at + 1),
+                    "pass it by ref",
+                );
+            }
+        }
+    }
+
+    /// Whether a C function can have a parameter of a type, or a result.
+    fn is_of_c(&self, of: TypeId, is_result: bool) -> bool {
+        match self.kind(of) {
+            Type::Operation(_) | Type::Resource(_) | Type::Machine => false,
+            Type::Array(..) | Type::Record(_) => !is_result,
+            _ => true,
+        }
+    }
+
+    /// Declares an operation or an array of them.
     fn operation(
         &mut self,
         declarator: &Declarator,
         signature: SignatureId,
-        value: Option<Expression>,
-        span: Span,
     ) -> Option<OperationId> {
         let mut dimensions = Vec::new();
         for bounds in &declarator.dimensions {
@@ -94,8 +153,17 @@ impl Checker<'_> {
             ..self.plain_operation(&declarator.name.text, declarator.name.span, signature)
         });
         self.define(&declarator.name, Meaning::Operation(operation));
-        self.push(StatementKind::DeclareOperation { operation, value }, span);
         Some(operation)
+    }
+
+    /// An operation begins to live here; a semaphore with its first value.
+    pub(super) fn begin_operation(
+        &mut self,
+        operation: OperationId,
+        value: Option<Expression>,
+        span: Span,
+    ) {
+        self.push(StatementKind::DeclareOperation { operation, value }, span);
     }
 
     /// An operation that is declared here, serviced by nobody yet.
@@ -147,7 +215,9 @@ impl Checker<'_> {
             let int = self.number(Type::Int);
             let value = value.map(|value| self.first_values(declarator, value, int));
             let signature = self.bare_signature();
-            self.operation(declarator, signature, value, span);
+            if let Some(operation) = self.operation(declarator, signature) {
+                self.begin_operation(operation, value, span);
+            }
         }
     }
 

@@ -229,10 +229,19 @@ impl Checker<'_> {
             BinaryOperator::Add if is_pointer(a.of) && is_int(b.of) => Some(a.of),
             BinaryOperator::Add if is_int(a.of) && is_pointer(b.of) => Some(b.of),
             BinaryOperator::Subtract if is_pointer(a.of) && is_int(b.of) => Some(a.of),
-            BinaryOperator::Subtract if is_pointer(a.of) && self.is_alike(a.of, b.of) => {
+            BinaryOperator::Subtract if self.points_alike(a.of, b.of) => {
                 Some(self.number(Type::Int))
             }
             _ => None,
+        }
+    }
+
+    /// Whether both are pointers at objects of one type, or one of them is at anything, so that the distance is that of the other's objects.
+    fn points_alike(&self, a: TypeId, b: TypeId) -> bool {
+        match (self.kind(a), self.kind(b)) {
+            (Type::Pointer(Some(a)), Type::Pointer(Some(b))) => self.is_alike(*a, *b),
+            (Type::Pointer(a), Type::Pointer(b)) => a.is_some() || b.is_some(),
+            _ => false,
         }
     }
 

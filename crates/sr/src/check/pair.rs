@@ -11,9 +11,21 @@ pub(super) struct Unit<'a> {
     pub(super) head: &'a Component,
     /// The body's items; none for an abstract resource. A global always has a body.
     pub(super) body: Option<&'a [Item]>,
-    /// The place of the body among those of all components; none if there is none.
+    /// The place of the specification or the body, whichever comes later, among those of all components; none if there is no body.
     pub(super) order: Option<usize>,
+    /// The place of the specification.
+    head_order: usize,
 }
+
+impl Unit<'_> {
+    /// Whether the body is said to stand elsewhere and is not there.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.body.is_none() && self.head.body == Body::Separate
+    }
+}
+
+/// What would mend that something is in none of the files.
+pub(super) const MISSING: &str = "name the file that has it on the command line, too";
 
 /// Finds each component's body. A component with two specifications, a body without specification and the like are errors.
 pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>) {
@@ -41,8 +53,7 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
         }
         let Some(&number) = numbers.get(component.name.text.as_str()) else {
             let message = format!("there is no specification of {}", component.name.text);
-            let mend = "name the file that has it on the command line, too";
-            diagnostics.push(Diagnostic::error(component.name.span, message).mend(mend));
+            diagnostics.push(Diagnostic::error(component.name.span, message).mend(MISSING));
             continue;
         };
         let unit = &mut units[number];
@@ -51,13 +62,13 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
             continue;
         }
         unit.body = Some(items);
-        unit.order = Some(order);
+        unit.order = Some(order.max(unit.head_order));
     }
+    // A resource's body is missed where the resource is created, a global's always.
     for unit in &units {
-        if unit.body.is_none() && unit.head.body == Body::Separate {
+        if unit.is_incomplete() && unit.head.kind == ComponentKind::Global {
             let message = format!("the body of {} is missing", unit.head.name.text);
-            let mend = "name the file that has it on the command line, too";
-            diagnostics.push(Diagnostic::error(unit.head.name.span, message).mend(mend));
+            diagnostics.push(Diagnostic::error(unit.head.name.span, message).mend(MISSING));
         }
     }
     (units, diagnostics)
@@ -73,6 +84,7 @@ fn unit(component: &Component, order: usize) -> Unit<'_> {
         head: component,
         body,
         order: body.map(|_| order),
+        head_order: order,
     }
 }
 

@@ -172,10 +172,12 @@ impl Checker<'_> {
                 (least, most) if least == most => least.to_string(),
                 (least, most) => format!("{least} to {most}"),
             };
-            return self.refuse(
-                span,
-                format!("{name} has {needs} arguments, and {count} are given"),
-            );
+            let message = format!("{name} has {needs} arguments, and {count} are given");
+            match self.hidden(name) {
+                Some(mend) => self.error_with(span, message, mend),
+                None => self.error(span, message),
+            }
+            return self.wrong(span);
         }
         let (values, of) = self.predefined_arguments(known, arguments, span);
         if values.iter().any(|v| self.is_wrong(v)) {

@@ -9,8 +9,6 @@ use crate::source::Span;
 use crate::syntax;
 use crate::syntax::{Item, ItemKind, Name};
 
-use super::Checker;
-
 /// What a name means.
 #[derive(Debug, Clone)]
 pub(crate) enum Meaning {
@@ -74,6 +72,28 @@ impl Scopes {
             .find_map(|scope| scope.names.get(name))
     }
 
+    /// What a name means that the innermost scope declares.
+    pub(super) fn find_innermost(&self, name: &str) -> Option<&Meaning> {
+        self.open.last()?.names.get(name)
+    }
+
+    /// Whether a name is a literal of an enumeration that is visible here.
+    pub(super) fn is_literal(&self, name: &str) -> bool {
+        self.open.iter().any(|scope| scope.literals.contains(name))
+    }
+
+    /// Gives a name its meaning in the innermost scope.
+    pub(super) fn put(&mut self, name: &str, meaning: Meaning) {
+        let scope = self.innermost();
+        scope.later.remove(name);
+        scope.names.insert(name.to_string(), meaning);
+    }
+
+    /// Notes that a name of the innermost scope is a literal of an enumeration.
+    pub(super) fn put_literal(&mut self, name: &str) {
+        self.innermost().literals.insert(name.to_string());
+    }
+
     pub(super) fn open(&mut self) {
         self.open.push(Scope::default());
     }
@@ -99,7 +119,7 @@ impl Scopes {
     }
 
     /// The components whose names are visible, each once.
-    fn imports(&self) -> Vec<ComponentId> {
+    pub(super) fn imports(&self) -> Vec<ComponentId> {
         let mut all: Vec<ComponentId> = Vec::new();
         for &component in self.open.iter().flat_map(|scope| &scope.imports) {
             if !all.contains(&component) {
@@ -114,7 +134,7 @@ impl Scopes {
         self.innermost().formals.insert(name.to_string());
     }
 
-    fn is_formal(&self, name: &str) -> bool {
+    pub(super) fn is_formal(&self, name: &str) -> bool {
         for scope in self.open.iter().rev() {
             if scope.formals.contains(name) {
                 return true;
@@ -126,7 +146,7 @@ impl Scopes {
         false
     }
 
-    fn later(&self, name: &str) -> Option<Span> {
+    pub(super) fn later(&self, name: &str) -> Option<Span> {
         self.open
             .iter()
             .rev()
@@ -155,12 +175,13 @@ impl Scopes {
             .find_map(|scope| scope.types.get_mut(name))
     }
 
-    /// What is known of a type that the innermost scope now declares.
+    /// What is known of a type that the innermost scope now declares; until it has, it is being checked.
     pub(super) fn reached_type(&mut self, name: &str) -> Option<LaterType> {
-        self.innermost().types.remove(name)
+        let later = self.innermost().types.get_mut(name)?;
+        Some(std::mem::replace(later, LaterType::Busy))
     }
 
-    fn visible(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn visible(&self) -> impl Iterator<Item = &String> {
         self.open.iter().flat_map(|scope| scope.names.keys())
     }
 }
@@ -183,210 +204,4 @@ fn declared(item: &ItemKind) -> Vec<&Name> {
         ItemKind::Semaphores(declared) => declared.iter().map(|(d, _)| &d.name).collect(),
         _ => Vec::new(),
     }
-}
-
-impl Checker<'_> {
-    /// What a name means here; none if it means nothing. The component's own names come first, then the predeclared ones (none, too), then imported ones, as in the
-    /// original.
-    pub(super) fn lookup(&mut self, name: &str, span: Span) -> Option<Meaning> {
-        if self.scopes.is_formal(name) {
-            self.error_with(
-                span,
-                format!("the parameter \"{name}\" has no value in its own declaration"),
-                "use * as the bound, and lb() and ub() where the operation is serviced",
-            );
-            return Some(Meaning::Wrong);
-        }
-        if let Some(meaning) = self.scopes.find(name) {
-            return Some(meaning.clone());
-        }
-        if Self::predefined_names().any(|known| known == name) {
-            return None;
-        }
-        let mut found = self.imported(name);
-        if found.len() > 1 {
-            self.ambiguous(name, span, &found);
-            return Some(Meaning::Wrong);
-        }
-        found.pop().map(|(_, meaning)| meaning)
-    }
-
-    /// What a name means in the imported components.
-    fn imported(&self, name: &str) -> Vec<(ComponentId, Meaning)> {
-        let mut found = Vec::new();
-        for component in self.scopes.imports() {
-            if self.program.components[component.index()].name == name {
-                found.push((component, Meaning::Component(component)));
-            } else if let Some(meaning) = self.exported(component, name) {
-                found.push((component, meaning.clone()));
-            }
-        }
-        found
-    }
-
-    /// What a name means in a component's specification.
-    fn exported(&self, component: ComponentId, name: &str) -> Option<&Meaning> {
-        let exports = &self.states[component.index()].exports;
-        let found = exports.iter().find(|(exported, _)| exported == name);
-        found.map(|(_, meaning)| meaning)
-    }
-
-    fn ambiguous(&mut self, name: &str, span: Span, found: &[(ComponentId, Meaning)]) {
-        let full: Vec<String> = found
-            .iter()
-            .map(|(component, _)| {
-                let component = &self.program.components[component.index()].name;
-                format!("{component}.{name}")
-            })
-            .collect();
-        self.error_with(
-            span,
-            format!("\"{name}\" is ambiguous: several imported components have it"),
-            format!("write {}", full.join(" or ")),
-        );
-    }
-
-    /// What `component.name` means; an error is reported if it means nothing.
-    pub(super) fn lookup_in(&mut self, component: ComponentId, name: &Name) -> Meaning {
-        if let Some(meaning) = self.exported(component, &name.text) {
-            return meaning.clone();
-        }
-        let exports = &self.states[component.index()].exports;
-        let near = nearest(
-            &name.text,
-            exports.iter().map(|(exported, _)| exported.as_str()),
-        );
-        let shown = self.program.components[component.index()].name.clone();
-        let message = format!("the specification of {shown} declares no \"{}\"", name.text);
-        match near {
-            Some(near) => {
-                self.error_with(name.span, message, format!("did you mean \"{near}\"?"));
-            }
-            None => self.error(name.span, message),
-        }
-        Meaning::Wrong
-    }
-
-    /// What a path means; none, and no message, if it is a name that is not declared.
-    pub(super) fn meaning_of_path(&mut self, path: &syntax::Path) -> Option<Meaning> {
-        let Some(component) = &path.component else {
-            return self.lookup(&path.name.text, path.name.span);
-        };
-        match self.lookup(&component.text, component.span) {
-            Some(Meaning::Component(id)) => Some(self.lookup_in(id, &path.name)),
-            Some(Meaning::Wrong) => Some(Meaning::Wrong),
-            Some(_) => {
-                let message = format!("\"{}\" is not a component", component.text);
-                self.error(component.span, message);
-                Some(Meaning::Wrong)
-            }
-            None => {
-                self.undeclared(&component.text, component.span);
-                Some(Meaning::Wrong)
-            }
-        }
-    }
-
-    /// Reports that a name means nothing here, with what was perhaps meant. In this scope no more is said of it.
-    pub(super) fn undeclared(&mut self, name: &str, span: Span) {
-        let message = format!("\"{name}\" is not declared");
-        match self.mend_of_undeclared(name) {
-            Some(mend) => self.error_with(span, message, mend),
-            None => self.error(span, message),
-        }
-        let scope = self.scopes.innermost();
-        scope.names.insert(name.to_string(), Meaning::Wrong);
-    }
-
-    fn mend_of_undeclared(&self, name: &str) -> Option<String> {
-        if let Some(later) = self.scopes.later(name) {
-            let line = self.sources.file(later.file).position(later.start).0;
-            return Some(format!(
-                "it is declared further down, in line {line}: declare it before it is used"
-            ));
-        }
-        let components = &self.program.components;
-        if components.iter().any(|component| component.name == name) {
-            return Some(format!("import it: import {name}"));
-        }
-        let imports = self.scopes.imports();
-        let exports = imports
-            .iter()
-            .flat_map(|component| &self.states[component.index()].exports)
-            .map(|(exported, _)| exported);
-        let near = nearest(
-            name,
-            self.scopes.visible().chain(exports).map(String::as_str),
-        )
-        .or_else(|| nearest(name, Self::predefined_names()))?;
-        Some(format!("did you mean \"{near}\"?"))
-    }
-
-    /// Gives a name a meaning in the innermost scope, and in the specification if that is being checked.
-    pub(super) fn define(&mut self, name: &Name, meaning: Meaning) {
-        if !self.is_free(name) {
-            return;
-        }
-        let is_exported = self.place.is_specification && !self.place.is_block;
-        if is_exported {
-            let exports = &mut self.states[self.component.index()].exports;
-            exports.push((name.text.clone(), meaning.clone()));
-        }
-        let scope = self.scopes.innermost();
-        scope.later.remove(&name.text);
-        scope.names.insert(name.text.clone(), meaning);
-    }
-
-    /// Gives an enumeration's literal its meaning.
-    pub(super) fn define_literal(&mut self, name: &Name, value: Expression) {
-        if self.scopes.find(&name.text).is_some_and(is_good) {
-            self.error_with(
-                name.span,
-                format!("the name \"{}\" is taken", name.text),
-                "a literal of an enumeration needs a name that nothing else has here",
-            );
-            return;
-        }
-        self.define(name, Meaning::Value(Box::new(value)));
-        let scope = self.scopes.innermost();
-        scope.literals.insert(name.text.clone());
-    }
-
-    /// Whether a name may be declared in the innermost scope; an error is reported if it may not.
-    fn is_free(&mut self, name: &Name) -> bool {
-        let innermost = self.scopes.innermost();
-        if innermost.names.get(&name.text).is_some_and(is_good) {
-            self.error_with(
-                name.span,
-                format!("\"{}\" is declared twice", name.text),
-                "give one of them another name",
-            );
-            return false;
-        }
-        let mut outer = self.scopes.open.iter();
-        if outer.any(|scope| scope.literals.contains(&name.text)) {
-            self.error_with(
-                name.span,
-                format!("\"{}\" is a literal of an enumeration", name.text),
-                "a literal cannot be hidden: take another name",
-            );
-            return false;
-        }
-        true
-    }
-}
-
-fn is_good(meaning: &Meaning) -> bool {
-    !matches!(meaning, Meaning::Wrong)
-}
-
-/// The name that is most like another, if one is like it.
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let most = (name.chars().count() / 3).max(1);
-    names
-        .filter(|candidate| *candidate != name)
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= most)
-        .min()
-        .map(|(_, candidate)| candidate.to_string())
 }

@@ -55,7 +55,10 @@ impl Checker<'_> {
                 StatementKind::Next
             }
             S::Return => StatementKind::Return,
-            S::Reply => StatementKind::Reply,
+            S::Reply => {
+                self.check_reply(span);
+                StatementKind::Reply
+            }
             S::Forward(invocation) => StatementKind::Forward(self.forward(invocation, span)?),
             S::Send(invocation) => {
                 let send = self.invocation(invocation, span)?;
@@ -90,6 +93,27 @@ impl Checker<'_> {
             S::Concurrent(arms) => self.concurrent(arms),
             S::Expression(expression) => return self.for_effect(expression, span),
         })
+    }
+
+    fn check_reply(&mut self, span: Span) {
+        if let Some(Some(serviced)) = self.place.serviced.last()
+            && self.program.signatures[serviced.index()].restriction == Restriction::Send
+        {
+            self.warn(
+                span,
+                "nobody waits for this reply: the operation is only sent to",
+                "remove it",
+            );
+        }
+        let code = self.program.codes.get(self.code.index());
+        let is_final = code.is_some_and(|code| code.kind == CodeKind::Final);
+        if is_final && self.place.serviced.is_empty() {
+            self.warn(
+                span,
+                "nobody waits for a reply from a final part",
+                "remove it",
+            );
+        }
     }
 
     fn in_loop(&mut self, word: &str, span: Span) {

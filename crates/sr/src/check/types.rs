@@ -2,10 +2,10 @@
 
 use crate::program::*;
 use crate::source::Span;
-use crate::syntax;
-use crate::syntax::{Bound, Bounds, Name, ObjectGroup, Path, TypeExpression, TypeKind};
+use crate::syntax::{Bound, Name, ObjectGroup, Path, TypeExpression, TypeKind};
 
 use super::Checker;
+use super::bounds::extent;
 use super::scope::{LaterType, Meaning};
 
 impl Checker<'_> {
@@ -39,7 +39,7 @@ impl Checker<'_> {
         (self.number(basic), Shape::default())
     }
 
-    fn wrong_type(&mut self) -> (TypeId, Shape) {
+    pub(super) fn wrong_type(&mut self) -> (TypeId, Shape) {
         (self.number(Type::Wrong), Shape::default())
     }
 
@@ -111,7 +111,7 @@ impl Checker<'_> {
             let element = self.type_expression(of);
             for declarator in &group.declarators {
                 let (of, shape) = self.with_dimensions(&declarator.dimensions, element.clone());
-                let of = self.known_only(of, &shape, "a record", declarator.name.span);
+                let of = self.known_only(of, &shape, declarator.name.span);
                 if fields.iter().any(|(name, _)| *name == declarator.name.text) {
                     let message = format!("the record has two fields \"{}\"", declarator.name.text);
                     self.error(declarator.name.span, message);
@@ -141,171 +141,6 @@ impl Checker<'_> {
             Type::Array(_, element) => self.holds(*element, number),
             _ => false,
         }
-    }
-
-    /// The type, unless a bound or length in it is not known: what `place` is needs them known.
-    pub(super) fn known_only(
-        &mut self,
-        of: TypeId,
-        shape: &Shape,
-        place: &str,
-        span: Span,
-    ) -> TypeId {
-        if self.program.types.is_static(of) {
-            return of;
-        }
-        let bounds = shape.bounds.iter().flat_map(|(low, high)| [low, high]);
-        let computed = bounds
-            .chain(shape.most.as_deref())
-            .find(|bound| !matches!(bound.kind, ExpressionKind::Constant(_)));
-        self.error_with(
-            computed.map_or(span, |bound| bound.span),
-            format!("bounds and lengths in {place} must be known to the compiler"),
-            "use numbers, or constants that have numbers for values",
-        );
-        self.number(Type::Wrong)
-    }
-
-    /// The type, unless it has a bound or length `*`.
-    pub(super) fn no_stars(&mut self, of: TypeId, span: Span) -> TypeId {
-        let is_any = |extent: Extent| extent == Extent::Any;
-        let (dimensions, element) = self.program.types.flat(of);
-        let in_bounds = dimensions.iter().any(|d| is_any(d.low) || is_any(d.high));
-        let in_text = matches!(self.kind(element), Type::Text(Extent::Any));
-        if !in_bounds && !in_text {
-            return of;
-        }
-        self.error_with(
-            span,
-            "\"*\" leaves the size open, and here it must be known",
-            "write the bounds; only parameters take theirs from the argument",
-        );
-        self.number(Type::Wrong)
-    }
-
-    /// An array of elements of a type.
-    pub(super) fn with_dimensions(
-        &mut self,
-        dimensions: &[Bounds],
-        element: (TypeId, Shape),
-    ) -> (TypeId, Shape) {
-        if dimensions.is_empty() {
-            return element;
-        }
-        let mut all = Vec::new();
-        let mut shape = Shape::default();
-        for bounds in dimensions {
-            let Some((dimension, low, high)) = self.bounds(bounds) else {
-                return self.wrong_type();
-            };
-            all.push(dimension);
-            shape.bounds.push((low, high));
-        }
-        // An array of arrays is one of more dimensions.
-        let (inner, base) = self.program.types.flat(element.0);
-        if matches!(self.kind(base), Type::Wrong | Type::Nothing) {
-            return self.wrong_type();
-        }
-        all.extend(inner);
-        shape.bounds.extend(element.1.bounds);
-        shape.most = element.1.most;
-        (self.number(Type::Array(all, base)), shape)
-    }
-
-    /// A dimension with its bounds; none if an error was found. The expression of a bound `*` means nothing.
-    pub(super) fn bounds(
-        &mut self,
-        bounds: &Bounds,
-    ) -> Option<(Dimension, Expression, Expression)> {
-        let high = self.bound(&bounds.upper);
-        let Some(lower) = &bounds.lower else {
-            let span = bound_span(&bounds.upper);
-            let low = self.made(
-                ExpressionKind::Constant(Constant::Ordinal(1)),
-                Type::Int,
-                span,
-            );
-            let high = match high {
-                Some(high) => {
-                    let int = self.number(Type::Int);
-                    self.convert_to(high, int)
-                }
-                None => low.clone(),
-            };
-            return self.dimension(low, high, Extent::Known(1), &bounds.upper);
-        };
-        let low = self.bound(lower);
-        let (low, high) = match (low, high) {
-            (Some(low), Some(high)) => (low, high),
-            (Some(low), None) => (low.clone(), low),
-            (None, Some(high)) => (high.clone(), high),
-            (None, None) => {
-                self.error_with(
-                    bound_span(lower).to(bound_span(&bounds.upper)),
-                    "both bounds are \"*\"",
-                    "write [*], which is [1:*]",
-                );
-                return None;
-            }
-        };
-        if self.is_wrong(&low) || self.is_wrong(&high) {
-            return None;
-        }
-        if !self.is_alike(low.of, high.of) {
-            let (a, b) = (self.type_name(low.of), self.type_name(high.of));
-            self.error(
-                low.span.to(high.span),
-                format!("the bounds are of two types, {a} and {b}"),
-            );
-            return None;
-        }
-        let extent = match lower {
-            Bound::Any(_) => Extent::Any,
-            Bound::Value(_) => extent(&low),
-        };
-        self.dimension(low, high, extent, &bounds.upper)
-    }
-
-    fn dimension(
-        &mut self,
-        low: Expression,
-        high: Expression,
-        low_extent: Extent,
-        upper: &Bound,
-    ) -> Option<(Dimension, Expression, Expression)> {
-        if self.is_wrong(&low) || self.is_wrong(&high) {
-            return None;
-        }
-        if !self.is_ordinal(high.of) {
-            let name = self.type_name(high.of);
-            self.error(
-                high.span,
-                format!("bounds are integers, characters, truth values or of an enumeration, and this is {name}"),
-            );
-            return None;
-        }
-        let dimension = Dimension {
-            index: high.of,
-            low: low_extent,
-            high: match upper {
-                Bound::Any(_) => Extent::Any,
-                Bound::Value(_) => extent(&high),
-            },
-        };
-        Some((dimension, low, high))
-    }
-
-    fn bound(&mut self, bound: &Bound) -> Option<Expression> {
-        let Bound::Value(value) = bound else {
-            return None;
-        };
-        let value = self.expression(value);
-        Some(self.folded(value))
-    }
-
-    /// Whether values of a type are counted: bool, char, int and enumerations.
-    pub(super) fn is_ordinal(&self, of: TypeId) -> bool {
-        self.is_ordered(of) && *self.kind(of) != Type::Real
     }
 
     /// What a pointer points at, which may be declared further down.
@@ -452,81 +287,5 @@ impl Checker<'_> {
                 Type::Wrong
             }
         }
-    }
-
-    /// Parameters, result and restriction.
-    pub(super) fn prototype(&mut self, prototype: &syntax::Prototype) -> SignatureId {
-        self.scopes.open();
-        let is_block = std::mem::replace(&mut self.place.is_block, true);
-        let mut parameters = Vec::new();
-        for parameter in &prototype.parameters {
-            parameters.push(self.parameter(parameter));
-            if let Some(declarator) = &parameter.declarator {
-                self.scopes.formal(&declarator.name.text);
-            }
-        }
-        let result = prototype.result.as_ref().map(|result| {
-            let checked = self.parameter(result);
-            let of = self.no_stars(checked.of, result.of.span);
-            Parameter { of, ..checked }
-        });
-        self.place.is_block = is_block;
-        self.scopes.close();
-        self.signature(Signature {
-            parameters,
-            result,
-            restriction: prototype.restriction,
-        })
-    }
-
-    /// A parameter, or a result.
-    pub(super) fn parameter(&mut self, parameter: &syntax::Parameter) -> Parameter {
-        let element = self.type_expression(&parameter.of);
-        let dimensions = parameter.declarator.as_ref().map(|d| &*d.dimensions);
-        let (of, shape) = self.with_dimensions(dimensions.unwrap_or_default(), element);
-        Parameter {
-            passing: parameter.passing,
-            of,
-            shape: self.has_bounds(of).then_some(shape),
-        }
-    }
-
-    /// Whether a type has a bound or length other than `*` and the 1 that `[*]` begins with.
-    fn has_bounds(&self, of: TypeId) -> bool {
-        let (dimensions, element) = self.program.types.flat(of);
-        let in_dimensions = dimensions.iter().any(|d| {
-            let is_open = matches!(d.low, Extent::Any | Extent::Known(1)) && d.high == Extent::Any;
-            !is_open
-        });
-        in_dimensions || matches!(self.kind(element), Type::Text(most) if *most != Extent::Any)
-    }
-
-    /// A new signature.
-    pub(super) fn signature(&mut self, signature: Signature) -> SignatureId {
-        self.program.signatures.push(signature);
-        SignatureId(self.program.signatures.len() as u32 - 1)
-    }
-
-    /// The signature of semaphores.
-    pub(super) fn bare_signature(&mut self) -> SignatureId {
-        self.signature(Signature {
-            parameters: Vec::new(),
-            result: None,
-            restriction: Restriction::Send,
-        })
-    }
-}
-
-fn extent(bound: &Expression) -> Extent {
-    match bound.kind {
-        ExpressionKind::Constant(Constant::Ordinal(n)) => Extent::Known(n),
-        _ => Extent::Computed,
-    }
-}
-
-fn bound_span(bound: &Bound) -> Span {
-    match bound {
-        Bound::Value(value) => value.span,
-        Bound::Any(span) => *span,
     }
 }

@@ -118,7 +118,8 @@ fn each_of_invocation<'p>(invocation: &'p Invocation, see: &mut dyn FnMut(Node<'
     all(&invocation.arguments, see);
 }
 
-fn each_of_expression<'p>(expression: &'p Expression, see: &mut dyn FnMut(Node<'p>)) {
+/// Calls `see` with an expression and its parts.
+pub(super) fn each_of_expression<'p>(expression: &'p Expression, see: &mut dyn FnMut(Node<'p>)) {
     use ExpressionKind as K;
     see(Node::Expression(expression));
     match &expression.kind {

@@ -36,6 +36,7 @@ impl Parser {
     fn binary(&mut self, least: u8) -> Parse<Expression> {
         self.nested(|p| {
             let start = p.span();
+            let outer = std::mem::take(&mut p.height);
             let mut left = p.prefix()?;
             while let Some((between, precedence, group)) =
                 between(p.kind()).filter(|(_, precedence, _)| *precedence >= least)
@@ -46,6 +47,7 @@ impl Parser {
                 } else {
                     precedence
                 })?;
+                p.rise()?;
                 let (a, b) = (Box::new(left), Box::new(right));
                 left = Expression {
                     kind: match between {
@@ -57,6 +59,7 @@ impl Parser {
                     span: p.since(start),
                 };
             }
+            p.height = p.height.max(outer);
             Ok(left)
         })
     }
@@ -75,6 +78,7 @@ impl Parser {
         };
         self.advance();
         let operand = self.nested(Self::prefix)?;
+        self.rise()?;
         Ok(Expression {
             kind: ExpressionKind::Unary(operator, Box::new(operand)),
             span: self.since(start),
@@ -109,6 +113,7 @@ impl Parser {
                 Kind::Decrement => self.after(UnaryOperator::DecrementAfter, operand),
                 _ => return Ok(*operand),
             };
+            self.rise()?;
             expression = Expression {
                 kind,
                 span: self.since(start),

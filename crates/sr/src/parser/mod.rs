@@ -15,6 +15,9 @@ use crate::token::{Kind, Token};
 /// Nesting that no program written by a person comes near: a deeper one is refused before it overflows our stack.
 const DEEPEST: usize = 200;
 
+/// Operators on the longest way through one expression that no program written by a person comes near, for the same reason: `a + b + …` is nested to the left.
+const TALLEST: usize = 500;
+
 /// Errors of one file after which the rest is not looked at.
 const MOST_ERRORS: usize = 30;
 
@@ -26,6 +29,7 @@ pub fn parse(sources: &Sources, file: u32) -> (Vec<Component>, Vec<Diagnostic>) 
         at: 0,
         diagnostics,
         depth: 0,
+        height: 0,
     };
     let components = parser.components();
     (components, parser.diagnostics)
@@ -36,6 +40,8 @@ struct Parser {
     at: usize,
     diagnostics: Vec<Diagnostic>,
     depth: usize,
+    /// The most operators on a way through the operands so far of the expression that is being parsed.
+    height: usize,
 }
 
 /// An error was reported; the caller looks for a place to go on.
@@ -141,6 +147,18 @@ impl Parser {
         let result = parse(self);
         self.depth -= 1;
         result
+    }
+
+    /// Counts an operator that has been put on top of its operands.
+    fn rise(&mut self) -> Parse<()> {
+        self.height += 1;
+        if self.height <= TALLEST {
+            return Ok(());
+        }
+        self.height = 0;
+        let message = format!("more than {TALLEST} operators in one expression");
+        let error = Diagnostic::error(self.last_span(), message);
+        Err(self.report(error.mend("assign parts of it to variables")))
     }
 
     fn name(&mut self, what: &str) -> Parse<Name> {

@@ -63,6 +63,8 @@ pub struct Program {
     pub operations: Vec<Operation>,
     /// All classes.
     pub classes: Vec<Class>,
+    /// What stands for what where a resource's capability is converted to that of another: for each such pair of resources all that the latter exports.
+    pub counterparts: Vec<Counterpart>,
     /// All signatures.
     pub signatures: Vec<Signature>,
     /// All bodies of code.

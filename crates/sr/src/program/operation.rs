@@ -56,6 +56,16 @@ pub struct Operation {
     pub has_capability: bool,
 }
 
+/// An operation that is invoked in the place of another, by way of a capability that was converted. Where nothing is extended, resources are alike that export
+/// operations of the same kinds in the same order, whatever their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counterpart {
+    /// The operation that is named, of the capability's resource.
+    pub wanted: OperationId,
+    /// The operation of the instance's own resource.
+    pub stands_for_it: OperationId,
+}
+
 /// Where an operation lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
