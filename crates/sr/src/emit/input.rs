@@ -206,6 +206,11 @@ impl Function<'_> {
         if let Some(class) = declared {
             return self.class_pointer(class);
         }
+        if arms.len() > 1
+            && let Some(class) = self.shared_class(self.signature_of(&arms[0].target))
+        {
+            return class;
+        }
         let at = self.at(span);
         let capability = self.capability(&arms[0].target, span);
         format!("sr_class_of({at}, {capability})")
@@ -217,7 +222,8 @@ impl Function<'_> {
             Target::Declared(..) => None,
             target => {
                 let capability = self.capability(target, arm.span);
-                Some(self.temp("sr_cap", &capability))
+                let at = self.at(arm.span);
+                Some(self.temp("sr_cap", &format!("sr_cap_not_null({at}, {capability})")))
             }
         }
     }

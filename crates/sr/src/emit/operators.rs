@@ -4,6 +4,7 @@ use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
 use super::text::value_of;
+use super::types::Class;
 use crate::lower::has_effects;
 use crate::program::*;
 use crate::source::Span;
@@ -54,7 +55,39 @@ impl Function<'_> {
             let at = self.at(e.span);
             return format!("sr_power_real_int({at}, {}, {})", values[0], values[1]);
         }
+        if kind == Kind::Pointer && matches!(operator, O::Add | O::Subtract) {
+            return self.pointer_arithmetic(operator, a, b, &values);
+        }
         self.operate(operator, kind, &values[0], &values[1], e.span)
+    }
+
+    /// A pointer and a number of objects, or the objects between two pointers.
+    fn pointer_arithmetic(
+        &mut self,
+        operator: O,
+        a: &Expression,
+        b: &Expression,
+        values: &[String],
+    ) -> String {
+        let bytes = match self.types().get(a.of) {
+            Type::Pointer(Some(to)) => self.pointed_bytes(*to),
+            _ => "1".into(),
+        };
+        let (a, second) = (&values[0], &values[1]);
+        if self.kind(b.of) == Kind::Pointer {
+            return format!("((sr_int)(((char *){a} - (char *){second}) / (intptr_t){bytes}))");
+        }
+        let sign = plain_symbol(operator);
+        format!("((void *)((char *){a} {sign} (intptr_t){second} * (intptr_t){bytes}))")
+    }
+
+    /// Bytes of what a pointer leads to.
+    pub(super) fn pointed_bytes(&self, to: TypeId) -> String {
+        match self.unit.class(to) {
+            Class::Plain => format!("sizeof({})", self.unit.plain_type(to)),
+            Class::Text => "sizeof(sr_string)".into(),
+            Class::Array(dimensions) => format!("sizeof(struct sr_array{dimensions})"),
+        }
     }
 
     /// `and`, `or` of bools. The second is not evaluated if the first decides.

@@ -536,12 +536,17 @@ impl Function<'_> {
         span: Span,
     ) -> String {
         let outer = self.view_of(source, parameter.of, false);
+        if parameter.passing == Passing::Reference {
+            // It is the argument itself, with the argument's bounds.
+            self.access.insert(variable, Access::View(outer));
+            return String::new();
+        }
         let resolved = self.resolve(
             parameter.of,
             parameter.shape.as_ref(),
             Some(&Value::Array(outer.clone())),
         );
-        let is_alias = parameter.passing == Passing::Reference || binding != Binding::Copy;
+        let is_alias = binding != Binding::Copy;
         let name = self.unit.names.variable(variable).to_string();
         if is_alias {
             let dims = resolved
