@@ -247,7 +247,7 @@ impl Function<'_> {
             )
         });
         let bounds = bounds.collect::<Vec<_>>();
-        self.capability_array(&bounds, e, |counter| {
+        self.capability_array(&bounds, e, |_, counter| {
             format!("sr_cap_of({storage} + {counter})")
         })
     }
