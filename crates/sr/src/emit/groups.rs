@@ -45,28 +45,44 @@ impl Visitor for Finder<'_, '_> {
         if arms.len() < 2 {
             return;
         }
-        let members = arms.iter().filter_map(|arm| self.member(&arm.target));
+        let members = arms.iter().flat_map(|arm| self.members(&arm.target));
         self.sets.push(members.collect());
     }
 }
 
 impl Finder<'_, '_> {
-    fn member(&self, target: &Target) -> Option<Member> {
+    fn members(&self, target: &Target) -> Vec<Member> {
         match target {
             Target::Declared(operation, _) | Target::Of(_, operation, _) => {
-                match self.unit.operation(*operation).service {
-                    Service::Input(class) => Some(Member::Class(class)),
-                    _ => None,
-                }
+                self.class_of(*operation).into_iter().collect()
             }
             Target::Value(e) => match self.unit.program.types.get(e.of) {
-                Type::Operation(signature) => Some(Member::Dynamic(
-                    self.component,
-                    self.unit.block_number(*signature),
-                )),
-                _ => None,
+                Type::Operation(signature) => self.meant(*signature),
+                _ => Vec::new(),
             },
         }
+    }
+
+    fn class_of(&self, operation: OperationId) -> Option<Member> {
+        match self.unit.operation(operation).service {
+            Service::Input(class) => Some(Member::Class(class)),
+            _ => None,
+        }
+    }
+
+    /// What a capability may be for: dynamic operations, and declared ones of which there are capabilities.
+    fn meant(&self, signature: SignatureId) -> Vec<Member> {
+        let block = self.unit.block_number(signature);
+        let mut members = vec![Member::Dynamic(self.component, block)];
+        for (number, row) in self.unit.program.operations.iter().enumerate() {
+            if row.component == self.component
+                && row.has_capability
+                && self.unit.block_number(row.signature) == block
+            {
+                members.extend(self.class_of(OperationId(number as u32)));
+            }
+        }
+        members
     }
 }
 

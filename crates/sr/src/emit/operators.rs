@@ -55,30 +55,32 @@ impl Function<'_> {
             let at = self.at(e.span);
             return format!("sr_power_real_int({at}, {}, {})", values[0], values[1]);
         }
-        if kind == Kind::Pointer && matches!(operator, O::Add | O::Subtract) {
-            return self.pointer_arithmetic(operator, a, b, &values);
+        let is_pointer = [a, b].iter().any(|e| self.kind(e.of) == Kind::Pointer);
+        if is_pointer && matches!(operator, O::Add | O::Subtract) {
+            return self.pointer_arithmetic(operator, (a.of, &values[0]), (b.of, &values[1]));
         }
         self.operate(operator, kind, &values[0], &values[1], e.span)
     }
 
     /// A pointer and a number of objects, or the objects between two pointers.
-    fn pointer_arithmetic(
-        &mut self,
-        operator: O,
-        a: &Expression,
-        b: &Expression,
-        values: &[String],
-    ) -> String {
-        let bytes = match self.types().get(a.of) {
-            Type::Pointer(Some(to)) => self.pointed_bytes(*to),
-            _ => "1".into(),
-        };
-        let (a, second) = (&values[0], &values[1]);
-        if self.kind(b.of) == Kind::Pointer {
-            return format!("((sr_int)(((char *){a} - (char *){second}) / (intptr_t){bytes}))");
+    fn pointer_arithmetic(&self, operator: O, a: (TypeId, &str), b: (TypeId, &str)) -> String {
+        if self.kind(a.0) != Kind::Pointer {
+            return self.pointer_arithmetic(operator, b, a);
+        }
+        // One of the two may be a pointer at anything.
+        let pointed = [a.0, b.0]
+            .into_iter()
+            .find_map(|of| match self.types().get(of) {
+                Type::Pointer(to) => *to,
+                _ => None,
+            });
+        let bytes = pointed.map_or_else(|| "1".into(), |to| self.pointed_bytes(to));
+        let (first, second) = (a.1, b.1);
+        if self.kind(b.0) == Kind::Pointer {
+            return format!("((sr_int)(((char *){first} - (char *){second}) / (intptr_t){bytes}))");
         }
         let sign = plain_symbol(operator);
-        format!("((void *)((char *){a} {sign} (intptr_t){second} * (intptr_t){bytes}))")
+        format!("((void *)((char *){first} {sign} (intptr_t){second} * (intptr_t){bytes}))")
     }
 
     /// Bytes of what a pointer leads to.
@@ -183,6 +185,9 @@ impl Function<'_> {
             return Place::Plain(lvalue);
         }
         let result = match (operator, kind, value_kind) {
+            (O::Add | O::Subtract, Kind::Pointer, _) => {
+                self.pointer_arithmetic(operator, (place.of, &lvalue), (value.of, &second))
+            }
             (O::Power, Kind::Real, Kind::Ordinal) => {
                 format!("sr_power_real_int({}, {lvalue}, {second})", self.at(e.span))
             }
