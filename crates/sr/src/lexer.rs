@@ -352,7 +352,7 @@ impl Lexer<'_> {
                     self.error(
                         start,
                         "this string does not end on its line",
-                        "close it with \", or continue the line with \\",
+                        "close it with \", or write \\ before the end of the line, which is then part of it",
                     );
                     break;
                 }
@@ -399,7 +399,7 @@ impl Lexer<'_> {
         self.push(Kind::Character(byte.unwrap_or(0)), start);
     }
 
-    /// What a backslash and what follows stand for; nothing for a line's end.
+    /// What a backslash and what follows stand for; nothing at the end of the file.
     fn escape(&mut self) -> Option<u8> {
         self.at += 1;
         let byte = self.peek(0)?;
@@ -413,7 +413,6 @@ impl Lexer<'_> {
             b'r' => b'\r',
             b't' => b'\t',
             b'v' => 0x0b,
-            b'\n' => return None,
             b'x' => self.digits(16, 2),
             b'0'..=b'7' => {
                 self.at -= 1;
