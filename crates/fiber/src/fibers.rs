@@ -75,7 +75,9 @@ impl<S: Servers> Drop for Entered<S> {
 }
 
 /// Goes back to code that may be switched anywhere; a tick that waited comes first.
+// Not inlined: it would keep what calls it from being inlined.
 #[cold]
+#[inline(never)]
 fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
     if server.tick.get() {
         one_more(&server.tally().deferred_ticks);
@@ -279,7 +281,7 @@ impl<S: Servers> Fibers<S> {
     /// What generated code calls when it has counted down to zero.
     #[inline(always)]
     pub fn poll_is_up() {
-        poll_is_up(server::<S>());
+        switch_by_poll(server::<S>());
     }
 
     /// Counts so far, over all servers.
@@ -344,6 +346,11 @@ impl<S: Servers> Fibers<S> {
 
 #[cold]
 fn poll_is_up<S: Servers>(server: &Server<S>) {
+    switch_by_poll(server);
+}
+
+#[inline(always)]
+fn switch_by_poll<S: Servers>(server: &Server<S>) {
     let was_busy = server.is_busy.replace(true);
     let is_tick = server.tick.get() || server.shared.policy.quantum().is_some();
     let cause = if is_tick { Cause::Tick } else { Cause::Budget };

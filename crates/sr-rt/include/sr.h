@@ -90,11 +90,12 @@ extern const struct sr_program sr_the_program;
 
 /* ---- entering the run-time where it may switch -------------------------------------------------------------------------------------- */
 
-/* A processor predicts returns by the calls it saw; a call that comes back on another stack spoils that, at some 30 ns a switch. All calls that may switch therefore
- * are made by one instruction of the library (sr_gate_stub), whose return is always predicted, since it is the same. We jump there with the
- * address to come back to in a register, and come back by a jump. The stub uses the stack below us: no red zone. */
+/* A processor predicts returns by the calls it saw. A switch between a call and its return spoils that, at some 30 ns. So what may switch is not called: we jump
+ * into the library (sr_gate_stub) with the address to go on at in a register, and it leaves by a jump, too. Nothing in between returns across a
+ * switch. The library uses the stack below us: no red zone. Elsewhere than on x86-64 it is called. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SR_PLAIN_CALLS)
-SR_INLINE intptr_t sr_gate(const void *function, intptr_t a, intptr_t b, intptr_t c, intptr_t d)
+#define SR_GATED(name) SR_RT(gate_##name)
+SR_INLINE intptr_t sr_gate(void (*function)(void), intptr_t a, intptr_t b, intptr_t c, intptr_t d)
 {
     register intptr_t f __asm__("rax") = (intptr_t)function;
     register intptr_t p0 __asm__("rdi") = a;
@@ -104,23 +105,24 @@ SR_INLINE intptr_t sr_gate(const void *function, intptr_t a, intptr_t b, intptr_
     __asm__ volatile("leaq 1f(%%rip), %%r10\n\tjmp sr_gate_stub\n1:"
                      : "+r"(f), "+r"(p0), "+r"(p1), "+r"(p2), "+r"(p3)
                      :
-                     : "r8", "r9", "r10", "r11", "memory", "cc", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)",
-                       "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
-                       "xmm13", "xmm14", "xmm15");
+                     : "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "st", "st(1)", "st(2)", "st(3)",
+                       "st(4)", "st(5)", "st(6)", "st(7)", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     return f;
 }
 #else
-SR_INLINE intptr_t sr_gate(const void *function, intptr_t a, intptr_t b, intptr_t c, intptr_t d)
+#define SR_GATED(name) SR_RT(name)
+SR_INLINE intptr_t sr_gate(void (*function)(void), intptr_t a, intptr_t b, intptr_t c, intptr_t d)
 {
     return ((intptr_t(*)(intptr_t, intptr_t, intptr_t, intptr_t))function)(a, b, c, d);
 }
 #endif
-/* What the gate calls. Their parameters are what the functions below give it; they are not called otherwise. */
-void SR_RT(call)(void), SR_RT(receive)(void), SR_RT(class_enter)(void), SR_RT(class_wait)(void), SR_RT(co_wait)(void);
-void SR_RT(create)(void), SR_RT(destroy)(void), SR_RT(need_global)(void), SR_RT(stop)(void);
-void SR_RT(p)(void), SR_RT(p_wait)(void), SR_RT(yield_now)(void), SR_RT(nap)(void), SR_RT(set_priority)(void), SR_RT(region)(void);
-void SR_RT(loop_is_up)(void), SR_RT(leave_external)(void);
-#define SR_GATE(name, a, b, c, d) sr_gate((const void *)SR_RT(name), (intptr_t)(a), (intptr_t)(b), (intptr_t)(c), (intptr_t)(d))
+/* What the gate goes to. Their parameters are what the functions below give it; they are not called otherwise. */
+void SR_GATED(call)(void), SR_GATED(receive)(void), SR_GATED(class_enter)(void), SR_GATED(class_wait)(void), SR_GATED(co_wait)(void);
+void SR_GATED(create)(void), SR_GATED(destroy)(void), SR_GATED(need_global)(void), SR_GATED(stop)(void);
+void SR_GATED(p)(void), SR_GATED(p_wait)(void), SR_GATED(yield_now)(void), SR_GATED(nap)(void), SR_GATED(set_priority)(void);
+void SR_GATED(region)(void), SR_GATED(loop_is_up)(void), SR_GATED(leave_external)(void);
+#define SR_GATE(name, a, b, c, d) sr_gate(SR_GATED(name), (intptr_t)(a), (intptr_t)(b), (intptr_t)(c), (intptr_t)(d))
 
 /* ---- errors ------------------------------------------------------------------------------------------------------------------------- */
 

@@ -116,8 +116,7 @@ pub struct Cap {
     pub serial: u32,
 }
 
-/// Serials of capabilities for nothing.
-pub const NULL_SERIAL: u32 = 0;
+/// The serial of a noop capability; that of null is 0.
 pub const NOOP_SERIAL: u32 = 1;
 /// The first serial that is given to something.
 pub const FIRST_SERIAL: u32 = 2;
