@@ -32,7 +32,7 @@ impl Checker<'_> {
                 continue;
             }
             self.specification(component);
-            self.use_component(component);
+            self.use_component(component, name.span);
         }
     }
 
@@ -71,11 +71,14 @@ impl Checker<'_> {
         true
     }
 
-    fn use_component(&mut self, component: ComponentId) {
+    fn use_component(&mut self, component: ComponentId, span: Span) {
         self.scopes.import(component);
         let imports = &mut self.program.components[self.component.index()].imports;
         if !imports.contains(&component) {
             imports.push(component);
+        }
+        if self.program.components[component.index()].is_global {
+            self.push(StatementKind::Import(component), span);
         }
     }
 
@@ -103,10 +106,10 @@ impl Checker<'_> {
                 );
                 continue;
             }
-            self.use_component(component);
+            self.use_component(component, name.span);
             for imported in self.program.components[component.index()].imports.clone() {
                 if imported != self.component {
-                    self.use_component(imported);
+                    self.use_component(imported, name.span);
                 }
             }
             for (exported, meaning) in self.states[component.index()].exports.clone() {

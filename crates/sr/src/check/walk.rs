@@ -37,7 +37,7 @@ fn each_of_statement<'p>(statement: &'p Statement, see: &mut dyn FnMut(Node<'p>)
         }
         K::Expression(e) | K::Destroy(e) => each_of_expression(e, see),
         K::Stop(code) => all(code, see),
-        K::Exit | K::Next | K::Return | K::Reply => {}
+        K::Import(_) | K::Exit | K::Next | K::Return | K::Reply => {}
         K::Forward(it) | K::Send(it) | K::Call(it) => each_of_invocation(it, see),
         K::Receive(target, places) => {
             each_of_target(target, see);

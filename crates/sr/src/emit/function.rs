@@ -105,9 +105,9 @@ impl<'a> Function<'a> {
 
     /// A variable that keeps a value; that of a temporary is kept already.
     pub(super) fn keep(&mut self, c_type: &str, value: &str) -> String {
-        let is_temporary = value.strip_prefix('t').is_some_and(|number| {
-            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
-        });
+        let is_temporary = value
+            .strip_prefix('t')
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
         match is_temporary {
             true => value.to_string(),
             false => self.temp(c_type, value),

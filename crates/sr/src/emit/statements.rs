@@ -38,6 +38,11 @@ impl Function<'_> {
             K::DeclareOperation { operation, value } => {
                 self.declare_operation(*operation, value.as_ref(), span);
             }
+            K::Import(global) => {
+                let at = self.at(span);
+                let name = self.unit.names.component(*global);
+                self.line(format!("sr_need_global({at}, &component_{name});"));
+            }
             K::Start {
                 process,
                 quantifiers,

@@ -119,8 +119,16 @@ impl<'a> Unit<'a> {
         out.line("#include \"sr.h\"");
         out.line("");
         out.line("/* An SR program may declare what it does not use. */");
-        for what in ["variable", "but-set-variable", "const-variable", "function", "value"] {
-            out.line(format!("#pragma GCC diagnostic ignored \"-Wunused-{what}\""));
+        for what in [
+            "variable",
+            "but-set-variable",
+            "const-variable",
+            "function",
+            "value",
+        ] {
+            out.line(format!(
+                "#pragma GCC diagnostic ignored \"-Wunused-{what}\""
+            ));
         }
         for declaration in self.shared.borrow().externals.values() {
             out.line(declaration);

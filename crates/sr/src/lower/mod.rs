@@ -24,7 +24,7 @@ pub(crate) struct Facts {
     reified: HashSet<OperationId>,
     /// Resources of which some instance is created in a region.
     in_regions: HashSet<ComponentId>,
-    /// Resources that others extend.
+    /// Resources that others extend, or whose capabilities may be for instances of others.
     extended: HashSet<ComponentId>,
 }
 
@@ -45,6 +45,10 @@ impl Facts {
             facts.assigned.extend(seen.assigned);
             facts.reified.extend(seen.reified);
             facts.in_regions.extend(seen.in_regions);
+        }
+        for pair in &program.counterparts {
+            let wanted = &program.operations[pair.wanted.index()];
+            facts.extended.insert(wanted.component);
         }
         for operation in &program.operations {
             if let Some(of) = operation.inherits {
@@ -81,7 +85,7 @@ impl Facts {
         self.in_regions.contains(&component)
     }
 
-    /// Whether other resources extend this one.
+    /// Whether capabilities for this resource may be for instances of others, which extend it or are like it.
     pub(crate) fn is_extended(&self, component: ComponentId) -> bool {
         self.extended.contains(&component)
     }

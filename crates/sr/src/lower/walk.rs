@@ -14,10 +14,7 @@ pub(crate) trait Visitor {
     fn arm(&mut self, _begins: bool) {}
 }
 
-fn walk_all<'a>(
-    expressions: impl IntoIterator<Item = &'a Expression>,
-    visitor: &mut dyn Visitor,
-) {
+fn walk_all<'a>(expressions: impl IntoIterator<Item = &'a Expression>, visitor: &mut dyn Visitor) {
     for expression in expressions {
         walk_expression(expression, visitor);
     }
@@ -151,7 +148,7 @@ fn walk_statement(statement: &Statement, visitor: &mut dyn Visitor) {
         }
         K::Expression(e) | K::Destroy(e) => walk_expression(e, visitor),
         K::Stop(code) => walk_all(code, visitor),
-        K::Exit | K::Next | K::Return | K::Reply => {}
+        K::Import(_) | K::Exit | K::Next | K::Return | K::Reply => {}
         K::Forward(invocation) | K::Send(invocation) | K::Call(invocation) => {
             walk_invocation(invocation, visitor)
         }

@@ -82,7 +82,7 @@ pub struct Component {
     pub is_global: bool,
     /// Whether it has no body and so no instances: it is there to be extended.
     pub is_abstract: bool,
-    /// What its specification and body import, each once, in order: the globals among them exist before its body runs.
+    /// What its specification and body import, each once, in order; the globals among them are made by [`StatementKind::Import`].
     pub imports: Vec<ComponentId>,
     /// A resource's parameters; they are passed by value.
     pub parameters: Vec<VariableId>,
