@@ -15,6 +15,7 @@ pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
         diagnostics: Vec::new(),
         has_line_end: false,
         is_in_region: false,
+        ignores_regions: sources.ignores_regions(),
     };
     while lexer.step() {}
     lexer.push_end();
@@ -31,6 +32,7 @@ struct Lexer<'a> {
     has_line_end: bool,
     /// Whether we are in a comment that says a region.
     is_in_region: bool,
+    ignores_regions: bool,
 }
 
 /// What a comment begins with that says a region: to other compilers it is a comment.
@@ -179,6 +181,7 @@ impl Lexer<'_> {
         let rest = &self.text[self.at..];
         let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
         !self.is_in_region
+            && !self.ignores_regions
             && rest.starts_with(REGION)
             && !rest.get(REGION.len()).is_some_and(is_word)
     }
