@@ -351,6 +351,7 @@ struct sr_dimension {
     struct sr_array##n {                                                                                                                       \
         char *data;                                                                                                                            \
         struct sr_dimension d[n];                                                                                                              \
+        int32_t most; /* of strings whose maximum is computed: that */                                                                         \
     }
 SR_ARRAY(1);
 SR_ARRAY(2);
@@ -518,9 +519,8 @@ int32_t sr_getarg(int32_t number, struct sr_target);
 
 /* ---- for generated code ---------------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of a string variable, struct { int32_t length; char data[maximum]; }, and the other way round. */
+/* Bytes of a string variable, struct { int32_t length; char data[maximum]; }. */
 #define SR_STRING_BYTES(maximum) (((int64_t)(maximum) + 7) & ~(int64_t)3)
-#define SR_STRING_MAXIMUM(bytes) ((int32_t)((bytes)-4))
 /* Bytes rounded up to where anything may begin. */
 #define SR_ROOM(bytes) (((int64_t)(bytes) + 15) & ~(int64_t)15)
 /* The string variable at an address, as arrays have it. */

@@ -1,9 +1,9 @@
 //! The co statement.
 
+use super::expressions::Value;
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::places::Place;
-use super::expressions::Value;
 use super::types::Class;
 use crate::program::*;
 use crate::source::Span;
@@ -151,7 +151,12 @@ impl Function<'_> {
         }
         let c_type = self.unit.block_type(arm.invocation.signature);
         let q = self.temp(&format!("{c_type} *"), &format!("({c_type} *){head}"));
-        for (n, (parameter, e)) in signature.parameters.iter().zip(&arm.invocation.arguments).enumerate() {
+        for (n, (parameter, e)) in signature
+            .parameters
+            .iter()
+            .zip(&arm.invocation.arguments)
+            .enumerate()
+        {
             if !passes_back(parameter) {
                 continue;
             }

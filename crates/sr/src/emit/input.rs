@@ -24,7 +24,9 @@ impl Function<'_> {
             &format!("{c_type} *"),
             &format!("({c_type} *)sr_receive({at}, {capability}, 0)"),
         );
-        let parameters = self.unit.program.signatures[signature.index()].parameters.clone();
+        let parameters = self.unit.program.signatures[signature.index()]
+            .parameters
+            .clone();
         for (n, (parameter, e)) in parameters.iter().zip(places).enumerate() {
             let field = format!("{q}->a{}", n + 1);
             let class = self.unit.class(parameter.of);
@@ -104,7 +106,14 @@ impl Function<'_> {
             false => Binding::Keep,
         };
         let outer = std::mem::take(&mut self.give_back);
-        self.bind_all(&declared, &arm.parameters, arm.result, &q, binding, arm.span);
+        self.bind_all(
+            &declared,
+            &arm.parameters,
+            arm.result,
+            &q,
+            binding,
+            arm.span,
+        );
         let give_back = std::mem::replace(&mut self.give_back, outer);
         let at = self.at(arm.span);
         let finish = format!("sr_finish({at}, &{q}->head);");
@@ -235,7 +244,14 @@ impl Function<'_> {
     }
 
     /// Whether an arm takes the invocation that is looked at; if so, jumps out.
-    fn test_arm(&mut self, arm: &Arm, capability: Option<&str>, n: usize, number: usize, span: Span) {
+    fn test_arm(
+        &mut self,
+        arm: &Arm,
+        capability: Option<&str>,
+        n: usize,
+        number: usize,
+        span: Span,
+    ) {
         let found = format!("i{number}");
         let changed = std::collections::HashSet::new();
         if let Target::Declared(operation, subscripts) = &arm.target
@@ -296,7 +312,14 @@ impl Function<'_> {
         let q = format!("p{number}");
         self.line(format!("{c_type} *{q} = ({c_type} *){found};"));
         let outer = std::mem::take(&mut self.give_back);
-        self.bind_all(&declared, &arm.parameters, None, &q, Binding::Peek, arm.span);
+        self.bind_all(
+            &declared,
+            &arm.parameters,
+            None,
+            &q,
+            Binding::Peek,
+            arm.span,
+        );
         self.give_back = outer;
     }
 

@@ -23,10 +23,7 @@ impl Function<'_> {
                 f.out.label(&format!("next_{number}"));
             }
         });
-        matches!(
-            self.frames.pop(),
-            Some(Frame::Loop { exits: true, .. })
-        )
+        matches!(self.frames.pop(), Some(Frame::Loop { exits: true, .. }))
     }
 
     /// The head of a loop counts.
@@ -39,8 +36,8 @@ impl Function<'_> {
     /// `do`: again and again until no guard holds.
     pub(super) fn do_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         let number = self.number();
-        let is_endless = other.is_some()
-            || matches!(arms.first(), Some((guard, _)) if is_true(guard));
+        let is_endless =
+            other.is_some() || matches!(arms.first(), Some((guard, _)) if is_true(guard));
         let mut ends = false;
         let simple = match (arms, other) {
             ([(guard, block)], None) if !is_true(guard) => {
@@ -58,26 +55,24 @@ impl Function<'_> {
         } else {
             self.out.open("for (;;) {");
             self.count_loop();
-            let is_left = self.loop_body(number, |f| {
-                match arms {
-                    [(guard, block), ..] if is_true(guard) => f.block(block),
-                    [] => {
-                        if let Some(block) = other {
-                            f.block(block);
-                        }
+            let is_left = self.loop_body(number, |f| match arms {
+                [(guard, block), ..] if is_true(guard) => f.block(block),
+                [] => {
+                    if let Some(block) = other {
+                        f.block(block);
                     }
-                    _ => f.guarded(arms, |f| match other {
-                        Some(block) => {
-                            f.block(block);
-                            true
-                        }
-                        None => {
-                            ends = true;
-                            f.line(format!("goto exit_{number};"));
-                            true
-                        }
-                    }),
                 }
+                _ => f.guarded(arms, |f| match other {
+                    Some(block) => {
+                        f.block(block);
+                        true
+                    }
+                    None => {
+                        ends = true;
+                        f.line(format!("goto exit_{number};"));
+                        true
+                    }
+                }),
             });
             self.out.close("}");
             is_left
@@ -146,9 +141,8 @@ impl Function<'_> {
             false => (name.clone(), self.unit.plain_type(of)),
         };
         let (before_limit, limit) = self.aside(|f| f.deeper(|f| f.plain(&quantifier.last)));
-        let (before_step, step) = self.aside(|f| {
-            f.deeper(|f| quantifier.step.as_ref().map(|step| f.plain(step)))
-        });
+        let (before_step, step) =
+            self.aside(|f| f.deeper(|f| quantifier.step.as_ref().map(|step| f.plain(step))));
         let change = match (&step, quantifier.is_down) {
             (None, false) => format!("{counter}++"),
             (None, true) => format!("{counter}--"),

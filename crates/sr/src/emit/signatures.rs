@@ -91,11 +91,11 @@ impl Unit<'_> {
             out.open(format!(
                 "static void relocate_q_{number}(struct sr_invocation *head, ptrdiff_t by) {{"
             ));
-            out.line(format!(
-                "struct q_{number} *q = (struct q_{number} *)head;"
-            ));
+            out.line(format!("struct q_{number} *q = (struct q_{number} *)head;"));
             for address in &block.inside {
-                out.line(format!("q->{address} = (void *)((char *)q->{address} + by);"));
+                out.line(format!(
+                    "q->{address} = (void *)((char *)q->{address} + by);"
+                ));
             }
             out.close("}");
         }

@@ -14,10 +14,7 @@ pub(crate) trait Visitor {
     fn arm(&mut self, _begins: bool) {}
 }
 
-fn walk_all<'a>(
-    expressions: impl IntoIterator<Item = &'a Expression>,
-    visitor: &mut dyn Visitor,
-) {
+fn walk_all<'a>(expressions: impl IntoIterator<Item = &'a Expression>, visitor: &mut dyn Visitor) {
     for expression in expressions {
         walk_expression(expression, visitor);
     }
