@@ -231,8 +231,9 @@ impl Unit<'_> {
         self.write_functions(out);
         if let Some(main) = self.program.main {
             let main = self.names.component(main);
+            out.line("#ifndef SR_DEFAULTS\n#define SR_DEFAULTS 0 /* settings, as in the environment variable ANTIPHON_SR */\n#endif");
             out.line(format!(
-                "SR_PROGRAM(&component_{main}, 0, functions, (int32_t)(sizeof functions / sizeof *functions));"
+                "SR_PROGRAM(&component_{main}, SR_DEFAULTS, functions, (int32_t)(sizeof functions / sizeof *functions));"
             ));
         }
     }
