@@ -191,11 +191,15 @@ impl Function<'_> {
 
     /// `new(op …)`.
     pub(super) fn new_operation(&mut self, _: SignatureId, span: Span) -> String {
+        let make = self.make_operation(span);
+        self.temp("sr_cap", &make)
+    }
+
+    /// Makes one operation, of the class that it has in common with others or of its own.
+    fn make_operation(&mut self, span: Span) -> String {
         let at = self.at(span);
-        self.temp(
-            "sr_cap",
-            &format!("sr_op_create({at}, &self->head, \"new op\")"),
-        )
+        let class = self.dynamic_class().unwrap_or_else(|| "0".into());
+        format!("sr_op_create({at}, &self->head, \"new op\", {class})")
     }
 
     /// `new([bounds] op …)`: an array of capabilities.
@@ -212,8 +216,7 @@ impl Function<'_> {
             let high = self.temp("sr_int", &values[1]);
             resolved.push((low, high));
         }
-        let at = self.at(e.span);
-        let make = format!("sr_op_create({at}, &self->head, \"new op\")");
+        let make = self.make_operation(e.span);
         self.capability_array(&resolved, e, |_| make.clone())
     }
 
