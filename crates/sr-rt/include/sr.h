@@ -743,7 +743,7 @@ void SR_RT(ops_free)(struct sr_op *, int64_t count);
 /* Tells the run-time that these operations end with the instance. For each op or array of ops that lives as long as the instance. */
 void SR_RT(instance_ops)(struct sr_instance *, struct sr_op *, int64_t count);
 /* new(op(...)): an input operation. Serves it by sr_receive or an `in`. destroy cap. */
-sr_cap SR_RT(op_create)(sr_at, struct sr_instance *, const char *name);
+sr_cap SR_RT(op_create)(sr_at, struct sr_instance *, const char *name, struct sr_class *); /* a class of its own if that is 0 */
 void SR_RT(op_destroy)(sr_at, sr_cap);
 void SR_RT(class_init)(struct sr_class *);
 struct sr_class *SR_RT(class_new)(sr_at);    /* of operations of a block */

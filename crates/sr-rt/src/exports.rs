@@ -169,7 +169,7 @@ export! {
         let _entered = Fibers::<S>::enter();
         instance::with_processes::<S, _>(of, |inner| inner.ops.push((first, count)));
     }
-    fn op_create<S>(at: At, of: *mut Instance, name: Name) -> Cap { ops::create::<S>(at, of, name) }
+    fn op_create<S>(at: At, of: *mut Instance, name: Name, class: *mut Class<S>) -> Cap { ops::create::<S>(at, of, name, class) }
     fn op_destroy<S>(at: At, cap: Cap) { ops::destroy::<S>(at, cap); }
     fn class_init<S>(class: *mut Class<S>) { class.write(Class::new()); }
     fn class_new<S>(_at: At) -> *mut Class<S> {

@@ -402,6 +402,26 @@ fn operations_of_one_input_statement_are_a_class() {
 }
 
 #[test]
+fn capabilities_that_one_input_statement_takes_from_are_a_class() {
+    let p = program(&[
+        "resource main()\nop a(int), b(int), c()\nvar x: cap (int) := a, y := new(op (int))\nreceive b(z0)\nin x(i) -> skip [] y(i) -> skip ni\nreceive c()\nend\n"
+            .replace("receive b(z0)", "var z0: int; receive b(z0)")
+            .as_str(),
+    ]);
+    let Service::Input(class) = service_of(&p, "a") else {
+        panic!("a is serviced otherwise");
+    };
+    assert_eq!(p.components[0].dynamic, Some(class));
+    assert_ne!(service_of(&p, "b"), Service::Input(class));
+    let one = "resource main()\nvar y := new(op (int))\nin y(i) -> skip ni\nend\n";
+    assert_eq!(program(&[one]).components[0].dynamic, None);
+    let many = "resource main()\nvar y[3]: cap (int)\nin (j := 1 to 3) y[j](i) -> skip ni\nend\n";
+    let p = program(&[many]);
+    assert!(p.components[0].dynamic.is_some());
+    assert_eq!(p.components[0].classes.len(), 1);
+}
+
+#[test]
 fn receive_and_forward_and_restrictions() {
     assert_eq!(
         said_of(

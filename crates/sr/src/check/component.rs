@@ -23,6 +23,7 @@ impl Checker<'_> {
                 variables: Vec::new(),
                 operations: Vec::new(),
                 classes: Vec::new(),
+                dynamic: None,
                 procs: Vec::new(),
                 body: None,
                 last: None,
@@ -87,11 +88,16 @@ impl Checker<'_> {
                 Some(declarator) => (declarator.name.text.clone(), declarator.name.span),
                 None => (String::new(), parameter.of.span),
             };
+            // Without a body there is no code whose parameter it could be.
+            let storage = match self.code {
+                NO_CODE => Storage::Component(self.component),
+                code => Storage::Parameter(code, Passing::Value),
+            };
             let variable = self.variable(Variable {
                 name,
                 span,
                 of: checked.of,
-                storage: Storage::Parameter(self.code, Passing::Value),
+                storage,
                 is_constant: false,
                 has_address: false,
             });

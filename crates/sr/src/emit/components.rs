@@ -47,9 +47,6 @@ impl Unit<'_> {
                 out.line(format!("struct sr_class k_{};", class.0));
             }
         }
-        for number in self.groups.own(self.program, component) {
-            out.line(format!("struct sr_class g_{number};"));
-        }
         out.close("};");
         if row.parameters.is_empty() && !self.has_regions(component) {
             return;
@@ -234,8 +231,9 @@ impl Unit<'_> {
         self.write_functions(out);
         if let Some(main) = self.program.main {
             let main = self.names.component(main);
+            out.line("#ifndef SR_DEFAULTS\n#define SR_DEFAULTS 0 /* settings, as in the environment variable ANTIPHON_SR */\n#endif");
             out.line(format!(
-                "SR_PROGRAM(&component_{main}, 0, functions, (int32_t)(sizeof functions / sizeof *functions));"
+                "SR_PROGRAM(&component_{main}, SR_DEFAULTS, functions, (int32_t)(sizeof functions / sizeof *functions));"
             ));
         }
     }
@@ -291,9 +289,6 @@ impl Function<'_> {
             ) {
                 self.line(format!("sr_class_init(&self->k_{});", class.0));
             }
-        }
-        for number in self.unit.groups.own(self.unit.program, id) {
-            self.line(format!("sr_class_init(&self->g_{number});"));
         }
     }
 

@@ -92,6 +92,8 @@ pub struct Component {
     pub operations: Vec<OperationId>,
     /// Classes that live in the instance.
     pub classes: Vec<ClassId>,
+    /// The class of the operations that `new` makes here, if an input statement takes from several capabilities at once; else each has a class of its own.
+    pub dynamic: Option<ClassId>,
     /// Procs, in order.
     pub procs: Vec<CodeId>,
     /// The code of the body (of the specification's declarations first); none if it is abstract.
