@@ -12,6 +12,7 @@ mod conversions;
 mod declarations;
 mod expressions;
 mod function;
+mod groups;
 mod input;
 mod invocations;
 mod jumps;

@@ -42,6 +42,7 @@ impl Function<'_> {
                 let at = self.at(span);
                 let name = self.unit.names.component(*global);
                 self.line(format!("sr_need_global({at}, &component_{name});"));
+                self.hoist_of(*global);
             }
             K::Start {
                 process,
