@@ -47,9 +47,6 @@ impl Unit<'_> {
                 out.line(format!("struct sr_class k_{};", class.0));
             }
         }
-        for number in self.groups.own(self.program, component) {
-            out.line(format!("struct sr_class g_{number};"));
-        }
         out.close("};");
         if row.parameters.is_empty() && !self.has_regions(component) {
             return;
@@ -292,9 +289,6 @@ impl Function<'_> {
             ) {
                 self.line(format!("sr_class_init(&self->k_{});", class.0));
             }
-        }
-        for number in self.unit.groups.own(self.unit.program, id) {
-            self.line(format!("sr_class_init(&self->g_{number});"));
         }
     }
 

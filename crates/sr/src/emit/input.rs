@@ -206,14 +206,20 @@ impl Function<'_> {
         if let Some(class) = declared {
             return self.class_pointer(class);
         }
-        if arms.len() > 1
-            && let Some(class) = self.shared_class(self.signature_of(&arms[0].target))
-        {
+        let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
+        if let Some(class) = self.dynamic_class().filter(|_| !is_one) {
             return class;
         }
         let at = self.at(span);
         let capability = self.capability(&arms[0].target, span);
         format!("sr_class_of({at}, {capability})")
+    }
+
+    /// The class of the operations that `new` makes here, if they have one in common.
+    pub(super) fn dynamic_class(&self) -> Option<String> {
+        let component = self.unit.program.codes[self.code.index()].component;
+        let class = self.unit.program.components[component.index()].dynamic?;
+        Some(self.class_pointer(class))
     }
 
     /// The capability that an arm takes from, if it takes from one that is no name.
