@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::views::constant;
-use crate::lower::{Visitor, walk_block, walk_expression};
 use crate::program::*;
 
 impl Function<'_> {
