@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::views::constant;
-use crate::lower::{Changes, Visitor, walk_block};
+use crate::lower::Changes;
 use crate::program::*;
 
 impl Function<'_> {

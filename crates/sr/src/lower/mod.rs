@@ -11,7 +11,6 @@ use crate::program::*;
 
 pub(crate) use effects::{has_effects, has_effects_itself};
 pub(crate) use steady::Changes;
-pub(crate) use walk::{Visitor, walk_block, walk_expression};
 
 /// Facts about a program.
 #[derive(Debug, Default)]

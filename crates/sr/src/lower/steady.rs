@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Facts, Visitor, has_effects_itself, walk_block, walk_expression};
+use super::{Facts, has_effects_itself};
 use crate::program::*;
 
 /// What a loop does to values outside of it.
