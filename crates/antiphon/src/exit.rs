@@ -6,6 +6,7 @@ use antiphon_lab::run::RunError;
 use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
 use antiphon_lab::suite::SuiteError;
+use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
 /// How a verb ended.
@@ -21,6 +22,15 @@ pub enum Exit {
     Missing,
     /// Interrupted by Ctrl-C or SIGTERM; what was measured is kept.
     Interrupted,
+    /// As the program that was run.
+    Program(u8),
+}
+
+impl Exit {
+    /// Done, or the answer is no.
+    pub fn of(is_good: bool) -> Exit {
+        if is_good { Exit::Done } else { Exit::No }
+    }
 }
 
 impl Termination for Exit {
@@ -31,6 +41,7 @@ impl Termination for Exit {
             Exit::Misuse => 2,
             Exit::Missing => 3,
             Exit::Interrupted => 130,
+            Exit::Program(code) => code,
         })
     }
 }
@@ -70,6 +81,12 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     }
     if let Some(error) = cause.downcast_ref::<BuildError>() {
         return Some(of_build(error));
+    }
+    if let Some(error) = cause.downcast_ref::<SrBuildError>() {
+        return Some(match error {
+            SrBuildError::NotLinked { .. } => Exit::Misuse,
+            _ => Exit::Missing,
+        });
     }
     let missing = cause.is::<Missing>() || cause.is::<std::io::Error>();
     missing.then_some(Exit::Missing)

@@ -351,6 +351,7 @@ struct sr_dimension {
     struct sr_array##n {                                                                                                                       \
         char *data;                                                                                                                            \
         struct sr_dimension d[n];                                                                                                              \
+        int32_t most; /* of strings whose maximum is computed: that */                                                                         \
     }
 SR_ARRAY(1);
 SR_ARRAY(2);
@@ -516,6 +517,140 @@ int32_t sr_where(sr_at, sr_file);
 int32_t sr_numargs(void);
 int32_t sr_getarg(int32_t number, struct sr_target);
 
+/* ---- for generated code ---------------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of a string variable, struct { int32_t length; char data[maximum]; }. */
+#define SR_STRING_BYTES(maximum) (((int64_t)(maximum) + 7) & ~(int64_t)3)
+/* Bytes rounded up to where anything may begin. */
+#define SR_ROOM(bytes) (((int64_t)(bytes) + 15) & ~(int64_t)15)
+/* The string variable at an address, as arrays have it. */
+SR_INLINE sr_string sr_string_in(void *place, int32_t maximum) { return (sr_string){(int32_t *)place, (char *)place + 4, maximum}; }
+/* A new empty string variable in the process's arena or, given one, for as long as an instance lives. */
+SR_INLINE sr_string sr_string_make(sr_at at, struct sr_instance *instance, int32_t maximum)
+{
+    if (SR_UNLIKELY(maximum < 0))
+        sr_bad_string_length(at, 0, maximum);
+    int64_t bytes = SR_STRING_BYTES(maximum);
+    void *place = instance ? sr_instance_allocate(at, instance, bytes) : sr_allocate(at, bytes);
+    *(int32_t *)place = 0;
+    return sr_string_in(place, maximum);
+}
+/* new(string[n]): the description and the variable. */
+static inline __attribute__((unused)) void *sr_new_string(sr_at at, int32_t maximum)
+{
+    if (maximum < 0)
+        sr_bad_string_length(at, 0, maximum);
+    sr_string *object = (sr_string *)sr_new(at, SR_ROOM(sizeof(sr_string)) + SR_STRING_BYTES(maximum));
+    *object = sr_string_in((char *)object + SR_ROOM(sizeof *object), maximum);
+    return object;
+}
+SR_INLINE void *sr_not_null(sr_at at, void *pointer)
+{
+    if (SR_UNLIKELY(!pointer))
+        sr_null_pointer(at);
+    return pointer;
+}
+SR_INLINE int32_t sr_ordinal_within(sr_at at, const char *type, int32_t value, int32_t low, int32_t high)
+{
+    if (SR_UNLIKELY(value < low || value > high))
+        sr_bad_value(at, type, value, low, high);
+    return value;
+}
+SR_INLINE void sr_check_slice(sr_at at, int32_t from, int32_t to, int32_t low, int32_t high)
+{
+    if (SR_UNLIKELY(from < low || to > high || (int64_t)to < (int64_t)from - 1))
+        sr_bad_slice(at, from, to, low, high);
+}
+SR_INLINE void sr_check_sizes(sr_at at, int32_t low, int32_t high, int32_t from_low, int32_t from_high)
+{
+    if (SR_UNLIKELY((int64_t)high - low != (int64_t)from_high - from_low))
+        sr_bad_sizes(at, low, high, from_low, from_high);
+}
+/* How many elements there are. */
+SR_INLINE int64_t sr_elements(int32_t dimensions, const struct sr_dimension *d)
+{
+    int64_t count = 1;
+    for (int32_t n = 0; n < dimensions; n++)
+        count *= sr_length(&d[n]);
+    return count;
+}
+/* Strings and arrays of a block stand behind its struct; rest is where the next goes. */
+SR_INLINE sr_string sr_put_string(sr_at at, char **rest, sr_text text, int32_t maximum)
+{
+    sr_string string = sr_string_in(*rest, maximum);
+    *rest += SR_ROOM(SR_STRING_BYTES(maximum));
+    *string.length = 0;
+    sr_string_set(at, string, text);
+    return string;
+}
+/* The same for an array, with its elements or zeroed; fills its dimensions in and gives its data. */
+static inline __attribute__((unused)) char *sr_put_array(sr_at at, char **rest, int32_t dimensions, int64_t element_bytes,
+                                                         struct sr_dimension *d, const void *from, const struct sr_dimension *from_d,
+                                                         sr_bool is_copied)
+{
+    char *data = *rest;
+    memcpy(d, from_d, (size_t)dimensions * sizeof *d);
+    int64_t bytes = sr_array_layout(at, d, dimensions, element_bytes);
+    *rest += SR_ROOM(bytes);
+    if (is_copied)
+        sr_array_copy(at, dimensions, element_bytes, data, d, from, from_d);
+    else
+        memset(data, 0, (size_t)bytes);
+    return data;
+}
+/* Results that are strings or arrays: in memory of their own until the caller has taken them. */
+static inline __attribute__((unused)) sr_text sr_result_text(sr_at at, sr_text text)
+{
+    char *copy = (char *)sr_new(at, (int64_t)text.length + 1);
+    memcpy(copy, text.data, (size_t)text.length);
+    return (sr_text){copy, text.length};
+}
+static inline __attribute__((unused)) char *sr_result_array(sr_at at, int32_t dimensions, int64_t element_bytes, struct sr_dimension *d,
+                                                            const void *from, const struct sr_dimension *from_d)
+{
+    memcpy(d, from_d, (size_t)dimensions * sizeof *d);
+    char *data = (char *)sr_new(at, sr_array_layout(at, d, dimensions, element_bytes) + 1);
+    sr_array_copy(at, dimensions, element_bytes, data, d, from, from_d);
+    return data;
+}
+static inline __attribute__((unused)) sr_text sr_take_text(sr_at at, sr_text text)
+{
+    sr_text copy = sr_text_keep(at, text);
+    sr_free(at, (void *)text.data);
+    return copy;
+}
+static inline __attribute__((unused)) char *sr_take_array(sr_at at, int32_t dimensions, int64_t element_bytes, char *from,
+                                                          const struct sr_dimension *d)
+{
+    int64_t bytes = sr_elements(dimensions, d) * element_bytes;
+    char *copy = (char *)sr_allocate(at, bytes);
+    if (from && bytes > 0)
+        memcpy(copy, from, (size_t)bytes);
+    sr_free(at, from);
+    return copy;
+}
+/* For C functions: a copy that ends with a zero, with room for so many characters; and back. */
+static inline __attribute__((unused)) char *sr_c_string(sr_at at, sr_text text, int32_t room)
+{
+    char *copy = (char *)sr_allocate(at, (int64_t)room + 1);
+    memcpy(copy, text.data, (size_t)text.length);
+    memset(copy + text.length, 0, (size_t)(room - text.length) + 1);
+    return copy;
+}
+SR_INLINE sr_text sr_text_of_c(const char *text) { return (sr_text){text, text ? (int32_t)strlen(text) : 0}; }
+/* A table of the process's arena with room for one more entry. */
+static inline __attribute__((unused)) void *sr_grow(sr_at at, void *table, int32_t *room, int32_t count, size_t entry_bytes)
+{
+    if (count < *room)
+        return table;
+    int32_t larger = *room ? 2 * *room : 8;
+    void *copy = sr_allocate(at, (int64_t)larger * (int64_t)entry_bytes);
+    if (count)
+        memcpy(copy, table, (size_t)count * entry_bytes);
+    *room = larger;
+    return copy;
+}
+
 /* ---- operations --------------------------------------------------------------------------------------------------------------------- */
 
 /* A proc's code, as it is called through an operation. The block holds the parameters, and receives results. It returns the block it holds at its end,
@@ -608,7 +743,7 @@ void SR_RT(ops_free)(struct sr_op *, int64_t count);
 /* Tells the run-time that these operations end with the instance. For each op or array of ops that lives as long as the instance. */
 void SR_RT(instance_ops)(struct sr_instance *, struct sr_op *, int64_t count);
 /* new(op(...)): an input operation. Serves it by sr_receive or an `in`. destroy cap. */
-sr_cap SR_RT(op_create)(sr_at, struct sr_instance *, const char *name);
+sr_cap SR_RT(op_create)(sr_at, struct sr_instance *, const char *name, struct sr_class *); /* a class of its own if that is 0 */
 void SR_RT(op_destroy)(sr_at, sr_cap);
 void SR_RT(class_init)(struct sr_class *);
 struct sr_class *SR_RT(class_new)(sr_at);    /* of operations of a block */
@@ -650,6 +785,7 @@ struct sr_invocation {
     int32_t arm; /* of a co: its number */
     uint8_t kind;
     sr_bool is_replied, is_owned, is_refused;
+    int32_t region; /* of the process that a send creates, and 1; 0: its creator's */
 };
 
 /* A block of that size, the head zeroed. */
@@ -718,6 +854,37 @@ void SR_RT(class_leave)(struct sr_class *);
 #define sr_class_take SR_RT(class_take)
 #define sr_class_leave SR_RT(class_leave)
 SR_INLINE void sr_class_wait(sr_at at, struct sr_class *c) { SR_GATE(class_wait, at, c, 0, 0); }
+
+/* Whether the invocation is of one of these operations. */
+SR_INLINE sr_bool sr_is_among(const struct sr_invocation *i, const struct sr_op *first, int64_t count)
+{
+    return (uintptr_t)i->op.op - (uintptr_t)first < (uintptr_t)count * sizeof *first;
+}
+/* A capability to take input from: noop is one from which nothing ever comes. */
+SR_INLINE sr_cap sr_cap_not_null(sr_at at, sr_cap cap)
+{
+    if (SR_UNLIKELY(!cap.op && !cap.serial))
+        sr_abort(at, "attempted input from a null capability");
+    return cap;
+}
+/* The class of an operation that input statements service. */
+SR_INLINE struct sr_class *sr_class_of(sr_at at, sr_cap cap)
+{
+    if (SR_UNLIKELY(!cap.op))
+        sr_abort(at, cap.serial ? "attempted input from a noop capability" : "attempted input from a null capability");
+    if (SR_UNLIKELY(cap.op->kind != SR_OP_INPUT))
+        sr_abort(at, "attempted input from an operation that a proc services");
+    return cap.op->u.in;
+}
+/* The instance of a capability that must be for one. */
+SR_INLINE struct sr_instance *sr_instance_checked(sr_at at, sr_resource r)
+{
+    if (SR_UNLIKELY(!r.instance))
+        sr_abort(at, r.serial ? "attempted to use a noop resource capability" : "attempted to use a null resource capability");
+    return r.instance;
+}
+/* The region of the process that a send creates. */
+SR_INLINE void sr_invocation_region(struct sr_invocation *i, int32_t region) { i->region = region + 1; }
 
 /* ---- semaphores --------------------------------------------------------------------------------------------------------------------- */
 

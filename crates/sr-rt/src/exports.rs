@@ -169,7 +169,7 @@ export! {
         let _entered = Fibers::<S>::enter();
         instance::with_processes::<S, _>(of, |inner| inner.ops.push((first, count)));
     }
-    fn op_create<S>(at: At, of: *mut Instance, name: Name) -> Cap { ops::create::<S>(at, of, name) }
+    fn op_create<S>(at: At, of: *mut Instance, name: Name, class: *mut Class<S>) -> Cap { ops::create::<S>(at, of, name, class) }
     fn op_destroy<S>(at: At, cap: Cap) { ops::destroy::<S>(at, cap); }
     fn class_init<S>(class: *mut Class<S>) { class.write(Class::new()); }
     fn class_new<S>(_at: At) -> *mut Class<S> {
@@ -281,7 +281,11 @@ export_gated! {
         Fibers::<S>::set_region(Region(region.unsigned_abs() as usize));
     }
     fn loop_is_up<S>() { Fibers::<S>::poll_is_up(); }
-    fn leave_external<S>() { Fibers::<S>::leave(); }
+    fn leave_external<S>() {
+        // What the function printed by C's own means belongs before what the program prints next.
+        libc::fflush(ptr::null_mut());
+        Fibers::<S>::leave();
+    }
 }
 
 #[unsafe(export_name = "srn_self")]
