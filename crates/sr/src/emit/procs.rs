@@ -1,5 +1,7 @@
 //! Procs as C functions, and their parameters.
 
+use std::collections::HashSet;
+
 use super::declarations::zero;
 use super::expressions::Value;
 use super::function::{Access, Answer, Function};
@@ -217,6 +219,18 @@ fn outside(name: &str) -> String {
     format!("w{}", name.strip_prefix('v').unwrap_or(name))
 }
 
+/// Collects the globals that code imports.
+#[derive(Default)]
+struct Imported(HashSet<ComponentId>);
+
+impl Visitor for Imported {
+    fn statement(&mut self, statement: &Statement) {
+        if let StatementKind::Import(global) = statement.kind {
+            self.0.insert(global);
+        }
+    }
+}
+
 impl Function<'_> {
     /// The label that `return` jumps to.
     pub(super) fn end_of_code(&mut self) {
@@ -225,8 +239,25 @@ impl Function<'_> {
         }
     }
 
-    /// Copies the descriptions of instances' arrays that a block uses to C variables.
+    /// Makes a global, unless that has been done.
+    pub(super) fn need_global(&mut self, global: ComponentId, span: Span) {
+        let at = self.at(span);
+        let name = self.unit.names.component(global);
+        self.line(format!("sr_need_global({at}, &component_{name});"));
+    }
+
+    /// Copies the descriptions of instances' arrays that a block uses to C variables. Globals that the block begins with importing are made before.
     pub(super) fn hoist_all(&mut self, block: &Block) {
+        for statement in &block.statements {
+            let StatementKind::Import(global) = statement.kind else {
+                break;
+            };
+            self.need_global(global, statement.span);
+            self.made.insert(global);
+        }
+        let mut imported = Imported::default();
+        walk_block(block, &mut imported);
+        imported.0.retain(|global| !self.made.contains(global));
         let mut used = Uses::of(block).into_iter().collect::<Vec<_>>();
         used.sort_unstable();
         for variable in used {
@@ -234,6 +265,8 @@ impl Function<'_> {
             match instance_of(self.unit.program, variable) {
                 // Those of the component's own body do not exist yet.
                 Some(component) if component == self.component && is_body => {}
+                // Nor those of a global that is imported further down.
+                Some(component) if imported.0.contains(&component) => {}
                 Some(_) => self.hoist(variable),
                 None => {}
             }

@@ -38,11 +38,9 @@ impl Function<'_> {
             K::DeclareOperation { operation, value } => {
                 self.declare_operation(*operation, value.as_ref(), span);
             }
-            K::Import(global) => {
-                let at = self.at(span);
-                let name = self.unit.names.component(*global);
-                self.line(format!("sr_need_global({at}, &component_{name});"));
-            }
+            // Those that the code begins with importing have been made.
+            K::Import(global) if self.made.contains(global) => {}
+            K::Import(global) => self.need_global(*global, span),
             K::Start {
                 process,
                 quantifiers,
