@@ -860,6 +860,13 @@ SR_INLINE sr_bool sr_is_among(const struct sr_invocation *i, const struct sr_op 
 {
     return (uintptr_t)i->op.op - (uintptr_t)first < (uintptr_t)count * sizeof *first;
 }
+/* A capability to take input from: noop is one from which nothing ever comes. */
+SR_INLINE sr_cap sr_cap_not_null(sr_at at, sr_cap cap)
+{
+    if (SR_UNLIKELY(!cap.op && !cap.serial))
+        sr_abort(at, "attempted input from a null capability");
+    return cap;
+}
 /* The class of an operation that input statements service. */
 SR_INLINE struct sr_class *sr_class_of(sr_at at, sr_cap cap)
 {

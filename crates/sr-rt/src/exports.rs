@@ -281,7 +281,11 @@ export_gated! {
         Fibers::<S>::set_region(Region(region.unsigned_abs() as usize));
     }
     fn loop_is_up<S>() { Fibers::<S>::poll_is_up(); }
-    fn leave_external<S>() { Fibers::<S>::leave(); }
+    fn leave_external<S>() {
+        // What the function printed by C's own means belongs before what the program prints next.
+        libc::fflush(ptr::null_mut());
+        Fibers::<S>::leave();
+    }
 }
 
 #[unsafe(export_name = "srn_self")]

@@ -7,7 +7,7 @@ use antiphon_fiber::{Lock, Many, One, Overflow};
 use crate::flavour::{self, Flavour};
 use crate::instance;
 use crate::layout::{Name, Program, name_of};
-use crate::process::{Process, Role, Waits};
+use crate::process::{self, Process, Role, Waits};
 use crate::semaphore::Semaphore;
 use crate::{errors, options};
 
@@ -55,7 +55,7 @@ pub fn blocked<S: Flavour>() -> Vec<String> {
     for of in all {
         unsafe {
             instance::each::<S>(of, |process| {
-                if (*process).is_killed {
+                if process::is_killed(process) {
                     return;
                 }
                 if let Some(name) = name(process) {

@@ -208,7 +208,7 @@ impl Function<'_> {
     fn step_place(&mut self, place: &Expression, lvalue: &str, by: i32) {
         let by = match self.types().get(place.of) {
             Type::Pointer(Some(to)) => {
-                let bytes = format!("(intptr_t)sizeof({})", self.unit.plain_type(*to));
+                let bytes = format!("(intptr_t){}", self.pointed_bytes(*to));
                 self.line(format!(
                     "{lvalue} = (char *){lvalue} {} {bytes};",
                     if by < 0 { "-" } else { "+" }

@@ -1,6 +1,6 @@
 //! A C function in the making: what it may refer to and what has been written of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::jumps::Frame;
 use super::unit::Unit;
@@ -56,8 +56,6 @@ pub(super) struct Function<'a> {
     pub(super) leaves: bool,
     /// The values that variables of loops can have where they are known.
     pub(super) ranges: HashMap<VariableId, (i64, i64)>,
-    /// The globals that were made before the code's first statement.
-    pub(super) made: HashSet<ComponentId>,
     /// Temporaries and labels so far.
     numbers: usize,
 }
@@ -77,7 +75,6 @@ impl<'a> Function<'a> {
             allocates: false,
             leaves: false,
             ranges: HashMap::new(),
-            made: HashSet::new(),
             numbers: 0,
         }
     }

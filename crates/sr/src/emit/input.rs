@@ -3,6 +3,7 @@
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::procs::Binding;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -228,7 +229,8 @@ impl Function<'_> {
             Target::Declared(..) => None,
             target => {
                 let capability = self.capability(target, arm.span);
-                Some(self.temp("sr_cap", &capability))
+                let at = self.at(arm.span);
+                Some(self.temp("sr_cap", &format!("sr_cap_not_null({at}, {capability})")))
             }
         }
     }
@@ -253,7 +255,7 @@ impl Function<'_> {
         span: Span,
     ) {
         let found = format!("i{number}");
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         if let Target::Declared(operation, subscripts) = &arm.target
             && !subscripts.is_empty()
         {
@@ -266,7 +268,7 @@ impl Function<'_> {
         } else {
             self.out.open("{");
         }
-        self.quantified(&arm.quantifiers, &changed, true, |f| {
+        self.quantified(&arm.quantifiers, &changes, |f| {
             let matches = match (&arm.target, capability) {
                 (Target::Declared(operation, subscripts), _) => {
                     let pointer = f.operation_pointer(*operation, subscripts, span);

@@ -4,6 +4,7 @@ use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
 use super::text::value_of;
+use super::types::Class;
 use crate::lower::has_effects;
 use crate::program::*;
 use crate::source::Span;
@@ -54,7 +55,41 @@ impl Function<'_> {
             let at = self.at(e.span);
             return format!("sr_power_real_int({at}, {}, {})", values[0], values[1]);
         }
+        let is_pointer = [a, b].iter().any(|e| self.kind(e.of) == Kind::Pointer);
+        if is_pointer && matches!(operator, O::Add | O::Subtract) {
+            return self.pointer_arithmetic(operator, (a.of, &values[0]), (b.of, &values[1]));
+        }
         self.operate(operator, kind, &values[0], &values[1], e.span)
+    }
+
+    /// A pointer and a number of objects, or the objects between two pointers.
+    fn pointer_arithmetic(&self, operator: O, a: (TypeId, &str), b: (TypeId, &str)) -> String {
+        if self.kind(a.0) != Kind::Pointer {
+            return self.pointer_arithmetic(operator, b, a);
+        }
+        // One of the two may be a pointer at anything.
+        let pointed = [a.0, b.0]
+            .into_iter()
+            .find_map(|of| match self.types().get(of) {
+                Type::Pointer(to) => *to,
+                _ => None,
+            });
+        let bytes = pointed.map_or_else(|| "1".into(), |to| self.pointed_bytes(to));
+        let (first, second) = (a.1, b.1);
+        if self.kind(b.0) == Kind::Pointer {
+            return format!("((sr_int)(((char *){first} - (char *){second}) / (intptr_t){bytes}))");
+        }
+        let sign = plain_symbol(operator);
+        format!("((void *)((char *){first} {sign} (intptr_t){second} * (intptr_t){bytes}))")
+    }
+
+    /// Bytes of what a pointer leads to.
+    pub(super) fn pointed_bytes(&self, to: TypeId) -> String {
+        match self.unit.class(to) {
+            Class::Plain => format!("sizeof({})", self.unit.plain_type(to)),
+            Class::Text => "sizeof(sr_string)".into(),
+            Class::Array(dimensions) => format!("sizeof(struct sr_array{dimensions})"),
+        }
     }
 
     /// `and`, `or` of bools. The second is not evaluated if the first decides.
@@ -150,6 +185,9 @@ impl Function<'_> {
             return Place::Plain(lvalue);
         }
         let result = match (operator, kind, value_kind) {
+            (O::Add | O::Subtract, Kind::Pointer, _) => {
+                self.pointer_arithmetic(operator, (place.of, &lvalue), (value.of, &second))
+            }
             (O::Power, Kind::Real, Kind::Ordinal) => {
                 format!("sr_power_real_int({}, {lvalue}, {second})", self.at(e.span))
             }

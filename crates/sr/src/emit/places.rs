@@ -222,6 +222,9 @@ impl Function<'_> {
         span: Span,
     ) -> String {
         if !self.unit.options.checks || self.is_within(subscript, dim) {
+            if let (Ok(value), Ok(low)) = (value.parse::<i64>(), dim.low.parse::<i64>()) {
+                return (value - low).to_string();
+            }
             return match dim.low.as_str() {
                 "0" => format!("(int64_t){value}"),
                 low => format!("((int64_t){value} - {low})"),

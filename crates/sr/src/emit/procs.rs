@@ -239,38 +239,38 @@ impl Function<'_> {
         }
     }
 
-    /// Makes a global, unless that has been done.
-    pub(super) fn need_global(&mut self, global: ComponentId, span: Span) {
-        let at = self.at(span);
-        let name = self.unit.names.component(global);
-        self.line(format!("sr_need_global({at}, &component_{name});"));
-    }
-
-    /// Copies the descriptions of instances' arrays that a block uses to C variables. Globals that the block begins with importing are made before.
+    /// Copies the descriptions of instances' arrays that a block uses to C variables. In a body, where they may not exist yet, that is done where they begin to.
     pub(super) fn hoist_all(&mut self, block: &Block) {
-        for statement in &block.statements {
-            let StatementKind::Import(global) = statement.kind else {
-                break;
-            };
-            self.need_global(global, statement.span);
-            self.made.insert(global);
+        if self.unit.program.codes[self.code.index()].kind == CodeKind::Body {
+            return;
         }
         let mut imported = Imported::default();
         walk_block(block, &mut imported);
-        imported.0.retain(|global| !self.made.contains(global));
-        let mut used = Uses::of(block).into_iter().collect::<Vec<_>>();
-        used.sort_unstable();
-        for variable in used {
-            let is_body = self.unit.program.codes[self.code.index()].kind == CodeKind::Body;
-            match instance_of(self.unit.program, variable) {
-                // Those of the component's own body do not exist yet.
-                Some(component) if component == self.component && is_body => {}
-                // Nor those of a global that is imported further down.
-                Some(component) if imported.0.contains(&component) => {}
-                Some(_) => self.hoist(variable),
-                None => {}
+        for variable in self.used_in(block) {
+            let component = instance_of(self.unit.program, variable);
+            // Those of a global that is imported further down are copied there.
+            if component.is_some_and(|component| !imported.0.contains(&component)) {
+                self.hoist(variable);
             }
         }
+    }
+
+    /// The same for those of a global that is there from now on.
+    pub(super) fn hoist_of(&mut self, global: ComponentId) {
+        let is_outermost = self.frames.len() == 1;
+        let code = &self.unit.program.codes[self.code.index()];
+        for variable in self.used_in(&code.block) {
+            let is_of = instance_of(self.unit.program, variable) == Some(global);
+            if is_of && is_outermost && !self.access.contains_key(&variable) {
+                self.hoist(variable);
+            }
+        }
+    }
+
+    fn used_in(&self, block: &Block) -> Vec<VariableId> {
+        let mut used = Uses::of(block).into_iter().collect::<Vec<_>>();
+        used.sort_unstable();
+        used
     }
 
     /// Declares a proc's result, in memory that outlives the function's own.
@@ -569,12 +569,17 @@ impl Function<'_> {
         span: Span,
     ) -> String {
         let outer = self.view_of(source, parameter.of, false);
+        if parameter.passing == Passing::Reference {
+            // It is the argument itself, with the argument's bounds.
+            self.access.insert(variable, Access::View(outer));
+            return String::new();
+        }
         let resolved = self.resolve(
             parameter.of,
             parameter.shape.as_ref(),
             Some(&Value::Array(outer.clone())),
         );
-        let is_alias = parameter.passing == Passing::Reference || binding != Binding::Copy;
+        let is_alias = binding != Binding::Copy;
         let name = self.unit.names.variable(variable).to_string();
         if is_alias {
             let dims = resolved
