@@ -53,6 +53,10 @@ pub fn blocked<S: Flavour>() -> Vec<String> {
     let all = S::runtime().instances.lock().all.clone();
     let mut lines = Vec::new();
     for of in all {
+        // A global's processes have ended with it: that they serve is why it is there.
+        if unsafe { !(*(*of).component).global.is_null() } {
+            continue;
+        }
         unsafe {
             instance::each::<S>(of, |process| {
                 if process::is_killed(process) {
