@@ -94,6 +94,17 @@ pub struct Sleeper<S: Servers> {
     parking: u64,
 }
 
+/// Addresses in a server that generated code uses by itself. They hold as long as the server serves.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// [`Fibers::local`] of the fiber that runs.
+    pub local: *const *mut (),
+    /// The polls that are left until a switch: who counts them down calls [`Fibers::poll_is_up`] at zero.
+    pub budget: *mut i64,
+    /// The count of P operations.
+    pub p_operations: *mut u64,
+}
+
 impl<S: Servers> Sleeper<S> {
     /// Whether it was killed: it will not run, but must be woken to be gone.
     #[inline]
@@ -260,12 +271,14 @@ impl<S: Servers> Fibers<S> {
         unsafe { server.running().as_ref() }.local.set(local);
     }
 
-    /// Where the calling OS thread's server keeps [`Fibers::local`] of the fiber that runs, and the polls that are left until a switch:
-    /// for generated code, which reads the one and counts down the other by itself, and calls [`Fibers::poll_is_up`] at zero. Both
-    /// addresses hold as long as the server serves.
-    pub fn places() -> (*const *mut (), *mut i64) {
+    /// What generated code uses of the calling OS thread's server by itself.
+    pub fn places() -> Places {
         let server = server::<S>();
-        (server.local.as_ptr(), server.budget.as_ptr())
+        Places {
+            local: server.local.as_ptr(),
+            budget: server.budget.as_ptr(),
+            p_operations: server.tally().p_operations.as_ptr(),
+        }
     }
 
     /// Leaves the run-time for one that entered it and forgot what it got.

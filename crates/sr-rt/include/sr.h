@@ -888,31 +888,37 @@ SR_INLINE void sr_invocation_region(struct sr_invocation *i, int32_t region) { i
 
 /* ---- semaphores --------------------------------------------------------------------------------------------------------------------- */
 
-#if !defined(SR_MANY) && defined(__x86_64__) && defined(__GNUC__)
-/* Single instructions, so that no tick comes between looking at the value and changing it. */
-extern uint64_t sr1_p_operations;
-void sr1_v_wake(struct sr_semaphore *);
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Single instructions, so that neither a tick nor another server comes between looking at the value and changing it. */
+#ifdef SR_MANY
+#define SR_ATOMIC "lock "
+extern __thread uint64_t *srn_p_operations;
+#else
+#define SR_ATOMIC ""
+extern uint64_t *sr1_p_operations;
+#endif
+void SR_RT(v_wake)(struct sr_semaphore *);
+/* P. Switches if it blocks. */
 SR_INLINE void sr_p(sr_at at, struct sr_semaphore *s)
 {
     _Bool is_below;
-    __asm__ volatile("addq $1, %0" : "+m"(sr1_p_operations) : : "cc");
-    __asm__ volatile("subl $1, %0" : "+m"(s->value), "=@ccs"(is_below) : : "memory");
+    __asm__ volatile("addq $1, %0" : "+m"(*SR_RT(p_operations)) : : "cc");
+    __asm__ volatile(SR_ATOMIC "subl $1, %0" : "+m"(s->value), "=@ccs"(is_below) : : "memory");
     if (SR_UNLIKELY(is_below))
         SR_GATE(p_wait, at, s, 0, 0);
 }
+/* V. Never switches; hands over to who waits longest. */
 SR_INLINE void sr_v(sr_at at, struct sr_semaphore *s)
 {
     (void)at;
     _Bool is_awaited;
-    __asm__ volatile("addl $1, %0" : "+m"(s->value), "=@ccle"(is_awaited) : : "memory");
+    __asm__ volatile(SR_ATOMIC "addl $1, %0" : "+m"(s->value), "=@ccle"(is_awaited) : : "memory");
     if (SR_UNLIKELY(is_awaited))
-        sr1_v_wake(s);
+        SR_RT(v_wake)(s);
 }
 #else
 void SR_RT(v)(struct sr_semaphore *);
-/* P. Switches if it blocks. */
 SR_INLINE void sr_p(sr_at at, struct sr_semaphore *s) { SR_GATE(p, at, s, 0, 0); }
-/* V. Never switches; hands over to who waits longest. */
 SR_INLINE void sr_v(sr_at at, struct sr_semaphore *s) { (void)at; SR_RT(v)(s); }
 #endif
 

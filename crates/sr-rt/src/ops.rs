@@ -153,7 +153,7 @@ pub unsafe fn pending<S: Flavour>(at: At, cap: Cap) -> i32 {
             kind::INPUT => (*op).pending,
             kind::SEMAPHORE => {
                 let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
-                (*semaphore).value.max(0)
+                (*semaphore).value().max(0)
             }
             _ => 0,
         }
@@ -213,7 +213,7 @@ unsafe fn receive_token<S: Flavour>(
 ) -> *mut crate::layout::Invocation {
     unsafe {
         let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
-        if has_else && (*semaphore).value <= 0 {
+        if has_else && (*semaphore).value() <= 0 {
             return ptr::null_mut();
         }
         Semaphore::p(semaphore, at);

@@ -121,7 +121,7 @@ pub unsafe fn start<S: Flavour>(
         (*process).instance = instance;
         (*process).fiber = None;
         (*process).is_killed.store(false, Ordering::Relaxed);
-        (*process).private.value = 0;
+        (*process).private.reset();
         (*process).number = S::runtime().processes.add(1);
         if !instance.is_null() {
             instance::enlist(instance, process);

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 /// A model's name, how its programs are compiled, and how they are run.
-const MODELS: [(&str, &[&str], &str); 8] = [
+const MODELS: [(&str, &[&str], &str); 9] = [
     ("cooperative", &[], "model=cooperative"),
     ("called", &["-DSR_PLAIN_CALLS"], "model=cooperative"),
     ("counted", &["-DSR_LOOPS"], "model=counted:3"),
@@ -23,6 +23,7 @@ const MODELS: [(&str, &[&str], &str); 8] = [
         &["-DSR_MANY", "-DSR_LOOPS"],
         "model=counted:3,servers=2",
     ),
+    ("many-sliced", &["-DSR_MANY"], "model=sliced:0.2,servers=2"),
     (
         "many-cooperative",
         &["-DSR_MANY"],
@@ -196,7 +197,79 @@ macro_rules! programs {
 }
 
 programs! {
-    arrays blocked capabilities co creation destruction double_free errors files forwarding globals input large_arrays
+    arrays blocked capabilities co creation destruction double_free errors external files forwarding globals input large_arrays
     live_processes memory naps no_loops operations overflow priorities processes reading receive region replies
-    semaphores stats stop stop_with_code strings ticks wrong_options writing
+    semaphores stats stop stop_with_code strings ticks waiting wrong_options writing
+}
+
+/// Runs one program with further options; what it wrote, and its notes.
+fn run_once(name: &str, flags: &[&str], options: &str) -> (Ran, Notes) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/programs")
+        .join(format!("{name}.c"));
+    let notes = notes(&fs::read_to_string(&source).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join(name);
+    compile(&source, flags, &program);
+    (run(&program, &notes, options), notes)
+}
+
+#[test]
+fn a_timeline_has_the_turns_of_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let (ran, _) = run_once("processes", &[], &format!("trace={}", path.display()));
+    assert_eq!(ran.exit, Some(0), "{}", ran.err);
+    let trace: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of = |name: &str| events.iter().filter(|e| e["name"] == name).count();
+    // Three processes that nap(0) twice have three turns each.
+    assert_eq!(of("main.p"), 9);
+    assert!(of("main.body") >= 1);
+    assert!(
+        events
+            .iter()
+            .all(|e| e["ph"] == "X" && e["dur"].as_f64().unwrap() >= 0.0)
+    );
+}
+
+#[test]
+fn a_seeded_schedule_is_the_same_again() {
+    let outputs: Vec<String> = [1, 1, 2, 3, 4]
+        .map(|seed| {
+            let (ran, _) = run_once(
+                "processes",
+                &["-DSR_LOOPS"],
+                &format!("schedule=seed:{seed}"),
+            );
+            assert_eq!(ran.exit, Some(0), "{}", ran.err);
+            ran.out
+        })
+        .into();
+    assert_eq!(outputs[0], outputs[1]);
+    assert!(
+        outputs.iter().any(|o| *o != outputs[0]),
+        "no seed makes a difference"
+    );
+}
+
+#[test]
+fn programs_use_memory_rightly_under_address_sanitizer() {
+    let names = [
+        "arrays",
+        "co",
+        "creation",
+        "destruction",
+        "forwarding",
+        "input",
+        "memory",
+        "replies",
+        "strings",
+    ];
+    for name in names {
+        let (ran, notes) = run_once(name, &["-fsanitize=address"], "model=cooperative");
+        assert!(!ran.err.contains("AddressSanitizer"), "{name}: {}", ran.err);
+        assert_eq!(ran.out, notes.out, "{name}: {}", ran.err);
+    }
 }

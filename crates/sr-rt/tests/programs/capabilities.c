@@ -34,7 +34,7 @@ static void body(struct sr_instance *i, void *parameters)
     sr_destroy(AT, SR_NOOP_RESOURCE);
     sr_send(AT, sr_cap_in(SR_NOOP_RESOURCE, 120), sr_invocation_new(AT, sizeof block));
     SAY(T("called noop"));
-    sr_cap dynamic = sr_op_create(AT, i, "main.dynamic");
+    sr_cap dynamic = sr_op_create(AT, i, "main.dynamic", 0);
     struct with_int *sent = NEW(with_int);
     sent->n = 6;
     sr_send(AT, dynamic, &sent->head);
