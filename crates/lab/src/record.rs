@@ -2,6 +2,7 @@
 
 use antiphon_measure::{
     ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,
+    WholeRun,
 };
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +124,13 @@ pub enum Outcome {
     },
     /// The system's interference with this subject.
     Interference(Interference),
+    /// Whole runs of a program.
+    Program {
+        /// What it printed, its own accounts left out: the same in every run.
+        answer: String,
+        /// Its runs, in the order of time.
+        runs: Vec<WholeRun>,
+    },
     /// No figure, and why: it crashed, hung, or what it needs is missing.
     Absent {
         /// What happened, by name.

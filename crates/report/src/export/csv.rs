@@ -6,7 +6,9 @@ use crate::comparison::Comparison;
 use crate::compose::view::{View, fatal};
 use crate::layout::Layout;
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{ClockEstimate, Distribution, Estimate, Finding, Interval};
+use antiphon_measure::{
+    ClockEstimate, Distribution, Estimate, Finding, Interval, WholeRun, run_counter, run_time_ns,
+};
 use thiserror::Error;
 
 /// Why no CSV was written.
@@ -197,6 +199,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         Outcome::Interference(found) => {
             vec![start("interference_share", "").with("value", found.beta)]
         }
+        Outcome::Program { runs, .. } => program(runs, &start),
         Outcome::Absent {
             reason,
             mend,
@@ -305,6 +308,24 @@ fn distribution(
     records
         .iter_mut()
         .for_each(|record| keep_last(record, "arg"));
+    records
+}
+
+/// The time of a program, what the system counted, and what the program counted itself: medians.
+fn program(runs: &[WholeRun], start: &impl Fn(&'static str, &str) -> Record) -> Vec<Record> {
+    let Some(time) = run_time_ns(runs) else {
+        return Vec::new();
+    };
+    let blocks = |record: Record| record.with("blocks", runs.len());
+    let mut records = vec![blocks(start("run_time", "ns").with_interval(&time))];
+    let counters: std::collections::BTreeSet<&String> =
+        runs.iter().flat_map(|run| run.counters.keys()).collect();
+    records.extend(counters.into_iter().filter_map(|name| {
+        let count = run_counter(runs, name)?;
+        let mut record = start("run_counter", "").with_text("arg", name);
+        keep_last(&mut record, "arg");
+        Some(blocks(record.with("value", count)))
+    }));
     records
 }
 
