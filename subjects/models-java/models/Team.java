@@ -47,8 +47,21 @@ final class Team {
         run(count, Thread.NORM_PRIORITY, body);
     }
 
-    /** The same, at a priority. */
+    /**
+     * The same, at a priority. Virtual threads are started by one of them: what the main thread starts waits in a queue that the carrier does
+     * not look at while a thread that yields is the only one in its own, so it might never run.
+     */
     static void run(int count, int priority, IntConsumer body) {
+        if (!cooperative) {
+            startAndJoin(count, priority, body);
+            return;
+        }
+        Thread starter = factory.newThread(() -> startAndJoin(count, priority, body));
+        starter.start();
+        uninterrupted(starter::join);
+    }
+
+    private static void startAndJoin(int count, int priority, IntConsumer body) {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int own = i;

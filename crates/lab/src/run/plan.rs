@@ -325,6 +325,9 @@ impl Planner<'_> {
     }
 }
 
+/// A program that takes longer in a quick run hangs, s.
+const QUICK_LIMIT_S: u64 = 30;
+
 /// The runs of a program; `None` if the subject does not have it.
 fn program_task(
     row: &ProgramRow,
