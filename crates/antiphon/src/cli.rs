@@ -49,6 +49,9 @@ pub enum Verb {
     Runs(Runs),
     /// Turn Ada tasks that only serve rendezvous into protected objects, and check that the program behaves the same
     Translate(crate::translate::Translate),
+    /// Run, build or check programs in the language SR
+    #[command(subcommand)]
+    Sr(crate::sr::Sr),
     /// Write the man pages or the shell completions
     #[command(hide = true)]
     Generate(Generate),

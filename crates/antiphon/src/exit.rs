@@ -21,6 +21,15 @@ pub enum Exit {
     Missing,
     /// Interrupted by Ctrl-C or SIGTERM; what was measured is kept.
     Interrupted,
+    /// As the program that was run.
+    Program(u8),
+}
+
+impl Exit {
+    /// Done, or the answer is no.
+    pub fn of(is_good: bool) -> Exit {
+        if is_good { Exit::Done } else { Exit::No }
+    }
 }
 
 impl Termination for Exit {
@@ -31,6 +40,7 @@ impl Termination for Exit {
             Exit::Misuse => 2,
             Exit::Missing => 3,
             Exit::Interrupted => 130,
+            Exit::Program(code) => code,
         })
     }
 }

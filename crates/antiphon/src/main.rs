@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod report;
 mod runs;
+mod sr;
 mod store;
 mod subjects;
 mod translate;
@@ -29,6 +30,7 @@ fn main() -> Exit {
         Verb::Compare(options) => compare::run(&cli, options),
         Verb::Runs(options) => runs::run(&cli, options),
         Verb::Translate(options) => translate::run(options),
+        Verb::Sr(options) => sr::run(options),
         Verb::Generate(options) => generate::run(options),
     };
     done.unwrap_or_else(|error| {

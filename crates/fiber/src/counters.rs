@@ -1,6 +1,6 @@
 //! What the run-time counts: switches by cause, P operations, needless wake-ups, steals.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why a fiber that stays ready leaves its processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,25 +21,21 @@ macro_rules! counters {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        /// The counts of one server, which counts alone.
+        /// The counts of one server, which counts alone; others may read.
         #[derive(Debug, Default)]
+        #[repr(align(128))]
         pub(crate) struct Tally {
-            $(pub $name: Cell<u64>,)*
+            $(pub $name: AtomicU64,)*
         }
 
         impl Tally {
             /// Adds them to the run's.
             pub fn add_to(&self, counters: &mut Counters) {
-                $(counters.$name += self.$name.get();)*
+                $(counters.$name += self.$name.load(Ordering::Relaxed);)*
             }
         }
 
         impl Counters {
-            /// Adds another's counts.
-            pub(crate) fn add(&mut self, other: &Counters) {
-                $(self.$name += other.$name;)*
-            }
-
             /// Every count with its name, for tables and JSON.
             pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name)),*].into_iter()
@@ -81,6 +77,7 @@ impl Counters {
 }
 
 #[inline]
-pub(crate) fn one_more(count: &Cell<u64>) {
-    count.set(count.get() + 1);
+pub(crate) fn one_more(count: &AtomicU64) {
+    // One thread writes: no atomic addition is needed.
+    count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }

@@ -4,6 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
@@ -74,6 +75,10 @@ pub(crate) struct Fiber<S: Servers> {
     /// When it was made ready, in nanoseconds of the run-time's clock, if that is recorded.
     pub ready_ns: Cell<u64>,
     pub is_alive: Cell<bool>,
+    /// Whether it may not run any more.
+    pub is_killed: AtomicBool,
+    /// What it keeps as its own.
+    pub local: Cell<*mut ()>,
     /// What rings when it may go on, if it waits for something outside.
     pub waits_for: S::Lock<Option<Arc<Bell>>>,
     /// The addresses of the guard below its stack.
@@ -96,6 +101,8 @@ impl<S: Servers> Fiber<S> {
             is_sliceable: Cell::new(false),
             ready_ns: Cell::new(0),
             is_alive: Cell::new(false),
+            is_killed: AtomicBool::new(false),
+            local: Cell::new(std::ptr::null_mut()),
             waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
             context: UnsafeCell::new(None),
@@ -123,6 +130,8 @@ impl<S: Servers> Fiber<S> {
         self.generation.add(1);
         self.is_alive.set(true);
         self.is_sliceable.set(false);
+        self.is_killed.store(false, Ordering::Relaxed);
+        self.local.set(std::ptr::null_mut());
         self.wait.set(None);
     }
 
@@ -156,6 +165,18 @@ impl<S: Servers> Fiber<S> {
         let yielder = self.yielder.get().expect("a running fiber has begun");
         // SAFETY: the yielder lives at the top of the fiber's stack as long as the fiber.
         unsafe { yielder.as_ref() }.suspend(());
+    }
+
+    /// Ends it where it is: nothing on its stack is dropped. Its stack.
+    ///
+    /// # Safety
+    /// It does not run and is in no line, and nobody uses anything on its stack.
+    pub unsafe fn abandon(&self) -> Option<Stack> {
+        // SAFETY: only the server that took it from its line touches its context.
+        let mut context = unsafe { &mut *self.context.get() }.take()?;
+        unsafe { context.force_reset() };
+        self.is_alive.set(false);
+        Some(context.into_stack())
     }
 
     /// Leaves what it runs where it is, for ever.

@@ -2,14 +2,17 @@
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock::nanoseconds;
-use crate::counters::{Cause, one_more};
+use crate::counters::{Cause, Counters, one_more};
 use crate::fiber::{Fiber, Wait};
+use crate::histograms::Histograms;
 use crate::line::{Line, WAITING};
 use crate::server::Server;
 use crate::servers::{Kept, Lock, Many, One, Servers, Word};
+use crate::spawn::Region;
 use crate::threads::{Event, Threads};
 
 /// Fibers on [`One`] server or [`Many`].
@@ -38,23 +41,35 @@ pub(crate) fn server<'a, S: Servers>() -> &'a Server<S> {
 
 /// While it lives, the run-time is at work; ticks that came meanwhile are honoured at its end.
 #[derive(Debug)]
-pub struct Entered<S: Servers>(PhantomData<(S, *const ())>);
+pub struct Entered<S: Servers> {
+    /// Whether somebody further out has entered already, or the fiber may not be switched anywhere.
+    was_busy: bool,
+    servers: PhantomData<(S, *const ())>,
+}
 
 impl<S: Servers> Entered<S> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        server::<S>().is_busy.set(true);
-        Entered(PhantomData)
+        loop {
+            let here: *const Server<S> = server::<S>();
+            // SAFETY: servers live as long as their run.
+            let was_busy = unsafe { (*here).is_busy.replace(true) };
+            // A tick may have come in between and moved us: then that was another server, which is busy for nothing until its next switch.
+            if !S::SEVERAL || here == S::server() {
+                return Entered {
+                    was_busy,
+                    servers: PhantomData,
+                };
+            }
+        }
     }
 }
 
 impl<S: Servers> Drop for Entered<S> {
     #[inline(always)]
     fn drop(&mut self) {
-        let server = server::<S>();
-        // SAFETY: the running fiber's descriptor lives.
-        if unsafe { server.running().as_ref() }.is_sliceable.get() {
-            leave_to_sliceable(server);
+        if !self.was_busy {
+            leave_to_sliceable(server::<S>());
         }
     }
 }
@@ -63,7 +78,7 @@ impl<S: Servers> Drop for Entered<S> {
 #[cold]
 fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
     if server.tick.get() {
-        one_more(&server.tally.deferred_ticks);
+        one_more(&server.tally().deferred_ticks);
         // SAFETY: on a fiber, which touches its server again only through the look-up below.
         unsafe { server.reschedule(Cause::Tick) };
     }
@@ -75,6 +90,16 @@ fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
 pub struct Sleeper<S: Servers> {
     fiber: NonNull<Fiber<S>>,
     parking: u64,
+}
+
+impl<S: Servers> Sleeper<S> {
+    /// Whether it was killed: it will not run, but must be woken to be gone.
+    #[inline]
+    pub fn is_killed(&self) -> bool {
+        // SAFETY: descriptors live as long as the run-time.
+        let it = unsafe { self.fiber.as_ref() };
+        it.is_killed.load(Ordering::Relaxed)
+    }
 }
 
 impl<S: Servers> Threads for Fibers<S> {
@@ -167,7 +192,7 @@ impl<S: Servers> Threads for Fibers<S> {
 
     #[inline]
     fn note(event: Event) {
-        let tally = &server::<S>().tally;
+        let tally = server::<S>().tally();
         one_more(match event {
             Event::P => &tally.p_operations,
             Event::BlockedP => &tally.blocked_p_operations,
@@ -215,6 +240,76 @@ impl<S: Servers> Fibers<S> {
             leave_to_sliceable(server::<S>());
         }
         result
+    }
+
+    /// What the running fiber keeps as its own; null at first.
+    #[inline]
+    pub fn local() -> *mut () {
+        let _entered = Self::enter();
+        server::<S>().local.get()
+    }
+
+    /// Sets it.
+    pub fn set_local(local: *mut ()) {
+        let _entered = Self::enter();
+        let server = server::<S>();
+        server.local.set(local);
+        // SAFETY: the running fiber's own descriptor.
+        unsafe { server.running().as_ref() }.local.set(local);
+    }
+
+    /// Where the calling OS thread's server keeps [`Fibers::local`] of the fiber that runs, and the polls that are left until a switch:
+    /// for generated code, which reads the one and counts down the other by itself, and calls [`Fibers::poll_is_up`] at zero. Both
+    /// addresses hold as long as the server serves.
+    pub fn places() -> (*const *mut (), *mut i64) {
+        let server = server::<S>();
+        (server.local.as_ptr(), server.budget.as_ptr())
+    }
+
+    /// Leaves the run-time for one that entered it and forgot what it got.
+    #[inline(always)]
+    pub fn leave() {
+        let server = server::<S>();
+        // SAFETY: the running fiber's own descriptor.
+        if unsafe { server.running().as_ref() }.is_sliceable.get() {
+            leave_to_sliceable(server);
+        }
+    }
+
+    /// What generated code calls when it has counted down to zero.
+    #[inline(always)]
+    pub fn poll_is_up() {
+        poll_is_up(server::<S>());
+    }
+
+    /// Counts so far, over all servers.
+    pub fn counters() -> Counters {
+        server::<S>().shared.counters()
+    }
+
+    /// Distributions so far, if they are kept.
+    pub fn histograms() -> Option<Histograms> {
+        let _entered = Self::enter();
+        let histograms = server::<S>().shared.histograms.as_ref();
+        histograms.map(|h| h.lock().clone())
+    }
+
+    /// The number of the server that the caller runs on.
+    pub fn server_number() -> usize {
+        server::<S>().number
+    }
+
+    /// The caller is of this region from now on, and so are the fibers it starts.
+    pub fn set_region(region: Region) {
+        let _entered = Self::enter();
+        let server = server::<S>();
+        let home = region.0 % server.shared.queues.len();
+        // SAFETY: the running fiber's own descriptor.
+        unsafe { server.running().as_ref() }.home.set(Some(home));
+        if home != server.number {
+            // SAFETY: on a fiber; the server is not used afterwards.
+            unsafe { server.reschedule(Cause::Yield) };
+        }
     }
 
     /// The running fiber's priority.

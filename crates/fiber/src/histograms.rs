@@ -11,12 +11,16 @@ pub struct Histograms {
     pub turn_ns: Histogram<u64>,
 }
 
+/// An hour: longer times count as that.
+const MOST_NS: u64 = 3_600_000_000_000;
+
 /// Significant decimal digits.
 const DIGITS: u8 = 2;
 
 impl Histograms {
     pub(crate) fn new() -> Histograms {
-        let empty = || Histogram::new(DIGITS).expect("two digits are allowed");
+        let empty =
+            || Histogram::new_with_max(MOST_NS, DIGITS).expect("such bounds are allowed");
         Histograms {
             ready_to_run_ns: empty(),
             turn_ns: empty(),

@@ -11,6 +11,8 @@ const NAP: Duration = Duration::from_millis(1);
 /// The servers' waiting room.
 pub(crate) struct Idle {
     servers: usize,
+    /// Whether the last one to wait has something to do first.
+    has_last_words: bool,
     state: Mutex<State>,
     changed: Condvar,
     /// As in `state`, to be read without the lock.
@@ -30,6 +32,17 @@ pub(crate) enum Work {
     Outside,
 }
 
+/// How a wait for work ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// There may be work.
+    Again,
+    /// All wait for ever; the caller has to say the last words.
+    LastWords,
+    /// The run is over.
+    Over,
+}
+
 #[derive(Default)]
 struct State {
     waiting: usize,
@@ -37,9 +50,10 @@ struct State {
 }
 
 impl Idle {
-    pub fn new(servers: usize) -> Idle {
+    pub fn new(servers: usize, has_last_words: bool) -> Idle {
         Idle {
             servers,
+            has_last_words,
             state: Mutex::default(),
             changed: Condvar::new(),
             waiting: AtomicUsize::new(0),
@@ -72,9 +86,10 @@ impl Idle {
         self.changed.notify_all();
     }
 
-    /// Waits for work or for an alarm's time; whether the run is over, which is when all servers wait, nobody is ready, and there is no alarm.
-    pub fn wait(&self, alarm: Option<Instant>, work: impl Fn() -> Work) -> bool {
+    /// Waits for work or for an alarm's time. The run is over when all servers wait, nobody is ready, and there is no alarm.
+    pub fn wait(&self, alarm: Option<Instant>, work: impl Fn() -> Work) -> Rest {
         let mut state = self.state.lock();
+        let mut has_last_words = false;
         state.waiting += 1;
         self.waiting.store(state.waiting, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -98,6 +113,7 @@ impl Idle {
                     .wait_until(&mut state, alarm.unwrap_or_else(nap));
             }
             Work::Outside => self.changed.wait(&mut state),
+            Work::None if self.has_last_words => has_last_words = true,
             Work::None => {
                 state.is_over = true;
                 self.changed.notify_all();
@@ -105,6 +121,10 @@ impl Idle {
         }
         state.waiting -= 1;
         self.waiting.store(state.waiting, Ordering::Relaxed);
-        state.is_over
+        match state.is_over {
+            true => Rest::Over,
+            false if has_last_words => Rest::LastWords,
+            false => Rest::Again,
+        }
     }
 }

@@ -30,9 +30,9 @@ pub(crate) struct Bell {
 }
 
 impl Inbox {
-    pub fn new(servers: usize) -> Arc<Inbox> {
+    pub fn new(servers: usize, has_last_words: bool) -> Arc<Inbox> {
         Arc::new(Inbox {
-            idle: Idle::new(servers),
+            idle: Idle::new(servers, has_last_words),
             waiting: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
             letters: parking_lot::Mutex::default(),

@@ -15,6 +15,8 @@ pub struct Overflow<'a> {
     pub stack_bytes: usize,
     /// The address of the instruction.
     pub instruction: usize,
+    /// What the fiber keeps as its own: see [`Fibers::local`](crate::Fibers::local).
+    pub local: *mut (),
 }
 
 /// Called on an overflow, on another stack, in a signal handler: only what is allowed there may be done. The process aborts afterwards.
@@ -115,7 +117,12 @@ fn report<S: Servers>(address: usize, context: *mut c_void) {
         name: unsafe { fiber.name() },
         stack_bytes: server.shared.stack_bytes,
         instruction: instruction(context),
+        local: fiber.local.get(),
     };
+    // The handler comes first: it may say it better, and end the process.
+    if let Some(handler) = server.shared.on_overflow {
+        handler(&overflow);
+    }
     let name = overflow.name.unwrap_or("without a name");
     let mut text = [0_u8; 256];
     let mut rest = &mut text[..];
@@ -127,9 +134,6 @@ fn report<S: Servers>(address: usize, context: *mut c_void) {
     let left = rest.len();
     // SAFETY: writes what was formatted, without a lock.
     unsafe { libc::write(2, text.as_ptr().cast(), text.len() - left) };
-    if let Some(handler) = server.shared.on_overflow {
-        handler(&overflow);
-    }
     std::process::abort();
 }
 

@@ -34,7 +34,27 @@ pub(crate) struct Settings {
     pub schedule: Schedule,
     pub keeps_histograms: bool,
     pub on_overflow: Option<OnOverflow>,
+    pub at_rest: Option<fn()>,
+    pub on_turn: Option<OnTurn>,
+    pub on_server: Option<fn()>,
+    pub on_discard: Option<fn(*mut ())>,
 }
+
+/// What one fiber did from its dispatch to its next switch.
+#[derive(Debug)]
+pub struct Turn {
+    /// The number of the server.
+    pub server: usize,
+    /// What the fiber keeps as its own: see [`Fibers::local`](crate::Fibers::local).
+    pub local: *mut (),
+    /// Nanoseconds of the run's clock.
+    pub began_ns: u64,
+    /// As `began_ns`.
+    pub ended_ns: u64,
+}
+
+/// Called after each turn, by its server, which is between two fibers: it must not use the run.
+pub type OnTurn = fn(&Turn);
 
 /// A run that could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -103,8 +123,8 @@ impl Run<One> {
         let value = Rc::new(RefCell::new(None));
         let result = value.clone();
         let body = move || *result.borrow_mut() = Some(catch_unwind(AssertUnwindSafe(main)));
-        let mut counters = Counters::default();
-        serve::<One>(&shared, 0, Some(body), &mut counters)?;
+        serve::<One>(&shared, 0, Some(body))?;
+        let counters = shared.counters();
         let value = value.take();
         Ok(outcome(&shared, value, counters))
     }
@@ -134,30 +154,23 @@ impl Run<Many> {
             let ended = catch_unwind(AssertUnwindSafe(main));
             *result.lock() = Some(ended);
         };
-        let counters = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let others: Vec<_> = (1..self.settings.servers)
                 .map(|number| {
                     let shared = &shared;
-                    scope.spawn(move || {
-                        let mut counters = Counters::default();
-                        serve::<Many>(shared, number, None::<fn()>, &mut counters)
-                            .map(|()| counters)
-                    })
+                    scope.spawn(move || serve::<Many>(shared, number, None::<fn()>))
                 })
                 .collect();
-            let mut counters = Counters::default();
-            let mut result = serve::<Many>(&shared, 0, Some(body), &mut counters);
+            let mut result = serve::<Many>(&shared, 0, Some(body));
             for other in others {
-                match other
+                let theirs = other
                     .join()
-                    .expect("a server does not panic: fibers' panics are caught")
-                {
-                    Ok(theirs) => counters.add(&theirs),
-                    Err(error) => result = result.and(Err(error)),
-                }
+                    .expect("a server does not panic: fibers' panics are caught");
+                result = result.and(theirs);
             }
-            result.map(|()| counters)
+            result
         })?;
+        let counters = shared.counters();
         let value = value.lock().take();
         Ok(outcome(&shared, value, counters))
     }
@@ -173,6 +186,10 @@ impl<S: Servers> Run<S> {
                 schedule: Schedule::Fair,
                 keeps_histograms: false,
                 on_overflow: None,
+                at_rest: None,
+                on_turn: None,
+                on_server: None,
+                on_discard: None,
             },
             servers: std::marker::PhantomData,
         }
@@ -196,6 +213,31 @@ impl<S: Servers> Run<S> {
         self
     }
 
+    /// Runs as a fiber when every other has ended or is blocked for ever, instead of the end of the run, and again each time that is so. It
+    /// ends the process, or the run never ends.
+    pub fn at_rest(mut self, last_words: fn()) -> Self {
+        self.settings.at_rest = Some(last_words);
+        self
+    }
+
+    /// Called with what a killed fiber keeps as its own when it is gone, by a server that is between two fibers.
+    pub fn on_discard(mut self, on_discard: fn(*mut ())) -> Self {
+        self.settings.on_discard = Some(on_discard);
+        self
+    }
+
+    /// Called on each server's OS thread before its first fiber runs: see [`Fibers::places`](crate::Fibers::places).
+    pub fn on_server(mut self, on_server: fn()) -> Self {
+        self.settings.on_server = Some(on_server);
+        self
+    }
+
+    /// Called after each turn of a fiber. Each switch then reads the clock twice.
+    pub fn on_turn(mut self, on_turn: OnTurn) -> Self {
+        self.settings.on_turn = Some(on_turn);
+        self
+    }
+
     /// Called when a fiber's stack overflows, before the process aborts.
     pub fn on_overflow(mut self, handler: OnOverflow) -> Self {
         self.settings.on_overflow = Some(handler);
@@ -208,7 +250,6 @@ fn serve<S: Servers>(
     shared: &S::Ref<Shared<S>>,
     number: usize,
     first: Option<impl FnOnce() + 'static>,
-    counters: &mut Counters,
 ) -> Result<(), RunError> {
     let server = Server::<S>::new(shared.clone(), number);
     let result = serve_as(&server, first);
@@ -216,7 +257,6 @@ fn serve<S: Servers>(
         // The others wait for work that will not come.
         shared.stop();
     }
-    server.tally.add_to(counters);
     result
 }
 
@@ -237,6 +277,9 @@ fn serve_as<S: Servers>(
         start(server, birth, body)?;
     }
     S::set_server(server);
+    if let Some(on_server) = server.shared.on_server {
+        on_server();
+    }
     server.serve();
     S::set_server(std::ptr::null());
     Ok(())

@@ -2,11 +2,14 @@
 
 use std::cell::Cell;
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
 use crate::counters::{Cause, Tally, one_more};
 use crate::fiber::Fiber;
+use crate::idle::Rest;
 use crate::servers::{Kept, Lock, Servers, Word};
 use crate::shared::Shared;
+use crate::spawn::{Birth, start};
 use crate::stack::{Stack, StackError};
 use crate::timers::Alarm;
 
@@ -32,12 +35,13 @@ pub struct Server<S: Servers> {
     full_budget: i64,
     /// Whether a director chooses.
     is_directed: bool,
-    pub(crate) tally: Tally,
     /// Whether the fiber that left is ready; otherwise it waits, and `wait` says how.
     leaves_ready: Cell<bool>,
     wait: Cell<Parking>,
     /// The fiber to run next, by a named yield.
     named: Cell<Option<NonNull<Fiber<S>>>>,
+    /// What the running fiber keeps as its own.
+    pub(crate) local: Cell<*mut ()>,
     spare: std::cell::RefCell<Vec<(NonNull<Fiber<S>>, Stack)>>,
     /// The budget that the present turn began with, in a directed run.
     turn_budget: Cell<i64>,
@@ -63,13 +67,13 @@ impl<S: Servers> Server<S> {
             budget: Cell::new(budget),
             full_budget: budget,
             is_directed,
-            tally: Tally::default(),
             leaves_ready: Cell::new(true),
             wait: Cell::new(Parking {
                 kept: Kept::NONE,
                 until_ns: None,
             }),
             named: Cell::new(None),
+            local: Cell::new(std::ptr::null_mut()),
             spare: std::cell::RefCell::default(),
             turn_budget: Cell::new(i64::MAX),
         }
@@ -86,10 +90,29 @@ impl<S: Servers> Server<S> {
             }
             match self.next() {
                 Some(fiber) => self.run(fiber),
-                None if self.shared.is_over(self.number) => return,
-                None => {}
+                None => match self.shared.rest(self.number) {
+                    Rest::Over => return,
+                    Rest::LastWords => self.say_last_words(),
+                    Rest::Again => {}
+                },
             }
         }
+    }
+
+    fn say_last_words(&self) {
+        let Some(at_rest) = self.shared.at_rest else {
+            return;
+        };
+        // Without memory for one more stack nothing can be said: the run ends as if there were no last words.
+        if start(self, Birth::default(), at_rest).is_err() {
+            self.shared.stop();
+        }
+    }
+
+    /// What it counts.
+    #[inline]
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.shared.tallies[self.number]
     }
 
     #[inline]
@@ -106,7 +129,7 @@ impl<S: Servers> Server<S> {
         }
         let stolen = self.shared.steal(self.number);
         if stolen.is_some() {
-            one_more(&self.tally.steals);
+            one_more(&self.tally().steals);
         }
         stolen
     }
@@ -138,13 +161,17 @@ impl<S: Servers> Server<S> {
         // SAFETY: descriptors live as long as the run-time, and this one was in a line that this server took it from.
         let it = unsafe { fiber.as_ref() };
         let began_ns = self.shared.note_ready(it);
+        if it.is_killed.load(Ordering::Relaxed) {
+            return self.discard(fiber);
+        }
         // A tick was for the fiber before.
         self.tick.set(false);
         self.current.set(Some(fiber));
+        self.local.set(it.local.get());
         let ended = unsafe { it.resume() };
         self.current.set(None);
         self.is_busy.set(true);
-        self.shared.note_turn(began_ns);
+        self.shared.note_turn(self.number, it.local.get(), began_ns);
         if let Some(stack) = ended {
             return self.recycle(fiber, stack);
         }
@@ -160,8 +187,21 @@ impl<S: Servers> Server<S> {
         unsafe { kept.let_go() };
     }
 
+    /// Ends a fiber that was killed, where it is.
+    #[cold]
+    fn discard(&self, fiber: NonNull<Fiber<S>>) {
+        // SAFETY: it was in this server's line, so nobody runs it; who killed it answered for what it leaves behind.
+        let it = unsafe { fiber.as_ref() };
+        if let Some(stack) = unsafe { it.abandon() } {
+            if let Some(on_discard) = self.shared.on_discard {
+                on_discard(it.local.get());
+            }
+            self.recycle(fiber, stack);
+        }
+    }
+
     fn recycle(&self, fiber: NonNull<Fiber<S>>, stack: Stack) {
-        one_more(&self.tally.ends);
+        one_more(&self.tally().ends);
         let mut spare = self.spare.borrow_mut();
         if spare.len() < MOST_SPARE {
             spare.push((fiber, stack));
@@ -192,9 +232,9 @@ impl<S: Servers> Server<S> {
     #[inline(always)]
     pub(crate) unsafe fn reschedule(&self, cause: Cause) {
         let count = match cause {
-            Cause::Yield => &self.tally.yields,
-            Cause::Budget => &self.tally.budgets,
-            Cause::Tick => &self.tally.ticks,
+            Cause::Yield => &self.tally().yields,
+            Cause::Budget => &self.tally().budgets,
+            Cause::Tick => &self.tally().ticks,
         };
         one_more(count);
         if cause == Cause::Tick && self.is_directed {
@@ -222,7 +262,7 @@ impl<S: Servers> Server<S> {
     /// As for [`Server::reschedule`]; the lock that is kept lives until the fiber goes on.
     #[inline(always)]
     pub(crate) unsafe fn park(&self, kept: Kept, until_ns: Option<u64>) {
-        one_more(&self.tally.blocks);
+        one_more(&self.tally().blocks);
         self.leaves_ready.set(false);
         self.wait.set(Parking { kept, until_ns });
         unsafe { self.leave() };

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::counters::{Counters, Tally};
 use crate::fiber::Fiber;
 use crate::histograms::Histograms;
-use crate::idle::Work;
+use crate::idle::{Rest, Work};
 use crate::outside::Inbox;
 use crate::overflow::OnOverflow;
 use crate::policy::Policy;
 use crate::ready::Ready;
-use crate::run::Settings;
+use crate::run::{OnTurn, Settings, Turn};
 use crate::schedule::{Director, Schedule};
 use crate::servers::{Lock, Servers, Word};
 use crate::stack::{Pool, Stack, StackError};
@@ -24,6 +25,13 @@ pub struct Shared<S: Servers> {
     pub(crate) policy: Policy,
     pub(crate) stack_bytes: usize,
     pub(crate) on_overflow: Option<OnOverflow>,
+    /// Runs as a fiber whenever all others wait for ever.
+    pub(crate) at_rest: Option<fn()>,
+    pub(crate) on_turn: Option<OnTurn>,
+    pub(crate) on_server: Option<fn()>,
+    pub(crate) on_discard: Option<fn(*mut ())>,
+    /// The counts of each server.
+    pub(crate) tallies: Box<[Tally]>,
     has_real_ticks: bool,
     pub(crate) clock: Clock<S>,
     /// A ready list for each server.
@@ -82,6 +90,11 @@ impl<S: Servers> Shared<S> {
             policy: settings.policy,
             stack_bytes: settings.stack_bytes,
             on_overflow: settings.on_overflow,
+            at_rest: settings.at_rest,
+            on_turn: settings.on_turn,
+            on_server: settings.on_server,
+            on_discard: settings.on_discard,
+            tallies: (0..settings.servers).map(|_| Tally::default()).collect(),
             clock: Clock::new(director.is_some()),
             has_real_ticks: matches!(settings.schedule, Schedule::Fair | Schedule::Recorded),
             queues: (0..settings.servers)
@@ -98,13 +111,20 @@ impl<S: Servers> Shared<S> {
                 .then(|| S::Lock::new(Histograms::new())),
             timers: S::Lock::new(Timers::default()),
             first_alarm_ns,
-            inbox: Inbox::new(settings.servers),
+            inbox: Inbox::new(settings.servers, settings.at_rest.is_some()),
         }
     }
 
     /// The time between ticks of a timer, if there is to be one.
     pub(crate) fn tick_every(&self) -> Option<Duration> {
         self.policy.quantum().filter(|_| self.has_real_ticks)
+    }
+
+    /// The counts of all servers so far.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.tallies.iter().for_each(|t| t.add_to(&mut counters));
+        counters
     }
 
     /// Ends the run: a server could not begin.
@@ -185,8 +205,8 @@ impl<S: Servers> Shared<S> {
         (1..servers).find_map(|n| self.queues[(here + n) % servers].lock().steal())
     }
 
-    /// Waits for work; whether there will be none ever.
-    pub(crate) fn is_over(&self, here: usize) -> bool {
+    /// Waits for work, or finds that there will be none ever.
+    pub(crate) fn rest(&self, here: usize) -> Rest {
         let first_ns = self.first_alarm_ns.get();
         let alarm = if first_ns == u64::MAX {
             None
@@ -213,34 +233,47 @@ impl<S: Servers> Shared<S> {
             }
             found
         };
-        let is_over = match alarm {
+        let rest = match alarm {
             None => self.inbox.idle.wait(None, work),
             Some(at_ns) => match self.clock.reach(at_ns) {
                 Some(at) => self.inbox.idle.wait(Some(at), work),
                 // Virtual time does not wait; what is outside has its own.
-                None => false,
+                None => Rest::Again,
             },
         };
         self.look_around(here);
-        is_over
+        rest
     }
 
     /// Records how long a fiber was ready before it runs; gives the time if distributions are kept.
     #[inline]
     pub(crate) fn note_ready(&self, fiber: &Fiber<S>) -> Option<u64> {
-        let histograms = self.histograms.as_ref()?;
+        if self.histograms.is_none() && self.on_turn.is_none() {
+            return None;
+        }
         let now_ns = self.clock.now_ns();
-        let waited_ns = now_ns.saturating_sub(fiber.ready_ns.get());
-        histograms.lock().ready(waited_ns);
+        if let Some(histograms) = &self.histograms {
+            let waited_ns = now_ns.saturating_sub(fiber.ready_ns.get());
+            histograms.lock().ready(waited_ns);
+        }
         Some(now_ns)
     }
 
     /// Records how long a fiber ran that began at such a time.
     #[inline]
-    pub(crate) fn note_turn(&self, began_ns: Option<u64>) {
-        if let (Some(histograms), Some(began_ns)) = (&self.histograms, began_ns) {
-            let ran_ns = self.clock.now_ns().saturating_sub(began_ns);
-            histograms.lock().turn(ran_ns);
+    pub(crate) fn note_turn(&self, server: usize, local: *mut (), began_ns: Option<u64>) {
+        let Some(began_ns) = began_ns else { return };
+        let now_ns = self.clock.now_ns();
+        if let Some(histograms) = &self.histograms {
+            histograms.lock().turn(now_ns.saturating_sub(began_ns));
+        }
+        if let Some(on_turn) = self.on_turn {
+            on_turn(&Turn {
+                server,
+                local,
+                began_ns,
+                ended_ns: now_ns,
+            });
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
 use crate::counters::{Cause, one_more};
 use crate::fiber::{Fiber, Wait};
@@ -107,10 +108,84 @@ fn spawn<T: 'static, S: Servers>(
     })
 }
 
+/// A fiber that nobody waits for.
+pub struct Detached<S: Servers> {
+    fiber: NonNull<Fiber<S>>,
+    generation: u64,
+}
+
+impl<S: Servers> Clone for Detached<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Servers> Copy for Detached<S> {}
+
+// SAFETY: the descriptor outlives the run-time's fibers, and only its atomic parts are used through this.
+unsafe impl Send for Detached<Many> {}
+unsafe impl Sync for Detached<Many> {}
+
+impl<S: Servers> Fibers<S> {
+    /// Starts a fiber that has no result: nothing is allocated for it but its stack. It keeps `local` as its own: see [`Fibers::local`].
+    ///
+    /// # Safety
+    /// With several servers the body and all that it owns may go on on another OS thread: see [`Fibers::<Many>::spawn`](Fibers). The body does not panic.
+    ///
+    /// # Errors
+    /// There is no memory for its stack.
+    #[inline]
+    pub unsafe fn detach(
+        birth: Birth,
+        local: *mut (),
+        body: impl FnOnce() + 'static,
+    ) -> Result<Detached<S>, StackError> {
+        let _entered = Entered::<S>::new();
+        let fiber = start_with(server::<S>(), birth, local, body)?;
+        Ok(Detached::of(fiber))
+    }
+
+    /// The running fiber.
+    pub fn this() -> Detached<S> {
+        Detached::of(server::<S>().running())
+    }
+}
+
+impl<S: Servers> Detached<S> {
+    fn of(fiber: NonNull<Fiber<S>>) -> Self {
+        // SAFETY: the descriptor lives; its generation changes only after this fiber has ended and the descriptor is used again.
+        let generation = unsafe { fiber.as_ref() }.generation.get();
+        Detached { fiber, generation }
+    }
+
+    /// The fiber does not run again: it ends where it is, at the next time that it would run; one that runs now goes on to its next
+    /// switch. One that waits stays in its line until it is woken.
+    ///
+    /// # Safety
+    /// Nothing on its stack is dropped, and nobody uses anything on it once it would have run again.
+    pub unsafe fn kill(&self) {
+        // SAFETY: descriptors live as long as the run-time.
+        let it = unsafe { self.fiber.as_ref() };
+        if it.generation.get() == self.generation {
+            it.is_killed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Prepares a fiber and appends it to a ready list.
 pub(crate) fn start<S: Servers>(
     server: &Server<S>,
     birth: Birth,
+    body: impl FnOnce() + 'static,
+) -> Result<NonNull<Fiber<S>>, StackError> {
+    start_with(server, birth, std::ptr::null_mut(), body)
+}
+
+#[inline]
+fn start_with<S: Servers>(
+    server: &Server<S>,
+    birth: Birth,
+    local: *mut (),
     body: impl FnOnce() + 'static,
 ) -> Result<NonNull<Fiber<S>>, StackError> {
     let (fiber, stack) = server.take_spare()?;
@@ -130,7 +205,8 @@ pub(crate) fn start<S: Servers>(
         *it.name.get() = birth.name.map(String::into_boxed_str);
         it.prepare(stack, body);
     }
-    one_more(&server.tally.spawns);
+    it.local.set(local);
+    one_more(&server.tally().spawns);
     server.make_ready(fiber);
     Ok(fiber)
 }

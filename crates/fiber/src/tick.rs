@@ -109,6 +109,10 @@ fn tick<S: Servers>() -> bool {
     let is_deferred = !matches!(it.shared.policy, Policy::Sliced(_));
     if is_deferred || it.is_busy.get() || it.current.get().is_none() {
         it.tick.set(true);
+        if is_deferred {
+            // So that who counts polls by itself sees it, too.
+            it.budget.set(0);
+        }
         return false;
     }
     it.is_busy.set(true);

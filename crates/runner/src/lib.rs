@@ -31,6 +31,7 @@
 //!
 //! Nothing that a child started survives it, its deadline, or us: see the `keeper` module's comment for how. Linux only.
 
+mod attached;
 mod end;
 mod error;
 mod keeper;

@@ -1,6 +1,6 @@
 //! What to start, and under which conditions.
 
-use crate::{Error, Limits, Output, Policy, Process, process, run};
+use crate::{End, Error, Limits, Output, Policy, Process, attached, process, run};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -160,6 +160,16 @@ impl Program {
     /// It could not be started.
     pub fn spawn(&self) -> Result<Process, Error> {
         process::spawn(self)
+    }
+
+    /// Runs it in our place to its end: with our standard streams, in our process group, so that the terminal's Ctrl-C reaches it; SIGTERM, SIGHUP
+    /// and what else asks a program to end is passed on to it. If we are killed, so is it. There is no keeper: what the program itself leaves
+    /// running goes on, and of the conditions only arguments, environment and directory hold.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn run_attached(&self) -> Result<End, Error> {
+        attached::run(self)
     }
 
     /// The program's name, for messages.

@@ -104,7 +104,7 @@ fn check(program: &Program) -> Result<(), Error> {
     Ok(())
 }
 
-fn command(program: &Program) -> Command {
+pub(crate) fn command(program: &Program) -> Command {
     // A relative path means ours, whatever directory the child starts in.
     let path = std::path::Path::new(&program.program);
     let mut command = if program.name().contains('/') {

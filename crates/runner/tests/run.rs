@@ -276,3 +276,15 @@ fn a_spinning_fifo_program_is_killed() -> Result<(), Error> {
     assert_eq!(output.end, End::TimedOut { limit: SHORT });
     Ok(())
 }
+
+#[test]
+fn a_program_in_our_place_says_how_it_ended() -> Result<(), Error> {
+    let shell = |text: &str| Program::new("sh").args(["-c", text]).run_attached();
+    assert_eq!(shell("exit 7")?, End::Exited(7));
+    assert_eq!(shell("kill -SEGV $$")?, End::Signalled(libc::SIGSEGV));
+    assert!(matches!(
+        Program::new("no-such-program").run_attached(),
+        Err(Error::Missing { .. })
+    ));
+    Ok(())
+}

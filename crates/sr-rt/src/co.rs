@@ -1,0 +1,169 @@
+//! `co`: invocations started together, whose completions are handled one at a time by who started them, latest first among those that have come.
+
+use std::ptr;
+
+use antiphon_fiber::{Fibers, Lock, Servers, Threads};
+
+use crate::flavour::Flavour;
+use crate::invocation::{self, Found};
+use crate::layout::{At, Invocation, invoked};
+use crate::process::Waits;
+use crate::semaphore::Semaphore;
+
+/// A `co` statement that runs.
+pub struct Co<S: Servers> {
+    state: S::Lock<State>,
+    completed: Semaphore<S>,
+    /// Started and not yet handled; the starter's own.
+    open: u32,
+}
+
+struct State {
+    /// Completed and not yet handled, latest first.
+    done: *mut Invocation,
+    /// Started and not yet completed.
+    running: u32,
+    /// Whether the statement was left.
+    is_over: bool,
+}
+
+const LOST: &str = "attempting to invoke operation that no longer exists";
+
+// SAFETY of everything below: a `Co` lives until its statement is left and all its invocations have completed; blocks are as in `invocation`.
+impl<S: Flavour> Co<S> {
+    pub fn begin() -> *mut Self {
+        Box::into_raw(Box::new(Co {
+            state: S::Lock::new(State {
+                done: ptr::null_mut(),
+                running: 0,
+                is_over: false,
+            }),
+            completed: Semaphore::new(ptr::null(), 0),
+            open: 0,
+        }))
+    }
+
+    unsafe fn count(it: *mut Self) {
+        unsafe {
+            (*it).open += 1;
+            (*it).state.lock().running += 1;
+        }
+    }
+
+    /// Starts a call.
+    ///
+    /// # Safety
+    /// Called by the process that began it, which has entered the run-time; the block is from [`invocation::allocate`].
+    pub unsafe fn call(it: *mut Self, at: At, block: *mut Invocation) {
+        unsafe {
+            (*block).kind = invoked::CO;
+            (*block).is_replied = false;
+            (*block).co = it.cast();
+            Self::count(it);
+            match invocation::find(at, (*block).op, LOST) {
+                Found::Op(op) => invocation::deliver::<S>(at, op, block),
+                Found::Noop => Self::completed(it, block),
+            }
+        }
+    }
+
+    /// Starts a send; it completes at once.
+    ///
+    /// # Safety
+    /// As for [`Co::call`].
+    pub unsafe fn send(it: *mut Self, at: At, block: *mut Invocation) {
+        unsafe {
+            let size = (*block).size;
+            let sent = invocation::allocate::<S>(at, i64::from(size));
+            ptr::copy_nonoverlapping(block.cast::<u8>(), sent.cast::<u8>(), size as usize);
+            if let Some(relocate) = (*sent).relocate {
+                relocate(sent, sent as isize - block as isize);
+            }
+            invocation::send::<S>(at, sent);
+            Self::count(it);
+            Self::completed(it, block);
+        }
+    }
+
+    /// Something was done at once.
+    ///
+    /// # Safety
+    /// As for [`Co::call`].
+    pub unsafe fn done(it: *mut Self, at: At, arm: i32) {
+        unsafe {
+            let block = invocation::allocate::<S>(at, size_of::<Invocation>() as i64);
+            (*block).arm = arm;
+            Self::count(it);
+            Self::completed(it, block);
+        }
+    }
+
+    /// An invocation has completed.
+    ///
+    /// # Safety
+    /// It was started by [`Co::call`] of this one, or counted as such.
+    pub unsafe fn completed(it: *mut Self, block: *mut Invocation) {
+        let _entered = Fibers::<S>::enter();
+        unsafe {
+            // The starter frees it.
+            (*block).is_replied = true;
+            let mut state = (*it).state.lock();
+            state.running -= 1;
+            if !state.is_over {
+                (*block).next = state.done;
+                state.done = block;
+                drop(state);
+                return Semaphore::v(&raw mut (*it).completed);
+            }
+            let is_last = state.running == 0;
+            drop(state);
+            invocation::free(block);
+            if is_last {
+                drop(Box::from_raw(it));
+            }
+        }
+    }
+
+    /// Waits for the next; null if all were handled.
+    ///
+    /// # Safety
+    /// Called by the process that began it.
+    #[inline(always)]
+    pub unsafe fn wait(it: *mut Self, at: At) -> *mut Invocation {
+        let _entered = Fibers::<S>::enter();
+        unsafe {
+            if (*it).open == 0 {
+                return ptr::null_mut();
+            }
+            (*it).open -= 1;
+            Semaphore::wait(&raw mut (*it).completed, at, Waits::Co);
+            let mut state = (*it).state.lock();
+            let block = state.done;
+            state.done = (*block).next;
+            block
+        }
+    }
+
+    /// Leaves the statement; what still runs goes on, for nobody.
+    ///
+    /// # Safety
+    /// Called by the process that began it, which does not use it any more.
+    pub unsafe fn end(it: *mut Self) {
+        let _entered = Fibers::<S>::enter();
+        unsafe {
+            let mut state = (*it).state.lock();
+            state.is_over = true;
+            let mut block = std::mem::replace(&mut state.done, ptr::null_mut());
+            let is_last = state.running == 0;
+            drop(state);
+            while !block.is_null() {
+                let next = (*block).next;
+                invocation::free(block);
+                block = next;
+            }
+            if is_last {
+                drop(Box::from_raw(it));
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The functions of the contract that are there in both flavours.
+//!
+//! Those that may switch are called by the gate alone. They and all that leads from them to the switch are inlined into one function each, so that the
+//! processor's predictions of returns stay right.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::time::Duration;
+
+use antiphon_fiber::{Fibers, Many, One, Region, Threads};
+
+use crate::class::Class;
+use crate::co::Co;
+use crate::flavour::Flavour;
+use crate::layout::{
+    At, Cap, Code, Component, Dimension, Instance, Invocation, Name, Op, OpTarget, ProcessHead,
+    kind,
+};
+use crate::process::Waits;
+use crate::semaphore::Semaphore;
+use crate::{arena, arrays, ending, errors, files, instance, invocation, memory, ops, options};
+
+/// Defines each function twice, with the names of both flavours.
+macro_rules! export {
+    ($($(#[$doc:meta])* fn $name:ident<S>($($parameter:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+        $($(#[$doc])* #[inline(always)] #[allow(unused_unsafe)] unsafe fn $name<S: Flavour>($($parameter: $type),*) $(-> $result)? { unsafe { $body } })*
+        mod one {
+            use super::*;
+            type S = One;
+            $(#[unsafe(export_name = concat!("sr1_", stringify!($name)))]
+            unsafe extern "C" fn $name($($parameter: $type),*) $(-> $result)? {
+                unsafe { super::$name::<S>($($parameter),*) }
+            })*
+        }
+        mod many {
+            use super::*;
+            type S = Many;
+            $(#[unsafe(export_name = concat!("srn_", stringify!($name)))]
+            unsafe extern "C" fn $name($($parameter: $type),*) $(-> $result)? {
+                unsafe { super::$name::<S>($($parameter),*) }
+            })*
+        }
+    };
+}
+
+// SAFETY of everything below: generated code calls it as `include/sr.h` says; pointers are of the kinds that it says.
+export! {
+    // Memory.
+    fn allocate_more<S>(at: At, bytes: i64) -> *mut c_void {
+        let _entered = Fibers::<S>::enter();
+        arena::allocate_more(&mut (*S::this()).head.arena, at, bytes)
+    }
+    fn release_chunks<S>(chunk: *mut c_void, next: *mut u8) {
+        let _entered = Fibers::<S>::enter();
+        arena::release(&mut (*S::this()).head.arena, chunk, next);
+    }
+    fn instance_allocate<S>(at: At, of: *mut Instance, bytes: i64) -> *mut c_void {
+        memory::allocate_in::<S>(at, of, bytes)
+    }
+    fn new<S>(at: At, bytes: i64) -> *mut c_void { memory::allocate::<S>(at, bytes) }
+    fn free<S>(at: At, block: *mut c_void) { memory::free::<S>(at, block); }
+    fn array_make<S>(at: At, of: *mut Instance, d: *mut Dimension, dimensions: i32, element_bytes: i64) -> *mut c_void {
+        let bytes = arrays::layout(at, d, dimensions, element_bytes);
+        if !of.is_null() {
+            return memory::allocate_in::<S>(at, of, bytes);
+        }
+        let block = allocate(at, bytes);
+        // Larger blocks are fresh from the kernel, and stay untouched until they are used.
+        if bytes <= arena::MOST_BYTES as i64 {
+            ptr::write_bytes(block.cast::<u8>(), 0, bytes as usize);
+        }
+        block
+    }
+
+    // Operations.
+    fn op_proc<S>(op: *mut Op, of: *mut Instance, name: Name, code: Code, is_separate: bool) {
+        let kind = if is_separate { kind::SEPARATE } else { kind::PROC };
+        ops::begin::<S>(op, of, name, kind, OpTarget { code: Some(code) });
+    }
+    fn op_input<S>(op: *mut Op, of: *mut Instance, name: Name, class: *mut c_void) {
+        ops::begin::<S>(op, of, name, kind::INPUT, OpTarget { class });
+    }
+    fn op_semaphore<S>(op: *mut Op, of: *mut Instance, name: Name, semaphore: *mut c_void) {
+        ops::begin::<S>(op, of, name, kind::SEMAPHORE, OpTarget { semaphore });
+    }
+    fn op_end<S>(first: *mut Op, count: i64) {
+        let _entered = Fibers::<S>::enter();
+        ops::end::<S>(first, count);
+    }
+    fn ops_new<S>(at: At, count: i64) -> *mut Op { ops::allocate::<S>(at, count) }
+    fn ops_free<S>(first: *mut Op, count: i64) { ops::free::<S>(first, count); }
+    fn instance_ops<S>(of: *mut Instance, first: *mut Op, count: i64) {
+        let _entered = Fibers::<S>::enter();
+        instance::with_processes::<S, _>(of, |inner| inner.ops.push((first, count)));
+    }
+    fn op_create<S>(at: At, of: *mut Instance, name: Name) -> Cap { ops::create::<S>(at, of, name) }
+    fn op_destroy<S>(at: At, cap: Cap) { ops::destroy::<S>(at, cap); }
+    fn class_init<S>(class: *mut Class<S>) { class.write(Class::new()); }
+    fn class_new<S>(_at: At) -> *mut Class<S> {
+        let _entered = Fibers::<S>::enter();
+        Box::into_raw(Box::new(Class::new()))
+    }
+    fn class_free<S>(class: *mut Class<S>) {
+        let _entered = Fibers::<S>::enter();
+        drop(Box::from_raw(class));
+    }
+    fn semaphore_init<S>(at: At, semaphore: *mut Semaphore<S>, name: Name, value: i32) {
+        if value < 0 {
+            errors::abort(at, &format!("illegal semaphore initializer value: {value}"));
+        }
+        semaphore.write(Semaphore::new(name, value));
+    }
+    fn pending<S>(at: At, cap: Cap) -> i32 { ops::pending::<S>(at, cap) }
+
+    // Invocations.
+    fn invocation_new<S>(at: At, bytes: i64) -> *mut Invocation { invocation::allocate::<S>(at, bytes) }
+    fn invocation_free<S>(block: *mut Invocation) {
+        let _entered = Fibers::<S>::enter();
+        invocation::free(block);
+    }
+    fn call<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::call::<S>(at, block) }
+    fn send<S>(at: At, block: *mut Invocation) { invocation::send::<S>(at, block); }
+    fn reply<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::reply::<S>(at, block) }
+    fn forward<S>(at: At, block: *mut Invocation, next: *mut Invocation) -> *mut Invocation {
+        invocation::forward::<S>(at, block, next)
+    }
+    fn finish<S>(_at: At, block: *mut Invocation) { invocation::finish::<S>(block); }
+
+    // Input.
+    fn receive<S>(at: At, op: *mut Op, serial: u32, has_else: bool) -> *mut Invocation {
+        ops::receive::<S>(at, Cap { op, serial }, has_else)
+    }
+    fn class_enter<S>(at: At, class: *mut Class<S>, has_else: bool) {
+        Class::enter(class, at, ptr::null(), has_else);
+    }
+    fn class_wait<S>(at: At, class: *mut Class<S>) { Class::wait(class, at, ptr::null()); }
+    fn class_take<S>(class: *mut Class<S>, block: *mut Invocation) { Class::take(class, block); }
+    fn class_leave<S>(class: *mut Class<S>) { Class::leave(class); }
+
+    // Semaphores.
+    fn p<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p(semaphore, at); }
+    fn p_wait<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p_wait(semaphore, at); }
+    fn v<S>(semaphore: *mut Semaphore<S>) { Semaphore::v(semaphore); }
+    fn v_wake<S>(semaphore: *mut Semaphore<S>) { Semaphore::v_wake(semaphore); }
+
+    // co.
+    fn co_begin<S>(_at: At) -> *mut Co<S> {
+        let _entered = Fibers::<S>::enter();
+        Co::begin()
+    }
+    fn co_call<S>(at: At, co: *mut Co<S>, block: *mut Invocation) {
+        let _entered = Fibers::<S>::enter();
+        Co::call(co, at, block);
+    }
+    fn co_send<S>(at: At, co: *mut Co<S>, block: *mut Invocation) {
+        let _entered = Fibers::<S>::enter();
+        Co::send(co, at, block);
+    }
+    fn co_done<S>(at: At, co: *mut Co<S>, arm: i32) {
+        let _entered = Fibers::<S>::enter();
+        Co::done(co, at, arm);
+    }
+    fn co_wait<S>(at: At, co: *mut Co<S>) -> *mut Invocation { Co::wait(co, at) }
+    fn co_end<S>(co: *mut Co<S>) { Co::end(co); }
+
+    // Components.
+    fn create<S>(at: At, component: *const Component, parameters: *const c_void, bytes: usize) -> *mut Instance {
+        instance::create::<S>(at, component, parameters, bytes)
+    }
+    fn destroy<S>(at: At, of: *mut Instance, serial: u32) { instance::destroy::<S>(at, of, serial); }
+    fn need_global<S>(at: At, component: *const Component) { instance::need_global::<S>(at, component); }
+    fn reply_body<S>(at: At) { instance::reply::<S>(at); }
+
+    // Processes.
+    fn yield_now<S>(at: At) {
+        (*S::this()).head.at = at;
+        Fibers::<S>::yield_now();
+    }
+    fn nap<S>(at: At, milliseconds: i32) {
+        let _entered = Fibers::<S>::enter();
+        files::flush_standard_output();
+        let this = S::this();
+        (*this).head.at = at;
+        (*this).waits_for = Waits::Time;
+        Fibers::<S>::sleep(Duration::from_millis(milliseconds.max(0) as u64));
+    }
+    fn set_priority<S>(at: At, priority: i32) {
+        (*S::this()).head.at = at;
+        Fibers::<S>::set_priority(priority);
+    }
+    fn priority<S>() -> i32 { Fibers::<S>::priority() }
+    fn age<S>() -> i32 { Fibers::<S>::now().as_millis() as i32 }
+    fn stop<S>(at: At, code: i32) { ending::stop::<S>(at, code) }
+    fn region<S>(at: At, region: i32) {
+        (*S::this()).head.at = at;
+        Fibers::<S>::set_region(Region(region.unsigned_abs() as usize));
+    }
+    fn loop_is_up<S>() { Fibers::<S>::poll_is_up(); }
+    fn enter_external<S>() {
+        // Let go of in `leave_external`.
+        std::mem::forget(Fibers::<S>::enter());
+        files::flush_standard_output();
+    }
+    fn leave_external<S>() { Fibers::<S>::leave(); }
+}
+
+#[unsafe(export_name = "srn_self")]
+extern "C" fn srn_self() -> *mut ProcessHead {
+    <Many as Flavour>::this().cast()
+}
+
+/// Bytes from the running process's arena.
+///
+/// # Safety
+/// Called by a process.
+pub unsafe fn allocate(at: At, bytes: i64) -> *mut c_void {
+    let _busy = crate::flavour::busy();
+    let head: *mut ProcessHead = if options::is_many() {
+        <Many as Flavour>::this().cast()
+    } else {
+        <One as Flavour>::this().cast()
+    };
+    // SAFETY: the caller's own descriptor.
+    unsafe {
+        let arena = &mut (*head).arena;
+        let room = arena.limit as usize - arena.next as usize;
+        if bytes < 0 || bytes as usize > room {
+            return arena::allocate_more(arena, at, bytes);
+        }
+        let block = arena.next;
+        arena.next = block.add((bytes as usize).next_multiple_of(16));
+        block.cast()
+    }
+}

@@ -1,0 +1,171 @@
+//! The two flavours of the run-time, one server and many, from one generic core; their C names begin with `sr1_` and `srn_`.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use antiphon_fiber::{Entered, Fibers, Many, One, Servers, Threads};
+
+use crate::options;
+use crate::process::Process;
+use crate::runtime::Runtime;
+
+/// A number of servers, with what generated code and the core keep for it.
+pub trait Flavour: Servers {
+    /// What the whole program shares.
+    fn runtime() -> &'static Runtime<Self>;
+    /// The running process.
+    fn this() -> *mut Process<Self>;
+    /// Called on each server before its first process: generated code looks at the server's places by itself.
+    fn settle();
+}
+
+/// Whether processes run; before that there is nothing to enter.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Whether the caller is within the run: on a server's OS thread.
+pub fn has_begun() -> bool {
+    HAS_BEGUN.load(Ordering::Relaxed)
+}
+
+/// While it lives, no tick switches: for functions that are the same in both flavours.
+pub enum Busy {
+    /// The run has not begun.
+    Outside,
+    #[allow(dead_code, reason = "it is there to be dropped")]
+    One(Entered<One>),
+    #[allow(dead_code, reason = "as above")]
+    Many(Entered<Many>),
+}
+
+/// Enters the run-time in the program's flavour.
+pub fn busy() -> Busy {
+    if !has_begun() {
+        Busy::Outside
+    } else if options::is_many() {
+        Busy::Many(Fibers::<Many>::enter())
+    } else {
+        Busy::One(Fibers::<One>::enter())
+    }
+}
+
+/// Runs a call of the system that blocks; other processes go on meanwhile.
+pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    if options::is_many() {
+        Fibers::<Many>::blocking(call)
+    } else {
+        Fibers::<One>::blocking(call)
+    }
+}
+
+/// A static of a program whose processes run on one OS thread.
+struct Alone<T>(UnsafeCell<Option<T>>);
+
+// SAFETY: set once before the first process, and then used by the one server's OS thread alone.
+unsafe impl<T> Sync for Alone<T> {}
+
+static OF_ONE: Alone<Runtime<One>> = Alone(UnsafeCell::new(None));
+static OF_MANY: std::sync::OnceLock<Runtime<Many>> = std::sync::OnceLock::new();
+
+/// Where generated code finds the running process.
+#[unsafe(no_mangle)]
+static mut sr1_self_place: *const *mut () = std::ptr::null();
+/// Where generated code counts loops.
+#[unsafe(no_mangle)]
+static mut sr1_budget: *mut i64 = std::ptr::null_mut();
+/// P operations that generated code did by itself.
+#[unsafe(no_mangle)]
+static mut sr1_p_operations: u64 = 0;
+
+/// P operations that were not counted by the servers.
+pub fn inline_p_operations() -> u64 {
+    // SAFETY: read by the one server's OS thread, or at the end.
+    unsafe { (&raw const sr1_p_operations).read() }
+}
+
+impl Flavour for One {
+    #[inline(always)]
+    fn runtime() -> &'static Runtime<One> {
+        // SAFETY: as `Alone` says; `prepare_one` comes first.
+        let runtime = unsafe { &*OF_ONE.0.get() };
+        runtime.as_ref().expect("prepared before the first process")
+    }
+
+    #[inline(always)]
+    fn this() -> *mut Process<One> {
+        // SAFETY: `settle` comes before the first process.
+        unsafe { (*(&raw const sr1_self_place).read()).cast() }
+    }
+
+    fn settle() {
+        let (local, budget) = Fibers::<One>::places();
+        // SAFETY: one OS thread.
+        unsafe {
+            (&raw mut sr1_self_place).write(local);
+            (&raw mut sr1_budget).write(budget);
+        }
+        HAS_BEGUN.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Flavour for Many {
+    #[inline(always)]
+    fn runtime() -> &'static Runtime<Many> {
+        OF_MANY.get().expect("prepared before the first process")
+    }
+
+    #[inline(always)]
+    fn this() -> *mut Process<Many> {
+        Fibers::<Many>::local().cast()
+    }
+
+    fn settle() {
+        keep_budget_of_thread(Fibers::<Many>::places().1);
+        HAS_BEGUN.store(true, Ordering::Relaxed);
+    }
+}
+
+pub fn prepare_one() {
+    // SAFETY: called by `main` before the run.
+    unsafe { *OF_ONE.0.get() = Some(Runtime::new()) };
+}
+
+pub fn prepare_many() {
+    OF_MANY.get_or_init(Runtime::new);
+}
+
+/// The calling OS thread's place of `__thread int64_t *srn_budget`. Thread-local statics with C names are not stable in Rust: the assembler defines it.
+#[cfg(target_arch = "x86_64")]
+fn keep_budget_of_thread(budget: *mut i64) {
+    unsafe extern "C" {
+        fn sr_budget_of_thread() -> *mut *mut i64;
+    }
+    // SAFETY: the calling OS thread's own variable, which lives as long as the thread.
+    unsafe { *sr_budget_of_thread() = budget };
+}
+
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".section .tbss,\"awT\",@nobits",
+    ".globl srn_budget",
+    ".type srn_budget, @object",
+    ".size srn_budget, 8",
+    ".p2align 3",
+    "srn_budget: .zero 8",
+    ".text",
+    ".type sr_budget_of_thread, @function",
+    "sr_budget_of_thread:",
+    "    mov rax, fs:0",
+    "    add rax, [rip + srn_budget@GOTTPOFF]",
+    "    ret",
+    ".size sr_budget_of_thread, . - sr_budget_of_thread",
+);
+
+/// Elsewhere generated code asks each time.
+#[cfg(not(target_arch = "x86_64"))]
+fn keep_budget_of_thread(_budget: *mut i64) {}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[unsafe(no_mangle)]
+extern "C" fn srn_budget_of_thread() -> *mut i64 {
+    Fibers::<Many>::places().1
+}

@@ -1,0 +1,226 @@
+//! Operations: their memory, their beginning and their end.
+
+use std::ptr;
+
+use antiphon_fiber::{Fibers, Lock, Threads};
+
+use crate::arena::exhausted;
+use crate::class::Class;
+use crate::errors;
+use crate::flavour::Flavour;
+use crate::invocation::{self, Found};
+use crate::layout::{At, Cap, Instance, Name, Op, OpTarget, kind};
+use crate::semaphore::Semaphore;
+
+// SAFETY of everything below: operations are in memory that is only ever used for operations, as the contract says.
+
+/// Makes an operation.
+///
+/// # Safety
+/// The memory is an operation's that is in no use; the name is static; the target lives as long as the operation.
+pub unsafe fn begin<S: Flavour>(
+    op: *mut Op,
+    of: *mut Instance,
+    name: Name,
+    kind: i32,
+    target: OpTarget,
+) {
+    let serial = S::runtime().serial();
+    unsafe {
+        op.write(Op {
+            serial,
+            kind,
+            pending: 0,
+            reserved: 0,
+            name,
+            instance: of,
+            target,
+        });
+    }
+}
+
+/// Ends operations that stand side by side: pending invocations are refused, capabilities find nothing any more.
+///
+/// # Safety
+/// They are operations, or zeroed.
+pub unsafe fn end<S: Flavour>(ops: *mut Op, count: i64) {
+    for number in 0..count as usize {
+        unsafe {
+            let op = ops.add(number);
+            let kind = std::mem::replace(&mut (*op).kind, kind::NONE);
+            (*op).serial = 0;
+            if kind == kind::INPUT {
+                Class::<S>::purge((*op).target.class.cast(), op);
+            }
+        }
+    }
+}
+
+/// Memory for so many operations, side by side; none of them is one yet.
+pub fn allocate<S: Flavour>(at: At, count: i64) -> *mut Op {
+    let _entered = Fibers::<S>::enter();
+    let spare = S::runtime()
+        .spare_ops
+        .lock()
+        .get_mut(&count)
+        .and_then(Vec::pop);
+    if let Some(ops) = spare {
+        return ops;
+    }
+    let Ok(wanted) = usize::try_from(count) else {
+        exhausted(at, count);
+    };
+    // SAFETY: calloc checks the product.
+    let ops: *mut Op = unsafe { libc::calloc(wanted.max(1), size_of::<Op>()) }.cast();
+    if ops.is_null() {
+        exhausted(at, count.saturating_mul(size_of::<Op>() as i64));
+    }
+    ops
+}
+
+/// Ends operations and keeps their memory for others.
+///
+/// # Safety
+/// They are from [`allocate`] with that count.
+pub unsafe fn free<S: Flavour>(ops: *mut Op, count: i64) {
+    let _entered = Fibers::<S>::enter();
+    unsafe { end::<S>(ops, count) };
+    let mut spare = S::runtime().spare_ops.lock();
+    spare.entry(count).or_default().push(ops);
+}
+
+/// new(op(...)): an input operation with a class of its own.
+///
+/// # Safety
+/// The instance lives, or is null.
+pub unsafe fn create<S: Flavour>(at: At, of: *mut Instance, name: Name) -> Cap {
+    let _entered = Fibers::<S>::enter();
+    let op = allocate::<S>(at, 1);
+    let class = Box::into_raw(Box::new(Class::<S>::new()));
+    let target = OpTarget {
+        class: class.cast(),
+    };
+    unsafe {
+        begin::<S>(op, of, name, kind::INPUT, target);
+        // What tells it from operations that a block or an instance ends.
+        (*op).reserved = DYNAMIC;
+        Cap {
+            op,
+            serial: (*op).serial,
+        }
+    }
+}
+
+const DYNAMIC: i32 = 1;
+
+/// destroy of an operation's capability.
+///
+/// # Safety
+/// As for all capabilities.
+pub unsafe fn destroy<S: Flavour>(at: At, cap: Cap) {
+    let _entered = Fibers::<S>::enter();
+    unsafe {
+        let Found::Op(op) = invocation::find(at, cap, "op no longer exists") else {
+            return;
+        };
+        if (*op).reserved != DYNAMIC {
+            errors::abort(at, "not a dynamic op");
+        }
+        // The class stays: somebody may wait in it.
+        free::<S>(op, 1);
+    }
+}
+
+/// ?cap
+///
+/// # Safety
+/// As for all capabilities.
+pub unsafe fn pending<S: Flavour>(at: At, cap: Cap) -> i32 {
+    unsafe {
+        let Found::Op(op) = invocation::find(at, cap, "op no longer exists") else {
+            return 0;
+        };
+        match (*op).kind {
+            kind::INPUT => (*op).pending,
+            kind::SEMAPHORE => {
+                let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
+                (*semaphore).value.max(0)
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Takes the oldest invocation of an operation; null if there is none and there is an else.
+///
+/// # Safety
+/// As for all capabilities; called by a process.
+#[inline(always)]
+pub unsafe fn receive<S: Flavour>(
+    at: At,
+    cap: Cap,
+    has_else: bool,
+) -> *mut crate::layout::Invocation {
+    let _entered = Fibers::<S>::enter();
+    unsafe {
+        let Found::Op(op) = invocation::find(at, cap, "op no longer exists") else {
+            if !has_else {
+                wait_for_ever::<S>(at);
+            }
+            return ptr::null_mut();
+        };
+        let name = (*op).name;
+        match (*op).kind {
+            kind::INPUT => {}
+            kind::SEMAPHORE => return receive_token::<S>(at, op, has_else),
+            _ => errors::abort(at, "cannot input from a proc operation"),
+        }
+        let class: *mut Class<S> = (*op).target.class.cast();
+        Class::enter(class, at, name, has_else);
+        loop {
+            let mut block = Class::first(class);
+            while !block.is_null() {
+                if (*block).op.op == op {
+                    Class::take(class, block);
+                    return block;
+                }
+                block = (*block).next;
+            }
+            if has_else {
+                Class::leave(class);
+                return ptr::null_mut();
+            }
+            Class::wait(class, at, name);
+        }
+    }
+}
+
+/// receive from a semaphore: a P, and a block for the sake of form.
+#[cold]
+unsafe fn receive_token<S: Flavour>(
+    at: At,
+    op: *mut Op,
+    has_else: bool,
+) -> *mut crate::layout::Invocation {
+    unsafe {
+        let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
+        if has_else && (*semaphore).value <= 0 {
+            return ptr::null_mut();
+        }
+        Semaphore::p(semaphore, at);
+        let block = invocation::allocate::<S>(at, size_of::<crate::layout::Invocation>() as i64);
+        (*block).is_replied = true;
+        block
+    }
+}
+
+/// Input from noop: nothing ever comes.
+#[cold]
+unsafe fn wait_for_ever<S: Flavour>(at: At) {
+    loop {
+        unsafe {
+            let this = S::this();
+            Semaphore::wait(&raw mut (*this).private, at, crate::process::Waits::Ever);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Processes: their descriptors, their start and their end.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use antiphon_fiber::{Birth, Detached, Fibers, Lock, Region, Servers, Word};
+
+use crate::arena;
+use crate::class::Class;
+use crate::errors;
+use crate::flavour::Flavour;
+use crate::instance;
+use crate::layout::{Arena, At, Instance, Name, ProcessHead};
+use crate::options;
+use crate::semaphore::Semaphore;
+
+/// What a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The run-time's own: never reported.
+    System,
+    Proc,
+    Body,
+    Final,
+}
+
+/// What a process waits for, for reports.
+#[derive(Debug, Clone, Copy)]
+pub enum Waits {
+    Nothing,
+    /// The semaphore's address.
+    Semaphore(*mut c_void),
+    /// An invocation of an operation; of any of several of a class if there is no name. The class's address.
+    Invocation(Name, *mut c_void),
+    /// The end or reply of an operation.
+    Reply(Name),
+    /// Invocations of a `co`.
+    Co,
+    /// The body or the final of a component.
+    Component(Name),
+    /// Something that never comes.
+    Ever,
+    Time,
+}
+
+/// A descriptor. Generated code sees the head. It is used again for other processes, and never unmapped.
+#[repr(C)]
+pub struct Process<S: Servers> {
+    pub head: ProcessHead,
+    /// "component.op", or the component's name.
+    pub name: Name,
+    pub role: Role,
+    pub waits_for: Waits,
+    pub instance: *mut Instance,
+    /// Where it waits for replies, for access to a class, and for bodies.
+    pub private: Semaphore<S>,
+    /// Known once it has begun.
+    pub fiber: Option<Detached<S>>,
+    pub is_killed: bool,
+    /// Of a process that waits for access to a class: whether its input statement has an else.
+    pub has_else: bool,
+    /// The next that waits for the same class.
+    pub next_waiting: *mut Process<S>,
+    /// The class that it looks through.
+    pub holds: *mut Class<S>,
+    /// How many were started before it.
+    pub number: u64,
+    /// Its neighbours among its instance's processes.
+    pub next: *mut Process<S>,
+    pub previous: *mut Process<S>,
+}
+
+/// A descriptor for a new process.
+fn take<S: Flavour>() -> *mut Process<S> {
+    let spare = S::runtime().spare_processes.lock().pop();
+    spare.unwrap_or_else(|| {
+        Box::into_raw(Box::new(Process {
+            head: ProcessHead {
+                at: ptr::null(),
+                arena: Arena::EMPTY,
+            },
+            name: ptr::null(),
+            role: Role::System,
+            waits_for: Waits::Nothing,
+            instance: ptr::null_mut(),
+            private: Semaphore::new(ptr::null(), 0),
+            fiber: None,
+            is_killed: false,
+            has_else: false,
+            next_waiting: ptr::null_mut(),
+            holds: ptr::null_mut(),
+            number: 0,
+            next: ptr::null_mut(),
+            previous: ptr::null_mut(),
+        }))
+    })
+}
+
+/// Starts a process of an instance, or of none. It is appended to the ready list; the caller goes on.
+///
+/// # Safety
+/// The instance lives; `run` keeps the contract of its caller. The caller has entered the run-time.
+#[inline]
+pub unsafe fn start<S: Flavour>(
+    at: At,
+    instance: *mut Instance,
+    name: Name,
+    role: Role,
+    run: impl FnOnce(*mut Process<S>) + 'static,
+) {
+    let process = take::<S>();
+    let mut birth = Birth::default();
+    // SAFETY: a spare descriptor is nobody else's; the instance lives by the contract.
+    unsafe {
+        (*process).head.at = at;
+        (*process).name = name;
+        (*process).role = role;
+        (*process).waits_for = Waits::Nothing;
+        (*process).instance = instance;
+        (*process).fiber = None;
+        (*process).is_killed = false;
+        (*process).private.value = 0;
+        (*process).number = S::runtime().processes.add(1);
+        if !instance.is_null() {
+            instance::enlist(instance, process);
+            if (*instance).region >= 0 {
+                birth.region = Some(Region((*instance).region as usize));
+            }
+        }
+    }
+    let body = move || {
+        // SAFETY: the descriptor is this process's until `end`.
+        unsafe {
+            if begin(process) {
+                run(process);
+            }
+            end(process);
+        }
+    };
+    // SAFETY: what the body owns is used by one process at a time, and generated code keeps no address of a thread-local over a switch.
+    if let Err(error) = unsafe { Fibers::<S>::detach(birth, process.cast(), body) } {
+        errors::abort(at, &error.to_string());
+    }
+}
+
+/// Whether it is to run: it may have been killed before.
+unsafe fn begin<S: Flavour>(process: *mut Process<S>) -> bool {
+    // SAFETY: the caller's own descriptor.
+    unsafe {
+        if (*process).instance.is_null() {
+            (*process).fiber = Some(Fibers::<S>::this());
+            return true;
+        }
+        instance::with_processes::<S, _>((*process).instance, |_| {
+            (*process).fiber = Some(Fibers::<S>::this());
+            !(*process).is_killed
+        })
+    }
+}
+
+unsafe fn end<S: Flavour>(process: *mut Process<S>) {
+    let _entered = <Fibers<S> as antiphon_fiber::Threads>::enter();
+    // SAFETY: the caller's own descriptor, which it does not use afterwards.
+    unsafe {
+        arena::release_all(&mut (*process).head.arena);
+        if !(*process).instance.is_null() {
+            instance::leave(process);
+        }
+    }
+    S::runtime().spare_processes.lock().push(process);
+}
+
+/// Runs generated code. Under a model with time slices, ticks switch in it.
+///
+/// # Safety
+/// The code is generated code, and the caller a process.
+#[inline(always)]
+pub unsafe fn generated<S: Flavour, T>(code: impl FnOnce() -> T) -> T {
+    if options::is_sliced() {
+        // SAFETY: generated code takes no lock and allocates nothing between two calls of the run-time.
+        unsafe { Fibers::<S>::sliceable(code) }
+    } else {
+        code()
+    }
+}
+
+/// A killed process is gone.
+pub fn discarded<S: Flavour>(process: *mut ()) {
+    if !process.is_null() {
+        // SAFETY: it does not run any more, and its fiber kept it.
+        unsafe { end::<S>(process.cast()) };
+    }
+}
+
+/// The calling process does not run any more.
+pub fn die<S: Flavour>() -> ! {
+    let this = Fibers::<S>::this();
+    // SAFETY: the caller's own descriptor.
+    unsafe { (*S::this()).is_killed = true };
+    loop {
+        // SAFETY: it was killed with its instance, and nobody waits for what is on its stack.
+        unsafe { this.kill() };
+        <Fibers<S> as antiphon_fiber::Threads>::yield_now();
+    }
+}

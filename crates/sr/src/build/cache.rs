@@ -1,0 +1,131 @@
+//! Where executables are kept: a folder for each, which appears whole, and of which the least used are thrown away.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use super::{BuildError, Executable};
+
+/// The executable's name in its folder.
+pub(super) const PROGRAM: &str = "program";
+
+/// The warnings' name in it.
+const WARNINGS: &str = "warnings";
+
+/// So many executables are kept; one has about half a megabyte.
+const MOST: usize = 400;
+
+/// A folder that was begun so long ago is what a build left that was killed.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+const UNFINISHED: &str = "unfinished-";
+
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    pub(super) fn new(folder: &Path) -> Cache {
+        // The compiler is told places in it, wherever it runs.
+        Cache {
+            folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
+        }
+    }
+
+    pub(super) fn place(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub(super) fn find(&self, key: &str) -> Option<Executable> {
+        let place = self.place(key);
+        let warnings = fs::read_to_string(place.join(WARNINGS)).ok()?;
+        let path = place.join(PROGRAM);
+        // The last use, which says what is thrown away first. A cache that cannot be written is still one to read.
+        if let Ok(file) = fs::File::open(place.join(WARNINGS)) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        path.is_file().then_some(Executable { path, warnings })
+    }
+
+    /// A folder to build in, which is removed unless it is moved to its place.
+    pub(super) fn unfinished(&self) -> Result<TempDir, BuildError> {
+        fs::create_dir_all(&self.folder).map_err(BuildError::file(&self.folder))?;
+        tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .tempdir_in(&self.folder)
+            .map_err(BuildError::file(&self.folder))
+    }
+
+    /// Moves a folder to its place, unless another process was faster: then that one's is as good.
+    pub(super) fn move_to(&self, folder: TempDir, place: &Path) -> Result<(), BuildError> {
+        match fs::rename(folder.path(), place) {
+            Ok(()) => {
+                let _ = folder.keep();
+                Ok(())
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
+                ) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(BuildError::file(place)(error)),
+        }
+    }
+
+    pub(super) fn keep(
+        &self,
+        key: &str,
+        folder: TempDir,
+        warnings: &str,
+    ) -> Result<Executable, BuildError> {
+        let path = folder.path().join(WARNINGS);
+        fs::write(&path, warnings).map_err(BuildError::file(&path))?;
+        let place = self.place(key);
+        self.move_to(folder, &place)?;
+        self.tidy(key);
+        Ok(Executable {
+            path: place.join(PROGRAM),
+            warnings: warnings.to_owned(),
+        })
+    }
+
+    /// Keeps C that the compiler refused, for whoever looks into it.
+    pub(super) fn keep_refused(&self, key: &str, text: &str) -> Result<PathBuf, BuildError> {
+        let path = self.place(&format!("refused-{key}.c"));
+        fs::write(&path, text).map_err(BuildError::file(&path))?;
+        Ok(path)
+    }
+
+    /// Throws away what was not used for longest, and what killed builds left. Nothing depends on it, so what fails here fails silently.
+    fn tidy(&self, newest: &str) {
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return;
+        };
+        let mut kept = Vec::new();
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(UNFINISHED) {
+                if age(&path).is_some_and(|age| age > ABANDONED) {
+                    let _ = fs::remove_dir_all(&path);
+                }
+            } else if let Some(age) = age(&path.join(WARNINGS)).filter(|_| name != newest) {
+                kept.push((age, path));
+            }
+        }
+        kept.sort();
+        for (_, path) in kept.iter().skip(MOST - 1) {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+fn age(path: &Path) -> Option<Duration> {
+    fs::metadata(path).ok()?.modified().ok()?.elapsed().ok()
+}

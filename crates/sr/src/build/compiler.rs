@@ -1,0 +1,101 @@
+//! The system's C compiler.
+
+use std::time::Duration;
+
+use antiphon_runner::{Error as RunnerError, Program};
+
+use super::BuildError;
+
+/// What a C compiler says its version in at most.
+const VERSION_LIMIT: Duration = Duration::from_secs(20);
+
+/// What a program is compiled in at most.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Lines of the compiler's messages that are shown.
+const SHOWN: usize = 20;
+
+/// Every program's flags: integers wrap; objects are reached through views of other types; the run-time switches on the stack below a function's frame.
+/// Warnings about what we wrote are no use to a user.
+const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-O2",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-w",
+    "-pipe",
+    #[cfg(target_arch = "x86_64")]
+    "-mno-red-zone",
+];
+
+/// What it is all linked with, and without functions that nobody calls.
+const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-ldl", "-Wl,--gc-sections"];
+
+/// The system's C compiler.
+#[derive(Debug, Clone)]
+pub struct Compiler {
+    command: String,
+    version: String,
+}
+
+impl Compiler {
+    /// The command in `CC`, else `cc`.
+    ///
+    /// # Errors
+    /// There is none, or it does not tell its version.
+    pub fn of_system() -> Result<Compiler, BuildError> {
+        let command = std::env::var("CC")
+            .ok()
+            .filter(|c| !c.trim().is_empty())
+            .unwrap_or_else(|| "cc".to_owned());
+        let mut compiler = Compiler {
+            command,
+            version: String::new(),
+        };
+        let asked = compiler
+            .program(&["--version".to_owned()])
+            .time_limit(VERSION_LIMIT);
+        let output = asked.run().and_then(|output| output.success());
+        compiler.version = output
+            .and_then(|output| Ok(output.text()?.to_owned()))
+            .map_err(|error| compiler.failed(error))?;
+        Ok(compiler)
+    }
+
+    /// What it says of itself.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Compiles and links; its complaint, if it has one.
+    pub(super) fn run(&self, words: &[String]) -> Result<Option<String>, BuildError> {
+        let mut all: Vec<String> = FLAGS.iter().map(|&flag| flag.to_owned()).collect();
+        all.extend(words.iter().cloned());
+        all.extend(LIBRARIES.iter().map(|&word| word.to_owned()));
+        let output = self.program(&all).time_limit(LIMIT).run();
+        let output = output.map_err(|error| self.failed(error))?;
+        match output.success() {
+            Ok(_) => Ok(None),
+            Err(RunnerError::Exited { last_words, .. }) => {
+                let lines: Vec<&str> = last_words.lines().take(SHOWN).collect();
+                Ok(Some(lines.join("\n")))
+            }
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// `CC` may hold more than a name: `ccache gcc`.
+    fn program(&self, words: &[String]) -> Program {
+        let mut parts = self.command.split_whitespace();
+        let program = Program::new(parts.next().unwrap_or("cc"));
+        // Messages in the language that we look for words in.
+        program.args(parts).args(words).env("LC_ALL", "C")
+    }
+
+    fn failed(&self, error: RunnerError) -> BuildError {
+        match error {
+            RunnerError::Missing { program } => BuildError::NoCompiler { command: program },
+            other => BuildError::Compiler(Box::new(other)),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Specifications and the bodies that stand apart from them.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::Diagnostic;
+use crate::syntax::{Body, Component, ComponentKind, Item};
+
+/// A component with its body, wherever that stands.
+pub(super) struct Unit<'a> {
+    /// Name, kind, parameters and specification.
+    pub(super) head: &'a Component,
+    /// The body's items; none for an abstract resource. A global always has a body.
+    pub(super) body: Option<&'a [Item]>,
+    /// The place of the specification or the body, whichever comes later, among those of all components; none if there is no body.
+    pub(super) order: Option<usize>,
+    /// The place of the specification.
+    head_order: usize,
+}
+
+/// Finds each component's body. A component with two specifications, a body without specification and the like are errors.
+pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>) {
+    let mut units: Vec<Unit<'_>> = Vec::new();
+    let mut diagnostics = Vec::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let all = || files.iter().flatten().enumerate();
+    for (order, component) in all() {
+        if component.kind == ComponentKind::SeparateBody {
+            continue;
+        }
+        if numbers.contains_key(component.name.text.as_str()) {
+            diagnostics.push(twice(component));
+            continue;
+        }
+        numbers.insert(&component.name.text, units.len());
+        units.push(unit(component, order));
+    }
+    for (order, component) in all() {
+        let Body::Items(items) = &component.body else {
+            continue;
+        };
+        if component.kind != ComponentKind::SeparateBody {
+            continue;
+        }
+        let Some(&number) = numbers.get(component.name.text.as_str()) else {
+            let message = format!("there is no specification of {}", component.name.text);
+            let mend = "name the file that has it on the command line, too";
+            diagnostics.push(Diagnostic::error(component.name.span, message).mend(mend));
+            continue;
+        };
+        let unit = &mut units[number];
+        if unit.order.is_some() && !is_implied(unit) {
+            diagnostics.push(twice(component));
+            continue;
+        }
+        unit.body = Some(items);
+        unit.order = Some(order.max(unit.head_order));
+    }
+    for unit in &units {
+        if unit.body.is_none() && unit.head.body == Body::Separate {
+            let message = format!("the body of {} is missing", unit.head.name.text);
+            let mend = "name the file that has it on the command line, too";
+            diagnostics.push(Diagnostic::error(unit.head.name.span, message).mend(mend));
+        }
+    }
+    (units, diagnostics)
+}
+
+fn unit(component: &Component, order: usize) -> Unit<'_> {
+    let body: Option<&[Item]> = match &component.body {
+        Body::Items(items) => Some(items),
+        Body::None if component.kind == ComponentKind::Global => Some(&[]),
+        Body::None | Body::Separate => None,
+    };
+    Unit {
+        head: component,
+        body,
+        order: body.map(|_| order),
+        head_order: order,
+    }
+}
+
+/// Whether a global's body was not written.
+fn is_implied(unit: &Unit<'_>) -> bool {
+    unit.head.body == Body::None
+}
+
+fn twice(component: &Component) -> Diagnostic {
+    let message = format!("{} is there twice", component.name.text);
+    let mend = "give one of them another name, or leave one of the files out";
+    Diagnostic::error(component.name.span, message).mend(mend)
+}

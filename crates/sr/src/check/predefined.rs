@@ -1,0 +1,536 @@
+//! Predefined functions and values. They are no keywords: a declaration of the program comes first.
+
+use crate::program::*;
+use crate::source::Span;
+use crate::syntax;
+
+use super::Checker;
+
+/// A predefined function: its name, and how many arguments it has.
+struct Known {
+    name: &'static str,
+    function: Predefined,
+    least: usize,
+    most: usize,
+}
+
+const MANY: usize = usize::MAX;
+
+const fn known(name: &'static str, function: Predefined, least: usize, most: usize) -> Known {
+    Known {
+        name,
+        function,
+        least,
+        most,
+    }
+}
+
+/// All of them. `lb1` and its like are the older forms of `lb` and `ub` with a dimension.
+static KNOWN: &[Known] = &[
+    known("lb", Predefined::Lb, 1, 2),
+    known("ub", Predefined::Ub, 1, 2),
+    known("lb1", Predefined::Lb, 1, 1),
+    known("ub1", Predefined::Ub, 1, 1),
+    known("lb2", Predefined::Lb, 1, 1),
+    known("ub2", Predefined::Ub, 1, 1),
+    known("pred", Predefined::Pred, 1, 1),
+    known("succ", Predefined::Succ, 1, 1),
+    known("length", Predefined::Length, 1, 1),
+    known("maxlength", Predefined::Maxlength, 1, 1),
+    known("chars", Predefined::Chars, 1, 1),
+    known("locate", Predefined::Locate, 2, 3),
+    known("myresource", Predefined::Myresource, 0, 0),
+    known("mymachine", Predefined::Mymachine, 0, 0),
+    known("myvm", Predefined::Myvm, 0, 0),
+    known("mypriority", Predefined::Mypriority, 0, 0),
+    known("setpriority", Predefined::Setpriority, 1, 1),
+    known("free", Predefined::Free, 1, 1),
+    known("abs", Predefined::Abs, 1, 1),
+    known("min", Predefined::Min, 1, MANY),
+    known("max", Predefined::Max, 1, MANY),
+    known("sqrt", Predefined::Sqrt, 1, 1),
+    known("log", Predefined::Log, 1, 2),
+    known("exp", Predefined::Exp, 1, 2),
+    known("ceil", Predefined::Ceil, 1, 1),
+    known("floor", Predefined::Floor, 1, 1),
+    known("round", Predefined::Round, 1, 1),
+    known("sin", Predefined::Sin, 1, 1),
+    known("cos", Predefined::Cos, 1, 1),
+    known("tan", Predefined::Tan, 1, 1),
+    known("asin", Predefined::Asin, 1, 1),
+    known("acos", Predefined::Acos, 1, 1),
+    known("atan", Predefined::Atan, 1, 2),
+    known("random", Predefined::Random, 0, 2),
+    known("seed", Predefined::Seed, 1, 1),
+    known("numargs", Predefined::Numargs, 0, 0),
+    known("getarg", Predefined::Getarg, 2, 2),
+    known("nap", Predefined::Nap, 1, 1),
+    known("age", Predefined::Age, 0, 0),
+    known("open", Predefined::Open, 2, 2),
+    known("flush", Predefined::Flush, 1, 1),
+    known("close", Predefined::Close, 1, 1),
+    known("remove", Predefined::Remove, 1, 1),
+    known("get", Predefined::Get, 1, 2),
+    known("put", Predefined::Put, 1, 2),
+    known("seek", Predefined::Seek, 3, 3),
+    known("where", Predefined::Where, 1, 1),
+    known("read", Predefined::Read, 0, MANY),
+    known("scanf", Predefined::Scanf, 1, MANY),
+    known("sscanf", Predefined::Sscanf, 2, MANY),
+    known("write", Predefined::Write, 0, MANY),
+    known("writes", Predefined::Writes, 0, MANY),
+    known("printf", Predefined::Printf, 1, MANY),
+    known("sprintf", Predefined::Sprintf, 2, MANY),
+];
+
+/// Ways to open a file, and what a position in it counts from; the numbers are the literals' ordinals.
+const LITERALS: &[(&str, u8, i32)] = &[
+    ("READ", 0, 0),
+    ("WRITE", 0, 1),
+    ("READWRITE", 0, 2),
+    ("ABSOLUTE", 1, 0),
+    ("RELATIVE", 1, 1),
+    ("EXTEND", 1, 2),
+];
+
+/// What input functions give at the end of a file.
+const END_OF_FILE: i32 = -1;
+
+impl Checker<'_> {
+    /// Whether a predefined function has that name.
+    pub(super) fn is_predefined(name: &str) -> bool {
+        KNOWN.iter().any(|k| k.name == name)
+    }
+
+    /// The names of all predefined functions and values.
+    pub(super) fn predefined_names() -> impl Iterator<Item = &'static str> {
+        let functions = KNOWN.iter().map(|k| k.name);
+        functions.chain(LITERALS.iter().map(|l| l.0)).chain(["EOF"])
+    }
+
+    /// A predefined value of that name.
+    pub(super) fn predeclared_value(&mut self, name: &str, span: Span) -> Option<Expression> {
+        if name == "EOF" {
+            let kind = ExpressionKind::Constant(Constant::Ordinal(END_OF_FILE));
+            return Some(self.made(kind, Type::Int, span));
+        }
+        let (_, family, ordinal) = LITERALS.iter().find(|l| l.0 == name)?;
+        let of = self.literal_type(*family);
+        let kind = ExpressionKind::Constant(Constant::Ordinal(*ordinal));
+        Some(Expression { kind, of, span })
+    }
+
+    /// A predefined type of that name.
+    pub(super) fn predefined_type(&mut self, name: &str) -> Option<TypeId> {
+        match name {
+            "accessmode" => Some(self.literal_type(0)),
+            "seektype" => Some(self.literal_type(1)),
+            _ => None,
+        }
+    }
+
+    /// The type of the literals of a family: an enumeration, made when it is first met.
+    fn literal_type(&mut self, family: u8) -> TypeId {
+        let name = if family == 0 {
+            "accessmode"
+        } else {
+            "seektype"
+        };
+        let enumerations = &mut self.program.types.enumerations;
+        let literals: Vec<String> = LITERALS
+            .iter()
+            .filter(|l| l.1 == family)
+            .map(|l| l.0.to_owned())
+            .collect();
+        let found = enumerations
+            .iter()
+            .position(|e| e.name.as_deref() == Some(name) && e.literals == literals);
+        let number = found.unwrap_or_else(|| {
+            enumerations.push(Enumeration {
+                name: Some(name.to_owned()),
+                literals,
+            });
+            enumerations.len() - 1
+        });
+        self.number(Type::Enum(number as u32))
+    }
+
+    /// A call of a predefined function.
+    pub(super) fn predefined(
+        &mut self,
+        name: &str,
+        arguments: &[syntax::Expression],
+        span: Span,
+    ) -> Expression {
+        let Some(known) = KNOWN.iter().find(|k| k.name == name) else {
+            return self.wrong(span);
+        };
+        let count = arguments.len();
+        if count < known.least || count > known.most {
+            let needs = match (known.least, known.most) {
+                (least, MANY) => format!("{least} or more"),
+                (least, most) if least == most => least.to_string(),
+                (least, most) => format!("{least} to {most}"),
+            };
+            let message = format!("{name} has {needs} arguments, and {count} are given");
+            match self.hidden(name) {
+                Some(mend) => self.error_with(span, message, mend),
+                None => self.error(span, message),
+            }
+            return self.wrong(span);
+        }
+        let (values, of) = self.predefined_arguments(known, arguments, span);
+        if values.iter().any(|v| self.is_wrong(v)) {
+            return self.wrong(span);
+        }
+        self.made(ExpressionKind::Predefined(known.function, values), of, span)
+    }
+
+    fn predefined_arguments(
+        &mut self,
+        known: &Known,
+        arguments: &[syntax::Expression],
+        span: Span,
+    ) -> (Vec<Expression>, Type) {
+        use Predefined as P;
+        match known.function {
+            P::Lb | P::Ub => self.bound_of(known.name, arguments, span),
+            P::Pred | P::Succ => self.neighbour(&arguments[0]),
+            P::Length | P::Maxlength => (self.each(arguments, &[text()]), Type::Int),
+            P::Chars => self.characters(&arguments[0]),
+            P::Min | P::Max => self.extreme(arguments),
+            P::Abs => self.absolute(&arguments[0]),
+            P::Sqrt
+            | P::Log
+            | P::Exp
+            | P::Ceil
+            | P::Floor
+            | P::Round
+            | P::Sin
+            | P::Cos
+            | P::Tan
+            | P::Asin
+            | P::Acos
+            | P::Atan
+            | P::Random => (self.each(arguments, &[Type::Real, Type::Real]), Type::Real),
+            P::Seed => (self.each(arguments, &[Type::Real]), Type::Nothing),
+            P::Numargs | P::Age | P::Mypriority => (Vec::new(), Type::Int),
+            P::Getarg => {
+                let number = self.integer(&arguments[0]);
+                let mut values = vec![number];
+                values.extend(self.readable(&arguments[1..]));
+                (values, Type::Int)
+            }
+            P::Nap | P::Setpriority => (self.each(arguments, &[Type::Int]), Type::Nothing),
+            P::Myresource => (Vec::new(), Type::Resource(self.component)),
+            P::Mymachine | P::Myvm | P::Locate => (vec![self.no_machines(span)], Type::Nothing),
+            P::Free => {
+                let value = self.of_type(&arguments[0], Type::Pointer(None));
+                (vec![value], Type::Nothing)
+            }
+            P::Open => {
+                let mode = self.literal_type(0);
+                (self.file_choice(arguments, text(), mode), Type::File)
+            }
+            P::Flush | P::Close => (self.each(arguments, &[Type::File]), Type::Nothing),
+            P::Remove => (self.each(arguments, &[text()]), Type::Bool),
+            P::Where => (self.each(arguments, &[Type::File]), Type::Int),
+            P::Seek => {
+                let from = self.literal_type(1);
+                let mut values = self.file_choice(&arguments[..2], Type::File, from);
+                values.push(self.integer(&arguments[2]));
+                (values, Type::Int)
+            }
+            P::Get => self.get(arguments),
+            P::Put => self.put(arguments),
+            P::Read => {
+                let (mut values, rest) = self.file_first(arguments, Constant::Stdin, span);
+                values.extend(self.readable(rest));
+                (values, Type::Int)
+            }
+            P::Scanf => {
+                let (mut values, rest) = self.file_first(arguments, Constant::Stdin, span);
+                self.format_and(rest, &mut values, span, Self::readable);
+                (values, Type::Int)
+            }
+            P::Sscanf => {
+                let mut values = vec![self.of_type(&arguments[0], text())];
+                self.format_and(&arguments[1..], &mut values, span, Self::readable);
+                (values, Type::Int)
+            }
+            P::Write | P::Writes => {
+                let (mut values, rest) = self.file_first(arguments, Constant::Stdout, span);
+                values.extend(self.writable(rest));
+                (values, Type::Nothing)
+            }
+            P::Printf => {
+                let (mut values, rest) = self.file_first(arguments, Constant::Stdout, span);
+                self.format_and(rest, &mut values, span, Self::writable);
+                (values, Type::Nothing)
+            }
+            P::Sprintf => {
+                let place = self.addressable(&arguments[0]);
+                let mut values = vec![self.needs_text(place)];
+                self.format_and(&arguments[1..], &mut values, span, Self::writable);
+                (values, Type::Nothing)
+            }
+        }
+    }
+
+    /// Arguments of one type each.
+    fn each(&mut self, arguments: &[syntax::Expression], types: &[Type]) -> Vec<Expression> {
+        arguments
+            .iter()
+            .zip(types)
+            .map(|(argument, of)| self.of_type(argument, of.clone()))
+            .collect()
+    }
+
+    fn bound_of(
+        &mut self,
+        name: &str,
+        arguments: &[syntax::Expression],
+        span: Span,
+    ) -> (Vec<Expression>, Type) {
+        let array = self.expression(&arguments[0]);
+        let dimension = match arguments.get(1) {
+            Some(given) => self.integer(given),
+            None => {
+                let n = if name.ends_with('2') { 2 } else { 1 };
+                self.made(
+                    ExpressionKind::Constant(Constant::Ordinal(n)),
+                    Type::Int,
+                    span,
+                )
+            }
+        };
+        if self.is_wrong(&array) || self.is_wrong(&dimension) {
+            return (vec![self.wrong(span)], Type::Wrong);
+        }
+        let dimensions = self.program.types.flat(array.of).0;
+        if dimensions.is_empty() {
+            let has = self.type_name(array.of);
+            let wrong = self.refuse(
+                array.span,
+                format!("{name} is of arrays, and this is {has}"),
+            );
+            return (vec![wrong], Type::Wrong);
+        }
+        let Some(Constant::Ordinal(n)) = self.fold(&dimension) else {
+            let wrong = self.refuse(dimension.span, "the dimension must be a constant");
+            return (vec![wrong], Type::Wrong);
+        };
+        let at = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
+        let Some(chosen) = dimensions.get(at) else {
+            let count = dimensions.len();
+            let wrong = self.refuse(
+                dimension.span,
+                format!("there is no dimension {n}: the array has {count}"),
+            );
+            return (vec![wrong], Type::Wrong);
+        };
+        let of = self.kind(chosen.index).clone();
+        let dimension = Expression {
+            kind: ExpressionKind::Constant(Constant::Ordinal(n)),
+            ..dimension
+        };
+        (vec![array, dimension], of)
+    }
+
+    fn neighbour(&mut self, argument: &syntax::Expression) -> (Vec<Expression>, Type) {
+        let value = self.ordered(argument);
+        let of = self.kind(value.of).clone();
+        if of == Type::Real {
+            let wrong = self.refuse(argument.span, "a real has no neighbour");
+            return (vec![wrong], Type::Wrong);
+        }
+        (vec![value], of)
+    }
+
+    fn characters(&mut self, argument: &syntax::Expression) -> (Vec<Expression>, Type) {
+        let value = self.expression(argument);
+        let text = self.number(text());
+        let value = if matches!(self.kind(value.of), Type::Text(_)) {
+            value
+        } else {
+            let span = value.span;
+            self.explicit(value, text, span)
+        };
+        let of = self.character_array();
+        (vec![value], of)
+    }
+
+    /// An array of characters, from 1.
+    fn character_array(&mut self) -> Type {
+        let (index, element) = (self.number(Type::Int), self.number(Type::Char));
+        let dimension = Dimension {
+            index,
+            low: Extent::Known(1),
+            high: Extent::Any,
+        };
+        Type::Array(vec![dimension], element)
+    }
+
+    fn extreme(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
+        let values: Vec<Expression> = arguments.iter().map(|a| self.ordered(a)).collect();
+        let real = self.number(Type::Real);
+        let of = if values.iter().any(|v| v.of == real) {
+            real
+        } else {
+            values[0].of
+        };
+        let values = values
+            .into_iter()
+            .map(|value| self.convert_to(value, of))
+            .collect();
+        let of = self.kind(of).clone();
+        (values, of)
+    }
+
+    fn absolute(&mut self, argument: &syntax::Expression) -> (Vec<Expression>, Type) {
+        let value = self.expression(argument);
+        if *self.kind(value.of) == Type::Real {
+            return (vec![value], Type::Real);
+        }
+        let int = self.number(Type::Int);
+        (vec![self.convert_to(value, int)], Type::Int)
+    }
+
+    fn file_choice(
+        &mut self,
+        arguments: &[syntax::Expression],
+        first: Type,
+        choice: TypeId,
+    ) -> Vec<Expression> {
+        let first = self.of_type(&arguments[0], first);
+        let mode = self.expression(&arguments[1]);
+        vec![first, self.convert_to(mode, choice)]
+    }
+
+    /// The file that comes first, or the one that is meant if none does; and the rest of the arguments.
+    fn file_first<'b>(
+        &mut self,
+        arguments: &'b [syntax::Expression],
+        otherwise: Constant,
+        span: Span,
+    ) -> (Vec<Expression>, &'b [syntax::Expression]) {
+        if let Some((first, rest)) = arguments.split_first() {
+            // Looked at twice if it is no file: what was found wrong is reported the second time.
+            let errors = self.diagnostics.len();
+            let value = self.expression(first);
+            if matches!(self.kind(value.of), Type::File | Type::Null | Type::Noop) {
+                let file = self.number(Type::File);
+                return (vec![self.convert_to(value, file)], rest);
+            }
+            self.diagnostics.truncate(errors);
+        }
+        let file = self.made(ExpressionKind::Constant(otherwise), Type::File, span);
+        (vec![file], arguments)
+    }
+
+    fn format_and(
+        &mut self,
+        arguments: &[syntax::Expression],
+        values: &mut Vec<Expression>,
+        span: Span,
+        rest: fn(&mut Self, &[syntax::Expression]) -> Vec<Expression>,
+    ) {
+        let Some((format, others)) = arguments.split_first() else {
+            values.push(self.refuse(span, "a format is needed"));
+            return;
+        };
+        values.push(self.of_type(format, text()));
+        values.extend(rest(self, others));
+    }
+
+    /// Values that can be written.
+    fn writable(&mut self, arguments: &[syntax::Expression]) -> Vec<Expression> {
+        arguments
+            .iter()
+            .map(|argument| {
+                let value = self.expression(argument);
+                self.needs_convertible(value)
+            })
+            .collect()
+    }
+
+    /// Places that can be read to.
+    fn readable(&mut self, arguments: &[syntax::Expression]) -> Vec<Expression> {
+        arguments
+            .iter()
+            .map(|argument| {
+                let place = self.addressable(argument);
+                self.needs_convertible(place)
+            })
+            .collect()
+    }
+
+    fn needs_convertible(&mut self, value: Expression) -> Expression {
+        if self.is_wrong(&value) || self.is_convertible(value.of) {
+            return value;
+        }
+        let has = self.type_name(value.of);
+        self.refuse(
+            value.span,
+            format!("{has} has no form as text: it can be neither written nor read"),
+        )
+    }
+
+    fn needs_text(&mut self, value: Expression) -> Expression {
+        if self.is_wrong(&value) || matches!(self.kind(value.of), Type::Text(_)) {
+            return value;
+        }
+        let has = self.type_name(value.of);
+        self.refuse(
+            value.span,
+            format!("a string is needed here, and this is {has}"),
+        )
+    }
+
+    fn get(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
+        let (mut values, last) = self.file_and_last(arguments, Constant::Stdin);
+        let place = self.addressable(last);
+        values.push(self.needs_characters(place));
+        (values, Type::Int)
+    }
+
+    fn put(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
+        let (mut values, last) = self.file_and_last(arguments, Constant::Stdout);
+        let value = self.expression(last);
+        values.push(self.needs_characters(value));
+        (values, Type::Nothing)
+    }
+
+    fn file_and_last<'b>(
+        &mut self,
+        arguments: &'b [syntax::Expression],
+        otherwise: Constant,
+    ) -> (Vec<Expression>, &'b syntax::Expression) {
+        let last = &arguments[arguments.len() - 1];
+        let file = match arguments {
+            [file, _] => self.of_type(file, Type::File),
+            _ => self.made(ExpressionKind::Constant(otherwise), Type::File, last.span),
+        };
+        (vec![file], last)
+    }
+
+    fn needs_characters(&mut self, value: Expression) -> Expression {
+        let fits = match self.kind(value.of) {
+            Type::Wrong | Type::Text(_) => true,
+            Type::Array(..) => self.is_convertible(value.of),
+            _ => false,
+        };
+        if fits {
+            return value;
+        }
+        let has = self.type_name(value.of);
+        self.refuse(
+            value.span,
+            format!("a string or an array of characters is needed here, and this is {has}"),
+        )
+    }
+}
+
+fn text() -> Type {
+    Type::Text(Extent::Any)
+}

@@ -1,0 +1,125 @@
+//! Which resources' capabilities stand for those of others, and by which operations.
+
+use crate::program::*;
+
+use super::Checker;
+use super::convert::DEPTH;
+use super::walk::{Node, each};
+
+impl Checker<'_> {
+    /// Whether instances of a resource have all operations that those of another export: it is that, extends it, or is like it.
+    pub(super) fn offers(&self, resource: ComponentId, other: ComponentId) -> bool {
+        resource == other
+            || self.exports_alike(resource, other)
+            || self
+                .exports(other)
+                .all(|wanted| self.namesake(wanted, resource).is_some())
+    }
+
+    /// Whether two resources export operations of the same kinds in the same order; names do not count, as in the original.
+    fn exports_alike(&self, a: ComponentId, b: ComponentId) -> bool {
+        self.exports(a).count() == self.exports(b).count()
+            && self
+                .exports(a)
+                .zip(self.exports(b))
+                .all(|(a, b)| self.is_alike_operation(a, b))
+    }
+
+    fn is_alike_operation(&self, a: OperationId, b: OperationId) -> bool {
+        let (a, b) = (
+            &self.program.operations[a.index()],
+            &self.program.operations[b.index()],
+        );
+        a.dimensions.len() == b.dimensions.len()
+            && self.is_signature_alike(a.signature, b.signature, DEPTH)
+    }
+
+    /// The operation of the same name and kind that a resource exports.
+    fn namesake(&self, wanted: OperationId, resource: ComponentId) -> Option<OperationId> {
+        let name = &self.program.operations[wanted.index()].name;
+        self.exports(resource).find(|has| {
+            self.program.operations[has.index()].name == *name
+                && self.is_alike_operation(*has, wanted)
+        })
+    }
+
+    /// The operations that a component exports.
+    pub(super) fn exports(&self, component: ComponentId) -> impl Iterator<Item = OperationId> + '_ {
+        self.program.components[component.index()]
+            .operations
+            .iter()
+            .copied()
+            .filter(|o| self.program.operations[o.index()].is_exported)
+    }
+
+    /// Notes for each conversion of a resource's capability to another's which operations stand for which.
+    pub(super) fn counterparts(&mut self) {
+        let mut conversions = Vec::new();
+        for code in &self.program.codes {
+            each(&code.block, &mut |node| {
+                if let Some(conversion) = self.conversion(node)
+                    && !conversions.contains(&conversion)
+                {
+                    conversions.push(conversion);
+                }
+            });
+        }
+        // What is converted twice stands for the last, too.
+        let mut at = 0;
+        while at < conversions.len() {
+            let (from, to) = conversions[at];
+            for other in 0..conversions.len() {
+                let (again, last) = conversions[other];
+                if again == to && last != from && !conversions.contains(&(from, last)) {
+                    conversions.push((from, last));
+                }
+                let (first, middle) = conversions[other];
+                if middle == from && first != to && !conversions.contains(&(first, to)) {
+                    conversions.push((first, to));
+                }
+            }
+            at += 1;
+        }
+        for (from, to) in conversions {
+            let pairs = self.counterparts_of(from, to);
+            self.program.counterparts.extend(pairs);
+        }
+    }
+
+    /// From and to, if a node converts a resource's capability to that of another.
+    fn conversion(&self, node: Node<'_>) -> Option<(ComponentId, ComponentId)> {
+        let Node::Expression(expression) = node else {
+            return None;
+        };
+        let ExpressionKind::Convert(value) = &expression.kind else {
+            return None;
+        };
+        match (self.kind(value.of), self.kind(expression.of)) {
+            (Type::Resource(from), Type::Resource(to)) if from != to => Some((*from, *to)),
+            _ => None,
+        }
+    }
+
+    fn counterparts_of(&self, from: ComponentId, to: ComponentId) -> Vec<Counterpart> {
+        let inherited = |wanted: OperationId| {
+            self.exports(from).find(|has| {
+                let origin = |o: &OperationId| self.program.operations[o.index()].inherits;
+                std::iter::successors(Some(*has), origin).any(|o| o == wanted)
+            })
+        };
+        let is_by_place = self.exports_alike(from, to);
+        let wanted = self.exports(to).enumerate();
+        wanted
+            .filter_map(|(at, wanted)| {
+                let by_place = || self.exports(from).nth(at).filter(|_| is_by_place);
+                let stands_for_it = inherited(wanted)
+                    .or_else(by_place)
+                    .or_else(|| self.namesake(wanted, from))?;
+                Some(Counterpart {
+                    wanted,
+                    stands_for_it,
+                })
+            })
+            .collect()
+    }
+}

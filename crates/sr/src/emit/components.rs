@@ -1,0 +1,390 @@
+//! Components: the structs of their instances, their bodies, and the tables by which the run-time knows them.
+
+use super::function::{Answer, Function};
+use super::types::{Class, pointer_to};
+use super::unit::{Unit, c_string};
+use super::writer::Writer;
+use crate::program::*;
+use crate::source::Span;
+
+impl Unit<'_> {
+    fn components(&self) -> impl Iterator<Item = (ComponentId, &Component)> {
+        let rows = self.program.components.iter().enumerate();
+        rows.map(|(n, row)| (ComponentId(n as u32), row))
+    }
+
+    /// The structs of instances and of the parameters of `create`.
+    pub(super) fn write_components(&self, out: &mut Writer) {
+        for (component, row) in self.components() {
+            self.write_instance(component, row, out);
+            let name = self.names.component(component);
+            if row.body.is_some() {
+                out.line(format!("static const struct sr_component component_{name};"));
+            }
+            if row.is_global {
+                out.line(format!("static struct sr_instance *global_{name};"));
+                out.line(format!("#define g_{name} ((struct c_{name} *)global_{name})"));
+            }
+        }
+    }
+
+    fn write_instance(&self, component: ComponentId, row: &Component, out: &mut Writer) {
+        let name = self.names.component(component);
+        out.open(format!("struct c_{name} {{"));
+        out.line("struct sr_instance head;");
+        for variable in row.parameters.iter().chain(&row.variables) {
+            self.write_member(*variable, out);
+        }
+        for operation in &row.operations {
+            self.write_operation_member(*operation, out);
+        }
+        for class in &row.classes {
+            if matches!(self.program.classes[class.index()].home, Home::Component) {
+                out.line(format!("struct sr_class k_{};", class.0));
+            }
+        }
+        out.close("};");
+        if row.parameters.is_empty() && !self.has_regions(component) {
+            return;
+        }
+        out.open(format!("struct a_{name} {{"));
+        if self.has_regions(component) {
+            out.line("sr_int region;");
+        }
+        for variable in &row.parameters {
+            let c_type = self.value_type(self.program.variables[variable.index()].of);
+            out.line(format!("{};", self.declare(&c_type, self.names.variable(*variable))));
+        }
+        out.close("};");
+    }
+
+    fn write_member(&self, variable: VariableId, out: &mut Writer) {
+        let row = &self.program.variables[variable.index()];
+        let name = self.names.variable(variable);
+        let (_, element) = self.program.types.flat(row.of);
+        let function = Function::new(self, CodeId(0));
+        match (self.known_element(row.of), function.is_in_place(variable)) {
+            (Some(c_type), false) => {
+                out.line(format!("{}{name};", pointer_to(&c_type)));
+            }
+            _ => out.line(format!("{};", self.declare_storage(row.of, name))),
+        }
+        let is_array = matches!(self.class(row.of), Class::Array(_));
+        if is_array && self.element_type(element).is_none() {
+            out.line(format!("sr_int {name}_most;"));
+        }
+    }
+
+    /// The element's type of an array whose bounds are all known.
+    fn known_element(&self, of: TypeId) -> Option<String> {
+        self.known_count(of)?;
+        if !matches!(self.class(of), Class::Array(_)) {
+            return None;
+        }
+        self.element_type(self.program.types.flat(of).1)
+    }
+
+    fn write_operation_member(&self, operation: OperationId, out: &mut Writer) {
+        let row = self.operation(operation);
+        if row.home != Home::Component || !self.needs_object(operation) {
+            return;
+        }
+        let name = self.names.operation(operation);
+        let c_type = match self.is_semaphore(operation) {
+            true => "struct sr_semaphore",
+            false => "struct sr_op",
+        };
+        match row.dimensions.len() {
+            0 => out.line(format!("{c_type} {name};")),
+            count => {
+                out.line(format!("{c_type} *{name};"));
+                out.line(format!("struct sr_dimension {name}_d[{count}];"));
+            }
+        }
+    }
+
+    /// Whether instances are created in regions.
+    pub(super) fn has_regions(&self, component: ComponentId) -> bool {
+        self.facts.has_regions(component)
+    }
+
+    /// Functions that find an inherited operation in whatever resource a capability is for.
+    pub(super) fn write_finders(&self, out: &mut Writer) {
+        for &base in &self.shared.borrow().finders {
+            let row = self.operation(base);
+            let member = |operation: OperationId| {
+                let component = self.operation(operation).component;
+                format!(
+                    "offsetof(struct c_{}, {})",
+                    self.names.component(component),
+                    self.names.operation(operation)
+                )
+            };
+            out.open(format!(
+                "static sr_cap find_{}(sr_resource resource, int64_t index) {{",
+                base.0
+            ));
+            out.line(format!("size_t offset = {};", member(base)));
+            for (number, other) in self.program.operations.iter().enumerate() {
+                let other_id = OperationId(number as u32);
+                let is_component = self.program.components[other.component.index()].body.is_some();
+                if other_id == base || !self.stands_for(other_id, base) || !is_component {
+                    continue;
+                }
+                let name = self.names.component(other.component);
+                out.line(format!(
+                    "if (resource.instance && resource.instance->component == &component_{name})"
+                ));
+                out.line(format!("    offset = {};", member(other_id)));
+            }
+            out.line(match row.dimensions.is_empty() {
+                true => "return sr_cap_in(resource, offset);",
+                false => "return sr_cap_in_array(resource, offset, index);",
+            });
+            out.close("}");
+        }
+    }
+
+    /// Whether an operation is what another is called in a resource that extends that one's.
+    fn stands_for(&self, operation: OperationId, base: OperationId) -> bool {
+        let mut at = operation;
+        while let Some(from) = self.operation(at).inherits {
+            if from == base {
+                return true;
+            }
+            at = from;
+        }
+        false
+    }
+
+    /// Writes a component's body.
+    pub(super) fn write_body(&self, code: CodeId, prototypes: &mut Writer, out: &mut Writer) {
+        let row = &self.program.codes[code.index()];
+        let component = &self.program.components[row.component.index()];
+        let name = self.names.component(row.component);
+        let head = format!("static void b_{name}(struct sr_instance *instance, void *parameters)");
+        prototypes.line(format!("{head};"));
+        let mut function = Function::new(self, code);
+        function.answer = Answer::Creator;
+        function.line(format!("struct c_{name} *self = (struct c_{name} *)instance;"));
+        function.begin_instance(component, row.component, row.span);
+        function.hoist_all(&row.block);
+        function.with_mark(|f| {
+            f.take_parameters(component, name, row.span);
+            f.block(&row.block);
+            f.end_of_code();
+        });
+        out.open(format!("{head} {{"));
+        out.append(&function.out.finish());
+        out.close("}");
+        out.line("");
+    }
+
+    /// Writes a component's final part.
+    pub(super) fn write_final(&self, code: CodeId, prototypes: &mut Writer, out: &mut Writer) {
+        let row = &self.program.codes[code.index()];
+        let name = self.names.component(row.component);
+        let head = format!("static void f_{name}(struct sr_instance *instance)");
+        prototypes.line(format!("{head};"));
+        let mut function = Function::new(self, code);
+        function.line(format!("struct c_{name} *self = (struct c_{name} *)instance;"));
+        function.hoist_all(&row.block);
+        function.with_mark(|f| {
+            f.block(&row.block);
+            f.end_of_code();
+        });
+        out.open(format!("{head} {{"));
+        out.append(&function.out.finish());
+        out.close("}");
+        out.line("");
+    }
+
+    /// The tables by which the run-time knows the program.
+    pub(super) fn write_tables(&self, out: &mut Writer) {
+        for (component, row) in self.components() {
+            let name = self.names.component(component);
+            if row.body.is_none() {
+                continue;
+            }
+            let last = row.last.map_or("0".into(), |_| format!("f_{name}"));
+            let global = match row.is_global {
+                true => format!("&global_{name}"),
+                false => "0".into(),
+            };
+            let literal = c_string(row.name.as_bytes());
+            out.line(format!(
+                "static const struct sr_component component_{name} = {{{literal}, sizeof(struct c_{name}), b_{name}, {last}, {global}}};"
+            ));
+        }
+        self.write_functions(out);
+        if let Some(main) = self.program.main {
+            let main = self.names.component(main);
+            out.line(format!(
+                "SR_PROGRAM(&component_{main}, 0, functions, (int32_t)(sizeof functions / sizeof *functions));"
+            ));
+        }
+    }
+
+    fn write_functions(&self, out: &mut Writer) {
+        out.open("static const struct sr_function functions[] = {");
+        for (number, row) in self.program.codes.iter().enumerate() {
+            let code = CodeId(number as u32);
+            let component = &self.program.components[row.component.index()].name;
+            let name = self.names.component(row.component);
+            let functions = match row.kind {
+                CodeKind::Body => vec![format!("b_{name}")],
+                CodeKind::Final => vec![format!("f_{name}")],
+                CodeKind::Proc(operation) => {
+                    let code_name = self.names.code(code);
+                    let is_separate = self.facts.is_separate(code);
+                    let plain = (!is_separate).then(|| format!("p_{code_name}"));
+                    let entry = (is_separate || self.needs_object(operation))
+                        .then(|| format!("x_{code_name}"));
+                    plain.into_iter().chain(entry).collect()
+                }
+            };
+            let at = self.at(row.span);
+            let literal = c_string(format!("{component}.{}", row.name).as_bytes());
+            for function in functions {
+                out.line(format!("{{(const void *){function}, {literal}, {at}}},"));
+            }
+        }
+        out.close("};");
+    }
+}
+
+impl Function<'_> {
+    /// What comes before a body's own code: globals, classes.
+    fn begin_instance(&mut self, component: &Component, id: ComponentId, span: Span) {
+        let at = self.at(span);
+        if self.unit.has_regions(id) {
+            let name = self.unit.names.component(id);
+            self.out.open("if (parameters) {");
+            self.line(format!(
+                "sr_int region = ((struct a_{name} *)parameters)->region;"
+            ));
+            self.out.open("if (region >= 0) {");
+            self.line("sr_instance_region(instance, region);");
+            self.line(format!("sr_region({at}, region);"));
+            self.out.close("}");
+            self.out.close("}");
+        }
+        for import in &component.imports {
+            let row = &self.unit.program.components[import.index()];
+            if row.is_global && row.body.is_some() {
+                let name = self.unit.names.component(*import);
+                self.line(format!("sr_need_global({at}, &component_{name});"));
+            }
+        }
+        for class in &component.classes {
+            if matches!(self.unit.program.classes[class.index()].home, Home::Component) {
+                self.line(format!("sr_class_init(&self->k_{});", class.0));
+            }
+        }
+    }
+
+    /// Copies the parameters of `create` into the instance.
+    fn take_parameters(&mut self, component: &Component, name: &str, span: Span) {
+        if component.parameters.is_empty() {
+            return;
+        }
+        self.line(format!("struct a_{name} *given = (struct a_{name} *)parameters;"));
+        for variable in component.parameters.clone() {
+            let of = self.unit.program.variables[variable.index()].of;
+            let field = format!("given->{}", self.unit.names.variable(variable));
+            match self.unit.class(of) {
+                Class::Plain => {
+                    let storage = self.storage(variable);
+                    self.line(format!("{storage} = {field};"));
+                }
+                Class::Text => {
+                    let storage = self.storage(variable);
+                    let at = self.at(span);
+                    let place = match self.unit.element_type(of) {
+                        Some(_) => format!("SR_STRING({storage})"),
+                        None => {
+                            self.line(format!(
+                                "{storage} = sr_string_make({at}, &self->head, {field}.length);"
+                            ));
+                            storage
+                        }
+                    };
+                    self.line(format!("sr_string_set({at}, {place}, {field});"));
+                }
+                Class::Array(_) => {
+                    let from = self.view_of(&field, of, false);
+                    let value = super::expressions::Value::Array(from.clone());
+                    let resolved = self.resolve(of, None, Some(&value));
+                    let to = self.make_variable(variable, false, &resolved, span);
+                    self.copy_array(&to, &from, span);
+                }
+            }
+        }
+    }
+
+    /// `create`.
+    pub(super) fn create(&mut self, component: ComponentId, arguments: &[Expression], region: Option<&Expression>, span: Span) -> String {
+        let at = self.at(span);
+        let name = self.unit.names.component(component).to_string();
+        let row = &self.unit.program.components[component.index()];
+        if row.parameters.is_empty() && !self.unit.has_regions(component) {
+            return self.temp("sr_resource", &format!("sr_create({at}, &component_{name}, 0, 0)"));
+        }
+        let all = arguments.iter().collect::<Vec<_>>();
+        let values = self.plains(&all);
+        let given = format!("t{}", self.number());
+        self.line(format!("struct a_{name} {given};"));
+        self.line(format!("memset(&{given}, 0, sizeof {given});"));
+        for (variable, value) in row.parameters.iter().zip(values) {
+            let field = self.unit.names.variable(*variable);
+            self.line(format!("{given}.{field} = {};", super::function::bare(&value)));
+        }
+        if self.unit.has_regions(component) {
+            let region = region.map_or_else(|| "-1".into(), |r| self.plain(r));
+            self.line(format!("{given}.region = {};", super::function::bare(&region)));
+        }
+        self.temp(
+            "sr_resource",
+            &format!("sr_create({at}, &component_{name}, &{given}, sizeof {given})"),
+        )
+    }
+
+    /// `destroy`.
+    pub(super) fn destroy(&mut self, e: &Expression, span: Span) {
+        let value = self.plain(e);
+        let at = self.at(span);
+        self.line(match self.types().get(e.of) {
+            Type::Operation(_) => format!("sr_op_destroy({at}, {value});"),
+            _ => format!("sr_destroy({at}, {value});"),
+        });
+    }
+
+    /// Processes that are declared are started.
+    pub(super) fn start(&mut self, process: OperationId, quantifiers: &[Quantifier], region: Option<&Expression>, span: Span) {
+        let at = self.at(span);
+        let signature = self.unit.operation(process).signature;
+        let c_type = self.unit.block_type(signature);
+        let pointer = self.operation_pointer(process, &[], span);
+        let changed = std::collections::HashSet::new();
+        self.out.open("{");
+        self.quantified(quantifiers, &changed, true, |f| {
+            let q = f.temp(
+                &format!("{c_type} *"),
+                &format!("({c_type} *)sr_invocation_new({at}, sizeof({c_type}))"),
+            );
+            for (n, quantifier) in quantifiers.iter().enumerate() {
+                let name = f.unit.names.variable(quantifier.variable).to_string();
+                f.line(format!("{q}->a{} = {name};", n + 1));
+            }
+            if let Some(region) = region {
+                let region = f.plain(region);
+                f.line(format!(
+                    "sr_invocation_region(&{q}->head, {});",
+                    super::function::bare(&region)
+                ));
+            }
+            f.line(format!("sr_send({at}, sr_cap_of({pointer}), &{q}->head);"));
+        });
+        self.out.close("}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Conversions.
+
+use super::function::Function;
+use super::types::Class;
+use super::views::View;
+use crate::program::*;
+
+impl Function<'_> {
+    /// A value converted to a plain type.
+    pub(super) fn convert_plain(&mut self, of: &Expression, e: &Expression) -> String {
+        if let ExpressionKind::Constant(Constant::Null | Constant::Noop) = &of.kind {
+            let retyped = Expression {
+                of: e.of,
+                ..of.clone()
+            };
+            return self.plain(&retyped);
+        }
+        let at = self.at(e.span);
+        match self.unit.class(of.of) {
+            Class::Text => {
+                let text = self.text(of);
+                return self.from_text(&text, e.of, &at);
+            }
+            Class::Array(_) => {
+                let text = self.text_of_chars(of);
+                return self.from_text(&text, e.of, &at);
+            }
+            Class::Plain => {}
+        }
+        let value = self.plain(of);
+        match (self.types().get(of.of), self.types().get(e.of)) {
+            (from, to) if from == to => value,
+            (Type::Real, Type::Int) => format!("sr_int_of_real({at}, {value})"),
+            (Type::Real, Type::Bool) => format!("(sr_int_of_real({at}, {value}) != 0)"),
+            (Type::Real, Type::Char) => {
+                format!("sr_char_of_int({at}, sr_int_of_real({at}, {value}))")
+            }
+            (Type::Pointer(_), Type::Int) => format!("((sr_int)(intptr_t){value})"),
+            (_, Type::Int) => format!("((sr_int){value})"),
+            (_, Type::Real) => format!("((sr_real){value})"),
+            (Type::Bool, Type::Char) => value,
+            (_, Type::Char) => format!("sr_char_of_int({at}, {value})"),
+            (_, Type::Bool) => format!("({value} != 0)"),
+            (Type::Int | Type::Char | Type::Bool | Type::Enum(_), Type::Enum(number)) => {
+                let enumeration = &self.types().enumerations[*number as usize];
+                let last = enumeration.literals.len() as i32 - 1;
+                let name = enumeration.name.as_deref().unwrap_or("enum");
+                let name = super::unit::c_string(name.as_bytes());
+                format!("sr_ordinal_within({at}, {name}, {value}, 0, {last})")
+            }
+            _ => value,
+        }
+    }
+
+    fn from_text(&mut self, text: &str, to: TypeId, at: &str) -> String {
+        match self.types().get(to) {
+            Type::Real => format!("sr_real_of_text({at}, {text})"),
+            Type::Bool => format!("sr_bool_of_text({at}, {text})"),
+            Type::Char => format!("sr_char_of_text({text})"),
+            Type::Pointer(_) => format!("sr_pointer_of_text({at}, {text})"),
+            _ => format!("sr_int_of_text({at}, {text})"),
+        }
+    }
+
+    /// A value converted to a string.
+    pub(super) fn convert_text(&mut self, of: &Expression, e: &Expression) -> String {
+        match self.unit.class(of.of) {
+            Class::Text => return self.text(of),
+            Class::Array(_) => return self.text_of_chars(of),
+            Class::Plain => {}
+        }
+        let value = self.plain(of);
+        let at = self.at(e.span);
+        self.allocates = true;
+        match self.types().get(of.of) {
+            Type::Bool => format!("sr_text_of_bool({value})"),
+            Type::Char => self.temp("sr_text", &format!("sr_text_of_char({at}, {value})")),
+            Type::Real => self.temp("sr_text", &format!("sr_text_of_real({at}, {value})")),
+            Type::Int | Type::Enum(_) => {
+                self.temp("sr_text", &format!("sr_text_of_int({at}, {value})"))
+            }
+            _ => self.temp("sr_text", &format!("sr_text_of_pointer({at}, {value})")),
+        }
+    }
+
+    /// A value converted to an array: a string to its characters, or an array to one of other bounds.
+    pub(super) fn convert_array(&mut self, of: &Expression, e: &Expression) -> View {
+        match self.unit.class(of.of) {
+            Class::Array(_) => self.array(of),
+            Class::Text => self.chars(of, e.of),
+            // A character as an array of one.
+            Class::Plain => {
+                let character = self.plain(of);
+                let at = self.at(e.span);
+                self.allocates = true;
+                let text = self.temp("sr_text", &format!("sr_text_of_char({at}, {character})"));
+                let whole = self.temp("struct sr_array1", &format!("sr_chars_of_text({text})"));
+                self.view_of(&whole, e.of, false)
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Invocations by way of blocks: calls through capabilities, sends, replies.
+
+use super::expressions::Value;
+use super::function::{Answer, Function};
+use super::places::Place;
+use super::types::Class;
+use super::views::View;
+use crate::lower::has_effects;
+use crate::program::*;
+use crate::source::Span;
+
+/// Where results go that are passed back.
+pub(super) struct Return {
+    /// The number of the parameter.
+    number: usize,
+    place: Place,
+    of: TypeId,
+}
+
+/// What an argument is made of, before the block is.
+enum Given {
+    Plain(String),
+    /// Text and the room it gets.
+    Text(String, String),
+    Array(View, bool),
+    /// By reference: a C expression of the field's type.
+    Reference(String),
+}
+
+impl Function<'_> {
+    /// A capability for what is invoked: an expression of type `sr_cap`.
+    pub(super) fn capability(&mut self, target: &Target, span: Span) -> String {
+        match target {
+            Target::Declared(operation, subscripts) => {
+                let pointer = self.operation_pointer(*operation, subscripts, span);
+                format!("sr_cap_of({pointer})")
+            }
+            Target::Of(resource, operation, subscripts) => {
+                let resource = self.plain(resource);
+                let row = self.unit.operation(*operation);
+                if self.unit.facts.is_extended(row.component) {
+                    self.unit.shared.borrow_mut().finders.insert(*operation);
+                    let index = match row.dimensions.is_empty() {
+                        true => "0".into(),
+                        false => self.operation_index(*operation, "", subscripts, span),
+                    };
+                    return format!("find_{}({resource}, {index})", operation.0);
+                }
+                let component = self.unit.names.component(row.component);
+                let name = self.unit.names.operation(*operation);
+                let offset = format!("offsetof(struct c_{component}, {name})");
+                match row.dimensions.is_empty() {
+                    true => format!("sr_cap_in({resource}, {offset})"),
+                    false => {
+                        let at = self.at(span);
+                        let resource = self.temp("sr_resource", &resource);
+                        let storage = format!(
+                            "((struct c_{component} *)sr_instance_checked({at}, {resource}))->{name}"
+                        );
+                        let index = self.operation_index(*operation, &storage, subscripts, span);
+                        format!("sr_cap_in_array({resource}, {offset}, {index})")
+                    }
+                }
+            }
+            Target::Value(capability) => self.plain(capability),
+        }
+    }
+
+    /// `?op`.
+    pub(super) fn pending(&mut self, target: &Target, span: Span) -> String {
+        if let Target::Declared(operation, subscripts) = target
+            && self.unit.is_semaphore(*operation)
+        {
+            let pointer = self.operation_pointer(*operation, subscripts, span);
+            return format!("sr_semaphore_pending({pointer})");
+        }
+        let capability = self.capability(target, span);
+        let at = self.at(span);
+        format!("sr_pending({at}, {capability})")
+    }
+
+    /// Makes the block of an invocation; gives the C variable that points at it, and where results go.
+    pub(super) fn make_block(&mut self, invocation: &Invocation, is_local: bool) -> (String, Vec<Return>) {
+        let signature = self.unit.program.signatures[invocation.signature.index()].clone();
+        let c_type = self.unit.block_type(invocation.signature);
+        let relocation = self.unit.relocation(invocation.signature);
+        let last_effect = invocation.arguments.iter().rposition(has_effects);
+        let mut given = Vec::new();
+        let mut returns = Vec::new();
+        for (n, (parameter, e)) in signature.parameters.iter().zip(&invocation.arguments).enumerate() {
+            let is_kept = last_effect.is_some_and(|last| n < last);
+            given.push(self.given(n + 1, parameter, e, is_kept, &mut returns));
+        }
+        let at = self.at(invocation.span);
+        if is_local && relocation.is_none() {
+            let block = format!("t{}", self.number());
+            self.line(format!("{c_type} {block};"));
+            self.line(format!("sr_invocation_local(&{block}.head, sizeof {block});"));
+            let q = self.temp(&format!("{c_type} *"), &format!("&{block}"));
+            self.store_given(&q, &given, &at);
+            return (q, returns);
+        }
+        let mut bytes = format!("sizeof({c_type})");
+        for (given, parameter) in given.iter_mut().zip(&signature.parameters) {
+            if let Some(room) = self.room(given, parameter) {
+                bytes.push_str(" + ");
+                bytes.push_str(&room);
+            }
+        }
+        let q = self.temp(
+            &format!("{c_type} *"),
+            &format!("({c_type} *)sr_invocation_new({at}, {bytes})"),
+        );
+        if let Some(relocation) = relocation {
+            self.line(format!("{q}->head.relocate = {relocation};"));
+            self.line(format!("char *{q}_rest = (char *)({q} + 1);"));
+        }
+        self.store_given(&q, &given, &at);
+        (q, returns)
+    }
+
+    fn given(&mut self, number: usize, parameter: &Parameter, e: &Expression, is_kept: bool, returns: &mut Vec<Return>) -> Given {
+        if parameter.passing == Passing::Reference {
+            return Given::Reference(self.place_argument(e).text);
+        }
+        if parameter.passing == Passing::Value {
+            return match self.value(e) {
+                Value::Plain(text) if is_kept => {
+                    Given::Plain(self.temp(&self.unit.plain_type(e.of), &text))
+                }
+                Value::Plain(text) => Given::Plain(text),
+                Value::Text(text) => {
+                    let text = self.temp("sr_text", &text);
+                    let room = format!("{text}.length");
+                    Given::Text(text, room)
+                }
+                Value::Array(view) => Given::Array(view, true),
+            };
+        }
+        let is_copied = parameter.passing == Passing::Var;
+        let place = self.fixed_place(e);
+        let given = match &place {
+            Place::Plain(lvalue) => Given::Plain(match is_copied {
+                true => lvalue.clone(),
+                false => String::new(),
+            }),
+            Place::Text(string) => {
+                let text = match is_copied {
+                    true => self.string_value(string),
+                    false => "SR_TEXT(\"\")".into(),
+                };
+                Given::Text(text, format!("{string}.maximum"))
+            }
+            Place::Part(string, from, to) => {
+                let at = self.at(e.span);
+                let text = format!("sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})");
+                let text = self.temp("sr_text", &text);
+                Given::Text(text.clone(), format!("{text}.length"))
+            }
+            Place::Array(view) => Given::Array(view.clone(), is_copied),
+        };
+        returns.push(Return {
+            number,
+            place,
+            of: e.of,
+        });
+        given
+    }
+
+    /// A place that stays the same whatever its subscripts become.
+    fn fixed_place(&mut self, e: &Expression) -> Place {
+        match self.place(e) {
+            Place::Plain(lvalue) if matches!(e.kind, ExpressionKind::Variable(_)) => Place::Plain(lvalue),
+            Place::Plain(lvalue) => {
+                let pointer = super::types::pointer_to(&self.unit.plain_type(e.of));
+                let name = self.temp(&pointer, &format!("&{lvalue}"));
+                Place::Plain(format!("(*{name})"))
+            }
+            Place::Text(string) => Place::Text(self.temp("sr_string", &string)),
+            Place::Part(string, from, to) => {
+                let from = self.temp("sr_int", &from);
+                let to = self.temp("sr_int", &to);
+                Place::Part(string, from, to)
+            }
+            Place::Array(view) => {
+                let name = self.view_name(&view);
+                let mut fixed = self.view_of(&name, e.of, false);
+                fixed.most = view.most;
+                Place::Array(fixed)
+            }
+        }
+    }
+
+    /// The bytes that a parameter needs behind the struct.
+    fn room(&mut self, given: &mut Given, parameter: &Parameter) -> Option<String> {
+        match given {
+            Given::Text(_, room) => Some(format!("SR_ROOM(SR_STRING_BYTES({room}))")),
+            Given::Array(view, _) => {
+                let bytes = self.packed_element_bytes(view, parameter.of);
+                let name = self.view_name(view);
+                let count = view.dims.len();
+                *view = View {
+                    whole: Some(name.clone()),
+                    ..view.clone()
+                };
+                Some(format!("SR_ROOM(sr_elements({count}, {name}.d) * {bytes})"))
+            }
+            _ => None,
+        }
+    }
+
+    fn packed_element_bytes(&self, view: &View, _: TypeId) -> String {
+        self.element_bytes(view)
+    }
+
+    fn store_given(&mut self, q: &str, given: &[Given], at: &str) {
+        for (n, given) in given.iter().enumerate() {
+            let field = format!("{q}->a{}", n + 1);
+            match given {
+                Given::Plain(text) if text.is_empty() => {
+                    self.line(format!("memset(&{field}, 0, sizeof {field});"));
+                }
+                Given::Plain(text) | Given::Reference(text) => {
+                    self.line(format!("{field} = {};", super::function::bare(text)));
+                }
+                Given::Text(text, room) => self.line(format!(
+                    "{field} = sr_put_string({at}, &{q}_rest, {text}, {room});"
+                )),
+                Given::Array(view, is_copied) => {
+                    let name = view.whole.clone().unwrap_or_default();
+                    let bytes = self.element_bytes(view);
+                    let count = view.dims.len();
+                    self.line(format!(
+                        "{field}.data = sr_put_array({at}, &{q}_rest, {count}, {bytes}, {field}.d, {name}.data, {name}.d, {});",
+                        u8::from(*is_copied)
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Copies what an answered block passes back.
+    pub(super) fn take_returns(&mut self, q: &str, returns: &[Return], span: Span) {
+        for given in returns {
+            let field = format!("{q}->a{}", given.number);
+            let value = match self.unit.class(given.of) {
+                Class::Plain => Value::Plain(field),
+                Class::Text => Value::Text(self.string_value(&field)),
+                Class::Array(_) => Value::Array(self.view_of(&field, given.of, false)),
+            };
+            self.store(&given.place, &value, span);
+        }
+    }
+
+    /// The result in an answered block, as a value that outlives it.
+    pub(super) fn take_result(&mut self, q: &str, signature: SignatureId, span: Span) -> Option<Value> {
+        let result = self.unit.program.signatures[signature.index()].result.clone()?;
+        let field = format!("{q}->result");
+        let at = self.at(span);
+        let name = match self.unit.class(result.of) {
+            Class::Plain => self.temp(&self.unit.plain_type(result.of), &field),
+            Class::Text => {
+                self.allocates = true;
+                self.temp("sr_text", &format!("sr_take_text({at}, {field})"))
+            }
+            Class::Array(count) => {
+                self.allocates = true;
+                let c_type = format!("struct sr_array{count}");
+                let view = self.view_of(&field, result.of, false);
+                let bytes = self.packed_bytes(&view);
+                let name = self.temp(&c_type, &field);
+                self.line(format!(
+                    "{name}.data = sr_take_array({at}, {count}, {bytes}, {name}.data, {name}.d);"
+                ));
+                name
+            }
+        };
+        Some(self.named_value(&name, result.of))
+    }
+
+    /// A call through an operation's object.
+    pub(super) fn call_block(&mut self, invocation: &Invocation) -> Option<Value> {
+        let at = self.at(invocation.span);
+        let capability = self.capability(&invocation.target, invocation.span);
+        let capability = self.temp("sr_cap", &capability);
+        let (q, returns) = self.make_block(invocation, true);
+        let c_type = self.unit.block_type(invocation.signature);
+        self.line(format!(
+            "{q} = ({c_type} *)sr_call({at}, {capability}, &{q}->head);"
+        ));
+        self.take_returns(&q, &returns, invocation.span);
+        let value = self.take_result(&q, invocation.signature, invocation.span);
+        self.line(format!("sr_invocation_free(&{q}->head);"));
+        value
+    }
+
+    /// `send`.
+    pub(super) fn send(&mut self, invocation: &Invocation) {
+        let span = invocation.span;
+        if let Target::Declared(operation, _) = &invocation.target {
+            match self.unit.operation(*operation).service {
+                Service::Semaphore => return self.v(&invocation.target, span),
+                // There is nobody who could do it later.
+                Service::External => {
+                    self.call(invocation);
+                    return;
+                }
+                _ => {}
+            }
+        }
+        let at = self.at(span);
+        let capability = self.capability(&invocation.target, span);
+        let capability = self.temp("sr_cap", &capability);
+        let (q, _) = self.make_block(invocation, false);
+        self.line(format!("sr_send({at}, {capability}, &{q}->head);"));
+    }
+
+    /// V.
+    pub(super) fn v(&mut self, target: &Target, span: Span) {
+        let at = self.at(span);
+        if let Target::Declared(operation, subscripts) = target
+            && self.unit.is_semaphore(*operation)
+        {
+            let pointer = self.operation_pointer(*operation, subscripts, span);
+            self.line(format!("sr_v({at}, {pointer});"));
+            return;
+        }
+        let capability = self.capability(target, span);
+        self.line(format!(
+            "sr_send({at}, {capability}, sr_invocation_new({at}, sizeof(struct sr_invocation)));"
+        ));
+    }
+
+    /// `reply`.
+    pub(super) fn reply(&mut self, span: Span) {
+        let at = self.at(span);
+        match self.answered() {
+            Some((q, give_back)) => {
+                self.write_lines(&give_back);
+                self.line(format!("{q} = (void *)sr_reply({at}, &{q}->head);"));
+            }
+            // What serves a semaphore has nobody to reply to.
+            None if self.is_in_arm() => {}
+            None if self.answer == Answer::Creator => self.line(format!("sr_reply_body({at});")),
+            None => {}
+        }
+    }
+
+    /// `forward`.
+    pub(super) fn forward(&mut self, invocation: &Invocation, span: Span) {
+        let at = self.at(span);
+        let capability = self.capability(&invocation.target, span);
+        let capability = self.temp("sr_cap", &capability);
+        let (next, _) = self.make_block(invocation, false);
+        match self.answered() {
+            Some((q, _)) => self.line(format!(
+                "{q} = (void *)sr_forward({at}, &{q}->head, {capability}, &{next}->head);"
+            )),
+            None => self.line(format!("sr_send({at}, {capability}, &{next}->head);")),
+        }
+    }
+
+    /// Lines that were written before, at this depth.
+    pub(super) fn write_lines(&mut self, lines: &str) {
+        lines.lines().for_each(|line| self.line(line.trim_start()));
+    }
+}

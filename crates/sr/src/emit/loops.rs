@@ -1,0 +1,280 @@
+//! Loops: `do`, `fa`, and the quantifiers of other statements.
+
+use std::collections::HashSet;
+
+use super::function::{Function, bare};
+use super::jumps::Frame;
+use super::views::constant;
+use crate::lower::{Visitor, walk_block, walk_expression};
+use crate::program::*;
+
+impl Function<'_> {
+    /// Writes a loop's body; gives whether something jumps out of it, and to its end.
+    fn loop_body(&mut self, number: usize, write: impl FnOnce(&mut Self)) -> bool {
+        self.frames.push(Frame::Loop {
+            number,
+            exits: false,
+            nexts: false,
+            leave: Vec::new(),
+        });
+        self.with_mark(|f| {
+            write(f);
+            if let Some(Frame::Loop { nexts: true, .. }) = f.frames.last() {
+                f.out.label(&format!("next_{number}"));
+            }
+        });
+        matches!(
+            self.frames.pop(),
+            Some(Frame::Loop { exits: true, .. })
+        )
+    }
+
+    /// The head of a loop counts.
+    fn count_loop(&mut self) {
+        if self.unit.options.loops {
+            self.line("SR_LOOP();");
+        }
+    }
+
+    /// `do`: again and again until no guard holds.
+    pub(super) fn do_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
+        let number = self.number();
+        let is_endless = other.is_some()
+            || matches!(arms.first(), Some((guard, _)) if is_true(guard));
+        let mut ends = false;
+        let simple = match (arms, other) {
+            ([(guard, block)], None) if !is_true(guard) => {
+                let (written, text) = self.aside(|f| f.plain(guard));
+                written.is_empty().then_some((text, block))
+            }
+            _ => None,
+        };
+        let is_left = if let Some((guard, block)) = simple {
+            self.out.open(format!("while ({}) {{", bare(&guard)));
+            self.count_loop();
+            let is_left = self.loop_body(number, |f| f.block(block));
+            self.out.close("}");
+            is_left
+        } else {
+            self.out.open("for (;;) {");
+            self.count_loop();
+            let is_left = self.loop_body(number, |f| {
+                match arms {
+                    [(guard, block), ..] if is_true(guard) => f.block(block),
+                    [] => {
+                        if let Some(block) = other {
+                            f.block(block);
+                        }
+                    }
+                    _ => f.guarded(arms, |f| match other {
+                        Some(block) => {
+                            f.block(block);
+                            true
+                        }
+                        None => {
+                            ends = true;
+                            f.line(format!("goto exit_{number};"));
+                            true
+                        }
+                    }),
+                }
+            });
+            self.out.close("}");
+            is_left
+        };
+        debug_assert!(!(is_endless && ends));
+        if is_left || ends {
+            self.out.label(&format!("exit_{number}"));
+        }
+    }
+
+    /// `fa`.
+    pub(super) fn for_all(&mut self, quantifiers: &[Quantifier], block: &Block) {
+        let number = self.number();
+        let mut is_left = false;
+        let changed = changed_in(block, self.unit.program);
+        self.quantified(quantifiers, &changed, true, |f| {
+            is_left = f.loop_body(number, |f| f.block(block));
+        });
+        if is_left {
+            self.out.label(&format!("exit_{number}"));
+        }
+    }
+
+    /// Writes `body` inside loops for all values of quantifiers, counted in the innermost. `changed` are the variables that the body may change.
+    pub(super) fn quantified(
+        &mut self,
+        quantifiers: &[Quantifier],
+        changed: &HashSet<VariableId>,
+        counts: bool,
+        body: impl FnOnce(&mut Self),
+    ) {
+        let mut open = Vec::new();
+        for (n, quantifier) in quantifiers.iter().enumerate() {
+            let first = self.plain(&quantifier.first);
+            let is_last = n + 1 == quantifiers.len();
+            self.open_loop(quantifier, &first, is_last && counts);
+            let had_range = self.note_range(quantifier, changed);
+            let mut closes = 1;
+            if let Some(test) = &quantifier.test {
+                let test = self.plain(test);
+                self.out.open(format!("if ({}) {{", bare(&test)));
+                closes += 1;
+            }
+            open.push((closes, quantifier.variable, had_range));
+        }
+        body(self);
+        for (closes, variable, had_range) in open.into_iter().rev() {
+            for _ in 0..closes {
+                self.out.close("}");
+            }
+            match had_range {
+                Some(range) => self.ranges.insert(variable, range),
+                None => self.ranges.remove(&variable),
+            };
+        }
+    }
+
+    /// The head of the loop of one quantifier. Limit and step are evaluated for every value.
+    fn open_loop(&mut self, quantifier: &Quantifier, first: &str, counts: bool) {
+        let name = self.unit.names.variable(quantifier.variable).to_string();
+        let of = self.unit.program.variables[quantifier.variable.index()].of;
+        // Characters and bools could not pass their last value: they are counted in an int.
+        let is_narrow = matches!(self.types().get(of), Type::Char | Type::Bool);
+        let (counter, c_type) = match is_narrow {
+            true => (format!("i{}", self.number()), "sr_int".to_string()),
+            false => (name.clone(), self.unit.plain_type(of)),
+        };
+        let (before_limit, limit) = self.aside(|f| f.deeper(|f| f.plain(&quantifier.last)));
+        let (before_step, step) = self.aside(|f| {
+            f.deeper(|f| quantifier.step.as_ref().map(|step| f.plain(step)))
+        });
+        let change = match (&step, quantifier.is_down) {
+            (None, false) => format!("{counter}++"),
+            (None, true) => format!("{counter}--"),
+            (Some(step), _) => format!("{counter} += {}", bare(step)),
+        };
+        let condition = match (&quantifier.step, quantifier.is_down) {
+            (None, false) => format!("{counter} <= {}", bare(&limit)),
+            (None, true) => format!("{counter} >= {}", bare(&limit)),
+            (Some(step_expression), is_down) => {
+                self.stepped(&counter, &limit, step_expression, is_down)
+            }
+        };
+        let declaration = format!("{c_type} {counter} = {}", bare(first));
+        if before_limit.is_empty() && before_step.is_empty() {
+            self.out
+                .open(format!("for ({declaration}; {condition}; {change}) {{"));
+        } else {
+            // What is needed before the limit or the step stands in the loop: the step at its end would be skipped by `next`, so it goes first.
+            let is_first = format!("is_first_{}", self.number());
+            self.line(format!("sr_bool {is_first} = 1;"));
+            self.out.open(format!("for ({declaration};;) {{"));
+            self.out.open(format!("if (!{is_first}) {{"));
+            let step = quantifier.step.as_ref().map(|step| self.plain(step));
+            self.line(match (step, quantifier.is_down) {
+                (None, false) => format!("{counter}++;"),
+                (None, true) => format!("{counter}--;"),
+                (Some(step), _) => format!("{counter} += {};", bare(&step)),
+            });
+            self.out.close("}");
+            self.line(format!("{is_first} = 0;"));
+            let limit = self.plain(&quantifier.last);
+            let condition = match (&quantifier.step, quantifier.is_down) {
+                (None, false) => format!("{counter} <= {limit}"),
+                (None, true) => format!("{counter} >= {limit}"),
+                (Some(step), is_down) => self.stepped(&counter, &limit, step, is_down),
+            };
+            self.line(format!("if (!({condition}))"));
+            self.line("    break;");
+        }
+        if is_narrow {
+            let c_type = self.unit.plain_type(of);
+            self.line(format!("{c_type} {name} = ({c_type}){counter};"));
+        }
+        if counts {
+            self.count_loop();
+        }
+    }
+
+    /// Whether a counter with a step is within its limit: the direction is as it is written, whatever the step's sign.
+    fn stepped(&mut self, counter: &str, limit: &str, _step: &Expression, is_down: bool) -> String {
+        match is_down {
+            false => format!("{counter} <= {}", bare(limit)),
+            true => format!("{counter} >= {}", bare(limit)),
+        }
+    }
+
+    /// Remembers which values a loop's variable has, if that is known and the body does not change it. Gives what was known before.
+    fn note_range(
+        &mut self,
+        quantifier: &Quantifier,
+        changed: &HashSet<VariableId>,
+    ) -> Option<(i64, i64)> {
+        let before = self.ranges.remove(&quantifier.variable);
+        if changed.contains(&quantifier.variable) || quantifier.step.is_some() {
+            return before;
+        }
+        let (first, last) = (
+            self.range_of(&quantifier.first),
+            self.range_of(&quantifier.last),
+        );
+        if let (Some(first), Some(last)) = (first, last) {
+            let range = match quantifier.is_down {
+                false => (first.0, last.1),
+                true => (last.0, first.1),
+            };
+            self.ranges.insert(quantifier.variable, range);
+        }
+        before
+    }
+}
+
+/// Whether a guard is the constant true.
+fn is_true(guard: &Expression) -> bool {
+    matches!(
+        guard.kind,
+        ExpressionKind::Constant(Constant::Ordinal(value)) if value != 0
+    )
+}
+
+/// An ordinal constant in C.
+pub(super) fn ordinal(e: &Expression) -> Option<String> {
+    match e.kind {
+        ExpressionKind::Constant(Constant::Ordinal(value)) => Some(constant(value)),
+        _ => None,
+    }
+}
+
+/// The variables that a block may change.
+pub(super) fn changed_in(block: &Block, program: &Program) -> HashSet<VariableId> {
+    crate::lower::assigned_in(block, program)
+}
+
+/// Whether a visitor sees something in a block or an expression.
+#[derive(Default)]
+pub(super) struct Uses(pub(super) HashSet<VariableId>);
+
+impl Visitor for Uses {
+    fn expression(&mut self, e: &Expression) {
+        if let ExpressionKind::Variable(variable) = &e.kind {
+            self.0.insert(*variable);
+        }
+    }
+}
+
+impl Uses {
+    /// The variables of a block.
+    pub(super) fn of(block: &Block) -> HashSet<VariableId> {
+        let mut uses = Uses::default();
+        walk_block(block, &mut uses);
+        uses.0
+    }
+
+    /// The variables of an expression.
+    pub(super) fn of_expression(e: &Expression) -> HashSet<VariableId> {
+        let mut uses = Uses::default();
+        walk_expression(e, &mut uses);
+        uses.0
+    }
+}

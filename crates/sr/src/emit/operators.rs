@@ -1,0 +1,270 @@
+//! Operators.
+
+use super::expressions::Value;
+use super::function::Function;
+use super::places::Place;
+use super::text::value_of;
+use crate::lower::has_effects;
+use crate::program::*;
+use crate::source::Span;
+
+use BinaryOperator as O;
+
+/// What decides how an operator works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    Ordinal,
+    Real,
+    Text,
+    Pointer,
+    Operation,
+    Resource,
+}
+
+impl Function<'_> {
+    fn kind(&self, of: TypeId) -> Kind {
+        match self.types().get(of) {
+            Type::Bool => Kind::Bool,
+            Type::Real => Kind::Real,
+            Type::Text(_) => Kind::Text,
+            Type::Pointer(_) | Type::File | Type::Null | Type::Noop => Kind::Pointer,
+            Type::Operation(_) => Kind::Operation,
+            Type::Resource(_) | Type::Machine => Kind::Resource,
+            _ => Kind::Ordinal,
+        }
+    }
+
+    /// The value of an operator with two operands.
+    pub(super) fn binary(&mut self, operator: O, a: &Expression, b: &Expression, e: &Expression) -> String {
+        let kind = self.kind(a.of);
+        if kind == Kind::Bool && matches!(operator, O::And | O::Or) {
+            return self.short_circuit(operator == O::And, a, b);
+        }
+        let is_mixed_power = operator == O::Power && kind == Kind::Real && self.kind(b.of) == Kind::Ordinal;
+        let values = self.plains(&[a, b]);
+        if is_mixed_power {
+            let at = self.at(e.span);
+            return format!("sr_power_real_int({at}, {}, {})", values[0], values[1]);
+        }
+        self.operate(operator, kind, &values[0], &values[1], e.span)
+    }
+
+    /// `and`, `or` of bools. The second is not evaluated if the first decides.
+    fn short_circuit(&mut self, is_and: bool, a: &Expression, b: &Expression) -> String {
+        let first = self.plain(a);
+        let (written, second) = self.aside(|f| f.deeper(|f| f.plain(b)));
+        if written.is_empty() && !has_effects(b) {
+            return format!("({first} {} {second})", if is_and { "&&" } else { "||" });
+        }
+        let result = self.temp("sr_bool", &first);
+        let not = if is_and { "" } else { "!" };
+        self.out.open(format!("if ({not}{result}) {{"));
+        self.out.append(&written);
+        self.line(format!("{result} = {};", super::function::bare(&second)));
+        self.out.close("}");
+        result
+    }
+
+    /// An operator on values of one kind.
+    fn operate(&mut self, operator: O, kind: Kind, a: &str, b: &str, span: Span) -> String {
+        let at = || self.at(span);
+        match (operator, kind) {
+            (O::Equal | O::NotEqual, Kind::Text) => {
+                format!("({}sr_text_equal({a}, {b}))", negation(operator))
+            }
+            (O::Equal | O::NotEqual, Kind::Operation) => {
+                format!("({}sr_cap_equal({a}, {b}))", negation(operator))
+            }
+            (O::Equal | O::NotEqual, Kind::Resource) => {
+                format!("({}sr_resource_equal({a}, {b}))", negation(operator))
+            }
+            (O::Less | O::LessEqual | O::Greater | O::GreaterEqual, Kind::Text) => {
+                format!("(sr_text_compare({a}, {b}) {} 0)", plain_symbol(operator))
+            }
+            (O::Divide, Kind::Ordinal) => format!("sr_divide({}, {a}, {b})", at()),
+            (O::Remainder, Kind::Ordinal) => format!("sr_remainder({}, {a}, {b})", at()),
+            (O::Mod, Kind::Ordinal) => format!("sr_mod({}, {a}, {b})", at()),
+            (O::Power, Kind::Ordinal) => format!("sr_power_int({}, {a}, {b})", at()),
+            (O::Remainder, Kind::Real) => format!("fmod({a}, {b})"),
+            (O::Mod, Kind::Real) => format!("sr_mod_real({}, {a}, {b})", at()),
+            (O::Power, Kind::Real) => format!("sr_power_real({}, {a}, {b})", at()),
+            // What C leaves open about shifts, the machine decides: so many bits as the number's last five say.
+            (O::ShiftLeft, _) => format!("((sr_int)((uint32_t){a} << ({b} & 31)))"),
+            (O::ShiftRight, _) => format!("({a} >> ({b} & 31))"),
+            (O::Xor, Kind::Bool) => format!("({a} != {b})"),
+            _ => format!("({a} {} {b})", plain_symbol(operator)),
+        }
+    }
+
+    pub(super) fn negate(&mut self, of: &Expression, _: &Expression) -> String {
+        let value = self.plain(of);
+        format!("(-{value})")
+    }
+
+    /// `place op:= value` for its effect.
+    pub(super) fn augment_place(&mut self, operator: O, place: &Expression, value: &Expression, e: &Expression) {
+        if operator == O::Concatenate || self.kind(place.of) == Kind::Text {
+            let values = self.plains(&[place, value]);
+            let at = self.at(e.span);
+            self.allocates = true;
+            let both = self.temp("sr_text", &format!("sr_text_cat({at}, {}, {})", values[0], values[1]));
+            let place = self.place(place);
+            self.store(&place, &Value::Text(both), e.span);
+            return;
+        }
+        let lvalue = match self.place(place) {
+            Place::Plain(lvalue) => lvalue,
+            _ => return,
+        };
+        let is_simple = !has_effects(value) && is_simple_lvalue(&lvalue);
+        let lvalue = match is_simple {
+            true => lvalue,
+            false => {
+                let c_type = super::types::pointer_to(&self.unit.plain_type(place.of));
+                format!("(*{})", self.temp(&c_type, &format!("&{lvalue}")))
+            }
+        };
+        let kind = self.kind(place.of);
+        let value_kind = self.kind(value.of);
+        let second = self.plain(value);
+        let symbol = plain_symbol(operator);
+        let is_direct = kind == value_kind
+            && match operator {
+                O::Add | O::Subtract | O::Multiply => true,
+                O::Divide => kind == Kind::Real,
+                _ => false,
+            };
+        if is_direct {
+            self.line(format!("{lvalue} {symbol}= {};", super::function::bare(&second)));
+            return;
+        }
+        let result = match (operator, kind, value_kind) {
+            (O::Power, Kind::Real, Kind::Ordinal) => {
+                format!("sr_power_real_int({}, {lvalue}, {second})", self.at(e.span))
+            }
+            _ => self.operate(operator, kind, &lvalue, &second, e.span),
+        };
+        self.line(format!("{lvalue} = {};", super::function::bare(&result)));
+    }
+
+    /// `place op:= value` with its value.
+    pub(super) fn augment(&mut self, operator: O, place: &Expression, value: &Expression, e: &Expression) -> String {
+        self.augment_place(operator, place, value, e);
+        self.plain(place)
+    }
+
+    /// `place := value`.
+    pub(super) fn assign_from(&mut self, place: &Expression, value: &Expression) {
+        let span = place.span.to(value.span);
+        // The place first, if finding it has effects; its parts have been kept in temporaries then.
+        let early = has_effects(place).then(|| self.place(place));
+        let value = self.value(value);
+        let place = match early {
+            Some(place) => place,
+            None => self.place(place),
+        };
+        self.store(&place, &value, span);
+    }
+
+    /// Stores a value in a place.
+    pub(super) fn store(&mut self, place: &Place, value: &Value, span: Span) {
+        let at = self.at(span);
+        match (place, value) {
+            (Place::Plain(lvalue), Value::Plain(value)) => {
+                self.line(format!("{lvalue} = {};", super::function::bare(value)));
+            }
+            (Place::Text(string), Value::Text(text)) => {
+                self.line(format!("sr_string_set({at}, {string}, {text});"));
+            }
+            (Place::Part(string, from, to), Value::Text(text)) => {
+                self.line(format!(
+                    "sr_string_set_slice({at}, {string}, {from}, {to}, {text});"
+                ));
+            }
+            (Place::Array(to), Value::Array(from)) => self.copy_array(to, from, span),
+            // A string into an array of characters and the other way round are conversions by now.
+            _ => {}
+        }
+    }
+
+    /// `a :=: b`.
+    pub(super) fn swap(&mut self, a: &Expression, b: &Expression) {
+        let (first, second) = (self.place(a), self.place(b));
+        let at = self.at(a.span.to(b.span));
+        match (first, second) {
+            (Place::Plain(first), Place::Plain(second)) => {
+                let c_type = self.unit.plain_type(a.of);
+                let pointer = super::types::pointer_to(&c_type);
+                let first = self.temp(&pointer, &format!("&{first}"));
+                let second = self.temp(&pointer, &format!("&{second}"));
+                let kept = self.temp(&c_type, &format!("*{first}"));
+                self.line(format!("*{first} = *{second};"));
+                self.line(format!("*{second} = {kept};"));
+            }
+            (Place::Text(first), Place::Text(second)) => {
+                self.line(format!("sr_string_swap({at}, {first}, {second});"));
+            }
+            (Place::Array(first), Place::Array(second)) => {
+                let bytes = self.element_bytes(&first);
+                let dimensions = first.dims.len();
+                let (first, second) = (self.view_name(&first), self.view_name(&second));
+                self.line(format!(
+                    "sr_array_swap({at}, {dimensions}, {bytes}, {first}.data, {first}.d, {second}.data, {second}.d);"
+                ));
+            }
+            (first, second) => {
+                // Parts of strings: by way of copies.
+                self.allocates = true;
+                let keep = |f: &mut Self, e: &Expression| {
+                    let text = f.text(e);
+                    f.temp("sr_text", &format!("sr_text_keep({at}, {text})"))
+                };
+                let (x, y) = (keep(self, a), keep(self, b));
+                self.store(&first, &Value::Text(y), a.span);
+                self.store(&second, &Value::Text(x), b.span);
+            }
+        }
+    }
+
+    /// The value of a place of type `sr_string`.
+    pub(super) fn string_value(&self, string: &str) -> String {
+        value_of(string)
+    }
+}
+
+fn negation(operator: O) -> &'static str {
+    match operator {
+        O::Equal => "",
+        _ => "!",
+    }
+}
+
+fn is_simple_lvalue(lvalue: &str) -> bool {
+    lvalue
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'>' | b'.'))
+}
+
+/// The C operator of the same meaning on numbers.
+fn plain_symbol(operator: O) -> &'static str {
+    match operator {
+        O::Or => "|",
+        O::Xor => "^",
+        O::And => "&",
+        O::Equal => "==",
+        O::NotEqual => "!=",
+        O::Less => "<",
+        O::LessEqual => "<=",
+        O::Greater => ">",
+        O::GreaterEqual => ">=",
+        O::ShiftLeft => "<<",
+        O::ShiftRight => ">>",
+        O::Add | O::Concatenate => "+",
+        O::Subtract => "-",
+        O::Multiply => "*",
+        O::Divide => "/",
+        O::Mod | O::Remainder => "%",
+        O::Power => "**",
+    }
+}

@@ -1,0 +1,132 @@
+//! Statements.
+
+use super::function::{Function, bare};
+use super::jumps::Frame;
+use super::places::Place;
+use crate::program::*;
+
+impl Function<'_> {
+    /// The statements of a block, without brackets around them.
+    pub(super) fn block(&mut self, block: &Block) {
+        self.frames.push(Frame::Block(Vec::new()));
+        for statement in &block.statements {
+            self.statement(statement);
+        }
+        self.end_block();
+    }
+
+    /// A block one step further in.
+    pub(super) fn inner_block(&mut self, block: &Block) {
+        self.deeper(|f| f.block(block));
+    }
+
+    /// A statement.
+    pub(super) fn statement(&mut self, statement: &Statement) {
+        use StatementKind as K;
+        if self.unit.options.lines {
+            let line = self.unit.line_of(statement.span);
+            let file = self.unit.file_literal(statement.span.file);
+            self.out.directive(&format!("#line {line} {file}"));
+        }
+        let span = statement.span;
+        match &statement.kind {
+            K::Declare {
+                variable,
+                shape,
+                value,
+            } => self.declare(*variable, shape.as_ref(), value.as_ref(), span),
+            K::DeclareOperation { operation, value } => {
+                self.declare_operation(*operation, value.as_ref(), span);
+            }
+            K::Start {
+                process,
+                quantifiers,
+                region,
+            } => self.start(*process, quantifiers, region.as_ref(), span),
+            K::Expression(e) => self.effect(e),
+            K::Stop(code) => {
+                let code = match code {
+                    Some(code) => self.plain(code),
+                    None => "0".into(),
+                };
+                let at = self.at(span);
+                self.line(format!("sr_stop({at}, {});", bare(&code)));
+            }
+            K::Exit => self.jump_in_loop(true),
+            K::Next => self.jump_in_loop(false),
+            K::Return => self.jump_out(),
+            K::Reply => self.reply(span),
+            K::Forward(invocation) => self.forward(invocation, span),
+            K::Send(invocation) => self.send(invocation),
+            K::Call(invocation) => {
+                self.call(invocation);
+            }
+            K::Destroy(e) => self.destroy(e, span),
+            K::Receive(target, places) => self.receive(target, places, span),
+            K::V(target) => self.v(target, span),
+            K::Block(block) => {
+                self.out.open("{");
+                self.block(block);
+                self.out.close("}");
+            }
+            K::If(arms, other) => self.if_statement(arms, other.as_ref()),
+            K::Do(arms, other) => self.do_statement(arms, other.as_ref()),
+            K::ForAll(quantifiers, block) => self.for_all(quantifiers, block),
+            K::Input(arms, other) => self.input(arms, other.as_ref(), span),
+            K::Concurrent(arms) => self.concurrent(arms, span),
+        }
+    }
+
+    /// Guards in textual order; `none` writes what happens if none holds.
+    pub(super) fn guarded(
+        &mut self,
+        arms: &[(Expression, Block)],
+        none: impl FnOnce(&mut Self) -> bool,
+    ) {
+        // Guards that need statements before them are nested in the else parts of those before.
+        let mut nested = 0;
+        for (n, (guard, block)) in arms.iter().enumerate() {
+            if n == 0 {
+                let guard = self.plain(guard);
+                self.out.open(format!("if ({}) {{", bare(&guard)));
+            } else {
+                let (written, text) = self.aside(|f| f.plain(guard));
+                if written.is_empty() {
+                    self.out.reopen(format!("}} else if ({}) {{", bare(&text)));
+                } else {
+                    self.out.reopen("} else {");
+                    // Once more, now at its depth: nothing was done but writing.
+                    let text = self.plain(guard);
+                    self.out.open(format!("if ({}) {{", bare(&text)));
+                    nested += 1;
+                }
+            }
+            self.block(block);
+        }
+        let depth_before = self.out.depth();
+        let (written, is_anything) = self.aside(none);
+        if is_anything {
+            debug_assert_eq!(self.out.depth(), depth_before);
+            self.out.reopen("} else {");
+            self.out.append(&written);
+        }
+        for _ in 0..=nested {
+            self.out.close("}");
+        }
+    }
+
+    fn if_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
+        self.guarded(arms, |f| match other {
+            Some(block) => {
+                f.block(block);
+                true
+            }
+            None => false,
+        });
+    }
+
+    /// The places into which `receive` copies parameters.
+    pub(super) fn destination(&mut self, e: &Expression) -> Place {
+        self.place(e)
+    }
+}

@@ -1,0 +1,201 @@
+//! SR types in C.
+
+use std::collections::BTreeSet;
+
+use super::unit::Unit;
+use super::writer::Writer;
+use crate::program::*;
+
+/// How values of a type are handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// By a C value: numbers, pointers, capabilities, records.
+    Plain,
+    /// As `sr_text`; variables are seen as `sr_string`.
+    Text,
+    /// By a [`View`](super::views::View) with so many dimensions.
+    Array(usize),
+}
+
+impl Unit<'_> {
+    /// How values of a type are handled.
+    pub(super) fn class(&self, of: TypeId) -> Class {
+        match self.program.types.get(of) {
+            Type::Text(_) => Class::Text,
+            Type::Array(..) => Class::Array(self.program.types.flat(of).0.len()),
+            _ => Class::Plain,
+        }
+    }
+
+    /// The C type of a plain value.
+    pub(super) fn plain_type(&self, of: TypeId) -> String {
+        match self.program.types.get(of) {
+            Type::Bool => "sr_bool".into(),
+            Type::Char => "sr_char".into(),
+            Type::Int | Type::Enum(_) => "sr_int".into(),
+            Type::Real => "sr_real".into(),
+            Type::File => "sr_file".into(),
+            Type::Record(number) => format!("struct {}", self.record_name(*number)),
+            Type::Operation(_) => "sr_cap".into(),
+            Type::Resource(_) | Type::Machine => "sr_resource".into(),
+            _ => "void *".into(),
+        }
+    }
+
+    /// `type name`, with the star where it belongs.
+    pub(super) fn declare(&self, c_type: &str, name: &str) -> String {
+        match c_type.strip_suffix('*') {
+            Some(_) => format!("{c_type}{name}"),
+            None => format!("{c_type} {name}"),
+        }
+    }
+
+    /// The C type of a value or view of any type.
+    pub(super) fn value_type(&self, of: TypeId) -> String {
+        match self.class(of) {
+            Class::Plain => self.plain_type(of),
+            Class::Text => "sr_text".into(),
+            Class::Array(dimensions) => format!("struct sr_array{dimensions}"),
+        }
+    }
+
+    /// The C type through which a place of any type is reached: a pointer, or a view.
+    pub(super) fn place_type(&self, of: TypeId) -> String {
+        match self.class(of) {
+            Class::Plain => pointer_to(&self.plain_type(of)),
+            Class::Text => "sr_string".into(),
+            Class::Array(dimensions) => format!("struct sr_array{dimensions}"),
+        }
+    }
+
+    fn record_name(&self, number: u32) -> String {
+        match &self.program.types.records[number as usize].name {
+            Some(name) => format!("r_{name}_{number}"),
+            None => format!("r_{number}"),
+        }
+    }
+
+    /// The C struct of a string of known maximum.
+    pub(super) fn string_type(&self, most: i32) -> String {
+        self.shared.borrow_mut().strings.insert(most);
+        format!("struct string_{}", most.max(0))
+    }
+
+    /// If all bounds are known: each dimension's bounds.
+    pub(super) fn known_bounds(&self, of: TypeId) -> Option<Vec<(i32, i32)>> {
+        if !self.program.types.is_static(of) {
+            return None;
+        }
+        let (dimensions, _) = self.program.types.flat(of);
+        let known = dimensions.iter().map(|d| match (d.low, d.high) {
+            (Extent::Known(low), Extent::Known(high)) => Some((low, high)),
+            _ => None,
+        });
+        known.collect()
+    }
+
+    /// The C type of an element, if it is known how long it is.
+    pub(super) fn element_type(&self, element: TypeId) -> Option<String> {
+        match self.program.types.get(element) {
+            Type::Text(Extent::Known(most)) => Some(self.string_type(*most)),
+            Type::Text(_) => None,
+            _ => Some(self.plain_type(element)),
+        }
+    }
+
+    /// How many elements there are, if the bounds are known.
+    pub(super) fn known_count(&self, of: TypeId) -> Option<i64> {
+        let bounds = self.known_bounds(of)?;
+        let lengths = bounds
+            .iter()
+            .map(|(low, high)| (i64::from(*high) - i64::from(*low) + 1).max(0));
+        lengths
+            .into_iter()
+            .try_fold(1i64, |count, length| count.checked_mul(length))
+    }
+
+    /// Roughly how many bytes a value takes where it is laid out in place.
+    pub(super) fn rough_bytes(&self, of: TypeId) -> i64 {
+        match self.program.types.get(of) {
+            Type::Text(Extent::Known(most)) => i64::from(*most) + 8,
+            Type::Array(..) => {
+                let (_, element) = self.program.types.flat(of);
+                let count = self.known_count(of).unwrap_or(i64::MAX);
+                count.saturating_mul(self.rough_bytes(element))
+            }
+            Type::Record(number) => {
+                let fields = &self.program.types.records[*number as usize].fields;
+                fields.iter().fold(0i64, |sum, (_, of)| {
+                    sum.saturating_add(self.rough_bytes(*of))
+                })
+            }
+            _ => 8,
+        }
+    }
+
+    /// A declaration of storage laid out in place: fields, and variables whose type is known in all.
+    pub(super) fn declare_storage(&self, of: TypeId, name: &str) -> String {
+        match self.class(of) {
+            Class::Plain => self.declare(&self.plain_type(of), name),
+            Class::Text => {
+                let c_type = self.element_type(of);
+                format!("{} {name}", c_type.unwrap_or_else(|| "sr_string".into()))
+            }
+            Class::Array(dimensions) => {
+                let (_, element) = self.program.types.flat(of);
+                match (self.known_count(of), self.element_type(element)) {
+                    (Some(count), Some(c_type)) => {
+                        self.declare(&c_type, &format!("{name}[{count}]"))
+                    }
+                    _ => format!("struct sr_array{dimensions} {name}"),
+                }
+            }
+        }
+    }
+
+    /// The structs of strings and records, those first that others contain.
+    pub(super) fn write_types(&self, out: &mut Writer) {
+        let mut records = Writer::default();
+        let mut done = BTreeSet::new();
+        for number in 0..self.program.types.records.len() as u32 {
+            self.write_record(number, &mut done, &mut records);
+        }
+        for most in &self.shared.borrow().strings {
+            let most = (*most).max(0);
+            out.open(format!("struct string_{most} {{"));
+            out.line("int32_t length;");
+            out.line(format!("char data[{most}];"));
+            out.close("};");
+        }
+        out.append(&records.finish());
+    }
+
+    fn write_record(&self, number: u32, done: &mut BTreeSet<u32>, out: &mut Writer) {
+        if !done.insert(number) {
+            return;
+        }
+        let record = &self.program.types.records[number as usize];
+        for (_, of) in &record.fields {
+            let (_, element) = self.program.types.flat(*of);
+            if let Type::Record(inner) = self.program.types.get(element) {
+                self.write_record(*inner, done, out);
+            }
+        }
+        out.open(format!("struct {} {{", self.record_name(number)));
+        for (name, of) in &record.fields {
+            out.line(format!("{};", self.declare_storage(*of, &format!("f_{name}"))));
+        }
+        if record.fields.is_empty() {
+            out.line("char f_nothing;");
+        }
+        out.close("};");
+    }
+}
+
+/// `type *`.
+pub(super) fn pointer_to(c_type: &str) -> String {
+    match c_type.strip_suffix('*') {
+        Some(_) => format!("{c_type}*"),
+        None => format!("{c_type} *"),
+    }
+}

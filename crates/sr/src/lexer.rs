@@ -1,0 +1,580 @@
+//! Text into tokens. A line's end becomes a separator where the token before it may end a statement and the token after it may begin one; after `end`
+//! or `end name` it always does.
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Sources, Span};
+use crate::token::{Kind, Token};
+
+/// The tokens of a file, ended by [`Kind::End`], and what is wrong in it.
+pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
+    let mut lexer = Lexer {
+        text: sources.file(file).text.as_bytes(),
+        file,
+        at: 0,
+        tokens: Vec::new(),
+        diagnostics: Vec::new(),
+        has_line_end: false,
+        is_in_region: false,
+    };
+    while lexer.step() {}
+    lexer.push_end();
+    (lexer.tokens, lexer.diagnostics)
+}
+
+struct Lexer<'a> {
+    text: &'a [u8],
+    file: u32,
+    at: usize,
+    tokens: Vec<Token>,
+    diagnostics: Vec<Diagnostic>,
+    /// Whether a line ended since the last token.
+    has_line_end: bool,
+    /// Whether we are in a comment that says a region.
+    is_in_region: bool,
+}
+
+/// What a comment begins with that says a region: to other compilers it is a comment.
+const REGION: &[u8] = b"#@ region";
+
+/// Signs, longest first, so that the first that fits is the one.
+const SIGNS: &[(&str, Kind)] = &[
+    ("||:=", Kind::ConcatenateAssign),
+    ("<<:=", Kind::ShiftLeftAssign),
+    (">>:=", Kind::ShiftRightAssign),
+    ("**:=", Kind::PowerAssign),
+    (":=:", Kind::Swap),
+    ("+:=", Kind::AddAssign),
+    ("-:=", Kind::SubtractAssign),
+    ("*:=", Kind::MultiplyAssign),
+    ("/:=", Kind::DivideAssign),
+    ("%:=", Kind::RemainderAssign),
+    ("&:=", Kind::AndAssign),
+    ("|:=", Kind::OrAssign),
+    (":=", Kind::Assign),
+    ("++", Kind::Increment),
+    ("--", Kind::Decrement),
+    ("->", Kind::Arrow),
+    ("**", Kind::Power),
+    ("//", Kind::Parallel),
+    ("<=", Kind::LessEqual),
+    (">=", Kind::GreaterEqual),
+    ("!=", Kind::NotEqual),
+    ("~=", Kind::NotEqual),
+    ("<<", Kind::ShiftLeft),
+    (">>", Kind::ShiftRight),
+    ("||", Kind::Concatenate),
+    ("[]", Kind::Box),
+    ("(", Kind::LeftParen),
+    (")", Kind::RightParen),
+    ("[", Kind::LeftBracket),
+    ("]", Kind::RightBracket),
+    ("{", Kind::LeftBrace),
+    ("}", Kind::RightBrace),
+    (".", Kind::Period),
+    ("~", Kind::Not),
+    ("@", Kind::At),
+    ("?", Kind::Question),
+    ("^", Kind::Hat),
+    ("<", Kind::Less),
+    ("=", Kind::Equal),
+    (">", Kind::Greater),
+    ("+", Kind::Plus),
+    ("-", Kind::Minus),
+    ("*", Kind::Asterisk),
+    ("/", Kind::Slash),
+    ("%", Kind::Percent),
+    ("&", Kind::And),
+    ("|", Kind::Or),
+    (",", Kind::Comma),
+    (":", Kind::Colon),
+];
+
+impl Lexer<'_> {
+    /// Reads one token or one piece of white space; whether there was any.
+    fn step(&mut self) -> bool {
+        let Some(&byte) = self.text.get(self.at) else {
+            return false;
+        };
+        match byte {
+            b'\n' => {
+                self.region_end();
+                self.at += 1;
+                self.line_end();
+            }
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+            b'#' if self.says_region() => self.region(),
+            b'#' => self.skip_while(|b| b != b'\n'),
+            b'\\' => self.continuation(),
+            b';' => {
+                self.at += 1;
+                self.push(Kind::Separator, self.at - 1);
+            }
+            b'"' => self.string(),
+            b'\'' => self.character(),
+            b'0'..=b'9' => self.number(),
+            b'.' if self.peek(1).is_some_and(|b| b.is_ascii_digit()) => self.number(),
+            b'a'..=b'z' | b'A'..=b'Z' => self.word(),
+            b'/' if self.peek(1) == Some(b'*') => self.comment(),
+            _ => self.sign(),
+        }
+        true
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn skip_while(&mut self, is_such: impl Fn(u8) -> bool) {
+        let rest = &self.text[self.at..];
+        self.at += rest.iter().position(|&b| !is_such(b)).unwrap_or(rest.len());
+    }
+
+    fn span(&self, start: usize) -> Span {
+        Span {
+            file: self.file,
+            start: start as u32,
+            end: self.at as u32,
+        }
+    }
+
+    fn error(&mut self, start: usize, message: impl Into<String>, mend: &str) {
+        self.diagnostics
+            .push(Diagnostic::error(self.span(start), message).mend(mend));
+    }
+
+    fn push(&mut self, kind: Kind, start: usize) {
+        let span = self.span(start);
+        if std::mem::take(&mut self.has_line_end)
+            && self.tokens.last().is_some_and(|t| t.kind.may_end())
+            && kind.may_begin()
+        {
+            let before = Span {
+                end: span.start,
+                ..span
+            };
+            self.tokens.push(Token {
+                kind: Kind::Separator,
+                span: before,
+            });
+        }
+        self.tokens.push(Token { kind, span });
+    }
+
+    /// After `end` or `end name` a line's end separates whatever follows.
+    fn line_end(&mut self) {
+        let is_after_end = match &self.tokens[..] {
+            [.., end] if end.kind == Kind::EndWord => true,
+            [.., end, name] => end.kind == Kind::EndWord && matches!(name.kind, Kind::Name(_)),
+            _ => false,
+        };
+        if is_after_end {
+            self.push(Kind::Separator, self.at - 1);
+        } else {
+            self.has_line_end = true;
+        }
+    }
+
+    /// Whether a comment that begins here says a region.
+    fn says_region(&self) -> bool {
+        let rest = &self.text[self.at..];
+        let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        !self.is_in_region
+            && rest.starts_with(REGION)
+            && !rest.get(REGION.len()).is_some_and(is_word)
+    }
+
+    /// The rest of the line is an expression.
+    fn region(&mut self) {
+        let start = self.at;
+        self.at += REGION.len();
+        // What comes before the comment goes on after it, so that it may stand on a line of its own.
+        self.has_line_end = false;
+        self.push(Kind::Region, start);
+        self.is_in_region = true;
+    }
+
+    fn region_end(&mut self) {
+        if std::mem::take(&mut self.is_in_region) {
+            self.push(Kind::RegionEnd, self.at);
+        }
+    }
+
+    fn push_end(&mut self) {
+        self.region_end();
+        if self
+            .tokens
+            .last()
+            .is_some_and(|t| t.kind != Kind::Separator)
+        {
+            self.has_line_end = false;
+            self.push(Kind::Separator, self.at);
+        }
+        self.push(Kind::End, self.at);
+    }
+
+    fn continuation(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        self.skip_while(|b| matches!(b, b' ' | b'\t' | b'\r'));
+        if self.peek(0) == Some(b'\n') {
+            self.at += 1;
+        } else {
+            self.error(
+                start,
+                "a \"\\\" stands before something else than the end of a line",
+                "remove it, or end the line here",
+            );
+        }
+    }
+
+    /// Comments nest.
+    fn comment(&mut self) {
+        let start = self.at;
+        let mut depth = 0;
+        loop {
+            match (self.peek(0), self.peek(1)) {
+                (Some(b'/'), Some(b'*')) => {
+                    depth += 1;
+                    self.at += 2;
+                }
+                (Some(b'*'), Some(b'/')) => {
+                    depth -= 1;
+                    self.at += 2;
+                }
+                (Some(_), _) => self.at += 1,
+                (None, _) => {
+                    let end = std::mem::replace(&mut self.at, start + 2);
+                    self.error(
+                        start,
+                        "this comment does not end",
+                        "close it with */; comments nest",
+                    );
+                    self.at = end;
+                    return;
+                }
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
+        let kind = Kind::word(text).unwrap_or_else(|| Kind::Name(text.to_string()));
+        self.push(kind, start);
+    }
+
+    fn sign(&mut self) {
+        let start = self.at;
+        let rest = &self.text[start..];
+        match SIGNS
+            .iter()
+            .find(|(text, _)| rest.starts_with(text.as_bytes()))
+        {
+            Some((text, kind)) => {
+                self.at += text.len();
+                self.push(kind.clone(), start);
+            }
+            None => {
+                // The whole of a character that takes several bytes.
+                self.at += 1;
+                self.skip_while(is_inner);
+                let shown = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
+                self.error(
+                    start,
+                    format!("the character {shown:?} means nothing in SR"),
+                    "remove it",
+                );
+            }
+        }
+    }
+
+    /// Decimal, octal (`17q`), hexadecimal (`0ffx`), or real.
+    fn number(&mut self) {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+        if rest[0].is_ascii_digit() && matches!(rest.get(digits), Some(b'x' | b'X')) {
+            self.at += digits + 1;
+            return self.integer(start, digits, 16);
+        }
+        let decimals = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let octals = rest
+            .iter()
+            .take_while(|b| (b'0'..=b'7').contains(b))
+            .count();
+        if octals == decimals && octals > 0 && matches!(rest.get(octals), Some(b'q' | b'Q')) {
+            self.at += octals + 1;
+            return self.integer(start, octals, 8);
+        }
+        let length = real_length(rest);
+        if length > decimals {
+            self.at += length;
+            let text = std::str::from_utf8(&rest[..length]).unwrap_or_default();
+            // Rust reads "1." and ".5" alike; an exponent's range is that of a double.
+            return self.push(Kind::Real(text.parse().unwrap_or(f64::INFINITY)), start);
+        }
+        self.at += decimals;
+        self.integer(start, decimals, 10);
+    }
+
+    fn integer(&mut self, start: usize, digits: usize, base: u32) {
+        let text = std::str::from_utf8(&self.text[start..start + digits]).unwrap_or_default();
+        let value = u64::from_str_radix(text, base)
+            .ok()
+            .and_then(|v| u32::try_from(v).ok());
+        // A word of 32 bits in octal or hexadecimal may have its highest bit set.
+        let value = value.filter(|&v| base != 10 || i32::try_from(v).is_ok());
+        if value.is_none() {
+            self.error(
+                start,
+                "this integer is too large",
+                "integers have 32 bits: -2147483648 to 2147483647",
+            );
+        }
+        self.push(Kind::Integer(value.unwrap_or(0) as i32), start);
+    }
+
+    fn string(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        let mut bytes = Vec::new();
+        loop {
+            match self.peek(0) {
+                Some(b'"') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(b'\n') | None => {
+                    self.error(
+                        start,
+                        "this string does not end on its line",
+                        "close it with \", or continue the line with \\",
+                    );
+                    break;
+                }
+                Some(b'\\') => bytes.extend(self.escape()),
+                Some(byte) => {
+                    bytes.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        self.push(Kind::Text(bytes), start);
+    }
+
+    fn character(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        let byte = match self.peek(0) {
+            Some(b'\\') => self.escape(),
+            Some(byte) if byte != b'\n' => {
+                self.at += 1;
+                Some(byte)
+            }
+            _ => None,
+        };
+        let is_wide = self.peek(0).is_some_and(is_inner);
+        // The whole of a character that takes several bytes.
+        self.skip_while(is_inner);
+        if is_wide {
+            self.error(
+                start,
+                "a char has 8 bits, and this character needs more",
+                "use a string, or an escape such as '\\xe9'",
+            );
+        }
+        if self.peek(0) == Some(b'\'') {
+            self.at += 1;
+        } else {
+            self.error(
+                start,
+                "this character does not end",
+                "write one character between single quotes; a string has double quotes",
+            );
+        }
+        self.push(Kind::Character(byte.unwrap_or(0)), start);
+    }
+
+    /// What a backslash and what follows stand for; nothing for a line's end.
+    fn escape(&mut self) -> Option<u8> {
+        self.at += 1;
+        let byte = self.peek(0)?;
+        self.at += 1;
+        Some(match byte {
+            b'a' => 0x07,
+            b'b' => 0x08,
+            b'e' => 0x1b,
+            b'f' => 0x0c,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 0x0b,
+            b'\n' => return None,
+            b'x' => self.digits(16, 2),
+            b'0'..=b'7' => {
+                self.at -= 1;
+                self.digits(8, 3)
+            }
+            other => other,
+        })
+    }
+
+    fn digits(&mut self, base: u32, most: usize) -> u8 {
+        let mut value = 0_u32;
+        for _ in 0..most {
+            let Some(digit) = self.peek(0).and_then(|b| char::from(b).to_digit(base)) else {
+                break;
+            };
+            value = value * base + digit;
+            self.at += 1;
+        }
+        value as u8
+    }
+}
+
+/// Whether a byte of UTF-8 goes on with a character.
+fn is_inner(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+/// Bytes of the real number that a text begins with; 0 or the digits alone if it is none.
+fn real_length(text: &[u8]) -> usize {
+    let digits = |from: usize| {
+        text[from.min(text.len())..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count()
+    };
+    let whole = digits(0);
+    let mut length = whole;
+    if text.get(whole) == Some(&b'.') {
+        let fraction = digits(whole + 1);
+        if whole + fraction > 0 {
+            length = whole + 1 + fraction;
+        }
+    }
+    if matches!(text.get(length), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(text.get(length + 1), Some(b'+' | b'-')));
+        let exponent = digits(length + 1 + sign);
+        if exponent > 0 {
+            length += 1 + sign + exponent;
+        }
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        let mut sources = Sources::default();
+        let file = sources.add("test.sr", text.as_bytes().to_vec());
+        let (tokens, diagnostics) = lex(&sources, file);
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        tokens.into_iter().map(|t| t.kind).collect()
+    }
+
+    fn name(text: &str) -> Kind {
+        Kind::Name(text.into())
+    }
+
+    #[test]
+    fn numbers_in_every_base() {
+        assert_eq!(
+            kinds("17q 0ffx 0FFFFFFFFx 12 1.5 1. .5 1e3 2.5e-1"),
+            [
+                Kind::Integer(15),
+                Kind::Integer(255),
+                Kind::Integer(-1),
+                Kind::Integer(12),
+                Kind::Real(1.5),
+                Kind::Real(1.0),
+                Kind::Real(0.5),
+                Kind::Real(1000.0),
+                Kind::Real(0.25),
+                Kind::Separator,
+                Kind::End
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_ends_a_statement_only_where_one_may_end_and_the_next_may_begin() {
+        use Kind::{Assign, Comma, End, EndWord, Minus, Plus, Resource, Separator};
+        assert_eq!(
+            kinds("a := b +\n c"),
+            [
+                name("a"),
+                Assign,
+                name("b"),
+                Plus,
+                name("c"),
+                Separator,
+                End
+            ]
+        );
+        // A line that begins with a sign begins a new statement.
+        assert_eq!(
+            kinds("a\n- b"),
+            [name("a"), Separator, Minus, name("b"), Separator, End]
+        );
+        assert_eq!(
+            kinds("a\n, b"),
+            [name("a"), Comma, name("b"), Separator, End]
+        );
+        assert_eq!(
+            kinds("a \\\n - b"),
+            [name("a"), Minus, name("b"), Separator, End]
+        );
+        assert_eq!(
+            kinds("end x\nresource"),
+            [EndWord, name("x"), Separator, Resource, Separator, End]
+        );
+    }
+
+    #[test]
+    fn escapes_and_nested_comments() {
+        assert_eq!(
+            kinds(r#""a\n\x41\101\"" '\'' /* one /* two */ still */ 'b' # rest"#)[..3],
+            [
+                Kind::Text(b"a\nAA\"".to_vec()),
+                Kind::Character(b'\''),
+                Kind::Character(b'b')
+            ]
+        );
+    }
+
+    #[test]
+    fn a_region_is_the_rest_of_its_line() {
+        use Kind::{End, Process, Region, RegionEnd, Separator, Skip};
+        assert_eq!(
+            kinds("process p\n#@ region i # why\nskip #@ regional"),
+            [
+                Process,
+                name("p"),
+                Region,
+                name("i"),
+                RegionEnd,
+                Separator,
+                Skip,
+                Separator,
+                End
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let mut sources = Sources::default();
+        let file = sources.add("t.sr", b"x := \"abc\ny := 99999999999\n\x24".to_vec());
+        let (_, diagnostics) = lex(&sources, file);
+        let texts: Vec<String> = diagnostics.iter().map(|d| d.text(&sources)).collect();
+        assert_eq!(diagnostics.len(), 3, "{texts:?}");
+        assert!(texts[0].starts_with("t.sr:1:6: error: this string does not end on its line\n 1 | x := \"abc\n   |      ^^^^\n"), "{}", texts[0]);
+    }
+}

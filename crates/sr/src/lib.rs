@@ -1,0 +1,26 @@
+//! The SR language: source to executable.
+//!
+//! [`Input`] reads files and checks them, by way of [`parse`], which gives a file's components, and [`check`], which makes of the components of all files a
+//! [`program::Program`]. [`emit()`] writes that in C, and a [`build::Job`] makes an executable of it with the run-time.
+
+pub mod build;
+mod check;
+mod diagnostic;
+mod emit;
+mod front;
+mod lexer;
+mod lower;
+mod notation;
+mod parser;
+pub mod program;
+mod source;
+pub mod syntax;
+mod token;
+
+pub use check::{Checked, check};
+pub use diagnostic::{Diagnostic, Severity};
+pub use emit::{EmitOptions, emit};
+pub use front::{Input, ReadError};
+pub use notation::{NoNotation, Notation, Signalling, Termination};
+pub use parser::parse;
+pub use source::{Source, Sources, Span};

@@ -1,0 +1,95 @@
+//! What is decided about a checked program before C is written: which procs need a process of their own, which variables keep their first value, and what an
+//! expression may do besides having a value.
+
+mod effects;
+mod walk;
+
+use std::collections::HashSet;
+
+use crate::program::*;
+
+pub(crate) use effects::{has_effects, has_effects_itself};
+pub(crate) use walk::{Visitor, walk_block, walk_expression};
+
+/// Facts about a program.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Procs that reply or forward: they outlive the call, and so need a process of their own even when called.
+    separate: HashSet<CodeId>,
+    /// Codes that reply or forward in an arm of an input statement: what the arm has taken may then change hands.
+    replying: HashSet<CodeId>,
+    /// Variables that are changed after their declaration, or whose place is known elsewhere.
+    assigned: HashSet<VariableId>,
+    /// Operations that are serviced, sent for or used other than by plain calls.
+    reified: HashSet<OperationId>,
+    /// Resources of which some instance is created in a region.
+    in_regions: HashSet<ComponentId>,
+    /// Resources that others extend.
+    extended: HashSet<ComponentId>,
+}
+
+impl Facts {
+    /// Looks through a program.
+    pub(crate) fn of(program: &Program) -> Facts {
+        let mut facts = Facts::default();
+        for (number, code) in program.codes.iter().enumerate() {
+            let mut seen = walk::Finder::new(program);
+            walk_block(&code.block, &mut seen);
+            let code = CodeId(number as u32);
+            if seen.replies_outside {
+                facts.separate.insert(code);
+            }
+            if seen.replies_inside {
+                facts.replying.insert(code);
+            }
+            facts.assigned.extend(seen.assigned);
+            facts.reified.extend(seen.reified);
+            facts.in_regions.extend(seen.in_regions);
+        }
+        for operation in &program.operations {
+            if let Some(of) = operation.inherits {
+                facts
+                    .extended
+                    .insert(program.operations[of.index()].component);
+            }
+        }
+        facts
+    }
+
+    /// Whether a proc needs a process of its own when it is called.
+    pub(crate) fn is_separate(&self, code: CodeId) -> bool {
+        self.separate.contains(&code)
+    }
+
+    /// Whether some arm of an input statement in this code replies or forwards.
+    pub(crate) fn replies_in_arms(&self, code: CodeId) -> bool {
+        self.replying.contains(&code)
+    }
+
+    /// Whether a variable may have another value than its first.
+    pub(crate) fn is_assigned(&self, variable: VariableId) -> bool {
+        self.assigned.contains(&variable)
+    }
+
+    /// Whether an operation must exist as an object, not only as a C function.
+    pub(crate) fn is_reified(&self, operation: OperationId) -> bool {
+        self.reified.contains(&operation)
+    }
+
+    /// Whether some instance of a resource is created in a region.
+    pub(crate) fn has_regions(&self, component: ComponentId) -> bool {
+        self.in_regions.contains(&component)
+    }
+
+    /// Whether other resources extend this one.
+    pub(crate) fn is_extended(&self, component: ComponentId) -> bool {
+        self.extended.contains(&component)
+    }
+}
+
+/// The variables that a block may change, or let be changed by others.
+pub(crate) fn assigned_in(block: &Block, program: &Program) -> HashSet<VariableId> {
+    let mut seen = walk::Finder::new(program);
+    walk_block(block, &mut seen);
+    seen.assigned
+}

@@ -1,0 +1,260 @@
+//! Resources and globals.
+
+use super::{Parse, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::syntax::{Body, Component, ComponentKind, Item, ItemKind, Name, Parameter};
+use crate::token::Kind;
+
+impl Parser {
+    pub(super) fn components(&mut self) -> Vec<Component> {
+        let mut components = Vec::new();
+        loop {
+            self.skip_separators();
+            if self.is(&Kind::End) {
+                return components;
+            }
+            match self.component() {
+                Ok(component) => components.push(component),
+                Err(_) => self.skip_to_component(),
+            }
+        }
+    }
+
+    fn skip_to_component(&mut self) {
+        self.advance();
+        while !matches!(self.kind(), Kind::Resource | Kind::Global | Kind::End) {
+            self.advance();
+        }
+    }
+
+    fn component(&mut self) -> Parse<Component> {
+        let kind = match self.kind() {
+            Kind::Resource => ComponentKind::Resource,
+            Kind::Global => ComponentKind::Global,
+            Kind::Body => return self.separate_body(),
+            _ => return Err(self.unexpected("\"resource\" or \"global\"")),
+        };
+        self.advance();
+        let name = self.name("the component's name")?;
+        // Parameters at once: specification and body are one.
+        if self.is(&Kind::LeftParen) {
+            let parameters = self.component_parameters(kind)?;
+            let items = self.items(true);
+            self.component_end(&name)?;
+            return Ok(Component {
+                kind,
+                name,
+                parameters,
+                specification: Vec::new(),
+                body: Body::Items(items),
+            });
+        }
+        let specification = self.specification(kind);
+        self.after_specification(kind, name, specification)
+    }
+
+    fn after_specification(
+        &mut self,
+        kind: ComponentKind,
+        name: Name,
+        specification: Vec<Item>,
+    ) -> Parse<Component> {
+        let mut parameters = Vec::new();
+        let body = if self.take(&Kind::Body) {
+            self.end_name(&name);
+            if self.is(&Kind::LeftParen) {
+                parameters = self.component_parameters(kind)?;
+            } else if kind == ComponentKind::Resource {
+                let error = Diagnostic::error(self.last_span(), "a resource has a parameter list");
+                self.report(error.mend("write () if it has no parameters"));
+            }
+            if self.take(&Kind::Separate) {
+                Body::Separate
+            } else {
+                let items = self.items(true);
+                self.component_end(&name)?;
+                Body::Items(items)
+            }
+        } else {
+            self.component_end(&name)?;
+            Body::None
+        };
+        Ok(Component {
+            kind,
+            name,
+            parameters,
+            specification,
+            body,
+        })
+    }
+
+    fn separate_body(&mut self) -> Parse<Component> {
+        self.advance();
+        let name = self.name("the name of the component that this is the body of")?;
+        let items = self.items(true);
+        self.component_end(&name)?;
+        Ok(Component {
+            kind: ComponentKind::SeparateBody,
+            name,
+            parameters: Vec::new(),
+            specification: Vec::new(),
+            body: Body::Items(items),
+        })
+    }
+
+    fn component_end(&mut self, name: &Name) -> Parse<()> {
+        self.expect(&Kind::EndWord, &format!("of {}", name.text))?;
+        self.end_name(name);
+        Ok(())
+    }
+
+    fn component_parameters(&mut self, kind: ComponentKind) -> Parse<Vec<Parameter>> {
+        let start = self.span();
+        let parameters = self.parameters()?;
+        if kind == ComponentKind::Global && !parameters.is_empty() {
+            let span = self.since(start);
+            let error = Diagnostic::error(span, "a global has no parameters");
+            self.report(error.mend("remove the list; globals are created by the program's start"));
+        }
+        Ok(parameters)
+    }
+
+    fn specification(&mut self, kind: ComponentKind) -> Vec<Item> {
+        let items = self.items_until(true, |k| matches!(k, Kind::Body | Kind::EndWord));
+        for item in &items {
+            if let Some(message) = not_for_specification(&item.kind, kind) {
+                self.report(Diagnostic::error(item.span, message));
+            }
+        }
+        items
+    }
+
+    /// Items up to what ends them.
+    pub(super) fn items(&mut self, is_component: bool) -> Vec<Item> {
+        self.items_until(is_component, super::ends_items)
+    }
+
+    fn items_until(&mut self, is_component: bool, ends: impl Fn(&Kind) -> bool) -> Vec<Item> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_separators();
+            if ends(self.kind()) || super::ends_items(self.kind()) {
+                return items;
+            }
+            let start = self.span();
+            match self.item(is_component) {
+                Ok(kind) => {
+                    let span = self.since(start);
+                    items.push(Item { kind, span });
+                    self.end_of_item(&ends);
+                }
+                Err(_) => {
+                    let before = self.at;
+                    self.recover();
+                    if self.at == before
+                        && !super::ends_items(self.kind())
+                        && !self.is(&Kind::Separator)
+                    {
+                        self.advance();
+                    }
+                }
+            }
+        }
+    }
+
+    /// After an item comes a separator, or the end of the items.
+    fn end_of_item(&mut self, ends: &impl Fn(&Kind) -> bool) {
+        let is_good =
+            self.is(&Kind::Separator) || ends(self.kind()) || super::ends_items(self.kind());
+        if !is_good {
+            let found = self.kind().shown();
+            let error = Diagnostic::error(self.span(), format!("{found} does not belong here"));
+            self.report(error.mend(if self.is(&Kind::Region) {
+                "a region stands after the head of a process, or after a create with its arguments"
+            } else {
+                "end the statement before it, by a new line or \";\""
+            }));
+            self.recover();
+        }
+    }
+
+    fn item(&mut self, is_component: bool) -> Parse<ItemKind> {
+        let span = self.span();
+        Ok(match self.kind() {
+            Kind::Import => {
+                self.advance();
+                ItemKind::Import(self.comma_list(|p| p.name("a component's name"))?)
+            }
+            Kind::Extend => {
+                self.advance();
+                ItemKind::Extend(self.comma_list(|p| p.name("a component's name"))?)
+            }
+            Kind::Type
+            | Kind::Optype
+            | Kind::Var
+            | Kind::Const
+            | Kind::Op
+            | Kind::External
+            | Kind::Sem => self.declaration()?,
+            Kind::Proc | Kind::Procedure | Kind::Process | Kind::Final | Kind::Initial => {
+                self.implementation(is_component, span)?
+            }
+            _ => ItemKind::Statement(self.statement()?),
+        })
+    }
+
+    fn implementation(&mut self, is_component: bool, span: Span) -> Parse<ItemKind> {
+        if !is_component {
+            let what = self.kind().shown();
+            let error = Diagnostic::error(span, format!("{what} stands in a block"));
+            self.report(error.mend("declare it in the component, outside of blocks"));
+        }
+        match self.kind() {
+            Kind::Proc => self.proc(),
+            Kind::Procedure => self.procedure(),
+            Kind::Process => self.process(),
+            Kind::Final => {
+                self.advance();
+                let block = self.block()?;
+                self.expect(&Kind::EndWord, "of final")?;
+                self.take(&Kind::Final);
+                Ok(ItemKind::Final(block))
+            }
+            _ => {
+                self.advance();
+                self.warn(
+                    span,
+                    "\"initial\" is treated as \"begin\"",
+                    "write \"begin\"",
+                );
+                let block = self.block()?;
+                self.expect(&Kind::EndWord, "of initial")?;
+                self.take(&Kind::Initial);
+                Ok(ItemKind::Statement(crate::syntax::Statement::Block(block)))
+            }
+        }
+    }
+}
+
+/// Why an item may not stand in a specification, if it may not.
+fn not_for_specification(item: &ItemKind, kind: ComponentKind) -> Option<&'static str> {
+    match item {
+        ItemKind::Objects {
+            is_constant: false, ..
+        } if kind == ComponentKind::Resource => {
+            Some("a variable stands in a resource's specification: only a global exports variables")
+        }
+        ItemKind::Extend(_) if kind == ComponentKind::Global => {
+            Some("a global cannot extend another")
+        }
+        ItemKind::Proc(_)
+        | ItemKind::Procedure(..)
+        | ItemKind::Process(..)
+        | ItemKind::Final(_)
+        | ItemKind::Statement(_) => {
+            Some("this belongs into the body: a specification only declares")
+        }
+        _ => None,
+    }
+}
