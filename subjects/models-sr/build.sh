@@ -2,7 +2,7 @@
 set -e
 antiphon=$1 source=$2
 shift 2
-for program in "$source"/programs/*.sr; do
+for program in "$source"/programs/*_*.sr "$source"/programs/loop.sr "$source"/programs/mm.sr; do
     name=$(basename "$program" .sr)
-    [ "$name" = work ] || "$antiphon" sr build "$@" -o "$name" "$source/programs/work.sr" "$program"
+    "$antiphon" sr build "$@" -o "$name" --link "$source/programs/clock.c" "$source/programs/work.sr" "$program"
 done

@@ -27,6 +27,8 @@ pub struct Built {
     pub programs: Vec<String>,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
+    /// Environment variables under which its programs count.
+    pub counting: Vec<(String, String)>,
     /// Who it is, for the run's record.
     pub record: SubjectRecord,
     /// Whether it was in the cache already.
@@ -167,6 +169,7 @@ impl Cache {
             run: subject.fill(&subject.run, &place, &[]),
             programs: subject.programs.clone(),
             environment: variant.environment.clone(),
+            counting: variant.counting.clone(),
             folder: place.clone(),
             record: order.record(&version, &content),
             cached,
@@ -274,7 +277,11 @@ impl Order<'_> {
         );
         let text = serde_json::to_vec(&decides).expect("strings are always writable as JSON");
         let hash = blake3::hash(&text).to_hex();
-        format!("{}-{}", self.variant.name, &hash[..32])
+        // Variants with the same flags, which differ in their environment alone, have one build.
+        let mut variants = subject.variants.iter();
+        let first = variants.find(|other| other.flags == self.variant.flags);
+        let name = &first.unwrap_or(self.variant).name;
+        format!("{name}-{}", &hash[..32])
     }
 
     /// Runs the build commands in a folder beside `place` and renames it when all have succeeded.

@@ -5,6 +5,7 @@ use antiphon_measure::{
     WholeRun,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One run of one suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,6 +131,9 @@ pub enum Outcome {
         answer: String,
         /// Its runs, in the order of time.
         runs: Vec<WholeRun>,
+        /// What was counted in a run of its own, whose time is not kept as counting takes time; by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        counted: BTreeMap<String, u64>,
     },
     /// No figure, and why: it crashed, hung, or what it needs is missing.
     Absent {

@@ -56,6 +56,9 @@ pub struct Variant {
     pub flags: Vec<String>,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
+    /// Environment variables under which whole programs count what they do, which makes them slower: each is run once more with them,
+    /// for its counters alone.
+    pub counting: Vec<(String, String)>,
 }
 
 /// Why a subject could not be had.

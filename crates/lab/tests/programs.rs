@@ -22,6 +22,7 @@ programs = ["quick", "slow", "wrong", "changing", "failing", "silent", "never_wr
 [[variant]]
 name = "plain"
 environment = { GREETING = "hello" }
+counting = { COUNTING = "yes" }
 "#;
 
 const SUITE: &str = r#"
@@ -52,7 +53,7 @@ each = { who = ["quick", "slow", "wrong", "changing", "failing", "silent", "neve
 const SCRIPTS: [(&str, &str); 6] = [
     (
         "quick",
-        "echo $GREETING $1; echo '@@ run elapsed_ns=1000 yields=7'",
+        "echo $GREETING $1; echo '@@ run elapsed_ns=1000 yields=7'; [ -z \"$COUNTING\" ] || echo '{\"p\":3}' >&2",
     ),
     ("slow", "echo $GREETING $1; echo '@@ run elapsed_us=3'"),
     ("wrong", "echo goodbye; echo '@@ run elapsed_ns=1'"),
@@ -110,7 +111,7 @@ fn reason<'r>(record: &'r RunRecord, program: &str) -> &'r str {
 fn programs_that_agree_have_times_ratios_and_counters() {
     let record = measured(false);
     let runs = |program| match outcome(&record, program) {
-        Outcome::Program { answer, runs } => {
+        Outcome::Program { answer, runs, .. } => {
             assert_eq!(
                 answer, "hello 5\n",
                 "the argument and the environment arrived"
@@ -126,6 +127,14 @@ fn programs_that_agree_have_times_ratios_and_counters() {
     assert_eq!(run_counter(quick, "yields"), Some(7.0));
     assert!(quick.iter().all(|run| run.wall_ns > 0));
     assert!(record.ended.is_some());
+    let Outcome::Program { counted, .. } = outcome(&record, "quick") else {
+        unreachable!("it has runs");
+    };
+    assert_eq!(counted["p"], 3);
+    assert!(
+        quick.iter().all(|run| !run.counters.contains_key("p")),
+        "the runs that are timed do not count"
+    );
 }
 
 #[test]

@@ -350,7 +350,10 @@ fn program_task(
         .then_some(Task::Program {
             program,
             arguments,
-            limit_s: row.limit_s,
+            limit_s: match quick {
+                true => row.limit_s.min(QUICK_LIMIT_S),
+                false => row.limit_s,
+            },
         })
 }
 

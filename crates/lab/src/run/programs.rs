@@ -26,6 +26,8 @@ struct Member {
     position: usize,
     runs: Vec<WholeRun>,
     answer: Option<String>,
+    /// What a run that counts counted.
+    counted: BTreeMap<String, u64>,
     /// Why it takes no more turns.
     absence: Option<Absence>,
 }
@@ -50,6 +52,9 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
         }
         self::round(engine, &mut members, round)?;
         round += 1;
+    }
+    for member in &mut members {
+        count(engine, member);
     }
     disagreements(&mut members);
     let took = begun.elapsed().as_secs_f64() / members.len() as f64;
@@ -76,6 +81,7 @@ fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
             position,
             runs: Vec::new(),
             answer: None,
+            counted: BTreeMap::new(),
             absence: None,
         })
         .collect()
@@ -107,7 +113,7 @@ fn round(engine: &mut Engine<'_, '_>, members: &mut [Member], round: u32) -> Res
             let item = engine.items[member.position].clone();
             engine.tell_started(&item);
         }
-        match run(engine, member.position, round) {
+        match run(engine, member.position, Some(round)) {
             Ran::Interrupted => return Ok(()),
             Ran::Badly(absence) => member.absence = Some(absence),
             Ran::Well(account, run) => {
@@ -144,7 +150,33 @@ fn took(member: &mut Member, account: Account, run: WholeRun) {
     }
 }
 
-fn run(engine: &Engine<'_, '_>, position: usize, round: u32) -> Ran {
+/// Runs a program once more where its subject counts only if asked to.
+fn count(engine: &Engine<'_, '_>, member: &mut Member) {
+    let identity = &engine.items[member.position].identity;
+    let build = (identity.subject.clone(), identity.policy.clone());
+    let counts = engine.seats.builds.get(&build);
+    let counts = counts.is_some_and(|built| !built.counting.is_empty());
+    if !counts || member.absence.is_some() || engine.interrupted() {
+        return;
+    }
+    match run(engine, member.position, None) {
+        Ran::Well(account, _) if Some(&account.answer) == member.answer.as_ref() => {
+            member.counted = account.counters;
+        }
+        Ran::Well(account, _) => {
+            let reason = format!(
+                "its answer is another one when it counts: `{}`",
+                short(&account.answer)
+            );
+            member.absence = Some(absence(reason, "mend the program: it has a race", ""));
+        }
+        Ran::Badly(absence) => member.absence = Some(absence),
+        Ran::Interrupted => {}
+    }
+}
+
+/// Runs a program in a round, or, in none, to count.
+fn run(engine: &Engine<'_, '_>, position: usize, round: Option<u32>) -> Ran {
     let item = &engine.items[position];
     let Task::Program {
         program,
@@ -163,6 +195,9 @@ fn run(engine: &Engine<'_, '_>, position: usize, round: u32) -> Ran {
     let placement = engine.seats.processors.placement(&identity.placement);
     let mut launch = super::launch(built, &identity.policy, placement);
     launch.start_limit = Duration::from_secs(*limit_s);
+    if round.is_none() {
+        launch.env.extend(built.counting.iter().cloned());
+    }
     for word in &mut launch.argv {
         *word = word.replace("{program}", program);
     }
@@ -176,7 +211,7 @@ fn run(engine: &Engine<'_, '_>, position: usize, round: u32) -> Ran {
     let Some(program) = launch.program() else {
         return Ran::Badly(absence("its subject has no `run`", "give it one", ""));
     };
-    finish(&program, engine, round)
+    finish(&program, engine, round.unwrap_or_default())
 }
 
 /// A program that was not built: its subject leaves out what this machine has no toolchain for.
@@ -274,6 +309,7 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member) -> Result<(), RunError> {
         (None, Some(answer)) => Outcome::Program {
             answer,
             runs: member.runs,
+            counted: member.counted,
         },
         (None, None) => return Ok(()),
     };

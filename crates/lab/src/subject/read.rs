@@ -150,7 +150,8 @@ fn variants(top: &Section<'_>) -> Vec<Variant> {
         let variant = Variant {
             name: name(&section),
             flags: flags(&section),
-            environment: environment(&section),
+            environment: environment(&section, "environment"),
+            counting: environment(&section, "counting"),
         };
         if variants.iter().any(|other| other.name == variant.name) {
             section.fault(
@@ -204,8 +205,8 @@ fn run_placeholders(top: &Section<'_>) -> &'static [&'static str] {
     }
 }
 
-fn environment(section: &Section<'_>) -> Vec<(String, String)> {
-    let Some(table) = section.get("environment").and_then(|item| item.section()) else {
+fn environment(section: &Section<'_>, key: &'static str) -> Vec<(String, String)> {
+    let Some(table) = section.get(key).and_then(|item| item.section()) else {
         return Vec::new();
     };
     let value = |(name, item): (&str, Item<'_>)| Some((name.to_owned(), item.string()?));

@@ -33,7 +33,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     let counted: Vec<_> = COUNTERS
         .iter()
-        .filter(|(name, _)| results.iter().any(|r| counter(runs(r), name).is_some()))
+        .filter(|(name, _)| results.iter().any(|r| counter(r, name).is_some()))
         .collect();
     let heading = |title: &str| Column {
         title: title.into(),
@@ -52,7 +52,7 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     let rows = results.iter().map(|result| {
         let mut cells = system_cells(result);
         for (name, _) in &counted {
-            let count = counter(runs(result), name);
+            let count = counter(result, name);
             cells.push(count.map_or(Cell::Empty, Cell::count));
         }
         Row {
@@ -66,7 +66,7 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     Table {
         title: format!("{title}: runs and what was counted in them"),
         caption: "Medians of a run. The time is the program's own account, without its start; the kernel's switches are those of the \
-                  whole process; the others are counted by the run-time system or the program itself, where it counts."
+                  whole process; the others are counted by the program, or by its run-time system in a run of its own, as counting takes time."
             .into(),
         corner: "Program".into(),
         columns: columns.collect(),
@@ -75,12 +75,16 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
     }
 }
 
-/// A counter by its name, or by the last word of its path.
-fn counter(runs: &[WholeRun], name: &str) -> Option<f64> {
-    let counters = runs.first()?.counters.keys();
-    let path = counters
-        .filter(|path| path.rsplit('.').next() == Some(name))
-        .min_by_key(|path| path.len())?;
+/// A counter by its name, or by the last word of its path: of the run that counted, or else of those that were timed.
+fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
+    let Outcome::Program { runs, counted, .. } = &result.outcome else {
+        return None;
+    };
+    let named = |path: &&String| path.rsplit('.').next() == Some(name);
+    if let Some(path) = counted.keys().find(named) {
+        return Some(counted[path] as f64);
+    }
+    let path = runs.first()?.counters.keys().find(named)?;
     run_counter(runs, path)
 }
 
@@ -93,7 +97,7 @@ pub fn runs(result: &ResultRecord) -> &[WholeRun] {
 }
 
 fn system_cells(result: &ResultRecord) -> Vec<Cell> {
-    let (Outcome::Program { answer, runs }, Some(time)) =
+    let (Outcome::Program { answer, runs, .. }, Some(time)) =
         (&result.outcome, run_time_ns(runs(result)))
     else {
         let missing = match &result.outcome {
