@@ -11,8 +11,8 @@ TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
 .PHONY: run test lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
-	$(ANTIPHON) measure features rendezvous --quick
-	$(ANTIPHON) report features rendezvous --html $(REPORT)
+	$(ANTIPHON) measure features rendezvous models --quick
+	$(ANTIPHON) report features rendezvous models --html $(REPORT)
 
 test: setup-test
 	cargo test --workspace --release

@@ -23,6 +23,12 @@ pub struct Built {
     pub folder: PathBuf,
     /// The command that runs it.
     pub run: Vec<String>,
+    /// The whole programs that it has; `{program}` in `run` stands for one of them.
+    pub programs: Vec<String>,
+    /// Environment variables that it runs with.
+    pub environment: Vec<(String, String)>,
+    /// Environment variables under which its programs count.
+    pub counting: Vec<(String, String)>,
     /// Who it is, for the run's record.
     pub record: SubjectRecord,
     /// Whether it was in the cache already.
@@ -161,6 +167,9 @@ impl Cache {
         let place = self.place(&subject.name, &key);
         let built = |cached| Built {
             run: subject.fill(&subject.run, &place, &[]),
+            programs: subject.programs.clone(),
+            environment: variant.environment.clone(),
+            counting: variant.counting.clone(),
             folder: place.clone(),
             record: order.record(&version, &content),
             cached,
@@ -180,6 +189,14 @@ impl Cache {
         drop(lock);
         Ok(built(false))
     }
+}
+
+/// The flags of a variant, and the environment that it runs with.
+fn conditions(variant: &Variant) -> String {
+    let environment = variant.environment.iter();
+    let environment = environment.map(|(name, value)| format!("{name}={value}"));
+    let words: Vec<String> = variant.flags.iter().cloned().chain(environment).collect();
+    words.join(" ")
 }
 
 /// The first line that a subject's compiler says of its version.
@@ -236,7 +253,7 @@ impl Order<'_> {
             id: self.id(),
             language: self.subject.language.clone(),
             compiler: first_line(version),
-            flags: self.variant.flags.join(" "),
+            flags: conditions(self.variant),
             content: content[..16].to_owned(),
         }
     }
@@ -260,7 +277,11 @@ impl Order<'_> {
         );
         let text = serde_json::to_vec(&decides).expect("strings are always writable as JSON");
         let hash = blake3::hash(&text).to_hex();
-        format!("{}-{}", self.variant.name, &hash[..32])
+        // Variants with the same flags, which differ in their environment alone, have one build.
+        let mut variants = subject.variants.iter();
+        let first = variants.find(|other| other.flags == self.variant.flags);
+        let name = &first.unwrap_or(self.variant).name;
+        format!("{name}-{}", &hash[..32])
     }
 
     /// Runs the build commands in a folder beside `place` and renames it when all have succeeded.

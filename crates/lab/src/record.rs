@@ -2,8 +2,10 @@
 
 use antiphon_measure::{
     ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,
+    WholeRun,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One run of one suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,6 +125,16 @@ pub enum Outcome {
     },
     /// The system's interference with this subject.
     Interference(Interference),
+    /// Whole runs of a program.
+    Program {
+        /// What it printed, its own accounts left out: the same in every run.
+        answer: String,
+        /// Its runs, in the order of time.
+        runs: Vec<WholeRun>,
+        /// What was counted in a run of its own, whose time is not kept as counting takes time; by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        counted: BTreeMap<String, u64>,
+    },
     /// No figure, and why: it crashed, hung, or what it needs is missing.
     Absent {
         /// What happened, by name.

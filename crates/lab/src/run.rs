@@ -3,6 +3,7 @@
 //! A subject that crashes, hangs, or answers rubbish costs its item a figure and nothing else: its process is started again, and given up
 //! on by name when it fails three times in a row. An interrupted run keeps what was measured and can be resumed.
 
+mod account;
 mod analysis;
 mod budget;
 mod counted;
@@ -13,6 +14,7 @@ mod frames;
 mod opinion;
 mod plan;
 mod prepare;
+mod programs;
 mod promise;
 mod readings;
 mod seats;

@@ -40,6 +40,8 @@ pub struct Listing {
     pub tests: Vec<TestInfo>,
     /// Its clocks, in its order; names are unique.
     pub clocks: Vec<ClockInfo>,
+    /// The whole programs that it has, if it is a subject of such.
+    pub programs: Vec<String>,
 }
 
 /// An answer, and what the threads that took part in it said of themselves.

@@ -29,6 +29,9 @@ pub struct Subject {
     pub build_seconds: u64,
     /// The command that runs it.
     pub run: Vec<String>,
+    /// The programs that it has, if it is one of whole programs; `{program}` in `run` stands for one of them. Empty for a subject that
+    /// speaks the protocol.
+    pub programs: Vec<String>,
     /// Its variants, the default one first; never empty.
     pub variants: Vec<Variant>,
     /// Further flags under a policy; a policy that is named here has builds of its own.
@@ -51,6 +54,11 @@ pub struct Variant {
     pub name: String,
     /// What `{flags}` stands for.
     pub flags: Vec<String>,
+    /// Environment variables that it runs with.
+    pub environment: Vec<(String, String)>,
+    /// Environment variables under which whole programs count what they do, which makes them slower: each is run once more with them,
+    /// for its counters alone.
+    pub counting: Vec<(String, String)>,
 }
 
 /// Why a subject could not be had.
@@ -158,6 +166,7 @@ impl Subject {
         let paths = |word: &str| {
             word.replace("{source}", &self.folder.to_string_lossy())
                 .replace("{build}", &build.to_string_lossy())
+                .replace("{self}", &own_program())
         };
         let mut words = Vec::new();
         for word in command {
@@ -169,6 +178,12 @@ impl Subject {
         }
         words
     }
+}
+
+/// The path of the program that runs now: a subject whose compiler is this very command names it so.
+fn own_program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.to_string_lossy().into_owned()
 }
 
 /// Finds `name/variant`, or `name` for its first variant, among subjects.

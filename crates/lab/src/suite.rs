@@ -1,11 +1,13 @@
 //! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
 
 mod matrix;
+mod models;
 mod published;
 mod read;
 mod savings;
 
 pub use matrix::{Instance, Matrix, fill};
+pub use models::{Model, ModelClaim, ModelColumn, Models};
 pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
 pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
@@ -33,6 +35,8 @@ pub struct Suite {
     pub published: Vec<Published>,
     /// Variants of programs, and what they save.
     pub savings: Vec<Savings>,
+    /// Execution models compared.
+    pub models: Vec<Models>,
 }
 
 /// How long and how exactly a row is measured.
@@ -80,6 +84,8 @@ pub struct Row {
     pub quick_runs: Vec<Placed>,
     /// The argument given to the test, if it takes one.
     pub arg: Option<u64>,
+    /// Patterns of the subjects that it is measured in, as `name/variant`; empty: all.
+    pub subjects: Vec<String>,
     /// Tell passing by copy from passing by reference by the slope of the cost against this placeholder.
     pub passing: Option<String>,
     /// Look for steps of the cost along this placeholder.
@@ -128,6 +134,21 @@ pub enum RowKind {
     },
     /// The actual against the requested delay.
     DelayCurve(DelaySweep),
+    /// Whole runs of a program.
+    Program(ProgramRow),
+}
+
+/// A program that is run whole, with its arguments. Both are templates over the row's placeholders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramRow {
+    /// Template of the program's name in its subject.
+    pub program: String,
+    /// Templates of its arguments in a full run. Programs of a group with the same arguments take turns, and must print the same.
+    pub arguments: Vec<String>,
+    /// Templates of its arguments in a quick run.
+    pub quick_arguments: Vec<String>,
+    /// Time after which a run counts as hanging, s.
+    pub limit_s: u64,
 }
 
 /// The points of a delay curve.
@@ -157,6 +178,7 @@ impl RowKind {
             RowKind::Clock { .. } => "clock",
             RowKind::Interference { .. } => "interference",
             RowKind::DelayCurve(_) => "delay_curve",
+            RowKind::Program(_) => "program",
         }
     }
 }

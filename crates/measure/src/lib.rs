@@ -39,6 +39,7 @@ mod synthetic;
 mod synthetic_plan;
 #[cfg(test)]
 mod synthetic_subject;
+mod whole_run;
 mod work;
 
 pub use clock::{ClockError, ClockEstimate, ENOUGH_TICKS, ResolutionBy, ZeroStrings, zero_strings};
@@ -63,4 +64,5 @@ pub use plan::{
 };
 pub use slice::{Batch, Role, Slice, ThreadReport};
 pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
+pub use whole_run::{WholeRun, run_counter, run_time_ns, run_time_ratio};
 pub use work::{WorkSample, reference_checksum, unequal_work};

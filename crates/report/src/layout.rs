@@ -3,7 +3,7 @@
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
 use antiphon_lab::Faults;
-use antiphon_lab::suite::{self, Instance, Published, RowKind, Savings, Suite};
+use antiphon_lab::suite::{self, Instance, Models, Published, RowKind, Savings, Suite};
 
 /// How the results of one suite are arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Layout {
     pub published: Vec<Published>,
     /// Comparisons of variants in order.
     pub savings: Vec<Savings>,
+    /// Tables of execution models in order.
+    pub models: Vec<Models>,
 }
 
 /// A group of rows.
@@ -86,6 +88,7 @@ impl Layout {
             groups: suite.groups.iter().map(group).collect(),
             published: suite.published.clone(),
             savings: suite.savings.clone(),
+            models: suite.models.clone(),
         }
     }
 }

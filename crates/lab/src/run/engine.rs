@@ -13,7 +13,7 @@ use crate::session::SessionError;
 use crate::store::{Raw, Saved, StoreError};
 use crate::suite::{Sizes, Suite};
 use antiphon_measure::{Estimate, Stopped};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub(super) struct Engine<'e, 'l> {
     /// What was read of each item before the run was interrupted.
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
+    /// Whole programs that had their turn in this execution.
+    pub(super) had_turn: HashSet<usize>,
     starts: u32,
     pub(super) budget: Budget,
     /// Whether instructions are counted by the processor, beside every frame.
@@ -127,6 +129,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             told: Told::default(),
             stored,
             results,
+            had_turn: HashSet::new(),
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
             counts_by_processor: options.count_instructions && counters_can_be_read(),
@@ -187,7 +190,10 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     /// Whether an item is still to be measured in a process start. An absence is tried again: what was missing may have been mended.
-    fn is_due(&self, position: usize, start: u32) -> bool {
+    pub(super) fn is_due(&self, position: usize, start: u32) -> bool {
+        if self.had_turn.contains(&position) {
+            return false;
+        }
         let repeated = self.items[position].task.is_repeated();
         if start > 0 && !repeated {
             return false;
@@ -207,19 +213,16 @@ impl<'e, 'l> Engine<'e, 'l> {
         if self.interrupted() || !self.is_due(position, start) {
             return Ok(());
         }
+        if let Task::Program { .. } = &self.items[position].task {
+            return super::programs::take_turns(self, position);
+        }
         // An item that failed in an earlier start of this run would fail again.
         let item = self.items[position].clone();
         let failed_before = start > 0
             && self.results[position]
                 .as_ref()
                 .is_some_and(|result| result.outcome.is_absent());
-        self.tell(Event::Started {
-            item: &item,
-            position: self.begun,
-            of: self.all,
-            seconds_left: self.budget.seconds_left(),
-        });
-        self.begun += 1;
+        self.tell_started(&item);
         let begun = Instant::now();
         let share = self.budget.share();
         if !failed_before {
@@ -237,6 +240,17 @@ impl<'e, 'l> Engine<'e, 'l> {
             .spent(nominal, share, begun.elapsed().as_secs_f64());
         self.tell_own_output();
         Ok(())
+    }
+
+    /// Tells that an item begins.
+    pub(super) fn tell_started(&mut self, item: &Item) {
+        self.tell(Event::Started {
+            item,
+            position: self.begun,
+            of: self.all,
+            seconds_left: self.budget.seconds_left(),
+        });
+        self.begun += 1;
     }
 
     fn measure(&mut self, position: usize, start: u32, share: f64) -> Result<Measured, Failure> {
@@ -275,6 +289,7 @@ impl<'e, 'l> Engine<'e, 'l> {
                 memory_limit_mib,
             )),
             Task::Absent(absence) => Ok(Measured::Other(absence.into())),
+            Task::Program { .. } => unreachable!("whole programs take turns, all at once"),
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Options, RunError};
 use crate::protocol::{TestInfo, TestKind};
 use crate::record::{Absence, Identity};
 use crate::session::Listing;
-use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
+use crate::suite::{Group, Instance, Placed, ProgramRow, Row, RowKind, Suite, fill};
 use serde::{Deserialize, Serialize};
 
 /// One thing to measure.
@@ -59,6 +59,15 @@ pub enum Task {
         points: Vec<u64>,
         /// Time for the whole curve, s.
         seconds: f64,
+    },
+    /// Whole runs of a program.
+    Program {
+        /// Its name in its subject.
+        program: String,
+        /// Its arguments. Programs of a group with the same ones take turns.
+        arguments: Vec<String>,
+        /// Time after which a run counts as hanging, s.
+        limit_s: u64,
     },
     /// Nothing can be done, and this is why.
     Absent(Absence),
@@ -242,6 +251,9 @@ impl Planner<'_> {
             Err(absence) => Some(Task::Absent(absence.clone())),
         };
         let Some(task) = task else { return false };
+        if !self.selection.in_subject(row, &known.id) {
+            return true;
+        }
         let tests = known.listing.iter().flat_map(|listing| &listing.tests);
         let mut of_this = tests.filter(|test| test.name == instance.test);
         let takes_arg = of_this.any(|test| test.arg.is_some());
@@ -294,6 +306,7 @@ impl Planner<'_> {
             } => Task::Interference {
                 seconds: if quick { *quick_seconds } else { *seconds },
             },
+            RowKind::Program(row) => program_task(row, instance, listing, quick)?,
             kind => {
                 let test = listing
                     .tests
@@ -310,6 +323,38 @@ impl Planner<'_> {
         }
         Some(task)
     }
+}
+
+/// A program that takes longer in a quick run hangs, s.
+const QUICK_LIMIT_S: u64 = 30;
+
+/// The runs of a program; `None` if the subject does not have it.
+fn program_task(
+    row: &ProgramRow,
+    instance: &Instance,
+    listing: &Listing,
+    quick: bool,
+) -> Option<Task> {
+    let program = fill(&row.program, &instance.values);
+    let arguments = match quick {
+        true => &row.quick_arguments,
+        false => &row.arguments,
+    };
+    let arguments = arguments
+        .iter()
+        .map(|word| fill(word, &instance.values))
+        .collect();
+    listing
+        .programs
+        .contains(&program)
+        .then_some(Task::Program {
+            program,
+            arguments,
+            limit_s: match quick {
+                true => row.limit_s.min(QUICK_LIMIT_S),
+                false => row.limit_s,
+            },
+        })
 }
 
 /// What is done for a test that the subject lists.

@@ -153,6 +153,9 @@ fn builds(
     let mut builds = HashMap::new();
     for choice in chosen(lab.subjects, suite, options)? {
         let id = format!("{}/{}", choice.0.name, choice.1.name);
+        if !selection.needs_subject(&id) {
+            continue;
+        }
         let built = build(lab, options, selection, permitted, choice, &mut builds);
         let listing = match built {
             Ok(listing) => Ok(listing),
@@ -275,6 +278,13 @@ fn policies(selection: &Selection<'_>, permitted: &Permitted) -> Vec<&'static st
 }
 
 fn list(built: &Built, options: &Options) -> Result<Listing, crate::session::SessionError> {
+    if !built.programs.is_empty() {
+        // Whole programs are not asked: their subject's file names them.
+        return Ok(Listing {
+            programs: built.programs.clone(),
+            ..Listing::default()
+        });
+    }
     let mut launch = launch(built, "other", Processors::choose().placement("same"));
     let hang_limit = Duration::from_secs_f64(options.hang_limit_s.clamp(0.1, 3600.0));
     launch.start_limit = launch.start_limit.min(hang_limit);

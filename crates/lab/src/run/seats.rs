@@ -66,6 +66,7 @@ fn policy(name: &str) -> Policy {
 /// A subject's launch under a policy and placement.
 pub(crate) fn launch(built: &Built, policy_name: &str, placement: Placement) -> Launch {
     let mut launch = Launch::new(&built.record.id, built.run.clone(), &built.folder);
+    launch.env.clone_from(&built.environment);
     launch.policy = policy(policy_name);
     launch.placement = placement;
     launch

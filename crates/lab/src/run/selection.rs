@@ -4,7 +4,7 @@ use super::{Options, RunError};
 use crate::document::nearest;
 use crate::patterns::Patterns;
 use crate::session::Listing;
-use crate::suite::{Row, RowKind, Suite};
+use crate::suite::{Row, RowKind, Suite, fill};
 use std::collections::BTreeSet;
 
 /// The chosen rows.
@@ -55,6 +55,19 @@ impl<'s> Selection<'s> {
         self.patterns.name(group) || self.patterns.fit(test)
     }
 
+    /// Whether a row is measured in a subject.
+    pub(super) fn in_subject(&self, row: &Row, subject: &str) -> bool {
+        // The patterns were read when the suite was.
+        Patterns::new(&row.subjects).is_ok_and(|patterns| patterns.fit(subject))
+    }
+
+    /// Whether any chosen row is measured in a subject, as far as the suite alone tells.
+    pub(super) fn needs_subject(&self, subject: &str) -> bool {
+        self.rows().any(|(group, row)| {
+            self.in_subject(row, subject) && self.may_hold(group, row, &self.patterns)
+        })
+    }
+
     /// The policies that chosen rows are measured under, `other` first.
     pub(super) fn policies(&self) -> Vec<&'static str> {
         let chosen: BTreeSet<&str> = self
@@ -70,6 +83,7 @@ impl<'s> Selection<'s> {
     /// Whether a subject with this listing has a chosen row under a policy.
     pub(super) fn needs(&self, policy: &str, listing: &Listing) -> bool {
         let lists = |name: &str| listing.tests.iter().any(|test| test.name == name);
+        let has = |program: &str| listing.programs.iter().any(|known| known == program);
         let under = |row: &Row| {
             let mut runs = row.runs(self.quick).iter();
             runs.any(|placed| placed.policy == policy)
@@ -82,10 +96,13 @@ impl<'s> Selection<'s> {
                     "*" => listing.clocks.iter().any(|clock| named(&clock.name)),
                     // The laboratory's own, of which subjects list nothing.
                     _ if matches!(row.kind, RowKind::Interference { .. }) => named(&row.test),
-                    _ => row
-                        .instances(self.quick)
-                        .iter()
-                        .any(|instance| named(&instance.test) && lists(&instance.test)),
+                    _ => row.instances(self.quick).iter().any(|instance| {
+                        named(&instance.test)
+                            && match &row.kind {
+                                RowKind::Program(row) => has(&fill(&row.program, &instance.values)),
+                                _ => lists(&instance.test),
+                            }
+                    }),
                 }
             })
     }

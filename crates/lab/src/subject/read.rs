@@ -16,12 +16,13 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
         name: name(&top),
         language: top.required_string("language"),
         description: top.string("description").unwrap_or_default(),
-        version: command(top.require("version"), &["source"]),
+        version: command(top.require("version"), &["source", "self"]),
         needs: needs(&top),
         sources: sources(&top, &folder),
         build: builds(&top),
         build_seconds: top.count("build_seconds").unwrap_or(600),
-        run: command(top.require("run"), &["source", "build"]),
+        run: command(top.require("run"), run_placeholders(&top)),
+        programs: programs(&top),
         variants: variants(&top),
         policies: policies(&top),
         folder,
@@ -132,7 +133,7 @@ fn sources(top: &Section<'_>, folder: &std::path::Path) -> Vec<String> {
 fn builds(top: &Section<'_>) -> Vec<Vec<String>> {
     let list = top.require("build").and_then(|item| item.list());
     let list = list.unwrap_or_default();
-    let placeholders = ["source", "build", "flags"];
+    let placeholders = ["source", "build", "flags", "self"];
     let builds = list
         .into_iter()
         .map(|item| command(Some(item), &placeholders));
@@ -149,6 +150,8 @@ fn variants(top: &Section<'_>) -> Vec<Variant> {
         let variant = Variant {
             name: name(&section),
             flags: flags(&section),
+            environment: environment(&section, "environment"),
+            counting: environment(&section, "counting"),
         };
         if variants.iter().any(|other| other.name == variant.name) {
             section.fault(
@@ -171,6 +174,43 @@ fn variants(top: &Section<'_>) -> Vec<Variant> {
 fn flags(section: &Section<'_>) -> Vec<String> {
     let list = section.get("flags").and_then(|item| item.list());
     words(&list.unwrap_or_default(), &["source", "build"])
+}
+
+/// The names of whole programs, which are parts of paths and of tests' names.
+fn programs(top: &Section<'_>) -> Vec<String> {
+    let Some(item) = top.get("programs") else {
+        return Vec::new();
+    };
+    let mut programs = Vec::new();
+    for element in item.list().unwrap_or_default() {
+        let Some(name) = element.string() else {
+            continue;
+        };
+        let permitted = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+        if name.is_empty() || !name.chars().all(permitted) || programs.contains(&name) {
+            element.fault(
+                format!("`{name}` is no name of a program, or comes twice"),
+                "use lower-case letters, digits, `_` and `-`, and each name once",
+            );
+        }
+        programs.push(name);
+    }
+    programs
+}
+
+fn run_placeholders(top: &Section<'_>) -> &'static [&'static str] {
+    match top.get("programs") {
+        Some(_) => &["source", "build", "self", "program"],
+        None => &["source", "build"],
+    }
+}
+
+fn environment(section: &Section<'_>, key: &'static str) -> Vec<(String, String)> {
+    let Some(table) = section.get(key).and_then(|item| item.section()) else {
+        return Vec::new();
+    };
+    let value = |(name, item): (&str, Item<'_>)| Some((name.to_owned(), item.string()?));
+    table.entries().filter_map(value).collect()
 }
 
 fn policies(top: &Section<'_>) -> BTreeMap<String, Vec<String>> {

@@ -1,5 +1,6 @@
 //! From the text of a suite file to a checked suite.
 
+mod models;
 mod row;
 mod savings;
 mod tables;
@@ -24,6 +25,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         groups: groups(&top, &mut tests),
         published: tables::published(&top, &tests),
         savings: savings::savings(&top, &tests, &subjects),
+        models: models::models(&top, &tests, &subjects),
         subjects,
     };
     top.finish();

@@ -10,12 +10,15 @@ mod header;
 mod interference;
 mod latency;
 mod method;
+mod models;
+mod programs;
 mod published;
 mod savings;
 mod slope;
 mod storage;
 mod together;
 mod trends;
+mod verdict;
 pub(crate) mod view;
 
 use crate::document::{Block, Document, Note, Section, Weight};
@@ -56,7 +59,7 @@ pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
 
 /// All of a run's sections but the one on how to read them.
 fn sections(view: &View) -> Vec<Section> {
-    let mut sections = Vec::new();
+    let mut sections = models::sections(view);
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {
@@ -75,6 +78,7 @@ fn sections(view: &View) -> Vec<Section> {
     }
     sections.extend(published::section(view));
     sections.extend(savings::sections(view));
+
     sections.extend(findings::section(view));
     sections
 }
@@ -92,6 +96,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
         });
     }
     blocks.extend(costs::blocks(view, group, results));
+    blocks.extend(programs::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));
     blocks.extend(clocks::blocks(view, results));
     blocks.extend(interference::blocks(view, results));
@@ -140,6 +145,7 @@ enum Kind {
     Storage,
     Clock,
     Interference,
+    Program,
 }
 
 impl Kind {
@@ -151,6 +157,7 @@ impl Kind {
             Outcome::Storage(_) => Some(Kind::Storage),
             Outcome::Clock { .. } => Some(Kind::Clock),
             Outcome::Interference(_) => Some(Kind::Interference),
+            Outcome::Program { .. } => Some(Kind::Program),
             Outcome::Absent { .. } => None,
         }
     }

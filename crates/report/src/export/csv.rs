@@ -6,7 +6,10 @@ use crate::comparison::Comparison;
 use crate::compose::view::{View, fatal};
 use crate::layout::Layout;
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{ClockEstimate, Distribution, Estimate, Finding, Interval};
+use antiphon_measure::{
+    ClockEstimate, Distribution, Estimate, Finding, Interval, WholeRun, run_counter, run_time_ns,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Why no CSV was written.
@@ -197,6 +200,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         Outcome::Interference(found) => {
             vec![start("interference_share", "").with("value", found.beta)]
         }
+        Outcome::Program { runs, counted, .. } => program(runs, counted, &start),
         Outcome::Absent {
             reason,
             mend,
@@ -305,6 +309,30 @@ fn distribution(
     records
         .iter_mut()
         .for_each(|record| keep_last(record, "arg"));
+    records
+}
+
+/// The time of a program, and what was counted: in a run of its own, and in those that were timed.
+fn program(
+    runs: &[WholeRun],
+    counted: &BTreeMap<String, u64>,
+    start: &impl Fn(&'static str, &str) -> Record,
+) -> Vec<Record> {
+    let Some(time) = run_time_ns(runs) else {
+        return Vec::new();
+    };
+    let time = start("run_time", "ns").with_interval(&time);
+    let mut records = vec![time.with("blocks", runs.len())];
+    let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.counters.keys()).collect();
+    let timed = names
+        .into_iter()
+        .filter_map(|name| Some((name, run_counter(runs, name)?)));
+    let apart = counted.iter().map(|(name, count)| (name, *count as f64));
+    records.extend(timed.chain(apart).map(|(name, count)| {
+        let mut record = start("run_counter", "").with_text("arg", name);
+        keep_last(&mut record, "arg");
+        record.with("value", count)
+    }));
     records
 }
 

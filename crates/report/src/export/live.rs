@@ -6,6 +6,7 @@ use crate::compose::figure::figure;
 use crate::document::{Figure, Standing, Unit};
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_measure::run_time_ns;
 
 /// Widths of the columns that a terminal of this width has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +106,10 @@ fn headline(outcome: &Outcome) -> String {
         Outcome::Interference(found) => {
             format!("{} lost", number::quantity(Unit::Share, found.beta))
         }
+        Outcome::Program { runs, .. } => match run_time_ns(runs) {
+            Some(time) => format!("{} a run", ns(time.value)),
+            None => "no runs".into(),
+        },
         Outcome::Frame(_) | Outcome::Absent { .. } => String::new(),
     }
 }

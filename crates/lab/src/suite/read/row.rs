@@ -2,18 +2,20 @@
 
 use super::{Tests, placed};
 use crate::document::{Item, Section, did_you_mean};
+use crate::patterns::Patterns;
 use crate::protocol::GAPS_TIME_NS;
 use crate::suite::matrix::placeholders;
-use crate::suite::{DelaySweep, Matrix, Placed, Row, RowKind};
+use crate::suite::{DelaySweep, Matrix, Placed, ProgramRow, Row, RowKind};
 use std::collections::BTreeSet;
 
-const KINDS: [&str; 6] = [
+const KINDS: [&str; 7] = [
     "frame",
     "latency",
     "series",
     "clock",
     "interference",
     "delay_curve",
+    "program",
 ];
 
 /// A row must not multiply into more tests than anyone would wait for.
@@ -40,10 +42,11 @@ pub(super) fn read(
     let row = Row {
         test: test.string().unwrap_or_default(),
         label: label.as_ref().and_then(Item::string).unwrap_or_default(),
-        kind: kind(&section),
+        kind: kind(&section, &each),
         runs: own_runs.unwrap_or_else(|| runs.to_vec()),
         quick_runs,
         arg: section.count("arg"),
+        subjects: subjects(&section),
         passing: by(&section, "passing", &each),
         steps: by(&section, "steps", &each),
         each,
@@ -218,7 +221,7 @@ fn by(section: &Section<'_>, key: &'static str, each: &Matrix) -> Option<String>
     None
 }
 
-fn kind(section: &Section<'_>) -> RowKind {
+fn kind(section: &Section<'_>, each: &Matrix) -> RowKind {
     let item = section.get("kind");
     let word = item.as_ref().map_or(Some("frame".to_owned()), Item::string);
     match word.as_deref() {
@@ -236,6 +239,7 @@ fn kind(section: &Section<'_>) -> RowKind {
         },
         Some("interference") => interference(section),
         Some("delay_curve") => RowKind::DelayCurve(sweep(section)),
+        Some("program") => RowKind::Program(program(section, each)),
         Some(other) => {
             if let Some(item) = item {
                 item.fault(
@@ -245,6 +249,43 @@ fn kind(section: &Section<'_>) -> RowKind {
             }
             RowKind::Frame
         }
+    }
+}
+
+/// Patterns of the subjects that a row is measured in.
+fn subjects(section: &Section<'_>) -> Vec<String> {
+    let Some(item) = section.get("subjects") else {
+        return Vec::new();
+    };
+    let patterns = item.strings().unwrap_or_default();
+    if let Err(why) = Patterns::new(&patterns) {
+        item.fault(
+            why.to_string(),
+            "write subjects as `name/variant`, with `*` for any part",
+        );
+    }
+    patterns
+}
+
+fn program(section: &Section<'_>, each: &Matrix) -> ProgramRow {
+    let list = |key| {
+        let items = section.get(key)?.list()?;
+        for item in &items {
+            templates(item, each, &[], false);
+        }
+        let word = |item: &Item<'_>| item.string().unwrap_or_default();
+        Some(items.iter().map(word).collect::<Vec<_>>())
+    };
+    let name = section.require("program");
+    if let Some(item) = &name {
+        templates(item, each, &[], false);
+    }
+    let arguments = list("arguments").unwrap_or_default();
+    ProgramRow {
+        program: name.and_then(|item| item.string()).unwrap_or_default(),
+        quick_arguments: list("quick_arguments").unwrap_or_else(|| arguments.clone()),
+        arguments,
+        limit_s: section.count("limit_seconds").unwrap_or(120),
     }
 }
 

@@ -1,22 +1,12 @@
 //! Whether what is claimed of the variants holds in this run: the words come from the figures.
 
 use super::{Comparison, on_one_processor, share, shown};
+use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::RunColumn;
-use crate::document::{Block, Cell, Column, Note, Row, RowKind, Table, Unit, Weight};
+use crate::document::{Block, Note, Table, Unit, Weight};
 use crate::number;
 use antiphon_lab::suite::{Claim, Program, Quantity};
 use antiphon_measure::Interval;
-
-/// How a claim fares where it can be tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// The whole interval is within the limits.
-    Holds,
-    /// It is neither within them nor outside.
-    Undecided,
-    /// The whole interval is outside.
-    Fails,
-}
 
 /// A claim tried on one variant of one program in one column.
 struct Trial<'a> {
@@ -68,7 +58,7 @@ fn trials<'a>(comparison: &'a Comparison<'a>, claim: &'a Claim) -> Vec<Trial<'a>
                     program,
                     variant,
                     column,
-                    fate: fate(claim, share),
+                    fate: limits_of(claim).fate(share),
                     share,
                 });
             }
@@ -77,74 +67,30 @@ fn trials<'a>(comparison: &'a Comparison<'a>, claim: &'a Claim) -> Vec<Trial<'a>
     trials
 }
 
-fn fate(claim: &Claim, share: Interval) -> Fate {
-    if claim.at_least <= share.low && share.high <= claim.at_most {
-        Fate::Holds
-    } else if share.high < claim.at_least || claim.at_most < share.low {
-        Fate::Fails
-    } else {
-        Fate::Undecided
+fn limits_of(claim: &Claim) -> Limits {
+    Limits {
+        at_least: claim.at_least,
+        at_most: claim.at_most,
     }
-}
-
-/// How far outside the limits; below zero within them.
-fn excess(claim: &Claim, share: Interval) -> f64 {
-    (share.value - claim.at_most).max(claim.at_least - share.value)
 }
 
 fn weakest<'t, 'a>(claim: &Claim, trials: &'t [Trial<'a>]) -> Option<&'t Trial<'a>> {
-    let excess = |trial: &&Trial| excess(claim, trial.share);
+    let excess = |trial: &&Trial| limits_of(claim).excess(trial.share);
     trials.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))
 }
 
-fn count(trials: &[Trial], fate: Fate) -> usize {
-    trials.iter().filter(|trial| trial.fate == fate).count()
-}
-
 fn table(tried: &[(&Claim, Vec<Trial>)]) -> Table {
-    let heading = |title: &str| Column {
-        title: title.into(),
-        ..Column::default()
-    };
     let rows = tried.iter().map(|(claim, trials)| {
-        let text = |text: String| Cell::text(text);
-        Row {
-            label: claim.text.clone(),
-            place: limits(claim),
-            kind: RowKind::Derived,
-            subject: None,
-            cells: vec![
-                text(verdict(trials)),
-                weakest(claim, trials).map_or(Cell::Empty, |trial| text(told(trial))),
-            ],
-        }
+        let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate).collect();
+        let weakest = weakest(claim, trials).map(told);
+        verdict::row(&claim.text, limits(claim), &fates, weakest)
     });
-    Table {
-        title: "What is claimed, and whether it holds here".into(),
-        caption:
-            "Tried on one processor, for switches by each way of counting. A claim holds where the whole interval is within its limits, \
-             and fails where none of it is."
-                .into(),
-        corner: "Claim".into(),
-        columns: vec![heading("Holds"), heading("Weakest case")],
-        rows: rows.collect(),
-        folded: false,
-    }
-}
-
-/// In how many trials the claim holds, and what of the others.
-fn verdict(trials: &[Trial]) -> String {
-    let (holds, fails) = (count(trials, Fate::Holds), count(trials, Fate::Fails));
-    let mut text = match (holds, fails) {
-        (holds, 0) if holds == trials.len() => format!("yes, in all {holds}"),
-        (holds, 0) => format!("in {holds} of {}", trials.len()),
-        (holds, _) => format!("no: in {holds} of {}", trials.len()),
-    };
-    let undecided = count(trials, Fate::Undecided);
-    if undecided > 0 {
-        text.push_str(&format!(", {undecided} undecided"));
-    }
-    text
+    verdict::table(
+        "What is claimed, and whether it holds here",
+        "Tried on one processor, for switches by each way of counting. A claim holds where the whole interval is within its limits, \
+         and fails where none of it is.",
+        rows.collect(),
+    )
 }
 
 /// The limits in words.
@@ -154,12 +100,7 @@ fn limits(claim: &Claim) -> String {
         Quantity::Time => "time of synchronization",
         Quantity::Run => "processor time of a run",
     };
-    let percent = |share| number::quantity(Unit::Share, share);
-    let range = match (claim.at_least.is_finite(), claim.at_most.is_finite()) {
-        (true, true) => format!("{} to {}", percent(claim.at_least), percent(claim.at_most)),
-        (true, false) => format!("at least {}", percent(claim.at_least)),
-        _ => format!("at most {}", percent(claim.at_most)),
-    };
+    let range = limits_of(claim).words();
     format!("{range} of the {what} of {}", shown(&claim.against))
 }
 

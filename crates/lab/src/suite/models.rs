@@ -1,0 +1,97 @@
+//! Execution models compared: whole programs in the style of one model beside those in the style of another, as published tables show them.
+
+use super::fill;
+
+/// A table of whole programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Models {
+    /// Short name, unique.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows, in a sentence or two.
+    pub text: String,
+    /// Where the published figures are from; empty if there are none.
+    pub source: String,
+    /// What tells its rows apart, such as `work`; empty for a table of one row.
+    pub by: String,
+    /// The rows: the values of `{row}` in the columns' tests.
+    pub rows: Vec<String>,
+    /// Whether a figure is the time of a run divided by the operations that the program counted in it.
+    pub per_operation: bool,
+    /// Its columns.
+    pub columns: Vec<ModelColumn>,
+    /// What is concluded from it.
+    pub claims: Vec<ModelClaim>,
+}
+
+/// Which model a program is written for and runs under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// General concurrent programming: the other columns are compared with the fastest of these.
+    Concurrent,
+    /// Cooperative multithreading, on one processor.
+    Cooperative,
+    /// Parallel cooperative multithreading.
+    ParallelCooperative,
+}
+
+/// A column: a program in one style, of one subject, under one policy and placement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelColumn {
+    /// Heading, unique in its table.
+    pub title: String,
+    /// The model, where the column takes part in the comparison.
+    pub model: Option<Model>,
+    /// Template of the test's name.
+    pub test: String,
+    /// The subject, as `name/variant`.
+    pub subject: String,
+    /// Policy and placement.
+    pub run: super::Placed,
+    /// The published times, s (µs where they are per operation), one a row; empty if there are none.
+    pub published: Vec<f64>,
+}
+
+/// A conclusion: that the time of some columns, as a share of another's, lies within limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelClaim {
+    /// The conclusion in words.
+    pub text: String,
+    /// Of which columns, by their titles.
+    pub of: Vec<String>,
+    /// Compared with which; `None`: the fastest of general concurrent programming.
+    pub against: Option<String>,
+    /// In which rows.
+    pub rows: Vec<String>,
+    /// The smallest share at which it holds; −∞ if there is none.
+    pub at_least: f64,
+    /// The largest; ∞ if there is none.
+    pub at_most: f64,
+}
+
+impl Model {
+    /// The study's word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Model::Concurrent => "CP",
+            Model::Cooperative => "CM",
+            Model::ParallelCooperative => "PCM",
+        }
+    }
+}
+
+impl ModelColumn {
+    /// The name of its test in a row.
+    pub fn test(&self, row: &str) -> String {
+        fill(&self.test, &[("row".to_owned(), row.to_owned())])
+    }
+}
+
+impl Models {
+    /// The columns of general concurrent programming, with their places.
+    pub fn concurrent(&self) -> impl Iterator<Item = (usize, &ModelColumn)> {
+        let columns = self.columns.iter().enumerate();
+        columns.filter(|(_, column)| column.model == Some(Model::Concurrent))
+    }
+}

@@ -1,0 +1,111 @@
+//! Whole runs of programs: the time of several runs of one program, and the ratio of two programs that took turns.
+
+use crate::Interval;
+use crate::statistics::Ranked;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The level of the intervals.
+const LEVEL: f64 = 0.95;
+
+/// One run of a program, from its start to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WholeRun {
+    /// In which round it was: programs that are compared run once in each.
+    pub round: u32,
+    /// The time that the program took by its own account, ns: without its start and its end.
+    pub elapsed_ns: u64,
+    /// From just before the program was loaded to its end, ns.
+    pub wall_ns: u64,
+    /// Processor time in user mode, ns.
+    pub user_ns: u64,
+    /// Processor time in the system, ns.
+    pub system_ns: u64,
+    /// Largest resident memory, bytes.
+    pub peak_rss_bytes: u64,
+    /// The system's context switches because the program waited.
+    pub voluntary: u64,
+    /// The system's context switches because it was made to give way.
+    pub involuntary: u64,
+    /// What the program, or its run-time system, counted: by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// The median time of runs, ns, with its sign-test interval (the whole range where there are fewer than six runs); `None` of no runs.
+pub fn run_time_ns(runs: &[WholeRun]) -> Option<Interval> {
+    interval(runs.iter().map(|run| run.elapsed_ns as f64).collect())
+}
+
+/// The median of the ratios of two programs' times in the rounds in which both ran, with its interval; `None` where there is no such
+/// round.
+pub fn run_time_ratio(of: &[WholeRun], to: &[WholeRun]) -> Option<Interval> {
+    let in_round = |run: &WholeRun| to.iter().find(|other| other.round == run.round);
+    let ratio = |run: &WholeRun| {
+        let other = in_round(run)?.elapsed_ns;
+        (other > 0).then(|| run.elapsed_ns as f64 / other as f64)
+    };
+    interval(of.iter().filter_map(ratio).collect())
+}
+
+/// The median of what runs counted under a name; `None` where none counted it.
+pub fn run_counter(runs: &[WholeRun], name: &str) -> Option<f64> {
+    let counts = runs.iter().filter_map(|run| run.counters.get(name));
+    interval(counts.map(|count| *count as f64).collect()).map(|found| found.value)
+}
+
+fn interval(values: Vec<f64>) -> Option<Interval> {
+    (!values.is_empty()).then(|| Ranked::new(&values).sign(LEVEL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(times: &[u64]) -> Vec<WholeRun> {
+        let run = |(round, elapsed_ns): (usize, &u64)| WholeRun {
+            round: round as u32,
+            elapsed_ns: *elapsed_ns,
+            counters: [("switches".to_owned(), round as u64)].into(),
+            ..WholeRun::default()
+        };
+        times.iter().enumerate().map(run).collect()
+    }
+
+    #[test]
+    fn the_time_is_the_median_within_the_range() {
+        let time = run_time_ns(&runs(&[30, 10, 20])).unwrap();
+        assert_eq!((time.low, time.value, time.high), (10.0, 20.0, 30.0));
+        assert_eq!(run_time_ns(&[]), None);
+    }
+
+    #[test]
+    fn a_ratio_pairs_rounds_and_so_ignores_what_slowed_a_whole_round() {
+        // The second round was ten times slower for both.
+        let ratio = run_time_ratio(&runs(&[20, 200, 20]), &runs(&[10, 100, 10])).unwrap();
+        assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
+    }
+
+    #[test]
+    fn rounds_that_one_of_them_missed_do_not_count() {
+        let late = &runs(&[1, 1, 50])[2..];
+        assert_eq!(
+            run_time_ratio(late, &runs(&[10, 10, 25])).unwrap().value,
+            2.0
+        );
+        assert_eq!(run_time_ratio(late, &runs(&[10, 10])), None);
+    }
+
+    #[test]
+    fn more_runs_give_a_narrower_interval_than_their_range() {
+        let time = run_time_ns(&runs(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])).unwrap();
+        assert!(time.low > 1.0 && time.high < 12.0, "{time:?}");
+    }
+
+    #[test]
+    fn counters_are_taken_by_name() {
+        let all = runs(&[5, 5, 5]);
+        assert_eq!(run_counter(&all, "switches"), Some(1.0));
+        assert_eq!(run_counter(&all, "nothing"), None);
+    }
+}

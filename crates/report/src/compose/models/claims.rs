@@ -1,0 +1,178 @@
+//! Which of the conclusions drawn from the tables hold in this run: the words come from the figures.
+
+use super::Compared;
+use crate::compose::verdict::{self, Fate, Limits};
+use crate::document::{Block, Note, Section, Unit, Weight};
+use crate::number;
+use antiphon_lab::suite::{ModelClaim, ModelColumn};
+use antiphon_measure::Interval;
+
+/// A claim tried on one column in one row.
+struct Trial<'a> {
+    row: &'a str,
+    column: &'a ModelColumn,
+    share: Interval,
+    /// The same of the published figures.
+    published: Option<f64>,
+    fate: Fate,
+}
+
+/// A claim of a table with its trials.
+struct Tried<'a> {
+    compared: &'a Compared<'a>,
+    claim: &'a ModelClaim,
+    trials: Vec<Trial<'a>>,
+}
+
+/// The section of conclusions; `None` where none can be tried.
+pub(super) fn section(tables: &[Compared]) -> Option<Section> {
+    let tried: Vec<Tried> = tables.iter().flat_map(tried).collect();
+    if tried.is_empty() {
+        return None;
+    }
+    let rows = tried.iter().map(|tried| {
+        let fates: Vec<Fate> = tried.trials.iter().map(|trial| trial.fate).collect();
+        let weakest = tried.weakest().map(|trial| tried.told(trial));
+        let title = &tried.compared.models.title;
+        let place = format!("{} · {title}", tried.limits());
+        verdict::row(&tried.claim.text, place, &fates, weakest)
+    });
+    let table = verdict::table(
+        "The conclusions, and whether they hold here",
+        "A conclusion holds where the whole interval is within its limits, and fails where none of it is. The published share stands beside \
+         today's weakest case.",
+        rows.collect(),
+    );
+    let notes: Vec<Note> = tried.iter().filter_map(Tried::note).collect();
+    let mut blocks = vec![
+        Block::Prose {
+            text: summary(&tried),
+        },
+        Block::Table(table),
+    ];
+    if !notes.is_empty() {
+        blocks.push(Block::Notes { notes });
+    }
+    Some(Section {
+        id: "models-conclusions".into(),
+        title: "Which conclusions hold today".into(),
+        blocks,
+    })
+}
+
+fn tried<'a>(compared: &'a Compared<'a>) -> Vec<Tried<'a>> {
+    let claims = compared.models.claims.iter();
+    claims
+        .map(|claim| Tried {
+            compared,
+            claim,
+            trials: trials(compared, claim),
+        })
+        .filter(|tried| !tried.trials.is_empty())
+        .collect()
+}
+
+fn trials<'a>(compared: &'a Compared<'a>, claim: &'a ModelClaim) -> Vec<Trial<'a>> {
+    let columns = &compared.models.columns;
+    let named = |name: &String| columns.iter().find(|column| column.title == *name);
+    let against = claim.against.as_ref().and_then(named);
+    let mut trials = Vec::new();
+    for row in &claim.rows {
+        for column in claim.of.iter().filter_map(named) {
+            let Some(share) = compared.share(column, against, row) else {
+                continue;
+            };
+            trials.push(Trial {
+                row,
+                column,
+                share,
+                published: compared.published_share(column, against, row),
+                fate: limits(claim).fate(share),
+            });
+        }
+    }
+    trials
+}
+
+fn limits(claim: &ModelClaim) -> Limits {
+    Limits {
+        at_least: claim.at_least,
+        at_most: claim.at_most,
+    }
+}
+
+impl<'a> Tried<'a> {
+    fn count(&self, fate: Fate) -> usize {
+        self.trials
+            .iter()
+            .filter(|trial| trial.fate == fate)
+            .count()
+    }
+
+    fn weakest(&self) -> Option<&Trial<'a>> {
+        let excess = |trial: &&Trial| limits(self.claim).excess(trial.share);
+        let trials = self.trials.iter();
+        trials.max_by(|a, b| excess(a).total_cmp(&excess(b)))
+    }
+
+    fn limits(&self) -> String {
+        let range = limits(self.claim).words();
+        let against = self.claim.against.as_deref();
+        format!(
+            "{range} of the time of {}",
+            against.unwrap_or("the fastest CP")
+        )
+    }
+
+    /// A trial in words.
+    fn told(&self, trial: &Trial) -> String {
+        let percent = |share| number::quantity(Unit::Share, share);
+        let by = &self.compared.models.by;
+        let place = match trial.row {
+            "" => trial.column.title.clone(),
+            row => format!("{by} {row}, {}", trial.column.title),
+        };
+        let today = percent(trial.share.value);
+        match trial.published {
+            Some(share) => format!("{place}: {today} (published {})", percent(share)),
+            None => format!("{place}: {today}"),
+        }
+    }
+
+    /// Where a conclusion does not hold.
+    fn note(&self) -> Option<Note> {
+        let failed = self.trials.iter().filter(|trial| trial.fate == Fate::Fails);
+        let failed: Vec<String> = failed.map(|trial| self.told(trial)).collect();
+        let text = format!(
+            "does not hold here ({}): {}",
+            self.compared.models.title,
+            failed.join("; ")
+        );
+        let note = || Note::new(Weight::Warning, self.claim.text.clone(), text);
+        (!failed.is_empty()).then(note)
+    }
+}
+
+/// How many hold, in a sentence or two.
+fn summary(tried: &[Tried]) -> String {
+    let all = tried.len();
+    let failing = tried.iter().filter(|t| t.count(Fate::Fails) > 0).count();
+    let holding = |t: &&Tried| t.count(Fate::Holds) == t.trials.len();
+    let hold = tried.iter().filter(holding).count();
+    let mut text = format!(
+        "Of {}, {hold} hold in every row that this run tried",
+        number::counted(all, "conclusion")
+    );
+    if failing > 0 {
+        text.push_str(&format!(", {failing} fail in at least one row"));
+    }
+    match all - hold - failing {
+        0 => {}
+        1 => text.push_str(", and one is undecided: its interval crosses a limit"),
+        open => text.push_str(&format!(
+            ", and {open} are undecided: their intervals cross a limit"
+        )),
+    }
+    text.push('.');
+    text
+}

@@ -1,0 +1,156 @@
+//! Execution models compared: tables in the shape of the published ones, the ratios plotted, and which conclusions hold today.
+
+mod claims;
+mod plot;
+mod tables;
+
+use super::programs::{self, runs};
+use super::slug;
+use super::view::{RunColumn, View};
+use crate::document::{Block, Section};
+use antiphon_lab::ResultRecord;
+use antiphon_lab::suite::{Model, ModelColumn, Models};
+use antiphon_measure::{Interval, WholeRun, run_time_ns, run_time_ratio};
+
+/// The conclusions first, then a section for each table of which something was measured.
+pub fn sections(view: &View) -> Vec<Section> {
+    let tables: Vec<Compared> = view
+        .layout
+        .models
+        .iter()
+        .map(|models| Compared { view, models })
+        .filter(|compared| !compared.rows().is_empty())
+        .collect();
+    let mut sections: Vec<Section> = claims::section(&tables).into_iter().collect();
+    sections.extend(tables.iter().map(section));
+    sections
+}
+
+fn section(compared: &Compared) -> Section {
+    let models = compared.models;
+    let mut blocks = Vec::new();
+    if !models.text.is_empty() {
+        let text: Vec<&str> = models.text.split_whitespace().collect();
+        blocks.push(Block::Prose {
+            text: text.join(" "),
+        });
+    }
+    blocks.push(Block::Table(tables::table(compared)));
+    blocks.extend(plot::plot(compared).map(Block::Plot));
+    let results = compared.results();
+    blocks.push(Block::Table(programs::table(
+        compared.view,
+        &models.title,
+        &results,
+    )));
+    Section {
+        id: format!("models-{}", slug(&models.id)),
+        title: models.title.clone(),
+        blocks,
+    }
+}
+
+/// A table of models in a run.
+struct Compared<'a> {
+    view: &'a View<'a>,
+    models: &'a Models,
+}
+
+impl<'a> Compared<'a> {
+    /// The rows of which something was measured.
+    fn rows(&self) -> Vec<&'a str> {
+        let rows = self.models.rows.iter().map(String::as_str);
+        rows.filter(|row| {
+            let mut columns = self.models.columns.iter();
+            columns.any(|column| !self.runs(column, row).is_empty())
+        })
+        .collect()
+    }
+
+    fn result(&self, column: &ModelColumn, row: &str) -> Option<&'a ResultRecord> {
+        let test = column.test(row);
+        let asked = place(column);
+        // Where FIFO is not permitted, its rows are measured under `other`.
+        let instead = RunColumn {
+            policy: "other".into(),
+            ..asked.clone()
+        };
+        let found = self.view.find(&test, &asked);
+        found.or_else(|| self.view.find(&test, &instead))
+    }
+
+    /// All results of the table, row by row.
+    fn results(&self) -> Vec<&'a ResultRecord> {
+        let columns = &self.models.columns;
+        let of_row = |row| columns.iter().filter_map(move |c| self.result(c, row));
+        self.rows().into_iter().flat_map(of_row).collect()
+    }
+
+    fn runs(&self, column: &ModelColumn, row: &str) -> &'a [WholeRun] {
+        self.result(column, row).map_or(&[], runs)
+    }
+
+    /// The column of general concurrent programming that is fastest in a row.
+    fn fastest(&self, row: &str) -> Option<&'a ModelColumn> {
+        let median = |column: &ModelColumn| run_time_ns(self.runs(column, row)).map(|t| t.value);
+        let columns = self.models.concurrent();
+        columns
+            .filter_map(|(_, column)| Some((median(column)?, column)))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, column)| column)
+    }
+
+    /// The time of a column as a share of another's, or of the fastest of general concurrent programming.
+    fn share(
+        &self,
+        column: &ModelColumn,
+        against: Option<&ModelColumn>,
+        row: &str,
+    ) -> Option<Interval> {
+        let against = match against {
+            Some(column) => column,
+            None => self.fastest(row)?,
+        };
+        run_time_ratio(self.runs(column, row), self.runs(against, row))
+    }
+
+    /// The same of the published figures.
+    fn published_share(
+        &self,
+        column: &ModelColumn,
+        against: Option<&ModelColumn>,
+        row: &str,
+    ) -> Option<f64> {
+        let other = match against {
+            Some(column) => self.published(column, row)?,
+            None => {
+                let columns = self.models.concurrent();
+                let figures = columns.filter_map(|(_, column)| self.published(column, row));
+                figures.reduce(f64::min)?
+            }
+        };
+        Some(self.published(column, row)? / other)
+    }
+
+    /// The published figure of a column in a row, s or µs.
+    fn published(&self, column: &ModelColumn, row: &str) -> Option<f64> {
+        let index = self.models.rows.iter().position(|known| known == row)?;
+        column.published.get(index).copied()
+    }
+}
+
+/// Where the results of a column are.
+fn place(column: &ModelColumn) -> RunColumn {
+    RunColumn {
+        subject: column.subject.clone(),
+        policy: column.run.policy.clone(),
+        placement: column.run.placement.clone(),
+    }
+}
+
+/// The columns whose ratio to general concurrent programming is told.
+fn with_ratio(models: &Models) -> impl Iterator<Item = (&ModelColumn, Model)> {
+    let columns = models.columns.iter();
+    let cooperative = columns.filter_map(|column| Some((column, column.model?)));
+    cooperative.filter(|(_, model)| *model != Model::Concurrent)
+}

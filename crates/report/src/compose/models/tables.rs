@@ -1,0 +1,183 @@
+//! The table: times in the columns of the published one, each cooperative column with its ratio, published rows beneath today's.
+
+use super::{Compared, place, runs};
+use crate::compose::programs::figure;
+use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
+use crate::number;
+use antiphon_lab::Outcome;
+use antiphon_lab::suite::{Model, ModelColumn};
+use antiphon_measure::{Interval, run_counter, run_time_ns};
+
+pub(super) fn table(compared: &Compared) -> Table {
+    let models = compared.models;
+    let mut rows = Vec::new();
+    for row in compared.rows() {
+        rows.push(todays(compared, row));
+        rows.extend(published(compared, row));
+    }
+    Table {
+        title: models.title.clone(),
+        caption: caption(compared),
+        corner: match models.by.as_str() {
+            "" => "Run".into(),
+            by => by.into(),
+        },
+        columns: columns(compared),
+        rows,
+        folded: false,
+    }
+}
+
+fn caption(compared: &Compared) -> String {
+    let models = compared.models;
+    let mut parts = Vec::new();
+    if models.per_operation {
+        parts.push("Time per operation.".to_owned());
+    }
+    if super::with_ratio(models).next().is_some() {
+        parts.push(
+            "A ratio compares with the fastest column of CP: the median of the ratios of runs that took turns, with its interval."
+                .to_owned(),
+        );
+    }
+    let left_out = models.rows.len() - compared.rows().len();
+    if left_out > 0 {
+        parts.push(format!(
+            "{} not measured in this run.",
+            match left_out {
+                1 => "One row was".to_owned(),
+                many => format!("{many} rows were"),
+            }
+        ));
+    }
+    if !models.source.is_empty() {
+        parts.push(format!("Published figures: {}.", models.source));
+    }
+    parts.join(" ")
+}
+
+/// The heading of the ratio of a column, if it has one.
+fn ratio_of(column: &ModelColumn) -> Option<String> {
+    let model = column.model.filter(|model| *model != Model::Concurrent)?;
+    Some(format!("{}/CP", model.word()))
+}
+
+fn columns(compared: &Compared) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for column in &compared.models.columns {
+        columns.push(Column {
+            title: column.title.clone(),
+            subtitle: place(column).name(),
+            subject: compared.view.colour(&column.subject),
+        });
+        columns.extend(ratio_of(column).map(|title| Column {
+            title,
+            subtitle: column.title.clone(),
+            subject: None,
+        }));
+    }
+    columns
+}
+
+/// The cells of a row: each column's, followed by its ratio's where it has one.
+fn cells(
+    compared: &Compared,
+    time: impl Fn(&ModelColumn) -> Cell,
+    ratio: impl Fn(&ModelColumn) -> Cell,
+) -> Vec<Cell> {
+    let columns = compared.models.columns.iter();
+    columns
+        .flat_map(|column| {
+            let ratio = ratio_of(column).map(|_| ratio(column));
+            std::iter::once(time(column)).chain(ratio)
+        })
+        .collect()
+}
+
+fn label(compared: &Compared, row: &str) -> String {
+    match row {
+        "" => compared.models.title.clone(),
+        row => row.to_owned(),
+    }
+}
+
+fn todays(compared: &Compared, row: &str) -> Row {
+    let ratio = |column: &ModelColumn| {
+        let share = compared.share(column, None, row);
+        share.map_or(Cell::Empty, |share| {
+            let runs = compared.runs(column, row);
+            Cell::Figure(Box::new(figure(share, Unit::Share, runs)))
+        })
+    };
+    Row {
+        label: label(compared, row),
+        place: String::new(),
+        kind: RowKind::Measured,
+        subject: None,
+        cells: cells(compared, |column| time(compared, column, row), ratio),
+    }
+}
+
+/// The time of a run, or of one of its operations.
+fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
+    let Some(result) = compared.result(column, row) else {
+        return Cell::Empty;
+    };
+    if let Outcome::Absent { reason, listed, .. } = &result.outcome {
+        return Cell::absent(reason, *listed);
+    }
+    let runs = runs(result);
+    let operations = match compared.models.per_operation {
+        true => run_counter(runs, "operations").filter(|count| *count > 0.0),
+        false => Some(1.0),
+    };
+    match (run_time_ns(runs), operations) {
+        (Some(time), Some(operations)) => {
+            let each = Interval {
+                value: time.value / operations,
+                low: time.low / operations,
+                high: time.high / operations,
+            };
+            Cell::Figure(Box::new(figure(each, Unit::Nanoseconds, runs)))
+        }
+        (Some(_), None) => Cell::Missing {
+            reason: "the program did not print how many `operations` it did".into(),
+        },
+        (None, _) => Cell::Empty,
+    }
+}
+
+/// The published figures of a row; nothing where there are none.
+fn published(compared: &Compared, row: &str) -> Option<Row> {
+    let models = compared.models;
+    if models.columns.iter().all(|c| c.published.is_empty()) {
+        return None;
+    }
+    let ns = match models.per_operation {
+        true => 1e3,
+        false => 1e9,
+    };
+    let printed = |value: f64, unit| Cell::Printed {
+        text: number::quantity(unit, value),
+        low: value,
+        high: value,
+        unit,
+    };
+    let time = |column: &ModelColumn| {
+        let figure = compared.published(column, row);
+        figure.map_or(Cell::Empty, |figure| {
+            printed(figure * ns, Unit::Nanoseconds)
+        })
+    };
+    let ratio = |column: &ModelColumn| {
+        let share = compared.published_share(column, None, row);
+        share.map_or(Cell::Empty, |share| printed(share, Unit::Share))
+    };
+    Some(Row {
+        label: "published".into(),
+        place: String::new(),
+        kind: RowKind::Published,
+        subject: None,
+        cells: cells(compared, time, ratio),
+    })
+}

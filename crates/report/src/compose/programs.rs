@@ -1,0 +1,152 @@
+//! Whole programs: every one that was run, with what the system and the program counted.
+
+use super::view::{RunColumn, View};
+use super::{Kind, of_kind};
+use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Standing, Table, Unit};
+use crate::layout::Group;
+use crate::number;
+use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_measure::{Interval, WholeRun, run_counter, run_time_ns};
+
+/// What of the programs' own counters has a column, with its heading: the switches by cause, and what semaphores did.
+const COUNTERS: [(&str, &str); 8] = [
+    ("yields", "Yields"),
+    ("blocks", "Blocked"),
+    ("budgets", "Counts used up"),
+    ("ticks", "Ticks"),
+    ("p_operations", "P"),
+    ("blocked_p_operations", "P that blocked"),
+    ("needless_wake_ups", "Needless wake-ups"),
+    ("turns", "Turns"),
+];
+
+/// The folded table of a group's programs; nothing where it has none.
+pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
+    let results = of_kind(results, Kind::Program);
+    if results.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Table(table(view, &group.title, &results))]
+}
+
+/// Programs, one a row, with their times and counts.
+pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
+    let counted: Vec<_> = COUNTERS
+        .iter()
+        .filter(|(name, _)| results.iter().any(|r| counter(r, name).is_some()))
+        .collect();
+    let heading = |title: &str| Column {
+        title: title.into(),
+        ..Column::default()
+    };
+    let system = [
+        "Time",
+        "User",
+        "System",
+        "Peak memory",
+        "Kernel switches, waiting",
+        "Kernel switches, made to",
+    ];
+    let columns = system.into_iter().map(heading);
+    let columns = columns.chain(counted.iter().map(|(_, title)| heading(title)));
+    let rows = results.iter().map(|result| {
+        let mut cells = system_cells(result);
+        for (name, _) in &counted {
+            let count = counter(result, name);
+            cells.push(count.map_or(Cell::Empty, Cell::count));
+        }
+        Row {
+            label: view.label(&result.identity),
+            place: RunColumn::of(&result.identity).name(),
+            kind: RowKind::Measured,
+            subject: view.colour(&result.identity.subject),
+            cells,
+        }
+    });
+    Table {
+        title: format!("{title}: runs and what was counted in them"),
+        caption: "Medians of a run. The time is the program's own account, without its start; the kernel's switches are those of the \
+                  whole process; the others are counted by the program, or by its run-time system in a run of its own, as counting takes time."
+            .into(),
+        corner: "Program".into(),
+        columns: columns.collect(),
+        rows: rows.collect(),
+        folded: true,
+    }
+}
+
+/// A counter by its name, or by the last word of its path: of the run that counted, or else of those that were timed.
+fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
+    let Outcome::Program { runs, counted, .. } = &result.outcome else {
+        return None;
+    };
+    let named = |path: &&String| path.rsplit('.').next() == Some(name);
+    if let Some(path) = counted.keys().find(named) {
+        return Some(counted[path] as f64);
+    }
+    let path = runs.first()?.counters.keys().find(named)?;
+    run_counter(runs, path)
+}
+
+/// The runs of a result; none if it has none.
+pub fn runs(result: &ResultRecord) -> &[WholeRun] {
+    match &result.outcome {
+        Outcome::Program { runs, .. } => runs,
+        _ => &[],
+    }
+}
+
+fn system_cells(result: &ResultRecord) -> Vec<Cell> {
+    let (Outcome::Program { answer, runs, .. }, Some(time)) =
+        (&result.outcome, run_time_ns(runs(result)))
+    else {
+        let missing = match &result.outcome {
+            Outcome::Absent { reason, listed, .. } => Cell::absent(reason, *listed),
+            _ => Cell::Empty,
+        };
+        return std::iter::once(missing)
+            .chain(std::iter::repeat_n(Cell::Empty, 5))
+            .collect();
+    };
+    let median = |of: fn(&WholeRun) -> u64| {
+        let mut values: Vec<u64> = runs.iter().map(of).collect();
+        values.sort_unstable();
+        values.get(values.len() / 2).copied().unwrap_or_default() as f64
+    };
+    let mut figure = figure(time, Unit::Nanoseconds, runs);
+    let first = answer.lines().next().unwrap_or_default();
+    figure.detail.push(Fact::new("Answer", first));
+    vec![
+        Cell::Figure(Box::new(figure)),
+        Cell::ns(median(|run| run.user_ns)),
+        Cell::ns(median(|run| run.system_ns)),
+        Cell::Number {
+            value: median(|run| run.peak_rss_bytes),
+            unit: Unit::Bytes,
+        },
+        Cell::count(median(|run| run.voluntary)),
+        Cell::count(median(|run| run.involuntary)),
+    ]
+}
+
+/// A figure of whole runs.
+pub fn figure(of: Interval, unit: Unit, runs: &[WholeRun]) -> Figure {
+    let times: Vec<String> = runs
+        .iter()
+        .map(|run| number::quantity(Unit::Nanoseconds, run.elapsed_ns as f64))
+        .collect();
+    Figure {
+        value: of.value,
+        low: of.low,
+        high: of.high,
+        unit,
+        standing: Standing::Resolved,
+        switches: None,
+        instructions: None,
+        marks: Vec::new(),
+        detail: vec![
+            Fact::new("Runs", number::count(runs.len() as u64)),
+            Fact::new("Times in order", times.join(", ")),
+        ],
+    }
+}

@@ -1,0 +1,99 @@
+//! Whether a claim holds: told from an interval and limits, and summed up in words.
+
+use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
+use crate::number;
+use antiphon_measure::Interval;
+
+/// How a claim fares where it can be tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The whole interval is within the limits.
+    Holds,
+    /// It is neither within them nor outside.
+    Undecided,
+    /// The whole interval is outside.
+    Fails,
+}
+
+/// The limits of a share; infinite where there is none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The smallest at which the claim holds.
+    pub at_least: f64,
+    /// The largest.
+    pub at_most: f64,
+}
+
+impl Limits {
+    /// How a claim fares with this share.
+    pub fn fate(&self, share: Interval) -> Fate {
+        if self.at_least <= share.low && share.high <= self.at_most {
+            Fate::Holds
+        } else if share.high < self.at_least || self.at_most < share.low {
+            Fate::Fails
+        } else {
+            Fate::Undecided
+        }
+    }
+
+    /// How far outside the limits; below zero within them.
+    pub fn excess(&self, share: Interval) -> f64 {
+        (share.value - self.at_most).max(self.at_least - share.value)
+    }
+
+    /// The limits in words.
+    pub fn words(&self) -> String {
+        let percent = |share| number::quantity(Unit::Share, share);
+        match (self.at_least.is_finite(), self.at_most.is_finite()) {
+            (true, true) => format!("{} to {}", percent(self.at_least), percent(self.at_most)),
+            (true, false) => format!("at least {}", percent(self.at_least)),
+            _ => format!("at most {}", percent(self.at_most)),
+        }
+    }
+}
+
+/// In how many trials a claim holds, and what of the others.
+pub fn verdict(fates: &[Fate]) -> String {
+    let count = |wanted| fates.iter().filter(|fate| **fate == wanted).count();
+    let (holds, fails) = (count(Fate::Holds), count(Fate::Fails));
+    let mut text = match (holds, fails) {
+        (holds, 0) if holds == fates.len() => format!("yes, in all {holds}"),
+        (holds, 0) => format!("in {holds} of {}", fates.len()),
+        (holds, _) => format!("no: in {holds} of {}", fates.len()),
+    };
+    let undecided = count(Fate::Undecided);
+    if undecided > 0 {
+        text.push_str(&format!(", {undecided} undecided"));
+    }
+    text
+}
+
+/// A claim in a table of claims: what is claimed, its limits, its verdict, and its weakest case.
+pub fn row(text: &str, limits: String, fates: &[Fate], weakest: Option<String>) -> Row {
+    Row {
+        label: text.into(),
+        place: limits,
+        kind: RowKind::Derived,
+        subject: None,
+        cells: vec![
+            Cell::text(verdict(fates)),
+            weakest.map_or(Cell::Empty, Cell::text),
+        ],
+    }
+}
+
+/// The table of claims.
+pub fn table(title: &str, caption: &str, rows: Vec<Row>) -> Table {
+    let heading = |title: &str| Column {
+        title: title.into(),
+        ..Column::default()
+    };
+    Table {
+        title: title.into(),
+        caption: caption.into(),
+        corner: "Claim".into(),
+        columns: vec![heading("Holds"), heading("Weakest case")],
+        rows,
+        folded: false,
+    }
+}

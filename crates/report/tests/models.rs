@@ -1,0 +1,212 @@
+//! Tables of execution models: ratios to the fastest concurrent column, published rows beneath, conclusions judged by intervals, the plot.
+
+mod sample;
+
+use antiphon_lab::{Outcome, RunRecord};
+use antiphon_measure::WholeRun;
+use antiphon_report::compose;
+use antiphon_report::document::{Block, Cell, Document, Plot, Table};
+use antiphon_report::export::{csv, markdown, xlsx};
+use sample::{empty_run, identity, result, section};
+
+const SUITE: &str = r#"
+name = "m"
+title = "M"
+subjects = ["sr/counted", "sr/sliced", "sr/cooperative"]
+[quick]
+seconds_per_row = 0.1
+relative_half_width = 0.01
+[full]
+seconds_per_row = 1.0
+relative_half_width = 0.01
+[[group]]
+id = "dp"
+title = "Philosophers"
+runs = ["other.same"]
+[[group.row]]
+kind = "program"
+test = "dp.{style}.{work}"
+label = "{style}, work {work}"
+program = "dp_{style}"
+arguments = ["{work}"]
+each = { style = ["cp", "cm"], work = ["100", "1000", "10000"] }
+[[group.row]]
+kind = "program"
+test = "sync"
+label = "sync"
+program = "sync"
+[[models]]
+id = "six"
+title = "Table VI"
+text = "What   is shown."
+source = "the study"
+by = "work"
+rows = ["100", "1000", "10000"]
+column = [
+    { title = "IC", model = "CP", test = "dp.cp.{row}", subject = "sr/counted", run = "other.same", published = [0.42, 3.69, 33.41] },
+    { title = "TS", model = "CP", test = "dp.cp.{row}", subject = "sr/sliced", run = "other.same", published = [2.0, 3.18, 13.73] },
+    { title = "CM", model = "CM", test = "dp.cm.{row}", subject = "sr/cooperative", run = "other.same", published = [0.13, 1.19, 11.73] },
+]
+claim = [
+    { text = "CM wins for little work", of = ["CM"], rows = ["100"], at_most = 0.9 },
+    { text = "CM always wins clearly", of = ["CM"], at_most = 0.9 },
+    { text = "Counting costs nothing", of = ["IC"], against = "TS", at_most = 0.5 },
+]
+[[models]]
+id = "three"
+title = "Table III"
+per_operation = true
+column = [{ title = "CP", test = "sync", subject = "sr/counted", run = "other.same" }]
+"#;
+
+/// Runs whose times are these, ns; each counts two operations.
+fn runs(times: &[u64]) -> Outcome {
+    let run = |(round, elapsed_ns): (usize, &u64)| WholeRun {
+        round: round as u32,
+        elapsed_ns: *elapsed_ns,
+        counters: [("operations".to_owned(), 2)].into(),
+        ..WholeRun::default()
+    };
+    Outcome::Program {
+        answer: "meals 16\n".into(),
+        runs: times.iter().enumerate().map(run).collect(),
+        counted: [("switches.yields".to_owned(), 77)].into(),
+    }
+}
+
+fn run() -> RunRecord {
+    let mut run = empty_run();
+    run.suite = "m".into();
+    run.suite_toml = SUITE.into();
+    let at = |test: &str, subject: &str, outcome| {
+        result(identity(test, subject, "other", "same"), outcome)
+    };
+    run.results = vec![
+        at("dp.cp.100", "sr/counted", runs(&[1000, 1000, 10_000])),
+        at("dp.cp.100", "sr/sliced", runs(&[1500, 1500, 15_000])),
+        // Half of the fastest in each round, also in the one in which the machine was slow.
+        at("dp.cm.100", "sr/cooperative", runs(&[500, 500, 5000])),
+        at("dp.cp.1000", "sr/counted", runs(&[1000, 1000, 1000])),
+        at("dp.cp.1000", "sr/sliced", runs(&[900, 900, 900])),
+        at("dp.cm.1000", "sr/cooperative", runs(&[990, 990, 990])),
+        at("sync", "sr/counted", runs(&[80, 80, 80])),
+    ];
+    run
+}
+
+fn tables(document: &Document, id: &str) -> Vec<Table> {
+    let blocks = section(document, id).blocks.iter();
+    blocks
+        .filter_map(|block| match block {
+            Block::Table(table) => Some(table.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn value(cell: &Cell) -> f64 {
+    match cell {
+        Cell::Figure(figure) => figure.value,
+        Cell::Number { value, .. } => *value,
+        Cell::Printed { low, .. } => *low,
+        other => panic!("no number in {other:?}"),
+    }
+}
+
+#[test]
+fn a_ratio_is_to_the_fastest_concurrent_column_and_pairs_rounds() {
+    let table = &tables(&compose(&run()), "models-six")[0];
+    let titles: Vec<&str> = table.columns.iter().map(|c| c.title.as_str()).collect();
+    assert_eq!(titles, ["IC", "TS", "CM", "CM/CP"]);
+    let Cell::Figure(ratio) = &table.rows[0].cells[3] else {
+        panic!("no ratio");
+    };
+    assert_eq!((ratio.low, ratio.value, ratio.high), (0.5, 0.5, 0.5));
+    // In the second row time slicing is the faster of the two.
+    assert_eq!(value(&table.rows[2].cells[3]), 1.1);
+}
+
+#[test]
+fn published_rows_stand_beneath_and_rows_not_measured_are_left_out() {
+    let table = &tables(&compose(&run()), "models-six")[0];
+    let labels: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["100", "published", "1000", "published"]);
+    assert_eq!(value(&table.rows[1].cells[2]), 0.13e9);
+    assert!((value(&table.rows[1].cells[3]) - 0.13 / 0.42).abs() < 1e-9);
+    assert!(table.caption.contains("One row was not measured"));
+    assert!(table.caption.contains("the study"));
+}
+
+#[test]
+fn a_time_per_operation_is_the_run_s_share() {
+    let table = &tables(&compose(&run()), "models-three")[0];
+    assert_eq!(value(&table.rows[0].cells[0]), 40.0);
+}
+
+#[test]
+fn conclusions_are_judged_by_the_intervals() {
+    let document = compose(&run());
+    let section = section(&document, "models-conclusions");
+    assert_eq!(
+        document.sections[0].id, section.id,
+        "conclusions come first"
+    );
+    let table = &tables(&document, "models-conclusions")[0];
+    let verdicts: Vec<String> = table.rows.iter().map(|row| text(&row.cells[0])).collect();
+    assert_eq!(
+        verdicts,
+        ["yes, in all 1", "no: in 1 of 2", "no: in 0 of 2"]
+    );
+    let weakest = text(&table.rows[1].cells[1]);
+    assert!(weakest.starts_with("work 1000, CM: 110"), "{weakest}");
+    assert!(weakest.contains("published 37"), "{weakest}");
+    let prose = section.blocks.iter().find_map(|block| match block {
+        Block::Prose { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let prose = prose.expect("a summary");
+    assert!(prose.starts_with("Of 3 conclusions, 1 hold"), "{prose}");
+    assert!(prose.contains("2 fail"), "{prose}");
+}
+
+fn text(cell: &Cell) -> String {
+    match cell {
+        Cell::Text { text } => text.clone(),
+        other => panic!("no words in {other:?}"),
+    }
+}
+
+#[test]
+fn the_plot_holds_today_s_and_the_published_ratios() {
+    let document = compose(&run());
+    let mut blocks = section(&document, "models-six").blocks.iter();
+    let plot: &Plot = blocks
+        .find_map(|block| match block {
+            Block::Plot(plot) => Some(plot),
+            _ => None,
+        })
+        .expect("a plot");
+    let points: Vec<usize> = plot.series.iter().map(|s| s.points.len()).collect();
+    assert_eq!(points, [2, 2]);
+    assert_eq!(plot.series[0].points[0].y, 0.5);
+}
+
+#[test]
+fn what_was_counted_stands_beside_the_times() {
+    let counts = &tables(&compose(&run()), "models-six")[1];
+    assert!(counts.folded);
+    let yields = counts.columns.iter().position(|c| c.title == "Yields");
+    let yields = yields.expect("a column of yields");
+    assert_eq!(value(&counts.rows[0].cells[yields]), 77.0);
+}
+
+#[test]
+fn every_exporter_takes_them() {
+    let run = run();
+    let document = compose(&run);
+    assert!(markdown::render(&document).contains("CM/CP"));
+    assert!(!xlsx::render(&document).expect("a workbook").is_empty());
+    let figures = csv::run(&run).expect("figures");
+    assert!(figures.contains("run_time"), "{figures}");
+    assert!(figures.contains("switches.yields"), "{figures}");
+}

@@ -1,0 +1,3 @@
+module antiphon/models
+
+go 1.21
