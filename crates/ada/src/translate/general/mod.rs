@@ -7,6 +7,7 @@
 mod accept_bodies;
 mod accepts;
 mod clients;
+mod constraints;
 mod ending;
 mod entry;
 mod failing;
@@ -44,7 +45,11 @@ pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
     if reasons.is_empty() {
         match Plan::of(cx, form, &mut HashSet::new()) {
-            Ok(plan) => reasons.extend(clients::obstacles(&plan)),
+            Ok(plan) => {
+                reasons.extend(clients::obstacles(&plan));
+                let entries = plan.entries.iter();
+                reasons.extend(entries.filter_map(|e| constraints::obstacle(&cx, e)));
+            }
             Err(more) => reasons.extend(more),
         }
     }

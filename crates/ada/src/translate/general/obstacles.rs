@@ -1,7 +1,9 @@
 //! What keeps a task from the general scheme.
 
+use super::constraints;
 use super::plan::{Form, can_only_elapse, may_all_be_shut};
 use crate::names::{At, Names, Ty};
+use crate::syntax::NodeId;
 use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::translate::obstacles;
@@ -225,6 +227,15 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
                     "pass the caller's identity as a parameter",
                 ));
             }
+            "attribute_designator" if constraints::is_asked(cx, node) => {
+                let text = "'Constrained is asked of a parameter, and the object keeps an unconstrained copy of it";
+                reasons.push(cx.reason(
+                    Rule::Parameter,
+                    node,
+                    text,
+                    "pass the answer as a parameter of its own",
+                ));
+            }
             "requeue_statement" => requeue(cx, node, reasons),
             _ => {}
         }
@@ -232,7 +243,7 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
 }
 
 /// A requeue is done by the object, which sees neither the task's variables nor the parameters.
-fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>) {
+fn requeue(cx: &Context, node: NodeId, reasons: &mut Vec<Reason>) {
     let own = super::names_inside::own_target(cx, node);
     let sees_locals = cx
         .meanings(cx.at(node))
