@@ -5,14 +5,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use antiphon_ada::translate::{self, Scheme};
+use antiphon_ada::translate::{self, Scheme, Selector};
 use antiphon_ada::verdict::Class;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain};
 
-const SCHEMES: [(Scheme, &str); 2] = [
-    (Scheme::General, "general"),
-    (Scheme::Optimised, "optimised"),
+const SCHEMES: [((Scheme, Selector), &str); 3] = [
+    ((Scheme::General, Selector::Object), "general"),
+    ((Scheme::General, Selector::None), "polling"),
+    ((Scheme::Optimised, Selector::Object), "optimised"),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -41,9 +42,10 @@ fn read(path: &Path) -> Program {
     Program::parse(named).unwrap()
 }
 
-fn analysed(program: &Program, scheme: Scheme) -> Analysis<'_> {
+fn analysed(program: &Program, (scheme, selector): (Scheme, Selector)) -> Analysis<'_> {
     let options = translate::Options {
         scheme,
+        selector,
         ..translate::Options::default()
     };
     Analysis::of(program, options)
@@ -82,7 +84,7 @@ fn verdicts_and_translations_read_as_they_should() {
     }
 }
 
-fn check_behaviour(path: &Path, scheme: Scheme, name: &str) -> usize {
+fn check_behaviour(path: &Path, scheme: (Scheme, Selector), name: &str) -> usize {
     let program = read(path);
     let translation = translate::translate(&analysed(&program, scheme));
     if translation.replaced.is_empty() {
@@ -130,7 +132,7 @@ fn servers_can_stay_tasks() {
     }
     let mut translated = 0;
     for path in programs("programs") {
-        translated += check_behaviour(&path, Scheme::Optimised, "optimised");
+        translated += check_behaviour(&path, (Scheme::Optimised, Selector::Object), "optimised");
     }
     assert!(translated >= 10, "{translated} tasks were translated");
 }

@@ -21,6 +21,7 @@ mod names_inside;
 mod obstacles;
 mod parameters;
 mod plan;
+mod polling;
 mod quiet;
 mod rendezvous;
 mod server;
@@ -43,10 +44,14 @@ use plan::Plan;
 /// A verdict for the general scheme, which every task with entries is meant for.
 pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
+    let mut notes = library::notes(&cx);
     if reasons.is_empty() {
         match Plan::of(cx, form, &mut HashSet::new()) {
             Ok(plan) => {
                 reasons.extend(clients::obstacles(&plan));
+                let clashes = plan.entries.iter();
+                reasons.extend(clashes.filter_map(|e| rendezvous::clash(&plan, e)));
+                notes.extend(polling::notes(&plan));
                 let entries = plan.entries.iter();
                 reasons.extend(entries.filter_map(|e| constraints::obstacle(&cx, e)));
             }
@@ -61,7 +66,7 @@ pub fn judge(cx: Context, form: Form) -> Verdict {
     Verdict {
         class,
         reasons,
-        notes: library::notes(&cx),
+        notes,
     }
 }
 

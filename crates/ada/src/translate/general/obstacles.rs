@@ -22,6 +22,9 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "use --scheme optimised, which has one object a task";
         reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, mend));
     }
+    if form == Form::Polling {
+        super::polling::obstacles(cx, &mut reasons);
+    }
     if ceiling::has_ceiling_locking(cx.program, cx.names) {
         let text = "the program asks for Ceiling_Locking (or for a profile that does), and calls that are requeued fail GNAT's check of ceilings";
         let mend = "translate without that pragma, or use --scheme servers";

@@ -18,6 +18,8 @@ use crate::verdict::Reason;
 pub enum Form {
     /// As in figures 3 and 4 of the paper: an object for each entry's rendezvous, and a selector.
     Apart,
+    /// An object for each entry's rendezvous and no selector: clients call these objects, and a selective accept polls them.
+    Polling,
     /// One object a task: selector and rendezvous are one, and the end of a rendezvous is one with the next accept.
     Merged,
 }
@@ -90,7 +92,7 @@ impl<'a> Plan<'a> {
                     if plan.index.as_ref().is_some_and(|i| i.contains("..")) {
                         plan.index_subtype = Some(outside(format!("{name}_{}_Index", entry.name)));
                     }
-                    if form == Form::Apart {
+                    if form != Form::Merged {
                         plan.rendezvous_type = shared_type(&entries, &plan).unwrap_or_else(|| {
                             outside(format!("{name}_{}_Rendezvous", entry.name))
                         });
@@ -228,6 +230,11 @@ impl<'a> Plan<'a> {
         } else {
             entry.rendezvous.clone()
         }
+    }
+
+    /// Whether each entry's rendezvous have an object of their own.
+    pub fn is_apart(&self) -> bool {
+        self.form != Form::Merged
     }
 
     /// Where the task is declared, and what is written there.
