@@ -247,11 +247,16 @@ fn last_identifier(tree: &Tree, node: NodeId) -> NodeId {
     node
 }
 
-/// `with Ada.Exceptions;` for the units whose objects keep an exception.
+/// `with Ada.Exceptions;` for the units whose objects keep an exception, `with Ada.Real_Time;` where tasks poll for a time.
 pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
+    let failing = plans.iter().filter(|p| p.fails);
+    let failing = failing.map(|p| (p, p.declaration(), "Ada.Exceptions"));
+    let timing = plans.iter().filter(|p| p.is_polling() && p.has_limits());
+    let timing = timing.map(|p| (p, p.cx.task.body, "Ada.Real_Time"));
     let mut edits: Vec<Edit> = Vec::new();
-    for plan in plans.iter().filter(|p| p.fails) {
-        let at = plan.declaration();
+    for (plan, at, unit) in failing.chain(timing) {
+        let text = format!("with {unit};\n");
+        let key = Names::key(unit);
         let source = source_of(plan.cx.program, at);
         let tree = &source.tree;
         let has_one = tree
@@ -260,16 +265,16 @@ pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
             .any(|n| {
                 Names::key(source.text(n))
                     .split([' ', ',', ';'])
-                    .any(|w| w == "ada.exceptions")
+                    .any(|w| w == key)
             });
-        if has_one || edits.iter().any(|e| e.file == at.file) {
+        if has_one || edits.iter().any(|e| e.file == at.file && e.text == text) {
             continue;
         }
         let start = context_start(source, at.node);
         edits.push(Edit {
             file: at.file,
             range: start..start,
-            text: "with Ada.Exceptions;\n".into(),
+            text,
         });
     }
     edits

@@ -69,10 +69,12 @@ impl Plan<'_> {
             lines.push(format!("   {} : out {})", w.chosen, self.call_type));
         }
         lines.push("is".into());
-        let mut declarations = vec!["Is_Called : Boolean := False;".to_string()];
+        let mut declarations = Vec::new();
         if self.has_limits() {
-            declarations.push("Waited : Duration := 0.0;".into());
+            declarations.push("use type Ada.Real_Time.Time;".to_string());
+            declarations.push("Start : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;".into());
         }
+        declarations.push("Is_Called : Boolean := False;".into());
         lines.extend(nest(&declarations, step));
         lines.push("begin".into());
         let mut statements = Vec::new();
@@ -126,7 +128,8 @@ impl Plan<'_> {
         lines.push("end loop;".into());
         if self.has_limits() {
             lines.extend([
-                "if Waited >= Limit then".into(),
+                "if Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Start) >= Limit".into(),
+                "then".into(),
                 format!("{step}{} := {};", w.chosen, w.no_call),
                 format!("{step}return;"),
                 "end if;".into(),
@@ -136,9 +139,6 @@ impl Plan<'_> {
             lines.push(format!("{}.Rest ({} ({}));", self.gate, w.open, w.no_call));
         }
         lines.push(format!("delay {INTERVAL};"));
-        if self.has_limits() {
-            lines.push(format!("Waited := Waited + {INTERVAL};"));
-        }
         lines
     }
 
@@ -296,7 +296,7 @@ pub(super) fn obstacles(cx: &Context, reasons: &mut Vec<Reason>) {
             reasons.push(cx.reason(
                 Rule::DelayAlternative,
                 delay,
-                "a time of day: polling counts its rounds, and knows how long a delay is but not when it ends",
+                "a time of day: polling measures how long it has waited",
                 "use --selector object, or a relative delay",
             ));
         }
