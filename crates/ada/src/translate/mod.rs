@@ -11,6 +11,7 @@ mod exceptions;
 mod first_use;
 pub mod general;
 pub mod layout;
+mod let_go;
 pub mod machine;
 mod nested;
 pub mod obstacles;
