@@ -174,6 +174,7 @@ impl Plan<'_> {
         for (head, formals) in self.operations() {
             inner.extend(profile(&head, &formals, ";"));
         }
+        inner.extend(self.ceiling_pragma());
         lines.extend(nest(&inner, step));
         lines.push("private".into());
         lines.extend(nest(&self.private_part(), step));

@@ -34,6 +34,7 @@ use crate::edit::Edit;
 use crate::effects::Oracle;
 use crate::flow::Flow;
 use crate::names::EntityId;
+use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::translate::layout::Substitutions;
 use crate::verdict::{Class, Reason, Rule, Verdict};
@@ -45,6 +46,7 @@ use plan::Plan;
 pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
     let mut notes = library::notes(&cx);
+    notes.extend(ceiling::note(&cx));
     if reasons.is_empty() {
         match Plan::of(cx, form, &mut HashSet::new()) {
             Ok(plan) => {

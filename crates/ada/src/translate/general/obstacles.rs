@@ -4,7 +4,6 @@ use super::constraints;
 use super::plan::{Form, can_only_elapse, may_all_be_shut};
 use crate::names::{At, Names, Ty};
 use crate::syntax::NodeId;
-use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
@@ -24,11 +23,6 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
     }
     if form == Form::Polling {
         super::polling::obstacles(cx, &mut reasons);
-    }
-    if ceiling::has_ceiling_locking(cx.program, cx.names) {
-        let text = "the program asks for Ceiling_Locking (or for a profile that does), and calls that are requeued fail GNAT's check of ceilings";
-        let mend = "translate without that pragma, or use --scheme servers";
-        reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
     }
     reasons.extend(obstacles::early_callers(cx));
     overloaded(cx, &mut reasons);

@@ -9,6 +9,7 @@ use super::words::{Words, words};
 use crate::flow::{Flow, Wait};
 use crate::names::{At, Names};
 use crate::syntax::NodeId;
+use crate::translate::ceiling;
 use crate::translate::context::{Context, source_of};
 use crate::translate::layout;
 use crate::verdict::Reason;
@@ -51,6 +52,8 @@ pub(super) struct Plan<'a> {
     pub has_terminate: bool,
     /// Whether an accept body can fail.
     pub fails: bool,
+    /// The ceiling of its objects, if it is not the default.
+    pub ceiling: Option<i128>,
     pub step: String,
 }
 
@@ -126,6 +129,7 @@ impl<'a> Plan<'a> {
             checks_open: false,
             has_terminate: cx.flow.waits.iter().any(|w| w.has_terminate),
             fails: false,
+            ceiling: ceiling::of_rendezvous(&cx),
         };
         plan.checks_open = cx.flow.waits.iter().any(|w| may_all_be_shut(w, cx.flow));
         plan.fails = plan.entries.iter().any(|e| e.fails);
@@ -235,6 +239,12 @@ impl<'a> Plan<'a> {
     /// Whether each entry's rendezvous have an object of their own.
     pub fn is_apart(&self) -> bool {
         self.form != Form::Merged
+    }
+
+    /// The pragma for the ceiling, in objects' declarations.
+    pub fn ceiling_pragma(&self) -> Option<String> {
+        self.ceiling
+            .map(|priority| format!("pragma Priority ({priority});"))
     }
 
     /// Where the task is declared, and what is written there.

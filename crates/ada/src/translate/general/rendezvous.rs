@@ -69,6 +69,7 @@ impl Plan<'_> {
         if self.is_polling() {
             inner.push("procedure Close;".into());
         }
+        inner.extend(self.ceiling_pragma());
         let mut hidden = vec![if entry.end_has_formals() {
             format!("entry Queue{formals};")
         } else {
