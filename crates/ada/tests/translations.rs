@@ -130,6 +130,25 @@ fn ceilings_compile() {
 }
 
 #[test]
+fn ceilings_without_priorities_are_noted() {
+    let text = std::fs::read_to_string(folder("programs").join("ceilings.adb")).unwrap();
+    let pragma = "pragma Task_Dispatching_Policy (FIFO_Within_Priorities);";
+    for (given, notes) in [(text.clone(), 0), (text.replace(pragma, ""), 3)] {
+        let named = (PathBuf::from("ceilings.adb"), given.into_bytes());
+        let program = Program::parse([named]).unwrap();
+        for scheme in [translate::Scheme::Servers, translate::Scheme::Optimised] {
+            let options = translate::Options {
+                scheme,
+                ..translate::Options::default()
+            };
+            let said = explain::text(&Analysis::of(&program, options));
+            let found = said.matches("and not for FIFO_Within_Priorities").count();
+            assert_eq!(found, notes, "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_wrong_translation_is_found_out() {
     if Toolchain::find().is_none() {
         return;

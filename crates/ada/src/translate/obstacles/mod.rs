@@ -53,8 +53,8 @@ pub fn find(cx: &Context) -> Found {
     found.handlers(cx);
     found.handshake(cx);
     found.elaboration(cx);
-    found.notes.extend(ceiling::note(cx));
     found.unique();
+    found.notes.extend(ceiling::note(cx));
     found
 }
 
