@@ -99,7 +99,12 @@ impl<'a> Plan<'a> {
                         plan.rendezvous_type = shared_type(&entries, &plan).unwrap_or_else(|| {
                             outside(format!("{name}_{}_Rendezvous", entry.name))
                         });
-                        plan.rendezvous = outside(format!("{name}_{}", entry.name));
+                        let wanted = format!("{name}_{}", entry.name);
+                        plan.rendezvous = outside(wanted.clone());
+                        // Clients in other files name the object too.
+                        while form == Form::Polling && is_named(&cx, &plan.rendezvous) {
+                            plan.rendezvous = outside(wanted.clone());
+                        }
                     }
                     entries.push(plan);
                 }
@@ -251,6 +256,12 @@ impl<'a> Plan<'a> {
     pub fn declaration(&self) -> At {
         self.cx.task.declaration
     }
+}
+
+/// Whether a name occurs anywhere in the program.
+fn is_named(cx: &Context, name: &str) -> bool {
+    let key = Names::key(name);
+    (0..cx.program.sources.len()).any(|file| !cx.names.occurrences(file, &key).is_empty())
 }
 
 /// Whether all alternatives of a wait may be closed, so that Program_Error must be raised.
