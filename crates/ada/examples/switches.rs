@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use antiphon_ada::translate::{self, Scheme};
+use antiphon_ada::translate::{self, Scheme, Selector};
 use antiphon_ada::verify::{self, Cost, Schedule};
 use antiphon_ada::{Analysis, Program};
 
@@ -18,13 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::read([&file])?;
     println!("{:12} {:>9} {:>9}", "", "switches", "us of CPU");
     let schemes = [
-        (Scheme::General, "general"),
-        (Scheme::Optimised, "optimised"),
-        (Scheme::Servers, "servers"),
+        (Scheme::General, Selector::Object, "general"),
+        (Scheme::General, Selector::None, "no selector"),
+        (Scheme::Optimised, Selector::Object, "optimised"),
+        (Scheme::Servers, Selector::Object, "servers"),
     ];
-    for (position, (scheme, name)) in schemes.into_iter().enumerate() {
+    for (position, (scheme, selector, name)) in schemes.into_iter().enumerate() {
         let options = translate::Options {
             scheme,
+            selector,
             ..translate::Options::default()
         };
         let analysis = Analysis::of(&program, options);

@@ -53,7 +53,7 @@ impl<'p> Analysis<'p> {
             .into_iter()
             .map(|task| analysis.judge(task, &oracle, &suspects))
             .collect();
-        if analysis.options.scheme.form().is_none() {
+        if analysis.options.form().is_none() {
             // Who calls servers is a client; only who calls tasks that stay tasks may be a server that calls.
             let servers: HashSet<EntityId> = judged
                 .iter()
@@ -65,7 +65,7 @@ impl<'p> Analysis<'p> {
             }
         }
         analysis.tasks = judged;
-        if analysis.options.scheme.form().is_some() {
+        if analysis.options.form().is_some() {
             general::reconsider(&mut analysis);
         }
         analysis
@@ -91,7 +91,7 @@ impl<'p> Analysis<'p> {
     }
 
     fn judge(&self, task: Task, oracle: &Oracle, suspects: &[Suspect]) -> TaskReport {
-        if let Some(form) = self.options.scheme.form() {
+        if let Some(form) = self.options.form() {
             return self.judge_generally(task, oracle, suspects, form);
         }
         let flow = self.flow(&task, oracle);

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use antiphon_ada::edit;
+use antiphon_ada::translate::{Scheme, Selector};
 use antiphon_ada::verdict::Rule;
 use antiphon_ada::verify::{self, Schedule, Toolchain};
 use antiphon_ada::{Analysis, Program, explain, translate};
@@ -94,12 +95,18 @@ fn options() -> translate::Options {
 fn random_servers_in_the_general_scheme_give_equal_traces() {
     let count = number("ANTIPHON_GENERATED", 1000).div_ceil(10);
     let seed = number("ANTIPHON_SEED", 1);
-    for scheme in [translate::Scheme::General, translate::Scheme::Optimised] {
+    let schemes = [
+        (Scheme::General, Selector::Object),
+        (Scheme::General, Selector::None),
+        (Scheme::Optimised, Selector::Object),
+    ];
+    for (scheme, selector) in schemes {
         let translated = all_programs(seed, count, |seeds| {
             let first = seeds.start;
             let given = parsed(seeds);
             let options = translate::Options {
                 scheme,
+                selector,
                 ..translate::Options::default()
             };
             let analysis = Analysis::of(&given, options);

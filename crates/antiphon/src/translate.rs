@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use antiphon_ada::names::Names;
 use antiphon_ada::profile::{Profile, violations};
-use antiphon_ada::translate::{Io, Options, Scheme, Translation, translate};
+use antiphon_ada::translate::{Io, Options, Scheme, Selector, Translation, translate};
 use antiphon_ada::verdict::Class;
 use antiphon_ada::{Analysis, Program, edit, explain, sarif, verify};
 use anyhow::{Context, Result, bail};
@@ -75,6 +75,10 @@ pub struct Translate {
     #[arg(long, value_enum, default_value_t = SchemeName::Servers)]
     pub scheme: SchemeName,
 
+    /// How a task that waits for several entries finds out which is called, with --scheme general
+    #[arg(long, value_enum, default_value_t = SelectorName::Object)]
+    pub selector: SelectorName,
+
     /// Input and output in protected actions: the RM calls it potentially blocking, GNAT does it
     #[arg(long, value_enum, default_value_t = InputOutput::Allow)]
     pub io: InputOutput,
@@ -100,7 +104,7 @@ pub enum Format {
 }
 
 /// What becomes of tasks that accept calls.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {
     /// Tasks that only serve become protected objects, others stay
     Servers,
@@ -108,6 +112,15 @@ pub enum SchemeName {
     General,
     /// As general, with one object a task and the calls of it merged
     Optimised,
+}
+
+/// How selective accepts choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SelectorName {
+    /// A protected object that all calls go through
+    Object,
+    /// No such object: the task polls its entries
+    None,
 }
 
 /// What to do about input and output.
@@ -130,6 +143,9 @@ pub enum ProfileName {
 
 /// Reads, judges, and does what was asked for; the answer is no if a check found a difference.
 pub fn run(options: &Translate) -> Result<Exit> {
+    if options.selector == SelectorName::None && options.scheme != SchemeName::General {
+        bail!("--selector none is a variant of --scheme general: give that too");
+    }
     let program = Program::read(&options.inputs)?;
     let analysis = Analysis::of(
         &program,
@@ -138,6 +154,10 @@ pub fn run(options: &Translate) -> Result<Exit> {
                 SchemeName::Servers => Scheme::Servers,
                 SchemeName::General => Scheme::General,
                 SchemeName::Optimised => Scheme::Optimised,
+            },
+            selector: match options.selector {
+                SelectorName::Object => Selector::Object,
+                SelectorName::None => Selector::None,
             },
             io: match options.io {
                 InputOutput::Allow => Io::Allow,

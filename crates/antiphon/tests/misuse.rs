@@ -21,6 +21,14 @@ fn arguments_that_make_no_sense_are_misuse() {
         &["compare", "1", "2", "--threshold", "-3"],
         &["report", "1", "--pdf", "run.pdf"],
         &["report", "--html", "-", "--csv", "-"],
+        &[
+            "translate",
+            "--scheme",
+            "optimised",
+            "--selector",
+            "none",
+            ".",
+        ],
     ] {
         let ran = place.run(arguments);
         assert_eq!(ran.code, Some(2), "{arguments:?}: {}{}", ran.out, ran.err);

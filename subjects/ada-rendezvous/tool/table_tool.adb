@@ -28,32 +28,12 @@ package body Table_Tool is
          --  The forks go on to the neighbours who wait for them
          if Await (Left_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Left_Of (Who, Seats), Seats) then
             Stage := Awaiting_Await;
-            requeue Finish_Put_Back;
-         end if;
-         if Await (Right_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
-            Stage := Awaiting_Await_2;
-            requeue Finish_Put_Back;
+         else
+            if Await (Right_Of (Put_Back_Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Put_Back_Who, Seats), Seats) then
+               Stage := Awaiting_Await_2;
+            end if;
          end if;
       end Put_Back;
-
-      entry Finish_Put_Back (Who : in Place)
-        when Stage = Finishing_Put_Back or else Stage = Finishing_Put_Back_2
-      is
-      begin
-         if Stage = Finishing_Put_Back then
-            Taken (Left_Of (Who, Seats)) := True;
-            Taken (Who) := True;
-            if Await (Right_Of (Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Who, Seats), Seats) then
-               Stage := Awaiting_Await_2;
-               requeue Finish_Put_Back;
-            end if;
-            Stage := Serving;
-         else
-            Taken (Right_Of (Who, Seats)) := True;
-            Taken (Right_Of (Right_Of (Who, Seats), Seats)) := True;
-            Stage := Serving;
-         end if;
-      end Finish_Put_Back;
 
       entry Await (for Index in Place)
         when (Stage = Awaiting_Await and then Index = Left_Of (Put_Back_Who, Seats))
@@ -61,9 +41,17 @@ package body Table_Tool is
       is
       begin
          if Stage = Awaiting_Await and then Index = Left_Of (Put_Back_Who, Seats) then
-            Stage := Finishing_Put_Back;
+            Taken (Left_Of (Put_Back_Who, Seats)) := True;
+            Taken (Put_Back_Who) := True;
+            if Await (Right_Of (Put_Back_Who, Seats))'Count > 0 and then Both_Free (Taken, Right_Of (Put_Back_Who, Seats), Seats) then
+               Stage := Awaiting_Await_2;
+            else
+               Stage := Serving;
+            end if;
          else
-            Stage := Finishing_Put_Back_2;
+            Taken (Right_Of (Put_Back_Who, Seats)) := True;
+            Taken (Right_Of (Right_Of (Put_Back_Who, Seats), Seats)) := True;
+            Stage := Serving;
          end if;
       end Await;
 

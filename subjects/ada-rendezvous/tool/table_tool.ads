@@ -5,12 +5,7 @@ with Places; use Places;
 package Table_Tool is
 
    --  Where task Table would be waiting
-   type Table_Stage is
-     (Serving,
-      Awaiting_Await,
-      Awaiting_Await_2,
-      Finishing_Put_Back,
-      Finishing_Put_Back_2);
+   type Table_Stage is (Serving, Awaiting_Await, Awaiting_Await_2);
 
    --  Was task Table, which did nothing but serve these calls (antiphon translate)
    protected Table is
@@ -21,7 +16,6 @@ package Table_Tool is
       entry Put_Back (Who : in Place);
    private
       entry Await (Place);
-      entry Finish_Put_Back (Who : in Place);
       Stage : Table_Stage := Serving;
       Seats : Place := Place'Last;
       Taken : Forks := (others => False);

@@ -8,6 +8,7 @@ use super::timing;
 use crate::names::{At, Names};
 use crate::source::Program;
 use crate::syntax::NodeId;
+use crate::verdict::{Reason, Rule};
 
 /// What is known of the ceiling that an object needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,15 +37,61 @@ pub fn of(cx: &Context) -> Ceiling {
     }
 }
 
+/// The ceiling of the objects that a task's rendezvous go through; the default if nothing is known. The task calls them too, and
+/// where calls are requeued to other objects GNAT locks those while it holds the first, so all must have the default then.
+pub fn of_rendezvous(cx: &Context) -> Option<i128> {
+    if !has_ceiling_locking(cx.program, cx.names) {
+        return None;
+    }
+    let mut uses = cx.task.entries.iter().flat_map(|e| cx.names.uses_of(e.id));
+    let is_requeued = uses.any(|at| {
+        let tree = &cx.program.sources[at.file].tree;
+        tree.ancestor(at.node, &["requeue_statement"]).is_some()
+    });
+    let tree = cx.tree();
+    let requeues = tree
+        .walk(cx.task.body.node)
+        .any(|n| tree.kind(n) == "requeue_statement");
+    // At the end of its master a task with a terminate alternative is looked after by whoever that is.
+    let terminates = cx.flow.waits.iter().any(|w| w.has_terminate);
+    if is_requeued || requeues || terminates {
+        return None;
+    }
+    Some(highest(cx)?.max(declared(cx, cx.task.declaration)?))
+}
+
+/// What GNAT asks for besides: on Linux it cannot raise a task's priority to a ceiling unless tasks are scheduled by priority, and
+/// then every call of a protected object fails.
+pub fn note(cx: &Context) -> Option<Reason> {
+    let is_scheduled = asks_for(
+        cx.program,
+        cx.names,
+        &["fifo_within_priorities", "ravenscar", "jorvik"],
+    );
+    if !has_ceiling_locking(cx.program, cx.names) || is_scheduled {
+        return None;
+    }
+    Some(Reason {
+        rule: Rule::Ceiling,
+        at: cx.task.declaration,
+        text: "the program asks for Ceiling_Locking and not for FIFO_Within_Priorities: GNAT for Linux then refuses every call of a protected object"
+            .into(),
+        mend: "add pragma Task_Dispatching_Policy (FIFO_Within_Priorities)".into(),
+    })
+}
+
 /// Whether a configuration pragma asks for Ceiling_Locking, itself or by a profile (RM D.13 (6)).
 pub fn has_ceiling_locking(program: &Program, names: &Names) -> bool {
+    asks_for(program, names, &["ceiling_locking", "ravenscar", "jorvik"])
+}
+
+/// Whether a pragma names one of some policies or profiles.
+fn asks_for(program: &Program, names: &Names, keys: &[&str]) -> bool {
     program.sources.iter().enumerate().any(|(file, source)| {
-        ["ceiling_locking", "ravenscar", "jorvik"]
-            .iter()
-            .any(|key| {
-                let mut found = names.occurrences(file, key).iter();
-                found.any(|&n| source.tree.ancestor(n, &["pragma_g"]).is_some())
-            })
+        keys.iter().any(|key| {
+            let mut found = names.occurrences(file, key).iter();
+            found.any(|&n| source.tree.ancestor(n, &["pragma_g"]).is_some())
+        })
     })
 }
 

@@ -11,6 +11,7 @@ mod exceptions;
 mod first_use;
 pub mod general;
 pub mod layout;
+mod let_go;
 pub mod machine;
 mod nested;
 pub mod obstacles;
@@ -51,15 +52,14 @@ pub enum Scheme {
     Optimised,
 }
 
-impl Scheme {
-    /// The form of the general scheme, if it is one.
-    pub fn form(self) -> Option<general::Form> {
-        match self {
-            Scheme::Servers => None,
-            Scheme::General => Some(general::Form::Apart),
-            Scheme::Optimised => Some(general::Form::Merged),
-        }
-    }
+/// How a task finds out which of several entries is called, under the general scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Selector {
+    /// A protected object that all calls go through (figure 4 of the paper).
+    #[default]
+    Object,
+    /// None: clients call the object of an entry's rendezvous, and a selective accept polls these objects.
+    None,
 }
 
 /// How to translate.
@@ -67,6 +67,8 @@ impl Scheme {
 pub struct Options {
     /// What becomes of tasks that accept calls.
     pub scheme: Scheme,
+    /// How selective accepts choose under `Scheme::General`.
+    pub selector: Selector,
     /// Input and output inside protected actions.
     pub io: Io,
     /// Translate servers that work beside their callers, so that the callers wait for that work.
@@ -76,6 +78,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// The form of the general scheme, if that was asked for.
+    pub fn form(&self) -> Option<general::Form> {
+        match (self.scheme, self.selector) {
+            (Scheme::Servers, _) => None,
+            (Scheme::General, Selector::Object) => Some(general::Form::Apart),
+            (Scheme::General, Selector::None) => Some(general::Form::Polling),
+            (Scheme::Optimised, _) => Some(general::Form::Merged),
+        }
+    }
+
     /// Whether a task is among those that the user named.
     pub fn wants(&self, task: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|n| n.eq_ignore_ascii_case(task))
@@ -102,7 +114,7 @@ impl Translation {
 
 /// Replaces what the analysis found to be replaceable.
 pub fn translate(analysis: &Analysis) -> Translation {
-    if let Some(form) = analysis.options.scheme.form() {
+    if let Some(form) = analysis.options.form() {
         let (edits, replaced) = general::translate(analysis, form);
         let edits = style::fit(analysis.program, edits);
         let files = edit::apply(analysis.program, &edits);

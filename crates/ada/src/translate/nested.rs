@@ -5,6 +5,7 @@
 
 use super::context::Context;
 use super::declarations::Moved;
+use super::let_go;
 use super::machine::Nested;
 use super::obstacles;
 use crate::names::{At, EntityId, Kind};
@@ -73,6 +74,13 @@ pub fn plan(cx: &Context, moved: &mut Moved) -> Nested {
         let Some(site) = cx.flow.sites.iter().find(|s| s.accept == accept) else {
             continue;
         };
+        for formal in formals(cx, accept) {
+            let entry = cx.task.entries[site.entry].name.clone();
+            keep(cx, moved, &mut nested, accept, &entry, formal);
+        }
+        if let_go::is_let_go(cx, accept) {
+            continue;
+        }
         let known = names.iter().find(|(e, _)| *e == site.entry);
         let name = known.map(|(_, n)| n.clone()).unwrap_or_else(|| {
             let entry = &cx.task.entries[site.entry].name;
@@ -82,10 +90,6 @@ pub fn plan(cx: &Context, moved: &mut Moved) -> Nested {
             name
         });
         nested.finishing.insert(accept, name);
-        let entry = cx.task.entries[site.entry].name.clone();
-        for formal in formals(cx, accept) {
-            keep(cx, moved, &mut nested, accept, &entry, formal);
-        }
     }
     nested
 }
@@ -117,10 +121,16 @@ fn keep(
             moved.changes.add(tree.range(expanded), name);
         }
     }
+    // What follows the first inner accept is done in that one's entry, if the outer caller is let go there.
+    let first = let_go::first_wait(cx, accept).filter(|_| let_go::is_let_go(cx, accept));
+    let is_later = |node| {
+        first.is_some_and(|w| tree.is_within(node, accept) && tree.start(node) > tree.start(w))
+    };
+    let is_elsewhere = |at: &At| is_inside_another(cx, accept, at.node) || is_later(at.node);
     let inner: Vec<At> = uses
         .iter()
         .copied()
-        .filter(|at| at.file == cx.task.body.file && is_inside_another(cx, accept, at.node))
+        .filter(|at| at.file == cx.task.body.file && is_elsewhere(at))
         .collect();
     let Some(first) = inner.first() else { return };
     let entity = cx.names.entity(formal);

@@ -109,7 +109,7 @@ impl<'a> Server<'a> {
         let mut found = BTreeSet::new();
         for &wait in &self.waits {
             let around = flow.owner(flow.waits[wait].node);
-            if around.is_some() {
+            if around.is_some_and(|a| self.nested.finishing.contains_key(&a)) {
                 found.extend(
                     flow.left(wait)
                         .into_iter()

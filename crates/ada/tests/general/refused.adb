@@ -86,8 +86,80 @@ procedure Refused is
       end Go;
    end Forwarder;
 
+   subtype Size is Natural range 0 .. 9;
+
+   type Text (Length : Size := 0) is record
+      Letters : String (1 .. Length);
+   end record;
+
+   task Asker is
+      entry Is_Fixed (T : in out Text; Answer : out Boolean);
+   end Asker;
+
+   task body Asker is
+   begin
+      accept Is_Fixed (T : in out Text; Answer : out Boolean) do
+         Answer := T'Constrained;
+      end Is_Fixed;
+   end Asker;
+
+   task Writer is
+      entry Write (T : out Text);
+   end Writer;
+
+   task body Writer is
+   begin
+      accept Write (T : out Text) do
+         T := (2, "ab");
+      end Write;
+   end Writer;
+
+   type Pointer is access Text;
+   subtype Short is Pointer (1);
+
+   task Holder is
+      entry Hold (P : in out Short);
+   end Holder;
+
+   task body Holder is
+   begin
+      accept Hold (P : in out Short) do
+         P := null;
+      end Hold;
+   end Holder;
+
+   package Early is
+      task type Caller;
+      One : Caller;
+   end Early;
+
+   task Called_Early is
+      entry Go;
+   end Called_Early;
+
+   --  One is activated here, before the body of Called_Early
+   package body Early is
+      task body Caller is
+      begin
+         Called_Early.Go;
+      end Caller;
+   end Early;
+
+   task body Called_Early is
+   begin
+      accept Go;
+   end Called_Early;
+
+   Free    : Text;
+   Is_Free : Boolean;
+   Fixed   : Text (1);
+   P       : Short;
+
    S : Float;
 begin
+   Asker.Is_Fixed (Free, Is_Free);
+   Writer.Write (T => Fixed);
+   Holder.Hold (P);
    Sized.Sum ((1.0, 2.0), S);
    Twice.Go;
    Forwarder.Go (1);

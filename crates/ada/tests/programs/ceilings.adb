@@ -1,6 +1,7 @@
 --  Under Ceiling_Locking an object has the highest priority of its callers
 
 pragma Locking_Policy (Ceiling_Locking);
+pragma Task_Dispatching_Policy (FIFO_Within_Priorities);
 
 with Ada.Text_IO; use Ada.Text_IO;
 

@@ -18,7 +18,7 @@ impl Accepts<'_> {
     pub(super) fn accept(&self, wait: &Wait, site: &Site) -> Vec<String> {
         match self.plan.form {
             Form::Merged => self.merged(wait, site),
-            Form::Apart => self.apart(site),
+            Form::Apart | Form::Polling => self.apart(site),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::gate::nest;
 use super::layout_of::WIDTH;
 use super::plan::{Plan, can_only_elapse};
+use super::polling::is_select;
 use crate::flow::{Site, Wait};
 use crate::syntax::NodeId;
 use crate::translate::layout::{self, Substitutions};
@@ -55,13 +56,16 @@ impl Accepts<'_> {
     /// The statements that take the place of an accept statement or selective accept.
     fn wait(&self, wait: &Wait) -> Vec<String> {
         let (plan, w) = (self.plan, &self.plan.words);
+        if plan.is_polling() {
+            return self.polled(wait);
+        }
         let is_inner = plan.has_ends() && self.depth(wait) > 0;
         let mut lines = self.members(wait);
         let statements = match (wait.delay, wait.otherwise) {
             (Some(delay), _) => self.timed(wait, delay),
             (None, Some(otherwise)) => {
                 let mut lines = self.call(wait, &w.accept_now);
-                lines.extend(self.dispatch(wait, Some(otherwise)));
+                lines.extend(self.dispatch(wait, Some(self.otherwise(otherwise))));
                 lines
             }
             (None, None) => {
@@ -86,6 +90,45 @@ impl Accepts<'_> {
         lines
     }
 
+    /// Without a selector: an accept statement waits at the entry's object, a selective accept polls several.
+    fn polled(&self, wait: &Wait) -> Vec<String> {
+        let (plan, w) = (self.plan, &self.plan.words);
+        if !is_select(wait, &plan.cx) {
+            let sites = wait.sites.iter().map(|&s| &plan.cx.flow.sites[s]);
+            return sites.flat_map(|s| self.accept(wait, s)).collect();
+        }
+        let tree = plan.cx.tree();
+        let rest = match (wait.delay, wait.otherwise) {
+            (Some(delay), _) => {
+                let first = tree.children(delay).next().unwrap_or(delay);
+                Some(self.block(tree.end(first)..self.end_of_alternative(delay)))
+            }
+            (None, otherwise) => otherwise.map(|n| self.otherwise(n)),
+        };
+        let mut lines = self.call(wait, &w.accept_next);
+        lines.extend(self.dispatch(wait, rest));
+        lines
+    }
+
+    /// How long a selective accept polls, if not for ever.
+    fn limit(&self, wait: &Wait) -> Option<String> {
+        let (cx, tree) = (&self.plan.cx, self.plan.cx.tree());
+        let expression = |delay| {
+            let statement = tree.children(delay).next()?;
+            let value = tree
+                .walk(statement)
+                .find(|&n| tree.kind(n) == "expression")?;
+            let text = self.changes.apply(cx.source(), tree.range(value));
+            Some(without_comments(&text))
+        };
+        match (wait.delay, wait.otherwise) {
+            (Some(delay), _) => expression(delay),
+            (None, Some(_)) => Some("0.0".into()),
+            (None, None) => None,
+        }
+        .filter(|_| self.plan.is_polling())
+    }
+
     /// The members of families that are accepted.
     fn members(&self, wait: &Wait) -> Vec<String> {
         let (plan, tree) = (self.plan, self.plan.cx.tree());
@@ -107,7 +150,12 @@ impl Accepts<'_> {
         if plan.has_data() {
             rest.push(plan.words.data.clone());
         }
-        let head = format!("{}.{name}", plan.gate_in_server());
+        rest.extend(self.limit(wait));
+        let head = if plan.is_polling() {
+            name.to_string()
+        } else {
+            format!("{}.{name}", plan.gate_in_server())
+        };
         let whole = format!("{head} (({}), {});", items.join(", "), rest.join(", "));
         if whole.chars().count() + self.indentation(wait) <= WIDTH {
             return vec![whole];
@@ -173,12 +221,11 @@ impl Accepts<'_> {
     }
 
     /// What is done with the call that was chosen.
-    fn dispatch(&self, wait: &Wait, otherwise: Option<NodeId>) -> Vec<String> {
+    fn dispatch(&self, wait: &Wait, rest: Option<Vec<String>>) -> Vec<String> {
         let plan = self.plan;
         let step = &plan.step;
         let chosen = self.chosen(wait);
         let sites: Vec<&Site> = wait.sites.iter().map(|&s| &plan.cx.flow.sites[s]).collect();
-        let rest = otherwise.map(|n| self.otherwise(n));
         if let ([site], None) = (&sites[..], &rest) {
             return self.alternative(wait, site);
         }

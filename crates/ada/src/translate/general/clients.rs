@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::plan::Plan;
+use super::polling;
 use crate::edit::Edit;
 use crate::names::{At, Names, Ty};
 use crate::source::Source;
@@ -78,6 +79,10 @@ fn unfit_use(tree: &Tree, node: NodeId) -> Option<(NodeId, &'static str, &'stati
 /// Records how other code names the object and the task.
 pub(super) fn rewrite(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     attributes(plan, changes);
+    if plan.is_polling() {
+        calls_of_objects(plan, changes);
+        return;
+    }
     own_calls(plan, changes);
     if plan.cx.task.is_type {
         calls(plan, changes);
@@ -98,7 +103,7 @@ fn attributes(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
             if is_name(tree, prefix.node)
                 && cx.names.meaning(cx.program, prefix) == Some(cx.task.id)
             {
-                let ident = last_identifier(source, prefix.node);
+                let ident = last_identifier(tree, prefix.node);
                 let change = changes.entry(prefix.file).or_default();
                 change.add(tree.range(ident), plan.server.clone());
                 continue;
@@ -167,6 +172,37 @@ fn own_calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     }
 }
 
+/// Without a selector a call goes to the object of the entry's rendezvous: `T.E` becomes `T_E.Call`.
+fn calls_of_objects(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
+    let cx = &plan.cx;
+    for entry in &plan.entries {
+        for &at in cx.names.uses_of(entry.id) {
+            let source = source_of(cx.program, at);
+            let tree = &source.tree;
+            let change = changes.entry(at.file).or_default();
+            let Some(parent) = tree.parent(at.node) else {
+                continue;
+            };
+            if tree.kind(parent) == "selected_component" && tree.field(at.node) == "selector_name" {
+                if let Some(prefix) = tree.role(parent, "prefix") {
+                    let task = last_identifier(tree, prefix);
+                    change.add(tree.range(task), entry.rendezvous.clone());
+                    change.add(tree.range(at.node), "Call");
+                }
+            } else if !matches!(tree.kind(parent), "selected_component" | "accept_statement") {
+                change.add(tree.range(at.node), format!("{}.Call", entry.rendezvous));
+            }
+        }
+    }
+    for (word, _) in polling::conditional_calls(plan) {
+        let source = source_of(cx.program, word);
+        let indent = source.indent(source.tree.start(word.node));
+        let text = polling::patience(&plan.step, indent);
+        let change = changes.entry(word.file).or_default();
+        change.add(source.tree.range(word.node), text);
+    }
+}
+
 /// Calls of a task type's objects go to the object beside the task.
 fn calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     let cx = &plan.cx;
@@ -203,8 +239,7 @@ fn calls(plan: &Plan, changes: &mut BTreeMap<usize, Substitutions>) {
     }
 }
 
-fn last_identifier(source: &Source, node: NodeId) -> NodeId {
-    let tree = &source.tree;
+fn last_identifier(tree: &Tree, node: NodeId) -> NodeId {
     let mut node = node;
     while let Some(selector) = tree.role(node, "selector_name") {
         node = selector;
@@ -212,11 +247,16 @@ fn last_identifier(source: &Source, node: NodeId) -> NodeId {
     node
 }
 
-/// `with Ada.Exceptions;` for the units whose objects keep an exception.
+/// `with Ada.Exceptions;` for the units whose objects keep an exception, `with Ada.Real_Time;` where tasks poll for a time.
 pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
+    let failing = plans.iter().filter(|p| p.fails);
+    let failing = failing.map(|p| (p, p.declaration(), "Ada.Exceptions"));
+    let timing = plans.iter().filter(|p| p.is_polling() && p.has_limits());
+    let timing = timing.map(|p| (p, p.cx.task.body, "Ada.Real_Time"));
     let mut edits: Vec<Edit> = Vec::new();
-    for plan in plans.iter().filter(|p| p.fails) {
-        let at = plan.declaration();
+    for (plan, at, unit) in failing.chain(timing) {
+        let text = format!("with {unit};\n");
+        let key = Names::key(unit);
         let source = source_of(plan.cx.program, at);
         let tree = &source.tree;
         let has_one = tree
@@ -225,16 +265,16 @@ pub(super) fn with_clauses(plans: &[Plan]) -> Vec<Edit> {
             .any(|n| {
                 Names::key(source.text(n))
                     .split([' ', ',', ';'])
-                    .any(|w| w == "ada.exceptions")
+                    .any(|w| w == key)
             });
-        if has_one || edits.iter().any(|e| e.file == at.file) {
+        if has_one || edits.iter().any(|e| e.file == at.file && e.text == text) {
             continue;
         }
         let start = context_start(source, at.node);
         edits.push(Edit {
             file: at.file,
             range: start..start,
-            text: "with Ada.Exceptions;\n".into(),
+            text,
         });
     }
     edits

@@ -11,6 +11,9 @@ pub(super) type Formals = Vec<(String, &'static str, String)>;
 impl Plan<'_> {
     /// The types that the object and its task share.
     pub(super) fn types(&self) -> Vec<String> {
+        if !self.chooses() {
+            return self.way_declaration();
+        }
         let w = &self.words;
         let literals: Vec<&str> = std::iter::once(w.no_call.as_str())
             .chain(self.entries.iter().map(|e| e.literal.as_str()))
@@ -21,17 +24,7 @@ impl Plan<'_> {
             self.open_type, self.call_type
         ));
         lines.extend(self.entries.iter().filter_map(EntryPlan::index_declaration));
-        if !self.ways.is_empty() {
-            let mut ways: Vec<&str> = self.ways.values().map(String::as_str).collect();
-            ways.sort_unstable();
-            ways.dedup();
-            ways.insert(0, &w.back);
-            lines.extend(call_list(
-                &format!("type {} is ", self.way_type),
-                &ways,
-                ";",
-            ));
-        }
+        lines.extend(self.way_declaration());
         if self.has_data() {
             lines.push(format!("type {} is record", self.data_type));
             for entry in &self.entries {
@@ -47,6 +40,18 @@ impl Plan<'_> {
             lines.push("end record;".into());
         }
         lines
+    }
+
+    /// The type of the ways that callers are requeued on.
+    fn way_declaration(&self) -> Vec<String> {
+        if self.ways.is_empty() {
+            return vec![];
+        }
+        let mut ways: Vec<&str> = self.ways.values().map(String::as_str).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        ways.insert(0, &self.words.back);
+        call_list(&format!("type {} is ", self.way_type), &ways, ";")
     }
 
     /// The formal parameters of an accept: the open entries, the choice, the data.
@@ -136,6 +141,9 @@ impl Plan<'_> {
 
     /// The declaration of the protected object or type.
     pub(super) fn specification(&self) -> Vec<String> {
+        if self.is_polling() {
+            return self.rest_specification();
+        }
         let step = &self.step;
         let keyword = if self.cx.task.is_type {
             "protected type"
@@ -166,6 +174,7 @@ impl Plan<'_> {
         for (head, formals) in self.operations() {
             inner.extend(profile(&head, &formals, ";"));
         }
+        inner.extend(self.ceiling_pragma());
         lines.extend(nest(&inner, step));
         lines.push("private".into());
         lines.extend(nest(&self.private_part(), step));
@@ -175,7 +184,7 @@ impl Plan<'_> {
 
     /// The families whose members rendezvous kept apart are requeued to.
     pub(super) fn ways_read(&self) -> impl Iterator<Item = &EntryPlan> {
-        let is_apart = self.form == Form::Apart;
+        let is_apart = self.is_apart();
         self.entries.iter().filter(move |e| is_apart && e.is_way)
     }
 
@@ -266,7 +275,7 @@ impl Plan<'_> {
 
     /// The discriminant by which a gate finds the rendezvous of its own task.
     pub(super) fn gate_discriminant(&self) -> String {
-        if self.cx.task.is_type && self.form == Form::Apart {
+        if self.cx.task.is_type && self.is_apart() {
             format!(" ({} : access {})", self.words.owner, self.cx.task.name)
         } else {
             String::new()

@@ -7,6 +7,9 @@ use super::plan::{Form, Plan};
 impl Plan<'_> {
     /// The body of the protected object or type.
     pub(super) fn body(&self) -> Vec<String> {
+        if self.is_polling() {
+            return self.rest_body();
+        }
         let mut units: Vec<Vec<String>> = vec![self.takes(), self.take()];
         if self.has_ends() {
             units.extend([self.release(), self.finish()]);

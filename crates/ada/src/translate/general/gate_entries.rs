@@ -26,6 +26,8 @@ impl Plan<'_> {
                     statements.push(format!("requeue {};", entry.end()));
                 }
             }
+            // Without a selector nobody calls the gate.
+            Form::Polling => {}
             Form::Apart => statements.push(format!("requeue {}.Call;", self.rendezvous(entry))),
         }
         let family = entry
@@ -153,6 +155,7 @@ impl Plan<'_> {
                         format!("requeue {gate}.{name} ({gate}.{}_On){abort};", entry.way())
                     }
                     Form::Apart => format!("requeue {gate}.{name}{abort};"),
+                    Form::Polling => format!("requeue {}.Call{abort};", entry.rendezvous),
                 }
             }
             None => {

@@ -7,6 +7,7 @@
 mod accept_bodies;
 mod accepts;
 mod clients;
+mod constraints;
 mod ending;
 mod entry;
 mod failing;
@@ -20,6 +21,7 @@ mod names_inside;
 mod obstacles;
 mod parameters;
 mod plan;
+mod polling;
 mod quiet;
 mod rendezvous;
 mod server;
@@ -32,6 +34,7 @@ use crate::edit::Edit;
 use crate::effects::Oracle;
 use crate::flow::Flow;
 use crate::names::EntityId;
+use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::translate::layout::Substitutions;
 use crate::verdict::{Class, Reason, Rule, Verdict};
@@ -42,9 +45,18 @@ use plan::Plan;
 /// A verdict for the general scheme, which every task with entries is meant for.
 pub fn judge(cx: Context, form: Form) -> Verdict {
     let mut reasons = obstacles::find(&cx, form);
+    let mut notes = library::notes(&cx);
+    notes.extend(ceiling::note(&cx));
     if reasons.is_empty() {
         match Plan::of(cx, form, &mut HashSet::new()) {
-            Ok(plan) => reasons.extend(clients::obstacles(&plan)),
+            Ok(plan) => {
+                reasons.extend(clients::obstacles(&plan));
+                let clashes = plan.entries.iter();
+                reasons.extend(clashes.filter_map(|e| rendezvous::clash(&plan, e)));
+                notes.extend(polling::notes(&plan));
+                let entries = plan.entries.iter();
+                reasons.extend(entries.filter_map(|e| constraints::obstacle(&cx, e)));
+            }
             Err(more) => reasons.extend(more),
         }
     }
@@ -56,7 +68,7 @@ pub fn judge(cx: Context, form: Form) -> Verdict {
     Verdict {
         class,
         reasons,
-        notes: library::notes(&cx),
+        notes,
     }
 }
 

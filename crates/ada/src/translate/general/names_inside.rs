@@ -51,7 +51,11 @@ impl Accepts<'_> {
                     .map_or(String::new(), |n| format!(" {}", cx.text(n)));
                 let end = tree.next(prefix).and_then(|t| tree.next(t));
                 let range = tree.start(prefix)..end.map_or(tree.end(prefix), |d| tree.end(d));
-                let text = format!("{}.{}_Count{index}", self.plan.gate_in_server(), entry.name);
+                let text = if self.plan.is_polling() {
+                    format!("{}.Call_Count", entry.rendezvous)
+                } else {
+                    format!("{}.{}_Count{index}", self.plan.gate_in_server(), entry.name)
+                };
                 found.push((range, text));
             }
         }
@@ -74,7 +78,9 @@ impl Accepts<'_> {
                 let Some(parameter) = parameter else { continue };
                 let text = match plan.form {
                     Form::Merged => format!("{}.{}", plan.words.data, entry.field(parameter)),
-                    Form::Apart => format!("{}.{}", block_name(&entry.name), parameter.name),
+                    Form::Apart | Form::Polling => {
+                        format!("{}.{}", block_name(&entry.name), parameter.name)
+                    }
                 };
                 self.changes.add(tree.range(whole), text);
             }

@@ -1,8 +1,9 @@
 //! What keeps a task from the general scheme.
 
+use super::constraints;
 use super::plan::{Form, can_only_elapse, may_all_be_shut};
 use crate::names::{At, Names, Ty};
-use crate::translate::ceiling;
+use crate::syntax::NodeId;
 use crate::translate::context::Context;
 use crate::translate::obstacles;
 use crate::verdict::{Reason, Rule};
@@ -20,10 +21,8 @@ pub(super) fn find(cx: &Context, form: Form) -> Vec<Reason> {
         let mend = "use --scheme optimised, which has one object a task";
         reasons.push(cx.reason(Rule::Requeue, cx.task.body.node, text, mend));
     }
-    if ceiling::has_ceiling_locking(cx.program, cx.names) {
-        let text = "the program asks for Ceiling_Locking (or for a profile that does), and calls that are requeued fail GNAT's check of ceilings";
-        let mend = "translate without that pragma, or use --scheme servers";
-        reasons.push(cx.reason(Rule::Ceiling, cx.task.body.node, text, mend));
+    if form == Form::Polling {
+        super::polling::obstacles(cx, &mut reasons);
     }
     reasons.extend(obstacles::early_callers(cx));
     overloaded(cx, &mut reasons);
@@ -225,6 +224,15 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
                     "pass the caller's identity as a parameter",
                 ));
             }
+            "attribute_designator" if constraints::is_asked(cx, node) => {
+                let text = "'Constrained is asked of a parameter, and the object keeps an unconstrained copy of it";
+                reasons.push(cx.reason(
+                    Rule::Parameter,
+                    node,
+                    text,
+                    "pass the answer as a parameter of its own",
+                ));
+            }
             "requeue_statement" => requeue(cx, node, reasons),
             _ => {}
         }
@@ -232,7 +240,7 @@ fn statements(cx: &Context, reasons: &mut Vec<Reason>) {
 }
 
 /// A requeue is done by the object, which sees neither the task's variables nor the parameters.
-fn requeue(cx: &Context, node: crate::syntax::NodeId, reasons: &mut Vec<Reason>) {
+fn requeue(cx: &Context, node: NodeId, reasons: &mut Vec<Reason>) {
     let own = super::names_inside::own_target(cx, node);
     let sees_locals = cx
         .meanings(cx.at(node))

@@ -20,6 +20,8 @@ pub(super) struct Parameter {
     pub comes_out: bool,
     /// Whether the mode is `in`.
     pub is_in: bool,
+    /// Whether its discriminants may change: what is kept can take any value, the caller's variable perhaps not (RM 3.7 (6)).
+    pub varies: bool,
 }
 
 /// The parameters of an entry, in order.
@@ -70,6 +72,10 @@ pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, 
                 "a value of a limited type cannot be kept while the call is served",
                 "pass an access value to it",
             ),
+            Unfit::ConstrainedAccess => refuse(
+                "a subtype of an access type with a constraint, which GNAT does not compile in a record or a renaming",
+                "pass a value of the access type itself",
+            ),
             Unfit::Indefinite => refuse(
                 "a value of unknown size cannot be kept while the call is served",
                 "pass a value of a constrained subtype, an Unbounded_String or an access value",
@@ -88,9 +94,10 @@ pub(super) fn of_entry(cx: &Context, entry: EntityId) -> Result<Vec<Parameter>, 
             found.push(Parameter {
                 name: source.text(ident).into(),
                 subtype: format!("{exclusion}{}", source.text(mark)),
-                goes_in: is_in || kept == Kept::Composite,
+                goes_in: is_in || kept != Kept::Scalar,
                 comes_out: is_out,
                 is_in: !is_out,
+                varies: kept == Kept::Varying,
             });
         }
     }
@@ -129,11 +136,19 @@ fn is_completed_later(cx: &Context, mark: At) -> bool {
 enum Kept {
     Scalar,
     Composite,
+    /// Composite, with discriminants that have default values.
+    Varying,
 }
 
 enum Unfit {
+    ConstrainedAccess,
     Limited,
     Indefinite,
+}
+
+/// Whether a subtype's discriminants have default values and no constraint.
+pub(super) fn varies(cx: &Context, mark: At) -> bool {
+    matches!(keeping(cx, mark), Ok(Kept::Varying))
 }
 
 /// How a value of a subtype can be kept in a component.
@@ -160,6 +175,8 @@ fn keeping(cx: &Context, mark: At) -> Result<Kept, Unfit> {
         {
             return if is_limited(cx.program, cx.names, id) {
                 Err(Unfit::Limited)
+            } else if cx.names.designated(cx.program, Ty::Named(id)) != Ty::Unknown {
+                Err(Unfit::ConstrainedAccess)
             } else {
                 Ok(Kept::Composite)
             };
@@ -215,7 +232,9 @@ fn of_definition(cx: &Context, at: At) -> Option<Result<Kept, Unfit>> {
     let is_record = ["record_type_definition", "record_definition"]
         .iter()
         .any(|k| has(k));
-    Some(Ok(if is_record {
+    Some(Ok(if is_record && !discriminants.is_empty() {
+        Kept::Varying
+    } else if is_record {
         Kept::Composite
     } else {
         Kept::Scalar

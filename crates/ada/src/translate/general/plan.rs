@@ -9,6 +9,7 @@ use super::words::{Words, words};
 use crate::flow::{Flow, Wait};
 use crate::names::{At, Names};
 use crate::syntax::NodeId;
+use crate::translate::ceiling;
 use crate::translate::context::{Context, source_of};
 use crate::translate::layout;
 use crate::verdict::Reason;
@@ -18,6 +19,8 @@ use crate::verdict::Reason;
 pub enum Form {
     /// As in figures 3 and 4 of the paper: an object for each entry's rendezvous, and a selector.
     Apart,
+    /// An object for each entry's rendezvous and no selector: clients call these objects, and a selective accept polls them.
+    Polling,
     /// One object a task: selector and rendezvous are one, and the end of a rendezvous is one with the next accept.
     Merged,
 }
@@ -49,6 +52,8 @@ pub(super) struct Plan<'a> {
     pub has_terminate: bool,
     /// Whether an accept body can fail.
     pub fails: bool,
+    /// The ceiling of its objects, if it is not the default.
+    pub ceiling: Option<i128>,
     pub step: String,
 }
 
@@ -90,11 +95,16 @@ impl<'a> Plan<'a> {
                     if plan.index.as_ref().is_some_and(|i| i.contains("..")) {
                         plan.index_subtype = Some(outside(format!("{name}_{}_Index", entry.name)));
                     }
-                    if form == Form::Apart {
+                    if form != Form::Merged {
                         plan.rendezvous_type = shared_type(&entries, &plan).unwrap_or_else(|| {
                             outside(format!("{name}_{}_Rendezvous", entry.name))
                         });
-                        plan.rendezvous = outside(format!("{name}_{}", entry.name));
+                        let wanted = format!("{name}_{}", entry.name);
+                        plan.rendezvous = outside(wanted.clone());
+                        // Clients in other files name the object too.
+                        while form == Form::Polling && is_named(&cx, &plan.rendezvous) {
+                            plan.rendezvous = outside(wanted.clone());
+                        }
                     }
                     entries.push(plan);
                 }
@@ -124,6 +134,7 @@ impl<'a> Plan<'a> {
             checks_open: false,
             has_terminate: cx.flow.waits.iter().any(|w| w.has_terminate),
             fails: false,
+            ceiling: ceiling::of_rendezvous(&cx),
         };
         plan.checks_open = cx.flow.waits.iter().any(|w| may_all_be_shut(w, cx.flow));
         plan.fails = plan.entries.iter().any(|e| e.fails);
@@ -230,10 +241,27 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Whether each entry's rendezvous have an object of their own.
+    pub fn is_apart(&self) -> bool {
+        self.form != Form::Merged
+    }
+
+    /// The pragma for the ceiling, in objects' declarations.
+    pub fn ceiling_pragma(&self) -> Option<String> {
+        self.ceiling
+            .map(|priority| format!("pragma Priority ({priority});"))
+    }
+
     /// Where the task is declared, and what is written there.
     pub fn declaration(&self) -> At {
         self.cx.task.declaration
     }
+}
+
+/// Whether a name occurs anywhere in the program.
+fn is_named(cx: &Context, name: &str) -> bool {
+    let key = Names::key(name);
+    (0..cx.program.sources.len()).any(|file| !cx.names.occurrences(file, &key).is_empty())
 }
 
 /// Whether all alternatives of a wait may be closed, so that Program_Error must be raised.

@@ -8,7 +8,9 @@ use super::gate::{nest, one_line};
 use super::gate_entries::unreferenced;
 use super::layout_of::profile;
 use super::parameters::Parameter;
-use super::plan::{Form, Plan};
+use super::plan::Plan;
+use crate::names::Names;
+use crate::verdict::{Reason, Rule};
 
 impl Plan<'_> {
     /// The declarations of the types, one for entries that share a profile.
@@ -27,7 +29,7 @@ impl Plan<'_> {
 
     /// The objects, for a single task.
     pub(super) fn rendezvous_objects(&self) -> Vec<String> {
-        let entries = self.entries.iter().filter(|_| self.form == Form::Apart);
+        let entries = self.entries.iter().filter(|_| self.is_apart());
         entries
             .map(|e| format!("{} : {};", e.rendezvous, e.rendezvous_type))
             .collect()
@@ -36,7 +38,7 @@ impl Plan<'_> {
     fn first_of_type(&self) -> impl Iterator<Item = &EntryPlan> {
         let mut seen: Vec<&str> = Vec::new();
         self.entries.iter().filter(move |e| {
-            let is_new = self.form == Form::Apart && !seen.contains(&e.rendezvous_type.as_str());
+            let is_new = self.is_apart() && !seen.contains(&e.rendezvous_type.as_str());
             seen.push(&e.rendezvous_type);
             is_new
         })
@@ -47,6 +49,13 @@ impl Plan<'_> {
         let formals = entry.formals.as_ref().map(|f| format!(" {}", one_line(f)));
         let formals = formals.unwrap_or_default();
         let mut inner = vec![format!("entry Call{formals};")];
+        let like = self.of_type(entry);
+        if like.iter().any(|e| e.is_counted && self.is_polling()) {
+            inner.push("function Call_Count return Natural;".into());
+        }
+        if like.iter().any(|e| self.is_polled(e)) {
+            inner.push("procedure Poll (Is_Called : out Boolean);".into());
+        }
         inner.extend(profile("entry Accept_Begin", &passed(entry, "out"), ";"));
         if self.is_ended(entry) {
             inner.extend(profile("procedure Accept_End", &passed(entry, "in"), ";"));
@@ -57,6 +66,10 @@ impl Plan<'_> {
         if !entry.requeues.is_empty() {
             inner.extend(profile("procedure Accept_Requeue", &self.moved(entry), ";"));
         }
+        if self.is_polling() {
+            inner.push("procedure Close;".into());
+        }
+        inner.extend(self.ceiling_pragma());
         let mut hidden = vec![if entry.end_has_formals() {
             format!("entry Queue{formals};")
         } else {
@@ -64,6 +77,12 @@ impl Plan<'_> {
         }];
         hidden.push("Called : Boolean := False;".into());
         hidden.push("Ended : Boolean := False;".into());
+        if like.iter().any(|e| self.is_polled(e)) {
+            hidden.push("Is_Open : Boolean := False;".into());
+        }
+        if self.is_polling() {
+            hidden.push("Closed : Boolean := False;".into());
+        }
         for parameter in &entry.parameters {
             hidden.push(format!("Kept_{} : {};", parameter.name, parameter.subtype));
         }
@@ -92,7 +111,8 @@ impl Plan<'_> {
 
     fn rendezvous_body(&self, entry: &EntryPlan) -> Vec<String> {
         let step = &self.step;
-        let mut units = vec![self.call_entry(entry), self.begin_entry(entry)];
+        let mut units = self.polling_units(entry);
+        units.extend([self.call_entry(entry), self.begin_entry(entry)]);
         if self.is_ended(entry) {
             units.push(self.procedure("Accept_End", &passed(entry, "in"), &keeping(entry)));
         }
@@ -126,23 +146,22 @@ impl Plan<'_> {
 
     fn call_entry(&self, entry: &EntryPlan) -> Vec<String> {
         let formals = entry.formals.as_ref().map(|f| format!(" {}", one_line(f)));
-        let mut lines = vec![
-            format!(
-                "entry Call{} when not Called is",
-                formals.unwrap_or_default()
-            ),
-            "begin".into(),
-        ];
-        let mut statements: Vec<String> = entry
-            .parameters
-            .iter()
-            .filter(|p| p.goes_in)
-            .map(|p| format!("Kept_{0} := {0};", p.name))
-            .collect();
+        let mut lines = self.call_head(&formals.unwrap_or_default());
+        lines.push("begin".into());
+        let mut statements = self.call_beginning(entry);
+        let kept = entry.parameters.iter().filter(|p| p.goes_in);
+        statements.extend(kept.map(|p| format!("Kept_{0} := {0};", p.name)));
         statements.extend(["Called := True;".into(), "requeue Queue;".into()]);
         lines.extend(nest(&statements, &self.step));
         lines.push("end Call;".into());
         lines
+    }
+
+    /// The entries whose rendezvous have an object of the same type.
+    pub(super) fn of_type(&self, entry: &EntryPlan) -> Vec<&EntryPlan> {
+        let all = self.entries.iter();
+        all.filter(|e| e.rendezvous_type == entry.rendezvous_type)
+            .collect()
     }
 
     fn begin_entry(&self, entry: &EntryPlan) -> Vec<String> {
@@ -237,6 +256,34 @@ impl Plan<'_> {
         found.extend(passed(entry, "in"));
         found
     }
+}
+
+/// A parameter with the name of a component of the object that its rendezvous would go through.
+pub(super) fn clash(plan: &Plan, entry: &EntryPlan) -> Option<Reason> {
+    let own = [
+        "called",
+        "ended",
+        "closed",
+        "is_open",
+        "is_called",
+        "way",
+        "way_on",
+        "has_failed",
+        "failure",
+        "occurrence",
+    ];
+    let parameters = entry.parameters.iter().filter(|_| plan.is_apart());
+    let clashes = |p: &&Parameter| own.contains(&Names::key(&p.name).as_str());
+    let parameter = parameters.into_iter().find(clashes)?;
+    Some(Reason {
+        rule: Rule::Parameter,
+        at: plan.cx.names.entity(entry.id).at,
+        text: format!(
+            "the object of the entry's rendezvous has a component {} of its own",
+            parameter.name
+        ),
+        mend: "give the parameter another name, or use --scheme optimised".into(),
+    })
 }
 
 const FAILED: &str = "procedure Accept_Failed (Occurrence : Ada.Exceptions.Exception_Occurrence)";

@@ -1,7 +1,7 @@
 //! The task itself: its declaration without entries, and its body around the rewritten accepts.
 
 use super::gate::nest;
-use super::plan::{Form, Plan};
+use super::plan::Plan;
 use crate::edit::Edit;
 use crate::names::{At, Names};
 use crate::syntax::NodeId;
@@ -26,6 +26,11 @@ impl Plan<'_> {
         } else {
             format!("the protected object {name}")
         };
+        let called = if self.is_polling() {
+            "the rendezvous of its entries".to_string()
+        } else {
+            called
+        };
         let mut lines = vec![
             format!("--  Was {what} {name}. Its clients call {called}, and"),
             format!("--  {server} accepts their calls (antiphon translate)"),
@@ -44,8 +49,11 @@ impl Plan<'_> {
             lines.extend(objects);
             lines.push(String::new());
         }
-        lines.extend(self.specification());
-        lines.push(String::new());
+        let specification = self.specification();
+        if !specification.is_empty() {
+            lines.extend(specification);
+            lines.push(String::new());
+        }
         lines.extend(self.server_declaration());
         if self.cx.task.is_type {
             lines.push(String::new());
@@ -132,7 +140,7 @@ impl Plan<'_> {
         let mut actuals = vec![format!("{name}'Access")];
         actuals.extend(self.discriminant_names());
         let mut components = Vec::new();
-        if self.form == Form::Apart {
+        if self.is_apart() {
             for entry in &self.entries {
                 let own = if entry.requeues.is_empty() {
                     String::new()
@@ -224,8 +232,11 @@ impl Plan<'_> {
             lines.extend(rendezvous);
             lines.push(String::new());
         }
-        lines.extend(self.body());
-        lines.push(String::new());
+        let body = self.body();
+        if !body.is_empty() {
+            lines.extend(body);
+            lines.push(String::new());
+        }
         lines.extend(self.watch());
         let indent = source.indent(start).to_string();
         let comments = layout::comments_above(source, start).len();
@@ -252,11 +263,17 @@ impl Plan<'_> {
         } else {
             String::new()
         };
-        let mut lines = vec![format!("{} : {}{initial};", w.chosen, self.call_type)];
+        let mut lines = Vec::new();
+        if self.chooses() {
+            lines.push(format!("{} : {}{initial};", w.chosen, self.call_type));
+        }
         if self.has_data() {
             lines.push(format!("{} : {};", w.data, self.data_type));
         }
         lines.extend(self.independence());
+        if self.is_polling() {
+            lines.extend(self.poll_procedure());
+        }
         let start = tree.start(begin);
         let outer = source
             .indent(tree.start(self.cx.task.body.node))
@@ -283,7 +300,11 @@ impl Plan<'_> {
             (true, false) => format!(" ({})", w.chosen),
             (false, _) => String::new(),
         };
-        let close = format!("{}.{}{actuals};", self.gate_in_server(), w.close);
+        let close = if self.is_polling() {
+            self.close_objects()
+        } else {
+            vec![format!("{}.{}{actuals};", self.gate_in_server(), w.close)]
+        };
         let mut edits = Vec::new();
         let sequence = tree.child(handled, "sequence_of_statements");
         if self.cx.flow.can_end() {
@@ -301,7 +322,10 @@ impl Plan<'_> {
                 .filter(|&n| tree.kind(n) == "raise_statement");
             for raise in raises {
                 let start = tree.start(raise);
-                edits.push(self.edit(start..start, &format!("{close}\n{}", source.indent(start))));
+                let indent = source.indent(start);
+                let line = |c: &String| format!("{c}\n{indent}");
+                let text: String = close.iter().map(line).collect();
+                edits.push(self.edit(start..start, &text));
             }
             let last = inner.and_then(|s| tree.children(s).last());
             if last.is_some_and(|n| tree.kind(n) != "raise_statement") {
@@ -315,8 +339,9 @@ impl Plan<'_> {
             if handlers.is_empty() {
                 text += &format!("{outer}exception\n");
             }
-            for (depth, line) in [(1, "when others =>"), (2, close.as_str()), (2, "raise;")] {
-                text += &format!("{outer}{}{line}\n", step.repeat(depth));
+            text += &format!("{outer}{step}when others =>\n");
+            for line in close.iter().map(String::as_str).chain(["raise;"]) {
+                text += &format!("{outer}{step}{step}{line}\n");
             }
             if let Some(end) = tree.all(body, "end").last() {
                 let start = tree.start(end);
@@ -331,18 +356,20 @@ impl Plan<'_> {
         edits
     }
 
-    /// A statement after the last of a sequence.
-    fn append(&self, sequence: NodeId, statement: &str) -> Option<Edit> {
+    /// Statements after the last of a sequence.
+    fn append(&self, sequence: NodeId, statements: &[String]) -> Option<Edit> {
         let source = self.cx.source();
         let last = source.tree.children(sequence).last()?;
         let end = source.tree.end(last);
         let indent = source.indent(source.tree.start(last));
+        let line = |s: &String| format!("\n{indent}{s}");
+        let text: String = statements.iter().map(line).collect();
         let rest = &source.text[end..source.line_end(end)];
         if rest.trim().starts_with("--") {
             let end = end + rest.trim_end_matches('\n').len();
-            return Some(self.edit(end..end, &format!("\n{indent}{statement}")));
+            return Some(self.edit(end..end, &text));
         }
-        Some(self.edit(end..end, &format!("\n{indent}{statement}")))
+        Some(self.edit(end..end, &text))
     }
 
     /// Where the task's own body or declaration names the task or its entries, for those who look at uses elsewhere.

@@ -13,7 +13,7 @@ use crate::translate::code::{self, Code};
 /// What accepts with waits inside need.
 #[derive(Debug, Clone, Default)]
 pub struct Nested {
-    /// The private entry to which the caller of each is requeued.
+    /// The private entry to which the caller of each is requeued, but for those whose callers are let go.
     pub finishing: BTreeMap<NodeId, String>,
     /// Copies of formal parameters into components, where the body begins.
     pub kept: HashMap<NodeId, Vec<String>>,
@@ -43,7 +43,9 @@ impl Machine<'_> {
 
     /// The code from where the server leaves a wait: on to the next, or to the caller of the accept around it.
     pub fn way_on(&mut self, point: Point, known: Option<usize>) -> Vec<Code> {
-        let around = known.and_then(|w| self.flow.owner(self.flow.waits[w].node));
+        let around = known
+            .and_then(|w| self.flow.owner(self.flow.waits[w].node))
+            .filter(|a| self.nested.finishing.contains_key(a));
         if around.is_some() && self.flow.owner_at(point) == around {
             self.hand_over(point)
         } else {

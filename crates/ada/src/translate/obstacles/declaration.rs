@@ -155,6 +155,7 @@ impl Found {
                         .is_some_and(in_span);
                     in_package && self.has_tasks(cx, node, only)
                 }
+                "package_body" => self.declares_tasks(cx, cx.at(node), only),
                 _ => false,
             };
             if activates {
@@ -170,6 +171,25 @@ impl Found {
                 return;
             }
         }
+    }
+
+    /// Whether the declaration that a package body completes has tasks: they are activated after the body's declarations (RM 9.2 (4)).
+    fn declares_tasks(&self, cx: &Context, body: At, only: Option<EntityId>) -> bool {
+        let Some((_, package)) = cx.names.all().find(|(_, e)| e.body == Some(body)) else {
+            return false;
+        };
+        let declaration = package.at;
+        let tree = &cx.program.sources[declaration.file].tree;
+        declaration.file == body.file
+            && tree
+                .walk(declaration.node)
+                .filter(|&n| {
+                    matches!(
+                        tree.kind(n),
+                        "single_task_declaration" | "object_declaration"
+                    )
+                })
+                .any(|n| self.has_tasks(cx, n, only))
     }
 
     /// Whether a declaration or allocator makes a task (of the type `only`), perhaps as a component of a record or array.

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 
 use crate::flow::Point;
 use crate::syntax::NodeId;
+use crate::translate::ceiling;
 use crate::translate::context::Context;
 use crate::translate::nested;
 use crate::verdict::{Reason, Rule};
@@ -53,6 +54,7 @@ pub fn find(cx: &Context) -> Found {
     found.handshake(cx);
     found.elaboration(cx);
     found.unique();
+    found.notes.extend(ceiling::note(cx));
     found
 }
 

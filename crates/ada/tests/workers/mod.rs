@@ -1,0 +1,27 @@
+//! Work on many programs at once: checks build, and wait for programs that wait, so more of them than processors go on side by side.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many checks go on at once. Their runs are pinned to one or two processors and wait for most of their time.
+const AT_ONCE: usize = 4;
+
+/// Does a piece of work for each item, in order as workers get free.
+///
+/// # Panics
+/// When some work panicked, after all of it was tried.
+pub fn on_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut failures = 0;
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(item)));
+            failures += usize::from(result.is_err());
+        }
+        failures
+    };
+    let failures: usize = std::thread::scope(|s| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| s.spawn(worker)).collect();
+        workers.into_iter().filter_map(|w| w.join().ok()).sum()
+    });
+    assert_eq!(failures, 0, "of {} items failed; see above", items.len());
+}
