@@ -4,6 +4,7 @@ use super::function::{Answer, Function};
 use super::types::{Class, pointer_to};
 use super::unit::{Unit, c_string};
 use super::writer::Writer;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -425,9 +426,9 @@ impl Function<'_> {
         let signature = self.unit.operation(process).signature;
         let c_type = self.unit.block_type(signature);
         let pointer = self.operation_pointer(process, &[], span);
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         self.out.open("{");
-        self.quantified(quantifiers, &changed, true, |f| {
+        self.quantified(quantifiers, &changes, |f| {
             let q = f.temp(
                 &format!("{c_type} *"),
                 &format!("({c_type} *)sr_invocation_new({at}, sizeof({c_type}))"),

@@ -3,6 +3,7 @@
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::procs::Binding;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -254,7 +255,7 @@ impl Function<'_> {
         span: Span,
     ) {
         let found = format!("i{number}");
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         if let Target::Declared(operation, subscripts) = &arm.target
             && !subscripts.is_empty()
         {
@@ -267,7 +268,7 @@ impl Function<'_> {
         } else {
             self.out.open("{");
         }
-        self.quantified(&arm.quantifiers, &changed, true, |f| {
+        self.quantified(&arm.quantifiers, &changes, |f| {
             let matches = match (&arm.target, capability) {
                 (Target::Declared(operation, subscripts), _) => {
                     let pointer = f.operation_pointer(*operation, subscripts, span);

@@ -12,6 +12,7 @@ pub(super) struct Finder<'a> {
     pub(super) replies_outside: bool,
     pub(super) replies_inside: bool,
     pub(super) assigned: HashSet<VariableId>,
+    pub(super) addressed: HashSet<VariableId>,
     pub(super) reified: HashSet<OperationId>,
     pub(super) in_regions: HashSet<ComponentId>,
 }
@@ -24,6 +25,7 @@ impl<'a> Finder<'a> {
             replies_outside: false,
             replies_inside: false,
             assigned: HashSet::new(),
+            addressed: HashSet::new(),
             reified: HashSet::new(),
             in_regions: HashSet::new(),
         }
@@ -45,11 +47,24 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// The variable in a place can be changed through a pointer.
+    fn addresses(&mut self, place: &Expression) {
+        use ExpressionKind as K;
+        match &place.kind {
+            K::Variable(variable) => {
+                self.addressed.insert(*variable);
+            }
+            K::Field(of, _) | K::Index(of, _) => self.addresses(of),
+            _ => {}
+        }
+    }
+
     fn invokes(&mut self, invocation: &Invocation, is_plain_call: bool) {
         let signature = &self.program.signatures[invocation.signature.index()];
         for (parameter, argument) in signature.parameters.iter().zip(&invocation.arguments) {
             if parameter.passing != Passing::Value {
                 self.changes(argument);
+                self.addresses(argument);
             }
         }
         if !is_plain_call {
@@ -76,10 +91,13 @@ impl Visitor for Finder<'_> {
     fn expression(&mut self, expression: &Expression) {
         use ExpressionKind as K;
         match &expression.kind {
-            K::Assign(place, _)
-            | K::Augment(_, place, _)
-            | K::Step { place, .. }
-            | K::Address(place) => self.changes(place),
+            K::Assign(place, _) | K::Augment(_, place, _) | K::Step { place, .. } => {
+                self.changes(place)
+            }
+            K::Address(place) => {
+                self.changes(place);
+                self.addresses(place);
+            }
             K::Swap(a, b) => {
                 self.changes(a);
                 self.changes(b);
