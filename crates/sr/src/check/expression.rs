@@ -293,7 +293,7 @@ impl Checker<'_> {
         let constant = match self.kind(of) {
             Type::Wrong => return self.wrong(span),
             Type::Real if is_high => Constant::Real(f64::MAX),
-            Type::Real => Constant::Real(-f64::MAX),
+            Type::Real => Constant::Real(f64::MIN_POSITIVE),
             Type::Int if is_high => Constant::Ordinal(i32::MAX),
             Type::Int => Constant::Ordinal(i32::MIN),
             Type::Bool => Constant::Ordinal(i32::from(is_high)),

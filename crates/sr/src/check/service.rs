@@ -8,7 +8,6 @@ use crate::source::Span;
 
 use super::Checker;
 use super::convert::DEPTH;
-use super::walk::{Node, each};
 
 /// What is done with an operation.
 #[derive(Clone, Copy, Default)]
@@ -64,6 +63,68 @@ impl Found {
     }
 }
 
+/// Finds what is done with operations in some code.
+struct Finder<'c, 'a> {
+    checker: &'c Checker<'a>,
+    code: &'c Code,
+    found: &'c mut Found,
+}
+
+impl Visitor for Finder<'_, '_> {
+    fn expression(&mut self, expression: &Expression) {
+        if let ExpressionKind::Call(call) = &expression.kind {
+            self.found.hinder(&call.target);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match &statement.kind {
+            StatementKind::Call(call) | StatementKind::Forward(call) => {
+                self.found.hinder(&call.target);
+            }
+            StatementKind::Concurrent(arms) => {
+                for arm in arms {
+                    self.found.hinder(&arm.invocation.target);
+                }
+            }
+            StatementKind::Receive(Target::Declared(operation, _), _) => {
+                self.found.input(*operation, statement.span);
+            }
+            StatementKind::Input(arms, _) => self.arms(arms),
+            _ => {}
+        }
+    }
+}
+
+impl Finder<'_, '_> {
+    fn arms(&mut self, arms: &[Arm]) {
+        // A single arm takes whatever class the capability's operation has.
+        let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
+        let mut first: Option<usize> = None;
+        for arm in arms {
+            self.found.hinder(&arm.target);
+            let mut members = Vec::new();
+            match &arm.target {
+                Target::Declared(operation, _) => {
+                    self.found.input(*operation, arm.span);
+                    members.push(operation.index());
+                }
+                _ if is_one => {}
+                target => {
+                    members.push(self.found.taken_by(self.code.component));
+                    members.extend(self.checker.could_be_meant(self.code.component, target));
+                }
+            }
+            for member in members {
+                match first {
+                    Some(first) => self.found.join(first, member),
+                    None => first = Some(member),
+                }
+            }
+        }
+    }
+}
+
 impl Checker<'_> {
     /// Finds out for each operation who services it; nobody doing so is an error.
     pub(super) fn services(&mut self) {
@@ -74,7 +135,12 @@ impl Checker<'_> {
             takers: Vec::new(),
         };
         for code in &self.program.codes {
-            each(&code.block, &mut |node| self.see(code, node, &mut found));
+            let mut finder = Finder {
+                checker: self,
+                code,
+                found: &mut found,
+            };
+            walk_block(&code.block, &mut finder);
         }
         for at in 0..count {
             self.serviced(OperationId(at as u32), &found.uses[at]);
@@ -82,58 +148,6 @@ impl Checker<'_> {
         if !self.has_errors() {
             self.classes(&mut found);
             self.counterparts();
-        }
-    }
-
-    fn see(&self, code: &Code, node: Node<'_>, found: &mut Found) {
-        match node {
-            Node::Expression(expression) => {
-                if let ExpressionKind::Call(call) = &expression.kind {
-                    found.hinder(&call.target);
-                }
-            }
-            Node::Statement(statement) => match &statement.kind {
-                StatementKind::Call(call) | StatementKind::Forward(call) => {
-                    found.hinder(&call.target);
-                }
-                StatementKind::Concurrent(arms) => {
-                    for arm in arms {
-                        found.hinder(&arm.invocation.target);
-                    }
-                }
-                StatementKind::Receive(Target::Declared(operation, _), _) => {
-                    found.input(*operation, statement.span);
-                }
-                StatementKind::Input(arms, _) => self.see_arms(code, arms, found),
-                _ => {}
-            },
-        }
-    }
-
-    fn see_arms(&self, code: &Code, arms: &[Arm], found: &mut Found) {
-        // A single arm takes whatever class the capability's operation has.
-        let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
-        let mut first: Option<usize> = None;
-        for arm in arms {
-            found.hinder(&arm.target);
-            let mut members = Vec::new();
-            match &arm.target {
-                Target::Declared(operation, _) => {
-                    found.input(*operation, arm.span);
-                    members.push(operation.index());
-                }
-                _ if is_one => {}
-                target => {
-                    members.push(found.taken_by(code.component));
-                    members.extend(self.could_be_meant(code.component, target));
-                }
-            }
-            for member in members {
-                match first {
-                    Some(first) => found.join(first, member),
-                    None => first = Some(member),
-                }
-            }
         }
     }
 

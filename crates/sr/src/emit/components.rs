@@ -4,6 +4,7 @@ use super::function::{Answer, Function};
 use super::types::{Class, pointer_to};
 use super::unit::{Unit, c_string};
 use super::writer::Writer;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -46,9 +47,6 @@ impl Unit<'_> {
             if matches!(self.program.classes[class.index()].home, Home::Component) {
                 out.line(format!("struct sr_class k_{};", class.0));
             }
-        }
-        for number in self.groups.own(self.program, component) {
-            out.line(format!("struct sr_class g_{number};"));
         }
         out.close("};");
         if row.parameters.is_empty() && !self.has_regions(component) {
@@ -293,9 +291,6 @@ impl Function<'_> {
                 self.line(format!("sr_class_init(&self->k_{});", class.0));
             }
         }
-        for number in self.unit.groups.own(self.unit.program, id) {
-            self.line(format!("sr_class_init(&self->g_{number});"));
-        }
     }
 
     /// Copies the parameters of `create` into the instance.
@@ -431,9 +426,9 @@ impl Function<'_> {
         let signature = self.unit.operation(process).signature;
         let c_type = self.unit.block_type(signature);
         let pointer = self.operation_pointer(process, &[], span);
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         self.out.open("{");
-        self.quantified(quantifiers, &changed, true, |f| {
+        self.quantified(quantifiers, &changes, |f| {
             let q = f.temp(
                 &format!("{c_type} *"),
                 &format!("({c_type} *)sr_invocation_new({at}, sizeof({c_type}))"),

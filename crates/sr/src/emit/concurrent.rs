@@ -5,6 +5,7 @@ use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::places::Place;
 use super::types::Class;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -61,9 +62,9 @@ impl Function<'_> {
     }
 
     fn start_arm(&mut self, arm: &ConcurrentArm, n: usize, number: usize) {
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         self.out.open("{");
-        self.quantified(&arm.quantifiers, &changed, true, |f| {
+        self.quantified(&arm.quantifiers, &changes, |f| {
             f.start_one(arm, n, number);
         });
         self.out.close("}");

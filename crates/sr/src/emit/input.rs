@@ -3,6 +3,7 @@
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::procs::Binding;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -206,14 +207,20 @@ impl Function<'_> {
         if let Some(class) = declared {
             return self.class_pointer(class);
         }
-        if arms.len() > 1
-            && let Some(class) = self.shared_class(self.signature_of(&arms[0].target))
-        {
+        let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
+        if let Some(class) = self.dynamic_class().filter(|_| !is_one) {
             return class;
         }
         let at = self.at(span);
         let capability = self.capability(&arms[0].target, span);
         format!("sr_class_of({at}, {capability})")
+    }
+
+    /// The class of the operations that `new` makes here, if they have one in common.
+    pub(super) fn dynamic_class(&self) -> Option<String> {
+        let component = self.unit.program.codes[self.code.index()].component;
+        let class = self.unit.program.components[component.index()].dynamic?;
+        Some(self.class_pointer(class))
     }
 
     /// The capability that an arm takes from, if it takes from one that is no name.
@@ -248,7 +255,7 @@ impl Function<'_> {
         span: Span,
     ) {
         let found = format!("i{number}");
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         if let Target::Declared(operation, subscripts) = &arm.target
             && !subscripts.is_empty()
         {
@@ -261,7 +268,7 @@ impl Function<'_> {
         } else {
             self.out.open("{");
         }
-        self.quantified(&arm.quantifiers, &changed, true, |f| {
+        self.quantified(&arm.quantifiers, &changes, |f| {
             let matches = match (&arm.target, capability) {
                 (Target::Declared(operation, subscripts), _) => {
                     let pointer = f.operation_pointer(*operation, subscripts, span);

@@ -206,7 +206,7 @@ impl Function<'_> {
     }
 
     /// A place that stays the same whatever its subscripts become.
-    fn fixed_place(&mut self, e: &Expression) -> Place {
+    pub(super) fn fixed_place(&mut self, e: &Expression) -> Place {
         match self.place(e) {
             Place::Plain(lvalue) if matches!(e.kind, ExpressionKind::Variable(_)) => {
                 Place::Plain(lvalue)

@@ -12,7 +12,6 @@ mod conversions;
 mod declarations;
 mod expressions;
 mod function;
-mod groups;
 mod input;
 mod invocations;
 mod jumps;

@@ -243,8 +243,12 @@ impl Function<'_> {
     /// `place := value`. Gives the place, which is found once.
     pub(super) fn assign_from(&mut self, place: &Expression, value: &Expression) -> Place {
         let span = place.span.to(value.span);
-        // The place first, if finding it has effects; its parts have been kept in temporaries then.
-        let early = has_effects(place).then(|| self.place(place));
+        // The place first, where one of the two could change the other.
+        let early = match (has_effects(place), has_effects(value)) {
+            (_, true) => Some(self.fixed_place(place)),
+            (true, false) => Some(self.place(place)),
+            (false, false) => None,
+        };
         let value = self.value(value);
         let place = match early {
             Some(place) => place,

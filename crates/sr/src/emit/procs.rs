@@ -1,5 +1,7 @@
 //! Procs as C functions, and their parameters.
 
+use std::collections::HashSet;
+
 use super::declarations::zero;
 use super::expressions::Value;
 use super::function::{Access, Answer, Function};
@@ -217,6 +219,18 @@ fn outside(name: &str) -> String {
     format!("w{}", name.strip_prefix('v').unwrap_or(name))
 }
 
+/// Collects the globals that code imports.
+#[derive(Default)]
+struct Imported(HashSet<ComponentId>);
+
+impl Visitor for Imported {
+    fn statement(&mut self, statement: &Statement) {
+        if let StatementKind::Import(global) = statement.kind {
+            self.0.insert(global);
+        }
+    }
+}
+
 impl Function<'_> {
     /// The label that `return` jumps to.
     pub(super) fn end_of_code(&mut self) {
@@ -230,8 +244,12 @@ impl Function<'_> {
         if self.unit.program.codes[self.code.index()].kind == CodeKind::Body {
             return;
         }
+        let mut imported = Imported::default();
+        walk_block(block, &mut imported);
         for variable in self.used_in(block) {
-            if instance_of(self.unit.program, variable).is_some() {
+            let component = instance_of(self.unit.program, variable);
+            // Those of a global that is imported further down are copied there.
+            if component.is_some_and(|component| !imported.0.contains(&component)) {
                 self.hoist(variable);
             }
         }

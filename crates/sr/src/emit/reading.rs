@@ -1,7 +1,6 @@
 //! Input and output of values, and new objects.
 
 use super::function::{Function, bare};
-use super::groups::Shared;
 use super::places::Place;
 use super::types::{Class, pointer_to};
 use super::views::View;
@@ -191,34 +190,22 @@ impl Function<'_> {
     }
 
     /// `new(op …)`.
-    pub(super) fn new_operation(&mut self, signature: SignatureId, span: Span) -> String {
-        let at = self.at(span);
-        let made = self.temp(
-            "sr_cap",
-            &format!("sr_op_create({at}, &self->head, \"new op\")"),
-        );
-        if let Some(class) = self.shared_class(signature) {
-            self.line(format!("{made}.op->u.in = {class};"));
-        }
-        made
+    pub(super) fn new_operation(&mut self, _: SignatureId, span: Span) -> String {
+        let make = self.make_operation(span);
+        self.temp("sr_cap", &make)
     }
 
-    /// The class of dynamic operations that are serviced together with others.
-    pub(super) fn shared_class(&self, signature: SignatureId) -> Option<String> {
-        let block = self.unit.block_number(signature);
-        let groups = &self.unit.groups;
-        Some(
-            match groups.class(self.unit.program, self.component, block)? {
-                Shared::Class(class) => self.class_pointer(class),
-                Shared::Own(number) => format!("&self->g_{number}"),
-            },
-        )
+    /// Makes one operation, of the class that it has in common with others or of its own.
+    fn make_operation(&mut self, span: Span) -> String {
+        let at = self.at(span);
+        let class = self.dynamic_class().unwrap_or_else(|| "0".into());
+        format!("sr_op_create({at}, &self->head, \"new op\", {class})")
     }
 
     /// `new([bounds] op …)`: an array of capabilities.
     pub(super) fn new_operations(
         &mut self,
-        signature: SignatureId,
+        _: SignatureId,
         bounds: &[(Expression, Expression)],
         e: &Expression,
     ) -> View {
@@ -229,14 +216,14 @@ impl Function<'_> {
             let high = self.temp("sr_int", &values[1]);
             resolved.push((low, high));
         }
-        self.capability_array(&resolved, e, |f, _| f.new_operation(signature, e.span))
+        let make = self.make_operation(e.span);
+        self.capability_array(&resolved, e, |_| make.clone())
     }
 
     /// An array of operations as one of capabilities.
     pub(super) fn capabilities(&mut self, target: &Target, e: &Expression) -> View {
         let Target::Declared(operation, _) = target else {
-            return self
-                .capability_array(&[("1".into(), "0".into())], e, |_, _| "SR_NULL_CAP".into());
+            return self.capability_array(&[("1".into(), "0".into())], e, |_| "SR_NULL_CAP".into());
         };
         let storage = self.operation_storage(*operation);
         let count = self.unit.operation(*operation).dimensions.len();
@@ -247,7 +234,7 @@ impl Function<'_> {
             )
         });
         let bounds = bounds.collect::<Vec<_>>();
-        self.capability_array(&bounds, e, |_, counter| {
+        self.capability_array(&bounds, e, |counter| {
             format!("sr_cap_of({storage} + {counter})")
         })
     }
@@ -256,7 +243,7 @@ impl Function<'_> {
         &mut self,
         bounds: &[(String, String)],
         e: &Expression,
-        one: impl Fn(&mut Self, &str) -> String,
+        one: impl Fn(&str) -> String,
     ) -> View {
         let (_, element) = self.types().flat(e.of);
         let view = self.new_array(bounds, element, "0", e.span);
@@ -264,13 +251,13 @@ impl Function<'_> {
         let counter = format!("i{}", self.number());
         let count = bounds.len();
         self.out.open(format!(
-            "for (int64_t {counter} = 0; {counter} < sr_elements({count}, {name}.d); {counter}++) {{"
+            "for (int64_t {counter} = 0; {counter} < sr_elements({count}, {name}.d); {counter}++)"
         ));
-        let capability = one(self, &counter);
         self.line(format!(
-            "((sr_cap *){name}.data)[{counter}] = {capability};"
+            "((sr_cap *){name}.data)[{counter}] = {};",
+            one(&counter)
         ));
-        self.out.close("}");
+        self.out.outdent();
         view
     }
 }

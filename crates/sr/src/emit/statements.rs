@@ -15,11 +15,6 @@ impl Function<'_> {
         self.end_block();
     }
 
-    /// A block one step further in.
-    pub(super) fn inner_block(&mut self, block: &Block) {
-        self.deeper(|f| f.block(block));
-    }
-
     /// A statement.
     pub(super) fn statement(&mut self, statement: &Statement) {
         use StatementKind as K;

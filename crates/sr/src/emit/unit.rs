@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::EmitOptions;
-use super::groups::Groups;
 use super::names::Names;
 use super::signatures::Block;
 use super::writer::Writer;
@@ -34,23 +33,19 @@ pub(super) struct Unit<'a> {
     pub(super) options: EmitOptions,
     pub(super) facts: Facts,
     pub(super) names: Names,
-    pub(super) groups: Groups,
     pub(super) shared: RefCell<Shared>,
 }
 
 impl<'a> Unit<'a> {
     pub(super) fn new(program: &'a Program, sources: &'a Sources, options: EmitOptions) -> Self {
-        let mut unit = Unit {
+        Unit {
             program,
             sources,
             options,
             facts: Facts::of(program),
             names: Names::of(program),
-            groups: Groups::default(),
             shared: RefCell::default(),
-        };
-        unit.groups = Groups::of(&unit);
-        unit
+        }
     }
 
     /// The line of a place, from 1.

@@ -7,6 +7,7 @@ mod expression;
 mod operation;
 mod statement;
 mod types;
+mod walk;
 
 use crate::source::Span;
 
@@ -14,6 +15,7 @@ pub use expression::*;
 pub use operation::*;
 pub use statement::*;
 pub use types::*;
+pub(crate) use walk::{Visitor, walk_block, walk_expression};
 
 /// Numbers of rows in the tables of a [`Program`].
 macro_rules! ids {
