@@ -92,14 +92,13 @@ fn statements() -> impl Strategy<Value = String> {
 /// A program of some processes, each with its statements.
 fn program(processes: &[Vec<String>]) -> String {
     let count = processes.len();
-    let mut text = format!(
-        "resource main()\n\
+    let mut text = "resource main()\n\
          sem mutex := 1\nvar sum := 0\n\
          op serve(x: int) returns y: int, finished(who: int; result: int)\n\
          procedure twice(x: int) returns y: int\n y := x * 2\n end\n\
          procedure change(val x: int; var y: int; res z: int)\n z := y - x\n y := x\n end\n\
          process server\n do true -> in serve(x) returns y -> y := x * x + 1 ni od\n end\n"
-    );
+        .to_owned();
     for (index, statements) in processes.iter().enumerate() {
         let me = index + 1;
         let _ = writeln!(
