@@ -1027,6 +1027,8 @@ SR_INLINE void sr_loop(void)
 #else
 #define SR_LOOP() ((void)0)
 #endif
+/* The head of a `do` that reads what other processes may write: it is read anew. No instruction is added. SR_LOOP does the same where it does something. */
+#define SR_LOOK_AGAIN() __asm__ volatile("" : : : "memory")
 
 /* Around a call of an external C function: SR_EXTERNAL_BEGIN(); x = f(a); SR_EXTERNAL_END(). Output is written out first; no tick switches inside. */
 void SR_RT(enter_external)(void);
