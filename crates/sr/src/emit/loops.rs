@@ -248,9 +248,13 @@ impl Function<'_> {
 
     /// Remembers which values a loop's variable has, if that is known and the body does not change it. Gives what was known before.
     fn note_range(&mut self, quantifier: &Quantifier, changes: &Changes) -> Option<(i64, i64)> {
+        self.within.remove(&quantifier.variable);
         let before = self.ranges.remove(&quantifier.variable);
         if changes.variables.contains(&quantifier.variable) || quantifier.step.is_some() {
             return before;
+        }
+        if let Some(dimension) = self.dimension_of(quantifier) {
+            self.within.insert(quantifier.variable, dimension);
         }
         let (first, last) = (
             self.range_of(&quantifier.first),
@@ -264,6 +268,46 @@ impl Function<'_> {
             self.ranges.insert(quantifier.variable, range);
         }
         before
+    }
+
+    /// The dimension of an array within whose bounds a loop stays: from its low bound (or a constant that is no lower) to its high bound, or back.
+    fn dimension_of(&self, quantifier: &Quantifier) -> Option<(VariableId, usize)> {
+        let (low, high) = match quantifier.is_down {
+            false => (&quantifier.first, &quantifier.last),
+            true => (&quantifier.last, &quantifier.first),
+        };
+        let (array, dimension) = bound_of(high, Predefined::Ub)?;
+        let of = self.unit.program.variables[array.index()].of;
+        let storage = self.unit.program.variables[array.index()].storage;
+        let known_low = match (self.types().flat(of).0.get(dimension)?.low, storage) {
+            // What is passed by reference has the argument's own bounds.
+            (
+                _,
+                Storage::Parameter(_, Passing::Reference) | Storage::Arm(_, Passing::Reference),
+            ) => None,
+            (Extent::Known(low), _) => Some(i64::from(low)),
+            _ => None,
+        };
+        let is_low = match (self.range_of(low), known_low) {
+            (Some((least, _)), Some(known)) => least >= known,
+            _ => bound_of(low, Predefined::Lb) == Some((array, dimension)),
+        };
+        is_low.then_some((array, dimension))
+    }
+}
+
+/// The array and dimension that a bound is asked of.
+fn bound_of(e: &Expression, function: Predefined) -> Option<(VariableId, usize)> {
+    let ExpressionKind::Predefined(asked, arguments) = &e.kind else {
+        return None;
+    };
+    match (&arguments.first()?.kind, &arguments.get(1)?.kind) {
+        (ExpressionKind::Variable(array), ExpressionKind::Constant(Constant::Ordinal(n)))
+            if *asked == function =>
+        {
+            Some((*array, usize::try_from(*n).ok()?.checked_sub(1)?))
+        }
+        _ => None,
     }
 }
 
