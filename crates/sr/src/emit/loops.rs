@@ -33,6 +33,14 @@ impl Function<'_> {
         }
     }
 
+    /// The head of a `do` counts, and what other processes may write is read anew: a loop may wait for them without blocking.
+    fn do_head(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
+        self.count_loop();
+        if !self.unit.options.loops && reads_shared(self.unit.program, arms, other) {
+            self.line("SR_LOOK_AGAIN();");
+        }
+    }
+
     /// `do`: again and again until no guard holds.
     pub(super) fn do_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         let number = self.number();
@@ -48,13 +56,13 @@ impl Function<'_> {
         };
         let is_left = if let Some((guard, block)) = simple {
             self.out.open(format!("while ({}) {{", bare(&guard)));
-            self.count_loop();
+            self.do_head(arms, other);
             let is_left = self.loop_body(number, |f| f.block(block));
             self.out.close("}");
             is_left
         } else {
             self.out.open("for (;;) {");
-            self.count_loop();
+            self.do_head(arms, other);
             let is_left = self.loop_body(number, |f| match arms {
                 [(guard, block), ..] if is_true(guard) => f.block(block),
                 [] => {
@@ -338,4 +346,43 @@ impl Uses {
         walk_block(block, &mut uses);
         uses.0
     }
+}
+
+/// Whether guards or blocks read what outlives the code's own variables, or what they are passed by reference.
+fn reads_shared(program: &Program, arms: &[(Expression, Block)], other: Option<&Block>) -> bool {
+    struct Reads<'p> {
+        program: &'p Program,
+        found: bool,
+    }
+    impl Visitor for Reads<'_> {
+        fn expression(&mut self, expression: &Expression) {
+            self.found |= match &expression.kind {
+                ExpressionKind::Variable(id) => {
+                    let variable = &self.program.variables[id.index()];
+                    !variable.is_constant
+                        && match variable.storage {
+                            Storage::Component(_) => true,
+                            Storage::Local(_) => variable.has_address,
+                            Storage::Parameter(_, passing) | Storage::Arm(_, passing) => {
+                                passing == Passing::Reference
+                            }
+                        }
+                }
+                ExpressionKind::Dereference(_) => true,
+                _ => false,
+            };
+        }
+    }
+    let mut reads = Reads {
+        program,
+        found: false,
+    };
+    for (guard, block) in arms {
+        walk_expression(guard, &mut reads);
+        walk_block(block, &mut reads);
+    }
+    if let Some(block) = other {
+        walk_block(block, &mut reads);
+    }
+    reads.found
 }
