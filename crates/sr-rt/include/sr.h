@@ -403,7 +403,7 @@ void sr_array_swap(sr_at, int32_t dimensions, int64_t element_bytes, void *a, co
 void sr_array_fill(int32_t dimensions, int64_t element_bytes, void *to, const struct sr_dimension *d, const void *value);
 /* A char array as a text: in place if its elements stand side by side, else a copy in the process's arena; chars(t) is the other way round. */
 sr_text sr_text_of_chars(sr_at, const void *data, const struct sr_dimension *d);
-SR_INLINE struct sr_array1 sr_chars_of_text(sr_text t) { return (struct sr_array1){(char *)t.data, {{1, t.length, 1}}}; }
+SR_INLINE struct sr_array1 sr_chars_of_text(sr_text t) { return (struct sr_array1){(char *)t.data, {{1, t.length, 1}}, 0}; }
 void sr_swap(void *a, void *b, size_t bytes);
 
 /* ---- arithmetic --------------------------------------------------------------------------------------------------------------------- */
@@ -1027,6 +1027,8 @@ SR_INLINE void sr_loop(void)
 #else
 #define SR_LOOP() ((void)0)
 #endif
+/* The head of a `do` that reads what other processes may write: it is read anew. No instruction is added. SR_LOOP does the same where it does something. */
+#define SR_LOOK_AGAIN() __asm__ volatile("" : : : "memory")
 
 /* Around a call of an external C function: SR_EXTERNAL_BEGIN(); x = f(a); SR_EXTERNAL_END(). Output is written out first; no tick switches inside. */
 void SR_RT(enter_external)(void);

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use antiphon_fiber::{Fibers, Threads};
+use antiphon_fiber::{Fibers, Region, Threads};
 
 use crate::class::Class;
 use crate::co::Co;
@@ -178,7 +178,8 @@ pub unsafe fn deliver<S: Flavour>(at: At, op: *mut Op, block: *mut Invocation) {
             }
             _ => {
                 let (code, instance, name) = (code_of(op, at), (*op).instance, (*op).name);
-                process::start::<S>(at, instance, name, Role::Proc, move |_| {
+                let region = usize::try_from((*block).region - 1).ok().map(Region);
+                process::start_in::<S>(at, instance, name, Role::Proc, region, move |_| {
                     let last = process::generated::<S, _>(|| code(instance, block));
                     finish::<S>(last);
                 });

@@ -155,6 +155,8 @@ pub struct Invocation {
     pub is_replied: bool,
     pub is_owned: bool,
     pub is_refused: bool,
+    /// Of the process that a send creates, and 1; 0 if it is in its instance's.
+    pub region: i32,
 }
 
 #[repr(C)]
@@ -231,7 +233,7 @@ const _: () = {
     assert!(size_of::<Op>() == 40);
     assert!(size_of::<Cap>() == 16);
     assert!(size_of::<Instance>() == 120);
-    assert!(size_of::<Invocation>() == 80);
+    assert!(size_of::<Invocation>() == 88);
     assert!(size_of::<ProcessHead>() == 32);
     assert!(size_of::<Value>() == 16);
     assert!(size_of::<Target>() == 24);

@@ -148,6 +148,7 @@ unsafe extern "C" fn sr_format_int(buffer: *mut u8, value: i32) -> i32 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sr_format_real(buffer: *mut u8, value: f64) -> i32 {
+    let _busy = flavour::busy();
     // SAFETY: `%#g` has 13 characters at most.
     unsafe { libc::snprintf(buffer.cast(), 32, c"%#g".as_ptr(), value) }
 }

@@ -110,6 +110,22 @@ pub unsafe fn start<S: Flavour>(
     role: Role,
     run: impl FnOnce(*mut Process<S>) + 'static,
 ) {
+    unsafe { start_in(at, instance, name, role, None, run) }
+}
+
+/// The same for one that is in a region of its own, if one is given, rather than in its instance's.
+///
+/// # Safety
+/// As above.
+#[inline]
+pub unsafe fn start_in<S: Flavour>(
+    at: At,
+    instance: *mut Instance,
+    name: Name,
+    role: Role,
+    region: Option<Region>,
+    run: impl FnOnce(*mut Process<S>) + 'static,
+) {
     let process = take::<S>();
     let mut birth = Birth::default();
     // SAFETY: a spare descriptor is nobody else's; the instance lives by the contract.
@@ -128,6 +144,9 @@ pub unsafe fn start<S: Flavour>(
             if (*instance).region >= 0 {
                 birth.region = Some(Region((*instance).region as usize));
             }
+        }
+        if region.is_some() {
+            birth.region = region;
         }
     }
     let body = move || {

@@ -5,7 +5,7 @@
 //! `options:` of `ANTIPHON_SR` besides the model, `models:` those it is for (all if not said), `has:` a part of what it writes to standard error.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
@@ -199,7 +199,7 @@ macro_rules! programs {
 programs! {
     arrays blocked capabilities co creation destruction double_free errors external files forwarding globals input large_arrays
     live_processes memory naps no_loops operations overflow priorities processes reading receive region replies
-    semaphores stats stop stop_with_code strings ticks waiting wrong_options writing
+    semaphores slow_input stats stop stop_with_code strings ticks waiting wrong_options writing
 }
 
 /// Runs one program with further options; what it wrote, and its notes.
@@ -271,5 +271,26 @@ fn programs_use_memory_rightly_under_address_sanitizer() {
         let (ran, notes) = run_once(name, &["-fsanitize=address"], "model=cooperative");
         assert!(!ran.err.contains("AddressSanitizer"), "{name}: {}", ran.err);
         assert_eq!(ran.out, notes.out, "{name}: {}", ran.err);
+    }
+}
+
+#[test]
+fn input_that_comes_late_is_waited_for_by_its_reader_alone() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/slow_input.c");
+    let folder = tempfile::tempdir().unwrap();
+    for flags in [&[][..], &["-DSR_MANY"][..]] {
+        let program = folder.path().join("slow_input");
+        compile(&source, flags, &program);
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // Nothing was given to read yet: who prints this is not the reader.
+        assert_eq!(lines.next().unwrap().unwrap(), "others run");
+        child.stdin.take().unwrap().write_all(b"5\n").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "got 5");
+        assert!(child.wait().unwrap().success());
     }
 }

@@ -27,32 +27,32 @@ struct s5 {
 static void body(struct sr_instance *of, void *parameters)
 {
     (void)parameters;
-    struct sr_array2 a = {0, {{1, 3, 0}, {0, 1, 0}}};
+    struct sr_array2 a = {0, {{1, 3, 0}, {0, 1, 0}}, 0};
     a.data = sr_array_make(AT, 0, a.d, 2, sizeof(int32_t));
     for (int i = 1; i <= 3; i++)
         for (int j = 0; j <= 1; j++)
             E(a, i, j) += 10 * i + j + 1;
     SAY(SR_VI((int32_t)sr_length(&a.d[0])), SR_VI(E(a, 1, 1)));
-    struct sr_array1 row = {a.data + sr_index(AT, &a.d[0], 2), {a.d[1]}};
+    struct sr_array1 row = {a.data + sr_index(AT, &a.d[0], 2), {a.d[1]}, 0};
     SAY(SR_VI(V(row, 0)), SR_VI(V(row, 1)));
     int32_t nine = 9, seven = 7;
     sr_array_fill(1, 4, row.data, row.d, &nine);
     SAY(T("row"), SR_VI(E(a, 2, 0)), SR_VI(E(a, 2, 1)));
-    struct sr_array1 v = {0, {{1, 4, 0}}};
+    struct sr_array1 v = {0, {{1, 4, 0}}, 0};
     v.data = sr_array_make(AT, of, v.d, 1, sizeof(int32_t));
     for (int i = 1; i <= 4; i++)
         V(v, i) = i;
-    struct sr_array1 to = {v.data + sr_slice(AT, &v.d[0], 2, 4), {{1, 3, 4}}};
-    struct sr_array1 from = {v.data + sr_slice(AT, &v.d[0], 1, 3), {{1, 3, 4}}};
+    struct sr_array1 to = {v.data + sr_slice(AT, &v.d[0], 2, 4), {{1, 3, 4}}, 0};
+    struct sr_array1 from = {v.data + sr_slice(AT, &v.d[0], 1, 3), {{1, 3, 4}}, 0};
     sr_array_copy(AT, 1, 4, to.data, to.d, from.data, from.d);
     SAY(T("shifted"), SR_VI(V(v, 1)), SR_VI(V(v, 2)), SR_VI(V(v, 3)), SR_VI(V(v, 4)));
-    struct sr_array1 column = {a.data, {{1, 3, a.d[0].stride}}};
+    struct sr_array1 column = {a.data, {{1, 3, a.d[0].stride}}, 0};
     sr_array_fill(1, 4, column.data, column.d, &seven);
-    struct sr_array1 three = {v.data, {{0, 2, 4}}};
+    struct sr_array1 three = {v.data, {{0, 2, 4}}, 0};
     sr_array_copy(AT, 1, 4, three.data, three.d, column.data, column.d);
     SAY(T("column"), SR_VI(E(a, 3, 0)), SR_VI(V(v, 3)));
     V(v, 1) = 1, V(v, 2) = 5;
-    struct sr_array1 x = {v.data, {{1, 1, 4}}}, y = {v.data + 4, {{1, 1, 4}}};
+    struct sr_array1 x = {v.data, {{1, 1, 4}}, 0}, y = {v.data + 4, {{1, 1, 4}}, 0};
     sr_array_swap(AT, 1, 4, x.data, x.d, y.data, y.d);
     SAY(T("swapped"), SR_VI(V(v, 1)), SR_VI(V(v, 2)));
     struct s3 short_ones[2] = {{2, "ab"}, {1, "c"}};

@@ -19,11 +19,11 @@ impl Function<'_> {
         match self.unit.class(of.of) {
             Class::Text => {
                 let text = self.text(of);
-                return self.from_text(&text, e.of, &at);
+                return self.text_as(&text, e.of, &at);
             }
             Class::Array(_) => {
                 let text = self.text_of_chars(of);
-                return self.from_text(&text, e.of, &at);
+                return self.text_as(&text, e.of, &at);
             }
             Class::Plain => {}
         }
@@ -52,7 +52,7 @@ impl Function<'_> {
         }
     }
 
-    fn from_text(&mut self, text: &str, to: TypeId, at: &str) -> String {
+    fn text_as(&mut self, text: &str, to: TypeId, at: &str) -> String {
         match self.types().get(to) {
             Type::Real => format!("sr_real_of_text({at}, {text})"),
             Type::Bool => format!("sr_bool_of_text({at}, {text})"),

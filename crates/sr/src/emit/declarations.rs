@@ -274,43 +274,6 @@ impl Function<'_> {
             }
         }
     }
-
-    /// Copies the description of an instance's array to a C variable, so that the compiler can keep bounds in registers: it never changes.
-    pub(super) fn hoist(&mut self, variable: VariableId) {
-        let of = self.unit.program.variables[variable.index()].of;
-        let Class::Array(dimensions) = self.unit.class(of) else {
-            return;
-        };
-        let storage = self.storage(variable);
-        let name = match instance_of(self.unit.program, variable) {
-            Some(component) if component != self.component => format!(
-                "h_{}_{}",
-                self.unit.names.component(component),
-                self.unit.names.variable(variable)
-            ),
-            _ => format!("h_{}", self.unit.names.variable(variable)),
-        };
-        let Access::View(old) = self.access_of(variable) else {
-            return;
-        };
-        if old.is_typed {
-            if self.is_in_place(variable) {
-                return;
-            }
-            let Some(c_type) = self.unit.element_type(old.element) else {
-                return;
-            };
-            self.line(format!("{}const {name} = {storage};", pointer_to(&c_type)));
-            let view = self.view_in_place(&name, of);
-            self.access.insert(variable, Access::View(view));
-            return;
-        }
-        self.line(format!(
-            "const struct sr_array{dimensions} {name} = {storage};"
-        ));
-        let view = self.view_of(&name, of, true);
-        self.access.insert(variable, Access::View(view));
-    }
 }
 
 /// What a variable begins with that has no value.

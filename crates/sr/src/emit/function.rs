@@ -54,6 +54,8 @@ pub(super) struct Function<'a> {
     pub(super) allocates: bool,
     /// Whether something jumps to the end.
     pub(super) leaves: bool,
+    /// Variables of loops that are within the bounds of a dimension of an array.
+    pub(super) within: HashMap<VariableId, (VariableId, usize)>,
     /// The values that variables of loops can have where they are known.
     pub(super) ranges: HashMap<VariableId, (i64, i64)>,
     /// Temporaries and labels so far.
@@ -74,6 +76,7 @@ impl<'a> Function<'a> {
             give_back: String::new(),
             allocates: false,
             leaves: false,
+            within: HashMap::new(),
             ranges: HashMap::new(),
             numbers: 0,
         }

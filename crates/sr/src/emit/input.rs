@@ -2,7 +2,7 @@
 
 use super::function::{Function, bare};
 use super::jumps::Frame;
-use super::procs::Binding;
+use super::parameters::Binding;
 use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;

@@ -33,6 +33,14 @@ impl Function<'_> {
         }
     }
 
+    /// The head of a `do` counts, and what other processes may write is read anew: a loop may wait for them without blocking.
+    fn do_head(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
+        self.count_loop();
+        if !self.unit.options.loops && reads_shared(self.unit.program, arms, other) {
+            self.line("SR_LOOK_AGAIN();");
+        }
+    }
+
     /// `do`: again and again until no guard holds.
     pub(super) fn do_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         let number = self.number();
@@ -48,13 +56,13 @@ impl Function<'_> {
         };
         let is_left = if let Some((guard, block)) = simple {
             self.out.open(format!("while ({}) {{", bare(&guard)));
-            self.count_loop();
+            self.do_head(arms, other);
             let is_left = self.loop_body(number, |f| f.block(block));
             self.out.close("}");
             is_left
         } else {
             self.out.open("for (;;) {");
-            self.count_loop();
+            self.do_head(arms, other);
             let is_left = self.loop_body(number, |f| match arms {
                 [(guard, block), ..] if is_true(guard) => f.block(block),
                 [] => {
@@ -240,9 +248,13 @@ impl Function<'_> {
 
     /// Remembers which values a loop's variable has, if that is known and the body does not change it. Gives what was known before.
     fn note_range(&mut self, quantifier: &Quantifier, changes: &Changes) -> Option<(i64, i64)> {
+        self.within.remove(&quantifier.variable);
         let before = self.ranges.remove(&quantifier.variable);
         if changes.variables.contains(&quantifier.variable) || quantifier.step.is_some() {
             return before;
+        }
+        if let Some(dimension) = self.dimension_of(quantifier) {
+            self.within.insert(quantifier.variable, dimension);
         }
         let (first, last) = (
             self.range_of(&quantifier.first),
@@ -256,6 +268,46 @@ impl Function<'_> {
             self.ranges.insert(quantifier.variable, range);
         }
         before
+    }
+
+    /// The dimension of an array within whose bounds a loop stays: from its low bound (or a constant that is no lower) to its high bound, or back.
+    fn dimension_of(&self, quantifier: &Quantifier) -> Option<(VariableId, usize)> {
+        let (low, high) = match quantifier.is_down {
+            false => (&quantifier.first, &quantifier.last),
+            true => (&quantifier.last, &quantifier.first),
+        };
+        let (array, dimension) = bound_of(high, Predefined::Ub)?;
+        let of = self.unit.program.variables[array.index()].of;
+        let storage = self.unit.program.variables[array.index()].storage;
+        let known_low = match (self.types().flat(of).0.get(dimension)?.low, storage) {
+            // What is passed by reference has the argument's own bounds.
+            (
+                _,
+                Storage::Parameter(_, Passing::Reference) | Storage::Arm(_, Passing::Reference),
+            ) => None,
+            (Extent::Known(low), _) => Some(i64::from(low)),
+            _ => None,
+        };
+        let is_low = match (self.range_of(low), known_low) {
+            (Some((least, _)), Some(known)) => least >= known,
+            _ => bound_of(low, Predefined::Lb) == Some((array, dimension)),
+        };
+        is_low.then_some((array, dimension))
+    }
+}
+
+/// The array and dimension that a bound is asked of.
+fn bound_of(e: &Expression, function: Predefined) -> Option<(VariableId, usize)> {
+    let ExpressionKind::Predefined(asked, arguments) = &e.kind else {
+        return None;
+    };
+    match (&arguments.first()?.kind, &arguments.get(1)?.kind) {
+        (ExpressionKind::Variable(array), ExpressionKind::Constant(Constant::Ordinal(n)))
+            if *asked == function =>
+        {
+            Some((*array, usize::try_from(*n).ok()?.checked_sub(1)?))
+        }
+        _ => None,
     }
 }
 
@@ -294,4 +346,43 @@ impl Uses {
         walk_block(block, &mut uses);
         uses.0
     }
+}
+
+/// Whether guards or blocks read what outlives the code's own variables, or what they are passed by reference.
+fn reads_shared(program: &Program, arms: &[(Expression, Block)], other: Option<&Block>) -> bool {
+    struct Reads<'p> {
+        program: &'p Program,
+        found: bool,
+    }
+    impl Visitor for Reads<'_> {
+        fn expression(&mut self, expression: &Expression) {
+            self.found |= match &expression.kind {
+                ExpressionKind::Variable(id) => {
+                    let variable = &self.program.variables[id.index()];
+                    !variable.is_constant
+                        && match variable.storage {
+                            Storage::Component(_) => true,
+                            Storage::Local(_) => variable.has_address,
+                            Storage::Parameter(_, passing) | Storage::Arm(_, passing) => {
+                                passing == Passing::Reference
+                            }
+                        }
+                }
+                ExpressionKind::Dereference(_) => true,
+                _ => false,
+            };
+        }
+    }
+    let mut reads = Reads {
+        program,
+        found: false,
+    };
+    for (guard, block) in arms {
+        walk_expression(guard, &mut reads);
+        walk_block(block, &mut reads);
+    }
+    if let Some(block) = other {
+        walk_block(block, &mut reads);
+    }
+    reads.found
 }

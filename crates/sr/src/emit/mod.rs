@@ -5,13 +5,16 @@
 //! effect becomes a statement of its own, in order; what is left is a C expression without effects.
 
 mod arrays;
+mod blocks;
 mod calls;
 mod components;
 mod concurrent;
 mod conversions;
+mod creation;
 mod declarations;
 mod expressions;
 mod function;
+mod hoisting;
 mod input;
 mod invocations;
 mod jumps;
@@ -19,10 +22,12 @@ mod loops;
 mod names;
 mod operations;
 mod operators;
+mod parameters;
 mod places;
 mod predefined;
 mod procs;
 mod reading;
+mod results;
 mod signatures;
 mod statements;
 mod text;

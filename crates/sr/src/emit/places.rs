@@ -182,7 +182,11 @@ impl Function<'_> {
         all.extend(subscripts);
         let view = self.array(root);
         let values = self.plains(&all);
-        let offset = self.offset(&view, &all, &values, e.span);
+        let array = match root.kind {
+            ExpressionKind::Variable(array) => Some(array),
+            _ => None,
+        };
+        let offset = self.offset(&view, array, &all, &values, e.span);
         if all.len() >= view.dims.len() {
             let element = self.element_at(&view, &offset);
             self.place_of_element(element, e.of)
@@ -195,13 +199,16 @@ impl Function<'_> {
     fn offset(
         &mut self,
         view: &View,
+        array: Option<VariableId>,
         subscripts: &[&Expression],
         values: &[String],
         span: Span,
     ) -> String {
         let mut sum = Vec::new();
-        for ((subscript, value), dim) in subscripts.iter().zip(values).zip(&view.dims) {
-            let offset = self.offset_in(dim, subscript, value, span);
+        let all = subscripts.iter().zip(values).zip(&view.dims);
+        for (n, ((subscript, value), dim)) in all.enumerate() {
+            let is_sure = self.is_bounded(subscript, array, n) || self.is_within(subscript, dim);
+            let offset = self.offset_in(dim, is_sure, value, span);
             match dim.stride.as_str() {
                 "1" => sum.push(offset),
                 stride => sum.push(format!("{offset} * {stride}")),
@@ -217,11 +224,11 @@ impl Function<'_> {
     fn offset_in(
         &mut self,
         dim: &super::views::Dim,
-        subscript: &Expression,
+        is_sure: bool,
         value: &str,
         span: Span,
     ) -> String {
-        if !self.unit.options.checks || self.is_within(subscript, dim) {
+        if !self.unit.options.checks || is_sure {
             if let (Ok(value), Ok(low)) = (value.parse::<i64>(), dim.low.parse::<i64>()) {
                 return (value - low).to_string();
             }
@@ -237,6 +244,16 @@ impl Function<'_> {
             dim.low,
             dim.high
         )
+    }
+
+    /// Whether a subscript is the variable of a loop over just this dimension.
+    fn is_bounded(&self, subscript: &Expression, array: Option<VariableId>, n: usize) -> bool {
+        match (&subscript.kind, array) {
+            (ExpressionKind::Variable(variable), Some(array)) => {
+                self.within.get(variable) == Some(&(array, n))
+            }
+            _ => false,
+        }
     }
 
     fn is_within(&self, subscript: &Expression, dim: &super::views::Dim) -> bool {
@@ -277,7 +294,8 @@ impl Function<'_> {
             match subscript {
                 Subscript::At(e) => {
                     let value = self.plain(e);
-                    let offset = self.offset_in(dim, e, &value, span);
+                    let is_sure = self.is_within(e, dim);
+                    let offset = self.offset_in(dim, is_sure, &value, span);
                     sum.push(format!("{offset} * {}", dim.stride));
                 }
                 Subscript::Range(from, to) => {

@@ -100,6 +100,10 @@ impl Facts {
                     _ => !self.addressed.contains(variable) || !changes.lets_others_run,
                 }
             }
+            // An array's bounds never change.
+            ExpressionKind::Predefined(Predefined::Lb | Predefined::Ub, arguments) => {
+                matches!(arguments[0].kind, ExpressionKind::Variable(_))
+            }
             ExpressionKind::Binary(operator, a, b) => {
                 matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract)
                     && self.is_steady(a, changes, switches, program)

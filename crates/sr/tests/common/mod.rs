@@ -8,6 +8,7 @@
 //! # arguments: 10 "two words"                # (words between blanks)
 //! # input: a line of standard input
 //! # servers: 1                               # not run on two
+//! # waits busily: yes                        # not run cooperatively
 //! ```
 //!
 //! and, in programs that are wrong, `# wrong: part of a message` at the end of the line that the message is about.
@@ -47,6 +48,7 @@ pub struct Expected {
     pub arguments: Vec<String>,
     pub input: String,
     pub most_servers: Option<u32>,
+    pub waits_busily: bool,
 }
 
 impl Expected {
@@ -75,6 +77,7 @@ impl Expected {
                     expected.input.push_str(value);
                     expected.input.push('\n');
                 }
+                "waits busily" => expected.waits_busily = value == "yes",
                 "servers" => expected.most_servers = Some(value.trim().parse().expect("a number")),
                 _ => {}
             }
@@ -121,6 +124,13 @@ pub struct Model {
     pub settings: &'static str,
     pub has_loop_checks: bool,
     pub servers: u32,
+}
+
+impl Model {
+    /// Whether a process that neither blocks nor ends gives way.
+    pub fn preempts(self) -> bool {
+        self.settings != "model=cooperative"
+    }
 }
 
 /// Every model, and two processors.

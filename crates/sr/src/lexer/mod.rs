@@ -1,9 +1,13 @@
 //! Text into tokens. A line's end becomes a separator where the token before it may end a statement and the token after it may begin one; after `end`
 //! or `end name` it always does.
 
+mod literals;
+mod signs;
+
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 use crate::token::{Kind, Token};
+use signs::SIGNS;
 
 /// The tokens of a file, ended by [`Kind::End`], and what is wrong in it.
 pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
@@ -37,59 +41,6 @@ struct Lexer<'a> {
 
 /// What a comment begins with that says a region: to other compilers it is a comment.
 const REGION: &[u8] = b"#@ region";
-
-/// Signs, longest first, so that the first that fits is the one.
-const SIGNS: &[(&str, Kind)] = &[
-    ("||:=", Kind::ConcatenateAssign),
-    ("<<:=", Kind::ShiftLeftAssign),
-    (">>:=", Kind::ShiftRightAssign),
-    ("**:=", Kind::PowerAssign),
-    (":=:", Kind::Swap),
-    ("+:=", Kind::AddAssign),
-    ("-:=", Kind::SubtractAssign),
-    ("*:=", Kind::MultiplyAssign),
-    ("/:=", Kind::DivideAssign),
-    ("%:=", Kind::RemainderAssign),
-    ("&:=", Kind::AndAssign),
-    ("|:=", Kind::OrAssign),
-    (":=", Kind::Assign),
-    ("++", Kind::Increment),
-    ("--", Kind::Decrement),
-    ("->", Kind::Arrow),
-    ("**", Kind::Power),
-    ("//", Kind::Parallel),
-    ("<=", Kind::LessEqual),
-    (">=", Kind::GreaterEqual),
-    ("!=", Kind::NotEqual),
-    ("~=", Kind::NotEqual),
-    ("<<", Kind::ShiftLeft),
-    (">>", Kind::ShiftRight),
-    ("||", Kind::Concatenate),
-    ("[]", Kind::Box),
-    ("(", Kind::LeftParen),
-    (")", Kind::RightParen),
-    ("[", Kind::LeftBracket),
-    ("]", Kind::RightBracket),
-    ("{", Kind::LeftBrace),
-    ("}", Kind::RightBrace),
-    (".", Kind::Period),
-    ("~", Kind::Not),
-    ("@", Kind::At),
-    ("?", Kind::Question),
-    ("^", Kind::Hat),
-    ("<", Kind::Less),
-    ("=", Kind::Equal),
-    (">", Kind::Greater),
-    ("+", Kind::Plus),
-    ("-", Kind::Minus),
-    ("*", Kind::Asterisk),
-    ("/", Kind::Slash),
-    ("%", Kind::Percent),
-    ("&", Kind::And),
-    ("|", Kind::Or),
-    (",", Kind::Comma),
-    (":", Kind::Colon),
-];
 
 impl Lexer<'_> {
     /// Reads one token or one piece of white space; whether there was any.
@@ -294,179 +245,11 @@ impl Lexer<'_> {
             }
         }
     }
-
-    /// Decimal, octal (`17q`), hexadecimal (`0ffx`), or real.
-    fn number(&mut self) {
-        let start = self.at;
-        let rest = &self.text[start..];
-        let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
-        if rest[0].is_ascii_digit() && matches!(rest.get(digits), Some(b'x' | b'X')) {
-            self.at += digits + 1;
-            return self.integer(start, digits, 16);
-        }
-        let decimals = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        let octals = rest
-            .iter()
-            .take_while(|b| (b'0'..=b'7').contains(b))
-            .count();
-        if octals == decimals && octals > 0 && matches!(rest.get(octals), Some(b'q' | b'Q')) {
-            self.at += octals + 1;
-            return self.integer(start, octals, 8);
-        }
-        let length = real_length(rest);
-        if length > decimals {
-            self.at += length;
-            let text = std::str::from_utf8(&rest[..length]).unwrap_or_default();
-            // Rust reads "1." and ".5" alike; an exponent's range is that of a double.
-            return self.push(Kind::Real(text.parse().unwrap_or(f64::INFINITY)), start);
-        }
-        self.at += decimals;
-        self.integer(start, decimals, 10);
-    }
-
-    fn integer(&mut self, start: usize, digits: usize, base: u32) {
-        let text = std::str::from_utf8(&self.text[start..start + digits]).unwrap_or_default();
-        let value = u64::from_str_radix(text, base)
-            .ok()
-            .and_then(|v| u32::try_from(v).ok());
-        // A word of 32 bits in octal or hexadecimal may have its highest bit set.
-        let value = value.filter(|&v| base != 10 || i32::try_from(v).is_ok());
-        if value.is_none() {
-            self.error(
-                start,
-                "this integer is too large",
-                "integers have 32 bits: -2147483648 to 2147483647",
-            );
-        }
-        self.push(Kind::Integer(value.unwrap_or(0) as i32), start);
-    }
-
-    fn string(&mut self) {
-        let start = self.at;
-        self.at += 1;
-        let mut bytes = Vec::new();
-        loop {
-            match self.peek(0) {
-                Some(b'"') => {
-                    self.at += 1;
-                    break;
-                }
-                Some(b'\n') | None => {
-                    self.error(
-                        start,
-                        "this string does not end on its line",
-                        "close it with \", or write \\ before the end of the line, which is then part of it",
-                    );
-                    break;
-                }
-                Some(b'\\') => bytes.extend(self.escape()),
-                Some(byte) => {
-                    bytes.push(byte);
-                    self.at += 1;
-                }
-            }
-        }
-        self.push(Kind::Text(bytes), start);
-    }
-
-    fn character(&mut self) {
-        let start = self.at;
-        self.at += 1;
-        let byte = match self.peek(0) {
-            Some(b'\\') => self.escape(),
-            Some(byte) if byte != b'\n' => {
-                self.at += 1;
-                Some(byte)
-            }
-            _ => None,
-        };
-        let is_wide = self.peek(0).is_some_and(is_inner);
-        // The whole of a character that takes several bytes.
-        self.skip_while(is_inner);
-        if is_wide {
-            self.error(
-                start,
-                "a char has 8 bits, and this character needs more",
-                "use a string, or an escape such as '\\xe9'",
-            );
-        }
-        if self.peek(0) == Some(b'\'') {
-            self.at += 1;
-        } else {
-            self.error(
-                start,
-                "this character does not end",
-                "write one character between single quotes; a string has double quotes",
-            );
-        }
-        self.push(Kind::Character(byte.unwrap_or(0)), start);
-    }
-
-    /// What a backslash and what follows stand for; nothing at the end of the file.
-    fn escape(&mut self) -> Option<u8> {
-        self.at += 1;
-        let byte = self.peek(0)?;
-        self.at += 1;
-        Some(match byte {
-            b'a' => 0x07,
-            b'b' => 0x08,
-            b'e' => 0x1b,
-            b'f' => 0x0c,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 0x0b,
-            b'x' => self.digits(16, 2),
-            b'0'..=b'7' => {
-                self.at -= 1;
-                self.digits(8, 3)
-            }
-            other => other,
-        })
-    }
-
-    fn digits(&mut self, base: u32, most: usize) -> u8 {
-        let mut value = 0_u32;
-        for _ in 0..most {
-            let Some(digit) = self.peek(0).and_then(|b| char::from(b).to_digit(base)) else {
-                break;
-            };
-            value = value * base + digit;
-            self.at += 1;
-        }
-        value as u8
-    }
 }
 
 /// Whether a byte of UTF-8 goes on with a character.
 fn is_inner(byte: u8) -> bool {
     byte & 0xc0 == 0x80
-}
-
-/// Bytes of the real number that a text begins with; 0 or the digits alone if it is none.
-fn real_length(text: &[u8]) -> usize {
-    let digits = |from: usize| {
-        text[from.min(text.len())..]
-            .iter()
-            .take_while(|b| b.is_ascii_digit())
-            .count()
-    };
-    let whole = digits(0);
-    let mut length = whole;
-    if text.get(whole) == Some(&b'.') {
-        let fraction = digits(whole + 1);
-        if whole + fraction > 0 {
-            length = whole + 1 + fraction;
-        }
-    }
-    if matches!(text.get(length), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(text.get(length + 1), Some(b'+' | b'-')));
-        let exponent = digits(length + 1 + sign);
-        if exponent > 0 {
-            length += 1 + sign + exponent;
-        }
-    }
-    length
 }
 
 #[cfg(test)]

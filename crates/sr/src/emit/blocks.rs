@@ -1,0 +1,275 @@
+//! The blocks of invocations: filled in before, and read afterwards.
+
+use super::expressions::Value;
+use super::function::Function;
+use super::places::Place;
+use super::types::Class;
+use super::views::View;
+use crate::lower::has_effects;
+use crate::program::*;
+use crate::source::Span;
+
+/// Where results go that are passed back.
+pub(super) struct Return {
+    /// The number of the parameter.
+    number: usize,
+    place: Place,
+    of: TypeId,
+}
+
+/// What an argument is made of, before the block is.
+enum Given {
+    Plain(String),
+    /// Text and the room it gets.
+    Text(String, String),
+    Array(View, bool),
+    /// By reference: a C expression of the field's type.
+    Reference(String),
+}
+
+impl Function<'_> {
+    /// Makes the block of an invocation; gives the C variable that points at it, and where results go.
+    pub(super) fn make_block(
+        &mut self,
+        invocation: &Invocation,
+        is_local: bool,
+    ) -> (String, Vec<Return>) {
+        let signature = self.unit.program.signatures[invocation.signature.index()].clone();
+        let c_type = self.unit.block_type(invocation.signature);
+        let relocation = self.unit.relocation(invocation.signature);
+        let last_effect = invocation.arguments.iter().rposition(has_effects);
+        let mut given = Vec::new();
+        let mut returns = Vec::new();
+        for (n, (parameter, e)) in signature
+            .parameters
+            .iter()
+            .zip(&invocation.arguments)
+            .enumerate()
+        {
+            let is_kept = last_effect.is_some_and(|last| n < last);
+            given.push(self.given(n + 1, parameter, e, is_kept, &mut returns));
+        }
+        let at = self.at(invocation.span);
+        if is_local && relocation.is_none() {
+            let block = format!("t{}", self.number());
+            self.line(format!("{c_type} {block};"));
+            self.line(format!(
+                "sr_invocation_local(&{block}.head, sizeof {block});"
+            ));
+            let q = self.temp(&format!("{c_type} *"), &format!("&{block}"));
+            self.store_given(&q, &given, &at);
+            return (q, returns);
+        }
+        let mut bytes = format!("sizeof({c_type})");
+        for given in &mut given {
+            if let Some(room) = self.room(given) {
+                bytes.push_str(" + ");
+                bytes.push_str(&room);
+            }
+        }
+        let q = self.temp(
+            &format!("{c_type} *"),
+            &format!("({c_type} *)sr_invocation_new({at}, {bytes})"),
+        );
+        if let Some(relocation) = relocation {
+            self.line(format!("{q}->head.relocate = {relocation};"));
+            self.line(format!("char *{q}_rest = (char *)({q} + 1);"));
+        }
+        self.store_given(&q, &given, &at);
+        (q, returns)
+    }
+
+    fn given(
+        &mut self,
+        number: usize,
+        parameter: &Parameter,
+        e: &Expression,
+        is_kept: bool,
+        returns: &mut Vec<Return>,
+    ) -> Given {
+        if parameter.passing == Passing::Reference {
+            return Given::Reference(self.place_argument(e).text);
+        }
+        if parameter.passing == Passing::Value {
+            return match self.value(e) {
+                Value::Plain(text) if is_kept => {
+                    Given::Plain(self.keep(&self.unit.plain_type(e.of), &text))
+                }
+                Value::Plain(text) => Given::Plain(text),
+                Value::Text(text) => {
+                    let text = self.keep("sr_text", &text);
+                    let room = match self.maximum_of(e) {
+                        Some(maximum) => maximum,
+                        None => format!("{text}.length"),
+                    };
+                    Given::Text(text, room)
+                }
+                Value::Array(view) => Given::Array(view, true),
+            };
+        }
+        let is_copied = parameter.passing == Passing::Var;
+        let place = self.fixed_place(e);
+        let given = match &place {
+            Place::Plain(lvalue) => Given::Plain(match is_copied {
+                true => lvalue.clone(),
+                false => String::new(),
+            }),
+            Place::Text(string) => {
+                let text = match is_copied {
+                    true => self.string_value(string),
+                    false => "SR_TEXT(\"\")".into(),
+                };
+                Given::Text(text, format!("{string}.maximum"))
+            }
+            Place::Part(string, from, to) => {
+                let at = self.at(e.span);
+                let text = format!(
+                    "sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})"
+                );
+                let text = self.temp("sr_text", &text);
+                Given::Text(text.clone(), format!("{text}.length"))
+            }
+            Place::Array(view) => Given::Array(view.clone(), is_copied),
+        };
+        returns.push(Return {
+            number,
+            place,
+            of: e.of,
+        });
+        given
+    }
+
+    /// The maximum of a string that is a variable.
+    pub(super) fn maximum_of(&mut self, e: &Expression) -> Option<String> {
+        let is_variable = matches!(
+            e.kind,
+            ExpressionKind::Variable(_) | ExpressionKind::Field(..) | ExpressionKind::Index(..)
+        );
+        if !is_variable || !e.is_place() || has_effects(e) {
+            return None;
+        }
+        match self.place(e) {
+            Place::Text(string) => Some(format!("{string}.maximum")),
+            _ => None,
+        }
+    }
+
+    /// A place that stays the same whatever its subscripts become.
+    pub(super) fn fixed_place(&mut self, e: &Expression) -> Place {
+        match self.place(e) {
+            Place::Plain(lvalue) if matches!(e.kind, ExpressionKind::Variable(_)) => {
+                Place::Plain(lvalue)
+            }
+            Place::Plain(lvalue) => {
+                let pointer = super::types::pointer_to(&self.unit.plain_type(e.of));
+                let name = self.temp(&pointer, &format!("&{lvalue}"));
+                Place::Plain(format!("(*{name})"))
+            }
+            Place::Text(string) => Place::Text(self.temp("sr_string", &string)),
+            Place::Part(string, from, to) => {
+                let from = self.temp("sr_int", &from);
+                let to = self.temp("sr_int", &to);
+                Place::Part(string, from, to)
+            }
+            Place::Array(view) => {
+                let name = self.view_name(&view);
+                let mut fixed = self.view_of(&name, e.of, false);
+                fixed.most = view.most;
+                Place::Array(fixed)
+            }
+        }
+    }
+
+    /// The bytes that a parameter needs behind the struct.
+    fn room(&mut self, given: &mut Given) -> Option<String> {
+        match given {
+            Given::Text(_, room) => Some(format!("SR_ROOM(SR_STRING_BYTES({room}))")),
+            Given::Array(view, _) => {
+                let bytes = self.element_bytes(view);
+                let name = self.view_name(view);
+                let count = view.dims.len();
+                *view = View {
+                    whole: Some(name.clone()),
+                    ..view.clone()
+                };
+                Some(format!("SR_ROOM(sr_elements({count}, {name}.d) * {bytes})"))
+            }
+            _ => None,
+        }
+    }
+
+    fn store_given(&mut self, q: &str, given: &[Given], at: &str) {
+        for (n, given) in given.iter().enumerate() {
+            let field = format!("{q}->a{}", n + 1);
+            match given {
+                Given::Plain(text) if text.is_empty() => {
+                    self.line(format!("memset(&{field}, 0, sizeof {field});"));
+                }
+                Given::Plain(text) | Given::Reference(text) => {
+                    self.line(format!("{field} = {};", super::function::bare(text)));
+                }
+                Given::Text(text, room) => self.line(format!(
+                    "{field} = sr_put_string({at}, &{q}_rest, {text}, {room});"
+                )),
+                Given::Array(view, is_copied) => {
+                    let name = view.whole.clone().unwrap_or_default();
+                    let bytes = self.element_bytes(view);
+                    let count = view.dims.len();
+                    self.line(format!(
+                        "{field}.data = sr_put_array({at}, &{q}_rest, {count}, {bytes}, {field}.d, {name}.data, {name}.d, {});",
+                        u8::from(*is_copied)
+                    ));
+                    if self.unit.element_type(view.element).is_none() {
+                        self.line(format!("{field}.most = {};", view.most));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Copies what an answered block passes back.
+    pub(super) fn take_returns(&mut self, q: &str, returns: &[Return], span: Span) {
+        for given in returns {
+            let field = format!("{q}->a{}", given.number);
+            let value = match self.unit.class(given.of) {
+                Class::Plain => Value::Plain(field),
+                Class::Text => Value::Text(self.string_value(&field)),
+                Class::Array(_) => Value::Array(self.view_of(&field, given.of, false)),
+            };
+            self.store(&given.place, &value, span);
+        }
+    }
+
+    /// The result in an answered block, as a value that outlives it.
+    pub(super) fn take_result(
+        &mut self,
+        q: &str,
+        signature: SignatureId,
+        span: Span,
+    ) -> Option<Value> {
+        let result = self.unit.program.signatures[signature.index()]
+            .result
+            .clone()?;
+        let field = format!("{q}->result");
+        let at = self.at(span);
+        let name = match self.unit.class(result.of) {
+            Class::Plain => self.temp(&self.unit.plain_type(result.of), &field),
+            Class::Text => {
+                self.allocates = true;
+                self.temp("sr_text", &format!("sr_take_text({at}, {field})"))
+            }
+            Class::Array(count) => {
+                self.allocates = true;
+                let c_type = format!("struct sr_array{count}");
+                let view = self.view_of(&field, result.of, false);
+                let bytes = self.packed_bytes(&view);
+                let name = self.temp(&c_type, &field);
+                self.line(format!(
+                    "{name}.data = sr_take_array({at}, {count}, {bytes}, {name}.data, {name}.d);"
+                ));
+                name
+            }
+        };
+        Some(self.named_value(&name, result.of))
+    }
+}
