@@ -13,11 +13,13 @@ trap 'rm -rf "$out"' EXIT
 classes() {
     build=$1 model=$2
     shift 2
-    ANTIPHON_SR=model=$model valgrind --tool=callgrind --callgrind-out-file="$out/$build" "$here/$program.$build" "$@" >"$out/answer" 2>"$out/log" || {
+    ANTIPHON_SR=model=$model valgrind --tool=callgrind --dump-instr=yes --compress-pos=no --compress-strings=no \
+        --callgrind-out-file="$out/$build" "$here/$program.$build" "$@" >"$out/answer" 2>"$out/log" || {
         cat "$out/log" >&2
         exit 1
     }
-    callgrind_annotate --threshold=100 "$out/$build" | awk -v executable="$program.$build" -f "$here/classes.awk"
+    nm -n "$here/$program.$build" >"$out/symbols"
+    awk -v executable="/$program.$build" -f "$here/classes.awk" "$out/symbols" "$out/$build"
 }
 
 unchecked=$(classes unchecked cooperative "$@")
@@ -28,6 +30,6 @@ echo "$unchecked $plain $counted" | awk -v elapsed="$(($(date +%s%N) - began))" 
     work = $1
     bounds = $5 > $1 ? $5 - $1 : 0
     loops = $9 > $5 ? $9 - $5 : 0
-    printf "@@ run elapsed_ns=%d work=%d bounds=%d loops=%d semaphores=%d scheduling=%d libraries=%d\n", \
+    printf "@@ run elapsed_ns=%s work=%.0f bounds=%.0f loops=%.0f semaphores=%.0f scheduling=%.0f libraries=%.0f\n", \
         elapsed, work, bounds, loops, $10, $11, $12
 }'
