@@ -6,6 +6,7 @@ use antiphon_lab::run::RunError;
 use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
 use antiphon_lab::suite::SuiteError;
+use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
 /// How a verb ended.
@@ -80,6 +81,12 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     }
     if let Some(error) = cause.downcast_ref::<BuildError>() {
         return Some(of_build(error));
+    }
+    if let Some(error) = cause.downcast_ref::<SrBuildError>() {
+        return Some(match error {
+            SrBuildError::NotLinked { .. } => Exit::Misuse,
+            _ => Exit::Missing,
+        });
     }
     let missing = cause.is::<Missing>() || cause.is::<std::io::Error>();
     missing.then_some(Exit::Missing)

@@ -75,7 +75,9 @@ impl<S: Servers> Drop for Entered<S> {
 }
 
 /// Goes back to code that may be switched anywhere; a tick that waited comes first.
+// Not inlined: it would keep what calls it from being inlined.
 #[cold]
+#[inline(never)]
 fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
     if server.tick.get() {
         one_more(&server.tally().deferred_ticks);
@@ -90,6 +92,17 @@ fn leave_to_sliceable<S: Servers>(server: &Server<S>) {
 pub struct Sleeper<S: Servers> {
     fiber: NonNull<Fiber<S>>,
     parking: u64,
+}
+
+/// Addresses in a server that generated code uses by itself. They hold as long as the server serves.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// [`Fibers::local`] of the fiber that runs.
+    pub local: *const *mut (),
+    /// The polls that are left until a switch: who counts them down calls [`Fibers::poll_is_up`] at zero.
+    pub budget: *mut i64,
+    /// The count of P operations.
+    pub p_operations: *mut u64,
 }
 
 impl<S: Servers> Sleeper<S> {
@@ -258,12 +271,14 @@ impl<S: Servers> Fibers<S> {
         unsafe { server.running().as_ref() }.local.set(local);
     }
 
-    /// Where the calling OS thread's server keeps [`Fibers::local`] of the fiber that runs, and the polls that are left until a switch:
-    /// for generated code, which reads the one and counts down the other by itself, and calls [`Fibers::poll_is_up`] at zero. Both
-    /// addresses hold as long as the server serves.
-    pub fn places() -> (*const *mut (), *mut i64) {
+    /// What generated code uses of the calling OS thread's server by itself.
+    pub fn places() -> Places {
         let server = server::<S>();
-        (server.local.as_ptr(), server.budget.as_ptr())
+        Places {
+            local: server.local.as_ptr(),
+            budget: server.budget.as_ptr(),
+            p_operations: server.tally().p_operations.as_ptr(),
+        }
     }
 
     /// Leaves the run-time for one that entered it and forgot what it got.
@@ -279,7 +294,7 @@ impl<S: Servers> Fibers<S> {
     /// What generated code calls when it has counted down to zero.
     #[inline(always)]
     pub fn poll_is_up() {
-        poll_is_up(server::<S>());
+        switch_by_poll(server::<S>());
     }
 
     /// Counts so far, over all servers.
@@ -344,6 +359,11 @@ impl<S: Servers> Fibers<S> {
 
 #[cold]
 fn poll_is_up<S: Servers>(server: &Server<S>) {
+    switch_by_poll(server);
+}
+
+#[inline(always)]
+fn switch_by_poll<S: Servers>(server: &Server<S>) {
     let was_busy = server.is_busy.replace(true);
     let is_tick = server.tick.get() || server.shared.policy.quantum().is_some();
     let cause = if is_tick { Cause::Tick } else { Cause::Budget };

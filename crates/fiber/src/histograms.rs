@@ -19,8 +19,7 @@ const DIGITS: u8 = 2;
 
 impl Histograms {
     pub(crate) fn new() -> Histograms {
-        let empty =
-            || Histogram::new_with_max(MOST_NS, DIGITS).expect("such bounds are allowed");
+        let empty = || Histogram::new_with_max(MOST_NS, DIGITS).expect("such bounds are allowed");
         Histograms {
             ready_to_run_ns: empty(),
             turn_ns: empty(),

@@ -49,7 +49,7 @@ mod timers;
 
 pub use counters::Counters;
 pub use fiber::Wait;
-pub use fibers::{Entered, Fibers, ManyServers, OneServer, Sleeper};
+pub use fibers::{Entered, Fibers, ManyServers, OneServer, Places, Sleeper};
 pub use histograms::Histograms;
 pub use line::Line;
 pub use os::{Bed, OsThreads};

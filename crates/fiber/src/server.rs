@@ -31,6 +31,7 @@ pub struct Server<S: Servers> {
     pub(crate) tick: Cell<bool>,
     /// Polls until the next switch.
     pub(crate) budget: Cell<i64>,
+    tally: NonNull<Tally>,
     /// What a switch by count, or a yield, sets it to.
     full_budget: i64,
     /// Whether a director chooses.
@@ -58,8 +59,10 @@ impl<S: Servers> Server<S> {
     pub(crate) fn new(shared: S::Ref<Shared<S>>, number: usize) -> Server<S> {
         let budget = shared.policy.budget();
         let is_directed = shared.director.is_some();
+        let tally = NonNull::from(&shared.tallies[number]);
         Server {
             shared,
+            tally,
             number,
             current: Cell::new(None),
             is_busy: Cell::new(true),
@@ -112,7 +115,8 @@ impl<S: Servers> Server<S> {
     /// What it counts.
     #[inline]
     pub(crate) fn tally(&self) -> &Tally {
-        &self.shared.tallies[self.number]
+        // SAFETY: in `shared`, which lives as long as its servers and does not move its tallies.
+        unsafe { self.tally.as_ref() }
     }
 
     #[inline]

@@ -90,11 +90,12 @@ extern const struct sr_program sr_the_program;
 
 /* ---- entering the run-time where it may switch -------------------------------------------------------------------------------------- */
 
-/* A processor predicts returns by the calls it saw; a call that comes back on another stack spoils that, at some 30 ns a switch. All calls that may switch therefore
- * are made by one instruction of the library (sr_gate_stub), whose return is always predicted, since it is the same. We jump there with the
- * address to come back to in a register, and come back by a jump. The stub uses the stack below us: no red zone. */
+/* A processor predicts returns by the calls it saw. A switch between a call and its return spoils that, at some 30 ns. So what may switch is not called: we jump
+ * into the library (sr_gate_stub) with the address to go on at in a register, and it leaves by a jump, too. Nothing in between returns across a
+ * switch. The library uses the stack below us: no red zone. Elsewhere than on x86-64 it is called. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SR_PLAIN_CALLS)
-SR_INLINE intptr_t sr_gate(const void *function, intptr_t a, intptr_t b, intptr_t c, intptr_t d)
+#define SR_GATED(name) SR_RT(gate_##name)
+SR_INLINE intptr_t sr_gate(void (*function)(void), intptr_t a, intptr_t b, intptr_t c, intptr_t d)
 {
     register intptr_t f __asm__("rax") = (intptr_t)function;
     register intptr_t p0 __asm__("rdi") = a;
@@ -104,23 +105,24 @@ SR_INLINE intptr_t sr_gate(const void *function, intptr_t a, intptr_t b, intptr_
     __asm__ volatile("leaq 1f(%%rip), %%r10\n\tjmp sr_gate_stub\n1:"
                      : "+r"(f), "+r"(p0), "+r"(p1), "+r"(p2), "+r"(p3)
                      :
-                     : "r8", "r9", "r10", "r11", "memory", "cc", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)",
-                       "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
-                       "xmm13", "xmm14", "xmm15");
+                     : "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "st", "st(1)", "st(2)", "st(3)",
+                       "st(4)", "st(5)", "st(6)", "st(7)", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     return f;
 }
 #else
-SR_INLINE intptr_t sr_gate(const void *function, intptr_t a, intptr_t b, intptr_t c, intptr_t d)
+#define SR_GATED(name) SR_RT(name)
+SR_INLINE intptr_t sr_gate(void (*function)(void), intptr_t a, intptr_t b, intptr_t c, intptr_t d)
 {
     return ((intptr_t(*)(intptr_t, intptr_t, intptr_t, intptr_t))function)(a, b, c, d);
 }
 #endif
-/* What the gate calls. Their parameters are what the functions below give it; they are not called otherwise. */
-void SR_RT(call)(void), SR_RT(receive)(void), SR_RT(class_enter)(void), SR_RT(class_wait)(void), SR_RT(co_wait)(void);
-void SR_RT(create)(void), SR_RT(destroy)(void), SR_RT(need_global)(void), SR_RT(stop)(void);
-void SR_RT(p)(void), SR_RT(p_wait)(void), SR_RT(yield_now)(void), SR_RT(nap)(void), SR_RT(set_priority)(void), SR_RT(region)(void);
-void SR_RT(loop_is_up)(void), SR_RT(leave_external)(void);
-#define SR_GATE(name, a, b, c, d) sr_gate((const void *)SR_RT(name), (intptr_t)(a), (intptr_t)(b), (intptr_t)(c), (intptr_t)(d))
+/* What the gate goes to. Their parameters are what the functions below give it; they are not called otherwise. */
+void SR_GATED(call)(void), SR_GATED(receive)(void), SR_GATED(class_enter)(void), SR_GATED(class_wait)(void), SR_GATED(co_wait)(void);
+void SR_GATED(create)(void), SR_GATED(destroy)(void), SR_GATED(need_global)(void), SR_GATED(stop)(void);
+void SR_GATED(p)(void), SR_GATED(p_wait)(void), SR_GATED(yield_now)(void), SR_GATED(nap)(void), SR_GATED(set_priority)(void);
+void SR_GATED(region)(void), SR_GATED(loop_is_up)(void), SR_GATED(leave_external)(void);
+#define SR_GATE(name, a, b, c, d) sr_gate(SR_GATED(name), (intptr_t)(a), (intptr_t)(b), (intptr_t)(c), (intptr_t)(d))
 
 /* ---- errors ------------------------------------------------------------------------------------------------------------------------- */
 
@@ -349,6 +351,7 @@ struct sr_dimension {
     struct sr_array##n {                                                                                                                       \
         char *data;                                                                                                                            \
         struct sr_dimension d[n];                                                                                                              \
+        int32_t most; /* of strings whose maximum is computed: that */                                                                         \
     }
 SR_ARRAY(1);
 SR_ARRAY(2);
@@ -516,9 +519,8 @@ int32_t sr_getarg(int32_t number, struct sr_target);
 
 /* ---- for generated code ---------------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of a string variable, struct { int32_t length; char data[maximum]; }, and the other way round. */
+/* Bytes of a string variable, struct { int32_t length; char data[maximum]; }. */
 #define SR_STRING_BYTES(maximum) (((int64_t)(maximum) + 7) & ~(int64_t)3)
-#define SR_STRING_MAXIMUM(bytes) ((int32_t)((bytes)-4))
 /* Bytes rounded up to where anything may begin. */
 #define SR_ROOM(bytes) (((int64_t)(bytes) + 15) & ~(int64_t)15)
 /* The string variable at an address, as arrays have it. */
@@ -741,7 +743,7 @@ void SR_RT(ops_free)(struct sr_op *, int64_t count);
 /* Tells the run-time that these operations end with the instance. For each op or array of ops that lives as long as the instance. */
 void SR_RT(instance_ops)(struct sr_instance *, struct sr_op *, int64_t count);
 /* new(op(...)): an input operation. Serves it by sr_receive or an `in`. destroy cap. */
-sr_cap SR_RT(op_create)(sr_at, struct sr_instance *, const char *name);
+sr_cap SR_RT(op_create)(sr_at, struct sr_instance *, const char *name, struct sr_class *); /* a class of its own if that is 0 */
 void SR_RT(op_destroy)(sr_at, sr_cap);
 void SR_RT(class_init)(struct sr_class *);
 struct sr_class *SR_RT(class_new)(sr_at);    /* of operations of a block */
@@ -858,6 +860,13 @@ SR_INLINE sr_bool sr_is_among(const struct sr_invocation *i, const struct sr_op 
 {
     return (uintptr_t)i->op.op - (uintptr_t)first < (uintptr_t)count * sizeof *first;
 }
+/* A capability to take input from: noop is one from which nothing ever comes. */
+SR_INLINE sr_cap sr_cap_not_null(sr_at at, sr_cap cap)
+{
+    if (SR_UNLIKELY(!cap.op && !cap.serial))
+        sr_abort(at, "attempted input from a null capability");
+    return cap;
+}
 /* The class of an operation that input statements service. */
 SR_INLINE struct sr_class *sr_class_of(sr_at at, sr_cap cap)
 {
@@ -879,31 +888,37 @@ SR_INLINE void sr_invocation_region(struct sr_invocation *i, int32_t region) { i
 
 /* ---- semaphores --------------------------------------------------------------------------------------------------------------------- */
 
-#if !defined(SR_MANY) && defined(__x86_64__) && defined(__GNUC__)
-/* Single instructions, so that no tick comes between looking at the value and changing it. */
-extern uint64_t sr1_p_operations;
-void sr1_v_wake(struct sr_semaphore *);
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Single instructions, so that neither a tick nor another server comes between looking at the value and changing it. */
+#ifdef SR_MANY
+#define SR_ATOMIC "lock "
+extern __thread uint64_t *srn_p_operations;
+#else
+#define SR_ATOMIC ""
+extern uint64_t *sr1_p_operations;
+#endif
+void SR_RT(v_wake)(struct sr_semaphore *);
+/* P. Switches if it blocks. */
 SR_INLINE void sr_p(sr_at at, struct sr_semaphore *s)
 {
     _Bool is_below;
-    __asm__ volatile("addq $1, %0" : "+m"(sr1_p_operations) : : "cc");
-    __asm__ volatile("subl $1, %0" : "+m"(s->value), "=@ccs"(is_below) : : "memory");
+    __asm__ volatile("addq $1, %0" : "+m"(*SR_RT(p_operations)) : : "cc");
+    __asm__ volatile(SR_ATOMIC "subl $1, %0" : "+m"(s->value), "=@ccs"(is_below) : : "memory");
     if (SR_UNLIKELY(is_below))
         SR_GATE(p_wait, at, s, 0, 0);
 }
+/* V. Never switches; hands over to who waits longest. */
 SR_INLINE void sr_v(sr_at at, struct sr_semaphore *s)
 {
     (void)at;
     _Bool is_awaited;
-    __asm__ volatile("addl $1, %0" : "+m"(s->value), "=@ccle"(is_awaited) : : "memory");
+    __asm__ volatile(SR_ATOMIC "addl $1, %0" : "+m"(s->value), "=@ccle"(is_awaited) : : "memory");
     if (SR_UNLIKELY(is_awaited))
-        sr1_v_wake(s);
+        SR_RT(v_wake)(s);
 }
 #else
 void SR_RT(v)(struct sr_semaphore *);
-/* P. Switches if it blocks. */
 SR_INLINE void sr_p(sr_at at, struct sr_semaphore *s) { SR_GATE(p, at, s, 0, 0); }
-/* V. Never switches; hands over to who waits longest. */
 SR_INLINE void sr_v(sr_at at, struct sr_semaphore *s) { (void)at; SR_RT(v)(s); }
 #endif
 

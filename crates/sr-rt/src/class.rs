@@ -12,7 +12,7 @@ use antiphon_fiber::{Fibers, Lock, Servers, Threads};
 use crate::flavour::Flavour;
 use crate::invocation;
 use crate::layout::{At, Invocation, Op};
-use crate::process::{Process, Waits};
+use crate::process::{self, Process, Waits};
 use crate::semaphore::Semaphore;
 
 /// A class, in the memory of `struct sr_class`.
@@ -218,7 +218,7 @@ impl<S: Flavour> Class<S> {
                 if next.is_null() {
                     return;
                 }
-                let is_killed = (*next).is_killed;
+                let is_killed = process::is_killed(next);
                 if !is_killed {
                     self.is_held = true;
                     (*next).holds = self;
@@ -404,7 +404,7 @@ impl<S: Flavour> Class<S> {
                 if process.is_null() {
                     return;
                 }
-                if (*process).is_killed {
+                if process::is_killed(process) {
                     Semaphore::v(&raw mut (*process).private);
                 } else {
                     (*it).entering.push(process);

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use crate::layout::{At, name_of};
-use crate::{ending, options, report};
+use crate::{ending, options, process, report};
 
 /// "file f, line n".
 pub fn place(at: At) -> String {
@@ -21,6 +21,7 @@ pub fn place(at: At) -> String {
 
 /// Ends the program with a message.
 pub fn abort(at: At, message: &str) -> ! {
+    process::die_if_killed();
     let text = if at.is_null() {
         format!("RTS abort: {message}\n")
     } else {

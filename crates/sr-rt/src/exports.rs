@@ -12,6 +12,8 @@ use antiphon_fiber::{Fibers, Many, One, Region, Threads};
 use crate::class::Class;
 use crate::co::Co;
 use crate::flavour::Flavour;
+#[cfg(target_arch = "x86_64")]
+use crate::gate;
 use crate::layout::{
     At, Cap, Code, Component, Dimension, Instance, Invocation, Name, Op, OpTarget, ProcessHead,
     kind,
@@ -22,9 +24,13 @@ use crate::{arena, arrays, ending, errors, files, instance, invocation, memory, 
 
 /// Defines each function twice, with the names of both flavours.
 macro_rules! export {
-    ($($(#[$doc:meta])* fn $name:ident<S>($($parameter:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
-        $($(#[$doc])* #[inline(always)] #[allow(unused_unsafe)] unsafe fn $name<S: Flavour>($($parameter: $type),*) $(-> $result)? { unsafe { $body } })*
-        mod one {
+    ($one:ident $many:ident $(fn $name:ident<S>($($parameter:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+        $(#[inline(always)]
+        #[allow(unused_unsafe, reason = "some bodies need it")]
+        unsafe fn $name<S: Flavour>($($parameter: $type),*) $(-> $result)? {
+            unsafe { $body }
+        })*
+        mod $one {
             use super::*;
             type S = One;
             $(#[unsafe(export_name = concat!("sr1_", stringify!($name)))]
@@ -32,7 +38,7 @@ macro_rules! export {
                 unsafe { super::$name::<S>($($parameter),*) }
             })*
         }
-        mod many {
+        mod $many {
             use super::*;
             type S = Many;
             $(#[unsafe(export_name = concat!("srn_", stringify!($name)))]
@@ -43,8 +49,78 @@ macro_rules! export {
     };
 }
 
+/// The same for functions that may switch, and once more for the gate, which they leave by a jump.
+macro_rules! export_gated {
+    ($(fn $name:ident<S>($($parameter:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+        export! { called_one called_many $(fn $name<S>($($parameter: $type),*) $(-> $result)? $body)* }
+        #[cfg(target_arch = "x86_64")]
+        mod gated_one {
+            use super::*;
+            type S = One;
+            $(#[unsafe(export_name = concat!("sr1_gate_", stringify!($name)))]
+            unsafe extern "C" fn $name(a: usize, b: usize, c: usize, d: usize, saved: *const u64) -> ! {
+                gated!(super::$name::<S>, a b c d saved, $($parameter: $type),*)
+            })*
+        }
+        #[cfg(target_arch = "x86_64")]
+        mod gated_many {
+            use super::*;
+            type S = Many;
+            $(#[unsafe(export_name = concat!("srn_gate_", stringify!($name)))]
+            unsafe extern "C" fn $name(a: usize, b: usize, c: usize, d: usize, saved: *const u64) -> ! {
+                gated!(super::$name::<S>, a b c d saved, $($parameter: $type),*)
+            })*
+        }
+    };
+}
+
+/// The body of a function for the gate: its parameters come as words.
+#[cfg(target_arch = "x86_64")]
+macro_rules! gated {
+    ($function:expr, $a:ident $b:ident $c:ident $d:ident $saved:ident, $($parameter:ident: $type:ty),*) => {{
+        #[allow(unused_mut, unused_variables, reason = "not all have parameters")]
+        let mut words = [$a, $b, $c, $d].into_iter();
+        $(let $parameter = <$type as Word>::from_word(words.next().unwrap_or_default());)*
+        unsafe {
+            let result = $function($($parameter),*);
+            gate::leave($saved, result.into_word())
+        }
+    }};
+}
+
+/// What fits a register.
+#[cfg(target_arch = "x86_64")]
+trait Word {
+    fn from_word(word: usize) -> Self;
+    fn into_word(self) -> usize;
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! words {
+    ($([$($generic:ident)?] $type:ty: $word:ident => $from:expr, $value:ident => $into:expr;)*) => {
+        $(impl $(<$generic>)? Word for $type {
+            #[inline(always)]
+            fn from_word($word: usize) -> Self { $from }
+            #[inline(always)]
+            fn into_word(self) -> usize { let $value = self; $into }
+        })*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+words! {
+    [T] *mut T: word => word as *mut T, value => value as usize;
+    [T] *const T: word => word as *const T, value => value as usize;
+    [] usize: word => word, value => value;
+    [] u32: word => word as u32, value => value as usize;
+    [] i32: word => word as i32, value => value as u32 as usize;
+    [] bool: word => word as u8 != 0, value => usize::from(value);
+    [] (): _word => (), _value => 0;
+}
+
 // SAFETY of everything below: generated code calls it as `include/sr.h` says; pointers are of the kinds that it says.
 export! {
+    plain_one plain_many
     // Memory.
     fn allocate_more<S>(at: At, bytes: i64) -> *mut c_void {
         let _entered = Fibers::<S>::enter();
@@ -93,7 +169,7 @@ export! {
         let _entered = Fibers::<S>::enter();
         instance::with_processes::<S, _>(of, |inner| inner.ops.push((first, count)));
     }
-    fn op_create<S>(at: At, of: *mut Instance, name: Name) -> Cap { ops::create::<S>(at, of, name) }
+    fn op_create<S>(at: At, of: *mut Instance, name: Name, class: *mut Class<S>) -> Cap { ops::create::<S>(at, of, name, class) }
     fn op_destroy<S>(at: At, cap: Cap) { ops::destroy::<S>(at, cap); }
     fn class_init<S>(class: *mut Class<S>) { class.write(Class::new()); }
     fn class_new<S>(_at: At) -> *mut Class<S> {
@@ -118,7 +194,6 @@ export! {
         let _entered = Fibers::<S>::enter();
         invocation::free(block);
     }
-    fn call<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::call::<S>(at, block) }
     fn send<S>(at: At, block: *mut Invocation) { invocation::send::<S>(at, block); }
     fn reply<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::reply::<S>(at, block) }
     fn forward<S>(at: At, block: *mut Invocation, next: *mut Invocation) -> *mut Invocation {
@@ -127,19 +202,10 @@ export! {
     fn finish<S>(_at: At, block: *mut Invocation) { invocation::finish::<S>(block); }
 
     // Input.
-    fn receive<S>(at: At, op: *mut Op, serial: u32, has_else: bool) -> *mut Invocation {
-        ops::receive::<S>(at, Cap { op, serial }, has_else)
-    }
-    fn class_enter<S>(at: At, class: *mut Class<S>, has_else: bool) {
-        Class::enter(class, at, ptr::null(), has_else);
-    }
-    fn class_wait<S>(at: At, class: *mut Class<S>) { Class::wait(class, at, ptr::null()); }
     fn class_take<S>(class: *mut Class<S>, block: *mut Invocation) { Class::take(class, block); }
     fn class_leave<S>(class: *mut Class<S>) { Class::leave(class); }
 
     // Semaphores.
-    fn p<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p(semaphore, at); }
-    fn p_wait<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p_wait(semaphore, at); }
     fn v<S>(semaphore: *mut Semaphore<S>) { Semaphore::v(semaphore); }
     fn v_wake<S>(semaphore: *mut Semaphore<S>) { Semaphore::v_wake(semaphore); }
 
@@ -160,18 +226,39 @@ export! {
         let _entered = Fibers::<S>::enter();
         Co::done(co, at, arm);
     }
-    fn co_wait<S>(at: At, co: *mut Co<S>) -> *mut Invocation { Co::wait(co, at) }
     fn co_end<S>(co: *mut Co<S>) { Co::end(co); }
 
     // Components.
+    fn reply_body<S>(at: At) { instance::reply::<S>(at); }
+
+    // Processes.
+    fn priority<S>() -> i32 { Fibers::<S>::priority() }
+    fn age<S>() -> i32 { Fibers::<S>::now().as_millis() as i32 }
+    fn enter_external<S>() {
+        // Let go of in `leave_external`.
+        std::mem::forget(Fibers::<S>::enter());
+        files::flush_standard_output();
+    }
+}
+
+// SAFETY: as above.
+export_gated! {
+    fn call<S>(at: At, block: *mut Invocation) -> *mut Invocation { invocation::call::<S>(at, block) }
+    fn receive<S>(at: At, op: *mut Op, serial: u32, has_else: bool) -> *mut Invocation {
+        ops::receive::<S>(at, Cap { op, serial }, has_else)
+    }
+    fn class_enter<S>(at: At, class: *mut Class<S>, has_else: bool) {
+        Class::enter(class, at, ptr::null(), has_else);
+    }
+    fn class_wait<S>(at: At, class: *mut Class<S>) { Class::wait(class, at, ptr::null()); }
+    fn p<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p(semaphore, at); }
+    fn p_wait<S>(at: At, semaphore: *mut Semaphore<S>) { Semaphore::p_wait(semaphore, at); }
+    fn co_wait<S>(at: At, co: *mut Co<S>) -> *mut Invocation { Co::wait(co, at) }
     fn create<S>(at: At, component: *const Component, parameters: *const c_void, bytes: usize) -> *mut Instance {
         instance::create::<S>(at, component, parameters, bytes)
     }
     fn destroy<S>(at: At, of: *mut Instance, serial: u32) { instance::destroy::<S>(at, of, serial); }
     fn need_global<S>(at: At, component: *const Component) { instance::need_global::<S>(at, component); }
-    fn reply_body<S>(at: At) { instance::reply::<S>(at); }
-
-    // Processes.
     fn yield_now<S>(at: At) {
         (*S::this()).head.at = at;
         Fibers::<S>::yield_now();
@@ -188,20 +275,17 @@ export! {
         (*S::this()).head.at = at;
         Fibers::<S>::set_priority(priority);
     }
-    fn priority<S>() -> i32 { Fibers::<S>::priority() }
-    fn age<S>() -> i32 { Fibers::<S>::now().as_millis() as i32 }
     fn stop<S>(at: At, code: i32) { ending::stop::<S>(at, code) }
     fn region<S>(at: At, region: i32) {
         (*S::this()).head.at = at;
         Fibers::<S>::set_region(Region(region.unsigned_abs() as usize));
     }
     fn loop_is_up<S>() { Fibers::<S>::poll_is_up(); }
-    fn enter_external<S>() {
-        // Let go of in `leave_external`.
-        std::mem::forget(Fibers::<S>::enter());
-        files::flush_standard_output();
+    fn leave_external<S>() {
+        // What the function printed by C's own means belongs before what the program prints next.
+        libc::fflush(ptr::null_mut());
+        Fibers::<S>::leave();
     }
-    fn leave_external<S>() { Fibers::<S>::leave(); }
 }
 
 #[unsafe(export_name = "srn_self")]

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use antiphon_fiber::{Entered, Fibers, Many, One, Servers, Threads};
+use antiphon_fiber::{Entered, Fibers, Many, One, Places, Servers, Threads};
 
 use crate::options;
 use crate::process::Process;
@@ -72,15 +72,9 @@ static mut sr1_self_place: *const *mut () = std::ptr::null();
 /// Where generated code counts loops.
 #[unsafe(no_mangle)]
 static mut sr1_budget: *mut i64 = std::ptr::null_mut();
-/// P operations that generated code did by itself.
+/// Where generated code counts the P operations that it does by itself.
 #[unsafe(no_mangle)]
-static mut sr1_p_operations: u64 = 0;
-
-/// P operations that were not counted by the servers.
-pub fn inline_p_operations() -> u64 {
-    // SAFETY: read by the one server's OS thread, or at the end.
-    unsafe { (&raw const sr1_p_operations).read() }
-}
+static mut sr1_p_operations: *mut u64 = std::ptr::null_mut();
 
 impl Flavour for One {
     #[inline(always)]
@@ -97,11 +91,12 @@ impl Flavour for One {
     }
 
     fn settle() {
-        let (local, budget) = Fibers::<One>::places();
+        let places = Fibers::<One>::places();
         // SAFETY: one OS thread.
         unsafe {
-            (&raw mut sr1_self_place).write(local);
-            (&raw mut sr1_budget).write(budget);
+            (&raw mut sr1_self_place).write(places.local);
+            (&raw mut sr1_budget).write(places.budget);
+            (&raw mut sr1_p_operations).write(places.p_operations);
         }
         HAS_BEGUN.store(true, Ordering::Relaxed);
     }
@@ -119,7 +114,7 @@ impl Flavour for Many {
     }
 
     fn settle() {
-        keep_budget_of_thread(Fibers::<Many>::places().1);
+        keep_places_of_thread(Fibers::<Many>::places());
         HAS_BEGUN.store(true, Ordering::Relaxed);
     }
 }
@@ -133,39 +128,44 @@ pub fn prepare_many() {
     OF_MANY.get_or_init(Runtime::new);
 }
 
-/// The calling OS thread's place of `__thread int64_t *srn_budget`. Thread-local statics with C names are not stable in Rust: the assembler defines it.
+/// Keeps the places of the calling OS thread's server in `__thread` variables of the contract. Thread-local statics with C names are not stable in Rust:
+/// the assembler defines them.
 #[cfg(target_arch = "x86_64")]
-fn keep_budget_of_thread(budget: *mut i64) {
+fn keep_places_of_thread(places: Places) {
     unsafe extern "C" {
-        fn sr_budget_of_thread() -> *mut *mut i64;
+        fn sr_places_of_thread() -> *mut [*mut u64; 2];
     }
-    // SAFETY: the calling OS thread's own variable, which lives as long as the thread.
-    unsafe { *sr_budget_of_thread() = budget };
+    // SAFETY: the calling OS thread's own variables, which live as long as the thread.
+    unsafe { *sr_places_of_thread() = [places.budget.cast(), places.p_operations] };
 }
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
     ".section .tbss,\"awT\",@nobits",
+    ".p2align 3",
     ".globl srn_budget",
     ".type srn_budget, @object",
     ".size srn_budget, 8",
-    ".p2align 3",
     "srn_budget: .zero 8",
+    ".globl srn_p_operations",
+    ".type srn_p_operations, @object",
+    ".size srn_p_operations, 8",
+    "srn_p_operations: .zero 8",
     ".text",
-    ".type sr_budget_of_thread, @function",
-    "sr_budget_of_thread:",
+    ".type sr_places_of_thread, @function",
+    "sr_places_of_thread:",
     "    mov rax, fs:0",
     "    add rax, [rip + srn_budget@GOTTPOFF]",
     "    ret",
-    ".size sr_budget_of_thread, . - sr_budget_of_thread",
+    ".size sr_places_of_thread, . - sr_places_of_thread",
 );
 
 /// Elsewhere generated code asks each time.
 #[cfg(not(target_arch = "x86_64"))]
-fn keep_budget_of_thread(_budget: *mut i64) {}
+fn keep_places_of_thread(_places: Places) {}
 
 #[cfg(not(target_arch = "x86_64"))]
 #[unsafe(no_mangle)]
 extern "C" fn srn_budget_of_thread() -> *mut i64 {
-    Fibers::<Many>::places().1
+    Fibers::<Many>::places().budget
 }

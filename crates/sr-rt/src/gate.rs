@@ -1,23 +1,46 @@
-//! The one instruction that calls what may switch.
+//! The way into what may switch, and out of it, without a call and a return.
 //!
-//! A processor keeps a stack of the return addresses of the calls it saw, and predicts each return by it. When a call comes back on another fiber's stack the
-//! prediction is wrong, unless all such calls return to the same address. They do: generated code jumps here, and goes on by a jump.
+//! A processor keeps a stack of the return addresses of the calls that it saw, and predicts each return by it. The switch itself is a return to the server,
+//! predicted by the server's call; a call on the fiber's side that is open meanwhile would come in between, and its return would be predicted
+//! wrong as well. So generated code jumps here, and the functions it jumps to leave by a jump: all calls in them have returned when they switch, as
+//! everything that leads to the switch is inlined.
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
-    // rax: the function; rdi, rsi, rdx, rcx: its parameters; r10: where to go on. The caller's stack may end anywhere.
+    // rax: the function; rdi, rsi, rdx, rcx: its parameters; r10: where to go on. The caller's stack may end anywhere, and the caller has nothing in
+    // other registers but rbp. The function's fifth parameter is what `leave` needs.
     ".p2align 4",
     ".globl sr_gate_stub",
     ".hidden sr_gate_stub",
     ".type sr_gate_stub, @function",
     "sr_gate_stub:",
     "    push rbp",
-    "    mov rbp, rsp",
     "    push r10",
+    "    mov r8, rsp",
     "    and rsp, -16",
-    "    call rax",
-    "    mov r10, [rbp - 8]",
-    "    leave",
-    "    jmp r10",
+    // In place of the return address: the stack of a function is aligned so.
+    "    push 0",
+    "    jmp rax",
     ".size sr_gate_stub, . - sr_gate_stub",
 );
+
+/// Goes back to generated code with a result.
+///
+/// # Safety
+/// `saved` is the fifth parameter that the gate gave the calling function, which owns nothing any more.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub unsafe fn leave(saved: *const u64, result: usize) -> ! {
+    // SAFETY: what the stub pushed.
+    unsafe {
+        std::arch::asm!(
+            "mov rsp, {saved}",
+            "pop r10",
+            "pop rbp",
+            "jmp r10",
+            saved = in(reg) saved,
+            in("rax") result,
+            options(noreturn),
+        )
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use antiphon_fiber::{Fibers, Lock, Servers, Threads};
 
@@ -366,11 +367,12 @@ pub unsafe fn destroy<S: Flavour>(at: At, of: *mut Instance, serial: u32) {
         }
         (*of).serial = S::runtime().serial();
         run_final::<S>(at, of);
+        // First, so that those that run on other servers do not take the end of their operations for an error.
+        kill_processes::<S>(of);
         let ended = with_processes::<S, _>(of, |inner| std::mem::take(&mut inner.ops));
         for (ops, count) in ended {
             ops::end::<S>(ops, count);
         }
-        kill_processes::<S>(of);
         let this = S::this();
         let (is_mine, is_over) = with_processes::<S, _>(of, |inner| {
             inner.is_destroyed = true;
@@ -394,8 +396,8 @@ unsafe fn kill_processes<S: Flavour>(of: *mut Instance) {
         with_processes::<S, _>(of, |inner| {
             let mut process = inner.first;
             while !process.is_null() {
-                if process != this && !(*process).is_killed {
-                    (*process).is_killed = true;
+                if process != this && !process::is_killed(process) {
+                    (*process).is_killed.store(true, Ordering::Relaxed);
                     if let Some(fiber) = (*process).fiber {
                         fiber.kill();
                     }

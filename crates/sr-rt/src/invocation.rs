@@ -120,8 +120,7 @@ pub unsafe fn call<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocatio
         (*block).is_replied = false;
         if (*op).kind == kind::PROC {
             drop(entered);
-            // In the caller's own process, as generated code that is called by generated code.
-            return code_of(op, at)((*op).instance, block);
+            return call_here(this, at, op, block);
         }
         let mut answer: *mut Invocation = ptr::null_mut();
         (*block).caller = this.cast();
@@ -138,6 +137,25 @@ pub unsafe fn call<S: Flavour>(at: At, block: *mut Invocation) -> *mut Invocatio
         );
         // Written by who replied, before the V.
         (&raw const answer).read_volatile()
+    }
+}
+
+/// Runs a proc in the caller's own process, as generated code that is called by generated code. Reports name the proc meanwhile, as original SR's do.
+#[inline(always)]
+unsafe fn call_here<S: Flavour>(
+    this: *mut Process<S>,
+    at: At,
+    op: *mut Op,
+    block: *mut Invocation,
+) -> *mut Invocation {
+    unsafe {
+        let (name, role) = ((*this).name, (*this).role);
+        (*this).name = (*op).name;
+        (*this).role = Role::Proc;
+        let block = code_of(op, at)((*op).instance, block);
+        (*this).name = name;
+        (*this).role = role;
+        block
     }
 }
 

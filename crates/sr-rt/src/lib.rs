@@ -6,6 +6,14 @@
 //!
 //! Generated code hands over raw pointers. The invariants are the contract's: each module says at its head which of them its `unsafe` rests on.
 
+#![cfg_attr(
+    test,
+    allow(
+        dead_code,
+        reason = "tests have a `main` of their own, and ours is what uses the rest"
+    )
+)]
+
 mod arena;
 mod arrays;
 mod class;

@@ -1,7 +1,6 @@
 //! `new` and `free`, and the memory that lives as long as an instance.
 
 use std::ffi::c_void;
-use std::ptr;
 
 use antiphon_fiber::{Fibers, Lock, Threads};
 
@@ -77,7 +76,7 @@ pub unsafe fn allocate_in<S: Flavour>(at: At, of: *mut Instance, bytes: i64) -> 
     }
     // SAFETY: calloc: large blocks come from the kernel, zeroed when they are touched.
     let block = unsafe { libc::calloc(1, (bytes as usize).max(1)) };
-    if block == ptr::null_mut() {
+    if block.is_null() {
         exhausted(at, bytes);
     }
     // SAFETY: by the contract.

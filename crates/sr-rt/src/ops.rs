@@ -89,14 +89,23 @@ pub unsafe fn free<S: Flavour>(ops: *mut Op, count: i64) {
     spare.entry(count).or_default().push(ops);
 }
 
-/// new(op(...)): an input operation with a class of its own.
+/// new(op(...)): an input operation of a class, or with one of its own if that is null.
 ///
 /// # Safety
-/// The instance lives, or is null.
-pub unsafe fn create<S: Flavour>(at: At, of: *mut Instance, name: Name) -> Cap {
+/// The instance lives, or is null; the class lives as long as the operation.
+pub unsafe fn create<S: Flavour>(
+    at: At,
+    of: *mut Instance,
+    name: Name,
+    class: *mut Class<S>,
+) -> Cap {
     let _entered = Fibers::<S>::enter();
     let op = allocate::<S>(at, 1);
-    let class = Box::into_raw(Box::new(Class::<S>::new()));
+    let class = if class.is_null() {
+        Box::into_raw(Box::new(Class::<S>::new()))
+    } else {
+        class
+    };
     let target = OpTarget {
         class: class.cast(),
     };
@@ -144,7 +153,7 @@ pub unsafe fn pending<S: Flavour>(at: At, cap: Cap) -> i32 {
             kind::INPUT => (*op).pending,
             kind::SEMAPHORE => {
                 let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
-                (*semaphore).value.max(0)
+                (*semaphore).value().max(0)
             }
             _ => 0,
         }
@@ -204,7 +213,7 @@ unsafe fn receive_token<S: Flavour>(
 ) -> *mut crate::layout::Invocation {
     unsafe {
         let semaphore: *mut Semaphore<S> = (*op).target.semaphore.cast();
-        if has_else && (*semaphore).value <= 0 {
+        if has_else && (*semaphore).value() <= 0 {
             return ptr::null_mut();
         }
         Semaphore::p(semaphore, at);

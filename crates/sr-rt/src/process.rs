@@ -2,13 +2,14 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use antiphon_fiber::{Birth, Detached, Fibers, Lock, Region, Servers, Word};
+use antiphon_fiber::{Birth, Detached, Fibers, Lock, Many, One, Region, Servers, Word};
 
 use crate::arena;
 use crate::class::Class;
 use crate::errors;
-use crate::flavour::Flavour;
+use crate::flavour::{self, Flavour};
 use crate::instance;
 use crate::layout::{Arena, At, Instance, Name, ProcessHead};
 use crate::options;
@@ -56,7 +57,8 @@ pub struct Process<S: Servers> {
     pub private: Semaphore<S>,
     /// Known once it has begun.
     pub fiber: Option<Detached<S>>,
-    pub is_killed: bool,
+    /// Set by who destroys its instance, on any server.
+    pub is_killed: AtomicBool,
     /// Of a process that waits for access to a class: whether its input statement has an else.
     pub has_else: bool,
     /// The next that waits for the same class.
@@ -85,7 +87,7 @@ fn take<S: Flavour>() -> *mut Process<S> {
             instance: ptr::null_mut(),
             private: Semaphore::new(ptr::null(), 0),
             fiber: None,
-            is_killed: false,
+            is_killed: AtomicBool::new(false),
             has_else: false,
             next_waiting: ptr::null_mut(),
             holds: ptr::null_mut(),
@@ -118,8 +120,8 @@ pub unsafe fn start<S: Flavour>(
         (*process).waits_for = Waits::Nothing;
         (*process).instance = instance;
         (*process).fiber = None;
-        (*process).is_killed = false;
-        (*process).private.value = 0;
+        (*process).is_killed.store(false, Ordering::Relaxed);
+        (*process).private.reset();
         (*process).number = S::runtime().processes.add(1);
         if !instance.is_null() {
             instance::enlist(instance, process);
@@ -153,7 +155,7 @@ unsafe fn begin<S: Flavour>(process: *mut Process<S>) -> bool {
         }
         instance::with_processes::<S, _>((*process).instance, |_| {
             (*process).fiber = Some(Fibers::<S>::this());
-            !(*process).is_killed
+            !is_killed(process)
         })
     }
 }
@@ -184,6 +186,32 @@ pub unsafe fn generated<S: Flavour, T>(code: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Whether a process may not run any more.
+///
+/// # Safety
+/// The descriptor of a process.
+#[inline]
+pub unsafe fn is_killed<S: Flavour>(process: *const Process<S>) -> bool {
+    // SAFETY: descriptors are never unmapped.
+    unsafe { &(*process).is_killed }.load(Ordering::Relaxed)
+}
+
+/// Ends the calling process if it was killed while it ran: what it comes upon is no error of the program then.
+pub fn die_if_killed() {
+    fn look<S: Flavour>() {
+        let this = S::this();
+        // SAFETY: the caller's own descriptor.
+        if !this.is_null() && unsafe { is_killed(this) } {
+            die::<S>();
+        }
+    }
+    match () {
+        () if !flavour::has_begun() => {}
+        () if options::is_many() => look::<Many>(),
+        () => look::<One>(),
+    }
+}
+
 /// A killed process is gone.
 pub fn discarded<S: Flavour>(process: *mut ()) {
     if !process.is_null() {
@@ -196,7 +224,7 @@ pub fn discarded<S: Flavour>(process: *mut ()) {
 pub fn die<S: Flavour>() -> ! {
     let this = Fibers::<S>::this();
     // SAFETY: the caller's own descriptor.
-    unsafe { (*S::this()).is_killed = true };
+    unsafe { &(*S::this()).is_killed }.store(true, Ordering::Relaxed);
     loop {
         // SAFETY: it was killed with its instance, and nobody waits for what is on its stack.
         unsafe { this.kill() };

@@ -7,7 +7,7 @@ use antiphon_fiber::{Lock, Many, One, Overflow};
 use crate::flavour::{self, Flavour};
 use crate::instance;
 use crate::layout::{Name, Program, name_of};
-use crate::process::{Process, Role, Waits};
+use crate::process::{self, Process, Role, Waits};
 use crate::semaphore::Semaphore;
 use crate::{errors, options};
 
@@ -53,9 +53,13 @@ pub fn blocked<S: Flavour>() -> Vec<String> {
     let all = S::runtime().instances.lock().all.clone();
     let mut lines = Vec::new();
     for of in all {
+        // A global's processes have ended with it: that they serve is why it is there.
+        if unsafe { !(*(*of).component).global.is_null() } {
+            continue;
+        }
         unsafe {
             instance::each::<S>(of, |process| {
-                if (*process).is_killed {
+                if process::is_killed(process) {
                     return;
                 }
                 if let Some(name) = name(process) {

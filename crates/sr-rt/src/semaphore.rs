@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use antiphon_fiber::{Event, Fibers, Line, Lock, Servers, Threads, Wait};
 
@@ -11,11 +12,12 @@ use crate::process::Waits;
 
 /// A semaphore, in the memory of `struct sr_semaphore`.
 ///
-/// The value is below zero by the number of processes that wait. With one server generated code counts it by single instructions, and comes here only to wait or
-/// to wake; a tick may come between its instruction and us, so that a V finds nobody in the line yet: it leaves a credit.
+/// The value is below zero by the number of processes that wait, or are about to. Who counts it down below zero waits; who counts it up to zero or below
+/// wakes the first, or leaves a credit if that one is not in the line yet. Generated code counts by itself, by single instructions, and comes here
+/// only to wait or to wake: a tick or another server may come in between.
 #[repr(C)]
 pub struct Semaphore<S: Servers> {
-    pub value: i32,
+    value: AtomicI32,
     reserved: i32,
     name: Name,
     state: S::Lock<State<S>>,
@@ -39,7 +41,7 @@ fn waits() -> Wait {
 impl<S: Flavour> Semaphore<S> {
     pub fn new(name: Name, value: i32) -> Self {
         Semaphore {
-            value,
+            value: AtomicI32::new(value),
             reserved: 0,
             name,
             state: S::Lock::new(State {
@@ -47,6 +49,29 @@ impl<S: Flavour> Semaphore<S> {
                 credits: 0,
             }),
         }
+    }
+
+    /// The value; below zero if processes wait.
+    #[inline]
+    pub fn value(&self) -> i32 {
+        self.value.load(Ordering::SeqCst)
+    }
+
+    /// Nobody waits: for a descriptor that is used again.
+    pub fn reset(&self) {
+        self.value.store(0, Ordering::SeqCst);
+    }
+
+    /// Changes the value; gives the new one.
+    #[inline(always)]
+    fn count(&self, by: i32) -> i32 {
+        if S::SEVERAL {
+            return self.value.fetch_add(by, Ordering::SeqCst) + by;
+        }
+        // One server, and no tick while the run-time is at work: nobody else counts.
+        let value = self.value.load(Ordering::Relaxed) + by;
+        self.value.store(value, Ordering::Relaxed);
+        value
     }
 
     /// P.
@@ -57,18 +82,12 @@ impl<S: Flavour> Semaphore<S> {
     pub unsafe fn p(it: *mut Self, at: At) {
         let _entered = Fibers::<S>::enter();
         Fibers::<S>::note(Event::P);
-        // SAFETY: by the contract; the value belongs to the lock.
-        let mut state = unsafe { &*it }.state.lock();
+        // SAFETY: by the contract.
         unsafe {
-            (*it).value -= 1;
-            if (*it).value >= 0 {
-                return;
+            if (*it).count(-1) < 0 {
+                Self::p_wait(it, at);
             }
-            Self::note_wait(at, Waits::Semaphore(it.cast()));
         }
-        Fibers::<S>::note(Event::BlockedP);
-        Fibers::<S>::line_up(&mut state.line, waits());
-        Fibers::<S>::park(state);
     }
 
     /// P of the run-time's own, on a process's private semaphore.
@@ -78,17 +97,12 @@ impl<S: Flavour> Semaphore<S> {
     #[inline(always)]
     pub unsafe fn wait(it: *mut Self, at: At, waits_for: Waits) {
         let _entered = Fibers::<S>::enter();
-        // SAFETY: by the contract; the value belongs to the lock.
-        let mut state = unsafe { &*it }.state.lock();
+        // SAFETY: by the contract.
         unsafe {
-            (*it).value -= 1;
-            if (*it).value >= 0 {
-                return;
+            if (*it).count(-1) < 0 {
+                Self::line_up(it, at, waits_for);
             }
-            Self::note_wait(at, waits_for);
         }
-        Fibers::<S>::line_up(&mut state.line, waits());
-        Fibers::<S>::park(state);
     }
 
     /// P whose value was counted down by its caller, below zero.
@@ -98,6 +112,13 @@ impl<S: Flavour> Semaphore<S> {
     #[inline(always)]
     pub unsafe fn p_wait(it: *mut Self, at: At) {
         let _entered = Fibers::<S>::enter();
+        Fibers::<S>::note(Event::BlockedP);
+        // SAFETY: by the contract.
+        unsafe { Self::line_up(it, at, Waits::Semaphore(it.cast())) };
+    }
+
+    #[inline(always)]
+    unsafe fn line_up(it: *mut Self, at: At, waits_for: Waits) {
         // SAFETY: by the contract.
         let mut state = unsafe { &*it }.state.lock();
         if state.credits > 0 {
@@ -105,8 +126,7 @@ impl<S: Flavour> Semaphore<S> {
             return;
         }
         // SAFETY: by the contract.
-        unsafe { Self::note_wait(at, Waits::Semaphore(it.cast())) };
-        Fibers::<S>::note(Event::BlockedP);
+        unsafe { Self::note_wait(at, waits_for) };
         Fibers::<S>::line_up(&mut state.line, waits());
         Fibers::<S>::park(state);
     }
@@ -130,12 +150,10 @@ impl<S: Flavour> Semaphore<S> {
     #[inline]
     pub unsafe fn v(it: *mut Self) {
         let _entered = Fibers::<S>::enter();
-        // SAFETY: by the contract; the value belongs to the lock.
-        let state = unsafe { &*it }.state.lock();
+        // SAFETY: by the contract.
         unsafe {
-            (*it).value += 1;
-            if (*it).value <= 0 {
-                Self::wake(it, state);
+            if (*it).count(1) <= 0 {
+                Self::wake(it, (*it).state.lock());
             }
         }
     }
@@ -160,10 +178,10 @@ impl<S: Flavour> Semaphore<S> {
                 return Fibers::<S>::wake(sleeper);
             }
             // It is woken to be gone; what it took from the value comes back.
-            unsafe { (*it).value += 1 };
+            unsafe { (*it).count(1) };
             Fibers::<S>::wake(sleeper);
         }
-        if unsafe { (*it).value } <= 0 {
+        if unsafe { (*it).value() } <= 0 {
             state.credits += 1;
         }
     }

@@ -31,7 +31,7 @@ fn refuse(message: &str) -> ! {
 unsafe extern "C" fn main(count: c_int, arguments: *mut *mut c_char) -> c_int {
     scan::keep_arguments(count, arguments);
     // SAFETY: defined by generated code.
-    let program = unsafe { &*(&raw const sr_the_program) };
+    let program = unsafe { &sr_the_program };
     if program.version != VERSION {
         refuse("this program was compiled with another version of sr.h: compile it again");
     }
@@ -119,7 +119,7 @@ fn begin<S: Flavour>() {
     // SAFETY: a process of no instance; the main component is static.
     unsafe {
         process::start::<S>(at, ptr::null_mut(), ptr::null(), Role::System, move |_| {
-            instance::create::<S>(at, (*(&raw const sr_the_program)).main, ptr::null(), 0);
+            instance::create::<S>(at, sr_the_program.main, ptr::null(), 0);
         });
     }
 }

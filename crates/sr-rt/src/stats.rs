@@ -2,16 +2,13 @@
 
 use antiphon_fiber::{Counters, Fibers, Histograms, Many, One};
 
-use crate::flavour::inline_p_operations;
 use crate::options;
 
 fn counters() -> (Counters, Option<Histograms>) {
     if options::is_many() {
         (Fibers::<Many>::counters(), Fibers::<Many>::histograms())
     } else {
-        let mut counters = Fibers::<One>::counters();
-        counters.p_operations += inline_p_operations();
-        (counters, Fibers::<One>::histograms())
+        (Fibers::<One>::counters(), Fibers::<One>::histograms())
     }
 }
 

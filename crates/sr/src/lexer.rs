@@ -15,6 +15,7 @@ pub fn lex(sources: &Sources, file: u32) -> (Vec<Token>, Vec<Diagnostic>) {
         diagnostics: Vec::new(),
         has_line_end: false,
         is_in_region: false,
+        ignores_regions: sources.ignores_regions(),
     };
     while lexer.step() {}
     lexer.push_end();
@@ -31,6 +32,7 @@ struct Lexer<'a> {
     has_line_end: bool,
     /// Whether we are in a comment that says a region.
     is_in_region: bool,
+    ignores_regions: bool,
 }
 
 /// What a comment begins with that says a region: to other compilers it is a comment.
@@ -179,6 +181,7 @@ impl Lexer<'_> {
         let rest = &self.text[self.at..];
         let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
         !self.is_in_region
+            && !self.ignores_regions
             && rest.starts_with(REGION)
             && !rest.get(REGION.len()).is_some_and(is_word)
     }
@@ -352,7 +355,7 @@ impl Lexer<'_> {
                     self.error(
                         start,
                         "this string does not end on its line",
-                        "close it with \", or continue the line with \\",
+                        "close it with \", or write \\ before the end of the line, which is then part of it",
                     );
                     break;
                 }
@@ -399,7 +402,7 @@ impl Lexer<'_> {
         self.push(Kind::Character(byte.unwrap_or(0)), start);
     }
 
-    /// What a backslash and what follows stand for; nothing for a line's end.
+    /// What a backslash and what follows stand for; nothing at the end of the file.
     fn escape(&mut self) -> Option<u8> {
         self.at += 1;
         let byte = self.peek(0)?;
@@ -413,7 +416,6 @@ impl Lexer<'_> {
             b'r' => b'\r',
             b't' => b'\t',
             b'v' => 0x0b,
-            b'\n' => return None,
             b'x' => self.digits(16, 2),
             b'0'..=b'7' => {
                 self.at -= 1;

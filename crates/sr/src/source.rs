@@ -60,7 +60,11 @@ pub(crate) struct Part {
 
 /// The files of a program.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(Vec<Source>);
+pub struct Sources {
+    files: Vec<Source>,
+    /// Whether comments that say a region are no more than comments.
+    ignores_regions: bool,
+}
 
 /// A file's content as text.
 pub(crate) fn decoded(bytes: Vec<u8>) -> String {
@@ -141,9 +145,9 @@ impl Written {
 impl Sources {
     /// Adds a file; gives its number.
     pub fn add(&mut self, path: impl AsRef<Path>, bytes: Vec<u8>) -> u32 {
-        self.0
+        self.files
             .push(Source::new(path.as_ref().to_path_buf(), decoded(bytes)));
-        self.0.len() as u32 - 1
+        self.files.len() as u32 - 1
     }
 
     /// Adds a file that was written in another notation, as the SR text that was made from it.
@@ -159,18 +163,28 @@ impl Sources {
             source: Source::new(path.to_path_buf(), written),
             parts,
         }));
-        self.0.push(source);
-        self.0.len() as u32 - 1
+        self.files.push(source);
+        self.files.len() as u32 - 1
     }
 
     /// All files, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Source> {
-        self.0.iter()
+        self.files.iter()
+    }
+
+    /// From now on, comments that say a region are read as comments.
+    pub fn ignore_regions(&mut self) {
+        self.ignores_regions = true;
+    }
+
+    /// Whether comments that say a region are read as comments.
+    pub(crate) fn ignores_regions(&self) -> bool {
+        self.ignores_regions
     }
 
     /// A file by its number.
     pub fn file(&self, number: u32) -> &Source {
-        &self.0[number as usize]
+        &self.files[number as usize]
     }
 
     /// The text of a part.

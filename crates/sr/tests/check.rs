@@ -205,7 +205,14 @@ fn bodies_may_stand_apart() {
     assert_eq!(said(&[body, specification, main]), [""; 0]);
     assert_eq!(
         said(&[specification, main]),
-        ["1: the body of R is missing = name the file that has it on the command line, too"]
+        ["3: the body of R is missing = name the file that has it on the command line, too"]
+    );
+    assert_eq!(
+        said(&[
+            specification,
+            "resource main()\n import R\n var r: cap R\n r := null\nend\n"
+        ]),
+        [""; 0]
     );
     assert_eq!(
         said(&[body, "resource main()\nend\n"]),
@@ -260,6 +267,8 @@ fn extending_inherits_operations_and_all_else() {
         ]),
         ["3: \"Base\" has no body: it is there to be extended"]
     );
+    let constants = "resource A\n const X := EOF\nend\nresource main\n const EOF := 'x'\n extend A\nbody main()\n var c: char := X\n c := X\nend\n";
+    assert_eq!(said(&[constants]), [""; 0]);
     assert_eq!(
         said(&["global G\nend\nresource main\n extend G\nbody main()\nend\n"]),
         ["4: \"G\" is a global, and only a resource can be extended = import it: import G"]
@@ -390,6 +399,26 @@ fn operations_of_one_input_statement_are_a_class() {
     assert_ne!(class("a"), class("d"));
     assert_eq!(p.classes[class("e").index()].home, Home::Component);
     assert_eq!(p.components[0].classes.len(), p.classes.len());
+}
+
+#[test]
+fn capabilities_that_one_input_statement_takes_from_are_a_class() {
+    let p = program(&[
+        "resource main()\nop a(int), b(int), c()\nvar x: cap (int) := a, y := new(op (int))\nreceive b(z0)\nin x(i) -> skip [] y(i) -> skip ni\nreceive c()\nend\n"
+            .replace("receive b(z0)", "var z0: int; receive b(z0)")
+            .as_str(),
+    ]);
+    let Service::Input(class) = service_of(&p, "a") else {
+        panic!("a is serviced otherwise");
+    };
+    assert_eq!(p.components[0].dynamic, Some(class));
+    assert_ne!(service_of(&p, "b"), Service::Input(class));
+    let one = "resource main()\nvar y := new(op (int))\nin y(i) -> skip ni\nend\n";
+    assert_eq!(program(&[one]).components[0].dynamic, None);
+    let many = "resource main()\nvar y[3]: cap (int)\nin (j := 1 to 3) y[j](i) -> skip ni\nend\n";
+    let p = program(&[many]);
+    assert!(p.components[0].dynamic.is_some());
+    assert_eq!(p.components[0].classes.len(), 1);
 }
 
 #[test]

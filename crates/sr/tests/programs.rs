@@ -7,7 +7,8 @@ use common::{Expected, MODELS, built, programs, run};
 #[test]
 fn programs_print_what_they_should_under_every_model() {
     let mut failures = String::new();
-    for file in programs("programs") {
+    let files = [programs("programs"), programs("notations")].concat();
+    for file in files {
         let expected = Expected::of(&std::fs::read_to_string(&file).unwrap());
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         for model in MODELS {

@@ -31,14 +31,8 @@ pub fn run(options: &Sr) -> Result<Exit> {
 
 fn run_program(options: &Run) -> Result<Exit> {
     let (files, arguments) = options.files_and_arguments()?;
-    let input = Input::read(&files, options.program.notation)?;
-    let Some(built) = built(
-        &input,
-        &options.program,
-        &options.execution,
-        String::new(),
-    )?
-    else {
+    let input = read(&files, &options.program, &options.execution)?;
+    let Some(built) = built(&input, &options.program, &options.execution, String::new())? else {
         return Ok(Exit::No);
     };
     let mut settings = std::env::var(VARIABLE).unwrap_or_default();
@@ -65,6 +59,14 @@ fn run_program(options: &Run) -> Result<Exit> {
     })
 }
 
+fn read(files: &[PathBuf], program: &Program, execution: &Execution) -> Result<Input> {
+    let mut input = Input::read(files, program.notation)?;
+    if !execution.regions {
+        input.sources.ignore_regions();
+    }
+    Ok(input)
+}
+
 /// What a signal tells of an SR program.
 fn explanation(number: i32) -> &'static str {
     match number {
@@ -77,7 +79,7 @@ fn explanation(number: i32) -> &'static str {
 }
 
 fn build(options: &Build) -> Result<Exit> {
-    let input = Input::read(&options.files, options.program.notation)?;
+    let input = read(&options.files, &options.program, &options.execution)?;
     let output = options.output.as_deref();
     match options.emit {
         Some(Emitted::Sr) => {
@@ -153,7 +155,10 @@ fn built(
         flags: flags(),
     };
     let cache = Cache::of_user().folder().join("sr");
-    let decisive = format!("{:?} {}", program.main, program.omit_checks);
+    let decisive = format!(
+        "{:?} {} {}",
+        program.main, program.omit_checks, execution.regions
+    );
     let job = Job::new(&cache, &input.sources, &decisive, linking)?;
     if let Some(found) = job.cached() {
         say_all(&found.warnings);

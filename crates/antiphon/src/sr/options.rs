@@ -134,7 +134,7 @@ pub struct Execution {
 
     /// Keep the regions that comments `#@ region` put processes into: one processor and one process at a time for each
     #[arg(long)]
-    regions: bool,
+    pub regions: bool,
 
     /// Processors
     #[arg(long, default_value = "1", value_name = "N")]
@@ -148,9 +148,13 @@ pub struct Execution {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 
-    /// Make everything random repeatable
+    /// Where random numbers begin, unless the program says that itself
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    seed: Option<f64>,
+
+    /// Run in virtual time, with the next process drawn at random from this seed: the same seed gives the same run
+    #[arg(long, value_name = "N", conflicts_with = "servers")]
+    schedule: Option<u64>,
 
     /// Bytes of each process's stack
     #[arg(long, value_name = "BYTES")]
@@ -200,13 +204,13 @@ impl Execution {
         let mut add = |name: &str, value: Option<String>| {
             settings.extend(value.map(|value| format!("{name}={value}")))
         };
-        add("regions", self.regions.then(|| "on".to_owned()));
         add("stats", self.stats.map(|stats| stats.to_string()));
         add(
             "trace",
             self.trace.as_ref().map(|file| file.display().to_string()),
         );
         add("seed", self.seed.map(|seed| seed.to_string()));
+        add("schedule", self.schedule.map(|seed| format!("seed:{seed}")));
         add("stack", self.stack.map(|bytes| bytes.to_string()));
         settings
     }

@@ -20,7 +20,10 @@ pub fn run(processors: usize) -> Option<Costs> {
 }
 
 fn build() -> Option<PathBuf> {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/rivals/goroutines.go");
+    let source = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../fiber/benches/rivals/goroutines.go"
+    );
     let program = std::env::temp_dir().join(format!("antiphon-goroutines-{}", std::process::id()));
     let status = Command::new("go")
         .args(["build", "-o"])

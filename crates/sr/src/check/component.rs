@@ -3,7 +3,7 @@
 use crate::program::*;
 use crate::source::Span;
 use crate::syntax;
-use crate::syntax::{Body, ComponentKind, Item, ItemKind, Passing};
+use crate::syntax::{ComponentKind, Item, ItemKind, Passing};
 
 use super::scope::{Meaning, Scopes};
 use super::{Checker, NO_CODE, Place, Progress};
@@ -17,12 +17,13 @@ impl Checker<'_> {
                 name: unit.head.name.text.clone(),
                 span: unit.head.name.span,
                 is_global,
-                is_abstract: unit.body.is_none() && unit.head.body == Body::None,
+                is_abstract: unit.body.is_none(),
                 imports: Vec::new(),
                 parameters: Vec::new(),
                 variables: Vec::new(),
                 operations: Vec::new(),
                 classes: Vec::new(),
+                dynamic: None,
                 procs: Vec::new(),
                 body: None,
                 last: None,
@@ -87,11 +88,16 @@ impl Checker<'_> {
                 Some(declarator) => (declarator.name.text.clone(), declarator.name.span),
                 None => (String::new(), parameter.of.span),
             };
+            // Without a body there is no code whose parameter it could be.
+            let storage = match self.code {
+                NO_CODE => Storage::Component(self.component),
+                code => Storage::Parameter(code, Passing::Value),
+            };
             let variable = self.variable(Variable {
                 name,
                 span,
                 of: checked.of,
-                storage: Storage::Parameter(self.code, Passing::Value),
+                storage,
                 is_constant: false,
                 has_address: false,
             });

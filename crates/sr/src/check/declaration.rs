@@ -6,7 +6,22 @@ use crate::syntax::{Declarator, ObjectGroup};
 
 use super::Checker;
 use super::scope::Meaning;
-use super::walk::{Node, each_of_expression};
+
+/// Looks for variables of a component's instance.
+struct OfInstance<'v> {
+    variables: &'v [Variable],
+    component: ComponentId,
+    is_met: bool,
+}
+
+impl Visitor for OfInstance<'_> {
+    fn expression(&mut self, expression: &Expression) {
+        if let ExpressionKind::Variable(variable) = expression.kind {
+            let storage = self.variables[variable.index()].storage;
+            self.is_met |= storage == Storage::Component(self.component);
+        }
+    }
+}
 
 impl Checker<'_> {
     /// `var` or `const` with what is declared.
@@ -19,7 +34,8 @@ impl Checker<'_> {
         }
     }
 
-    fn object(
+    /// One name of a group, with the type of the group if that has one.
+    pub(super) fn object(
         &mut self,
         is_constant: bool,
         declarator: &Declarator,
@@ -191,16 +207,13 @@ impl Checker<'_> {
         let Some(value) = value else {
             return;
         };
-        let mut is_bound = false;
-        each_of_expression(value, &mut |node| {
-            if let Node::Expression(part) = node
-                && let ExpressionKind::Variable(variable) = part.kind
-            {
-                let storage = self.program.variables[variable.index()].storage;
-                is_bound |= storage == Storage::Component(self.component);
-            }
-        });
-        if is_bound {
+        let mut instance = OfInstance {
+            variables: &self.program.variables,
+            component: self.component,
+            is_met: false,
+        };
+        walk_expression(value, &mut instance);
+        if instance.is_met {
             self.error_with(
                 value.span,
                 "others cannot see this value: it is made of constants that each instance computes",

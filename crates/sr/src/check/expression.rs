@@ -6,6 +6,7 @@ use crate::syntax;
 use crate::syntax::{BasicType, Literal, UnaryOperator};
 
 use super::Checker;
+use super::pair::MISSING;
 use super::scope::Meaning;
 
 impl Checker<'_> {
@@ -292,7 +293,7 @@ impl Checker<'_> {
         let constant = match self.kind(of) {
             Type::Wrong => return self.wrong(span),
             Type::Real if is_high => Constant::Real(f64::MAX),
-            Type::Real => Constant::Real(-f64::MAX),
+            Type::Real => Constant::Real(f64::MIN_POSITIVE),
             Type::Int if is_high => Constant::Ordinal(i32::MAX),
             Type::Int => Constant::Ordinal(i32::MIN),
             Type::Bool => Constant::Ordinal(i32::from(is_high)),
@@ -521,6 +522,14 @@ impl Checker<'_> {
                 return self.wrong(span);
             }
         };
+        if self.units[component.index()].is_incomplete() {
+            self.error_with(
+                name.span,
+                format!("the body of {} is missing", name.text),
+                MISSING,
+            );
+            return self.wrong(span);
+        }
         if self.program.components[component.index()].is_abstract {
             return self.refuse(
                 name.span,

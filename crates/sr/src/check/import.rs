@@ -2,8 +2,9 @@
 
 use crate::program::*;
 use crate::source::Span;
-use crate::syntax::Name;
+use crate::syntax::{ItemKind, Name};
 
+use super::pair::MISSING;
 use super::scope::Meaning;
 use super::{Checker, Progress};
 
@@ -17,7 +18,7 @@ impl Checker<'_> {
         self.error_with(
             name.span,
             format!("there is no component \"{}\"", name.text),
-            "name the file that has it on the command line, too",
+            MISSING,
         );
         None
     }
@@ -31,8 +32,27 @@ impl Checker<'_> {
                 continue;
             }
             self.specification(component);
-            self.use_component(component);
+            self.use_component(component, name.span);
         }
+    }
+
+    /// Declares a constant of another specification here; false if that has none of the name.
+    fn constant_again(&mut self, from: ComponentId, name: &str) -> bool {
+        let units = self.units;
+        for item in &units[from.index()].head.specification {
+            let ItemKind::Objects { groups, .. } = &item.kind else {
+                continue;
+            };
+            for group in groups {
+                let mut declarators = group.declarators.iter();
+                if let Some(declarator) = declarators.find(|d| d.name.text == name) {
+                    let of = group.of.as_ref().map(|of| self.type_expression(of));
+                    self.object(true, declarator, of, group, item.span);
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Whether an operation belongs to instances of another resource, so that its name alone says not whose it is; an error is reported if so.
@@ -51,11 +71,14 @@ impl Checker<'_> {
         true
     }
 
-    fn use_component(&mut self, component: ComponentId) {
+    fn use_component(&mut self, component: ComponentId, span: Span) {
         self.scopes.import(component);
         let imports = &mut self.program.components[self.component.index()].imports;
         if !imports.contains(&component) {
             imports.push(component);
+        }
+        if self.program.components[component.index()].is_global {
+            self.push(StatementKind::Import(component), span);
         }
     }
 
@@ -83,20 +106,23 @@ impl Checker<'_> {
                 );
                 continue;
             }
-            self.use_component(component);
+            self.use_component(component, name.span);
             for imported in self.program.components[component.index()].imports.clone() {
                 if imported != self.component {
-                    self.use_component(imported);
+                    self.use_component(imported, name.span);
                 }
             }
             for (exported, meaning) in self.states[component.index()].exports.clone() {
-                self.inherit(name, exported, meaning);
+                self.inherit(name, component, exported, meaning);
             }
         }
     }
 
-    /// Declares what a specification has that is extended. An operation is a new one; all else is the same.
-    fn inherit(&mut self, at: &Name, name: String, meaning: Meaning) {
+    /// Declares what a specification has that is extended. An operation is a new one, and a constant is made anew of what its names mean here; all else is the same.
+    fn inherit(&mut self, at: &Name, from: ComponentId, name: String, meaning: Meaning) {
+        if self.constant_again(from, &name) {
+            return;
+        }
         let name = Name {
             text: name,
             span: at.span,

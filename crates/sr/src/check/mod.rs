@@ -26,7 +26,6 @@ mod signature;
 mod statement;
 mod subscripts;
 mod types;
-mod walk;
 
 use std::collections::HashSet;
 

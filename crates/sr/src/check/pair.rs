@@ -17,6 +17,16 @@ pub(super) struct Unit<'a> {
     head_order: usize,
 }
 
+impl Unit<'_> {
+    /// Whether the body is said to stand elsewhere and is not there.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.body.is_none() && self.head.body == Body::Separate
+    }
+}
+
+/// What would mend that something is in none of the files.
+pub(super) const MISSING: &str = "name the file that has it on the command line, too";
+
 /// Finds each component's body. A component with two specifications, a body without specification and the like are errors.
 pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>) {
     let mut units: Vec<Unit<'_>> = Vec::new();
@@ -43,8 +53,7 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
         }
         let Some(&number) = numbers.get(component.name.text.as_str()) else {
             let message = format!("there is no specification of {}", component.name.text);
-            let mend = "name the file that has it on the command line, too";
-            diagnostics.push(Diagnostic::error(component.name.span, message).mend(mend));
+            diagnostics.push(Diagnostic::error(component.name.span, message).mend(MISSING));
             continue;
         };
         let unit = &mut units[number];
@@ -55,11 +64,11 @@ pub(super) fn pair(files: &[Vec<Component>]) -> (Vec<Unit<'_>>, Vec<Diagnostic>)
         unit.body = Some(items);
         unit.order = Some(order.max(unit.head_order));
     }
+    // A resource's body is missed where the resource is created, a global's always.
     for unit in &units {
-        if unit.body.is_none() && unit.head.body == Body::Separate {
+        if unit.is_incomplete() && unit.head.kind == ComponentKind::Global {
             let message = format!("the body of {} is missing", unit.head.name.text);
-            let mend = "name the file that has it on the command line, too";
-            diagnostics.push(Diagnostic::error(unit.head.name.span, message).mend(mend));
+            diagnostics.push(Diagnostic::error(unit.head.name.span, message).mend(MISSING));
         }
     }
     (units, diagnostics)

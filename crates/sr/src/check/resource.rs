@@ -4,7 +4,27 @@ use crate::program::*;
 
 use super::Checker;
 use super::convert::DEPTH;
-use super::walk::{Node, each};
+
+/// Finds the conversions of resources' capabilities: from and to.
+struct Conversions<'t> {
+    types: &'t Types,
+    found: Vec<(ComponentId, ComponentId)>,
+}
+
+impl Visitor for Conversions<'_> {
+    fn expression(&mut self, expression: &Expression) {
+        let ExpressionKind::Convert(value) = &expression.kind else {
+            return;
+        };
+        let pair = (self.types.get(value.of), self.types.get(expression.of));
+        if let (Type::Resource(from), Type::Resource(to)) = pair
+            && from != to
+            && !self.found.contains(&(*from, *to))
+        {
+            self.found.push((*from, *to));
+        }
+    }
+}
 
 impl Checker<'_> {
     /// Whether instances of a resource have all operations that those of another export: it is that, extends it, or is like it.
@@ -54,16 +74,14 @@ impl Checker<'_> {
 
     /// Notes for each conversion of a resource's capability to another's which operations stand for which.
     pub(super) fn counterparts(&mut self) {
-        let mut conversions = Vec::new();
+        let mut finder = Conversions {
+            types: &self.program.types,
+            found: Vec::new(),
+        };
         for code in &self.program.codes {
-            each(&code.block, &mut |node| {
-                if let Some(conversion) = self.conversion(node)
-                    && !conversions.contains(&conversion)
-                {
-                    conversions.push(conversion);
-                }
-            });
+            walk_block(&code.block, &mut finder);
         }
+        let mut conversions = finder.found;
         // What is converted twice stands for the last, too.
         let mut at = 0;
         while at < conversions.len() {
@@ -83,20 +101,6 @@ impl Checker<'_> {
         for (from, to) in conversions {
             let pairs = self.counterparts_of(from, to);
             self.program.counterparts.extend(pairs);
-        }
-    }
-
-    /// From and to, if a node converts a resource's capability to that of another.
-    fn conversion(&self, node: Node<'_>) -> Option<(ComponentId, ComponentId)> {
-        let Node::Expression(expression) = node else {
-            return None;
-        };
-        let ExpressionKind::Convert(value) = &expression.kind else {
-            return None;
-        };
-        match (self.kind(value.of), self.kind(expression.of)) {
-            (Type::Resource(from), Type::Resource(to)) if from != to => Some((*from, *to)),
-            _ => None,
         }
     }
 

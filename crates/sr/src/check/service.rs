@@ -7,7 +7,7 @@ use crate::program::*;
 use crate::source::Span;
 
 use super::Checker;
-use super::walk::{Node, each};
+use super::convert::DEPTH;
 
 /// What is done with an operation.
 #[derive(Clone, Copy, Default)]
@@ -18,11 +18,14 @@ struct Use {
     is_hindered: bool,
 }
 
-/// What is found in the program.
+/// What is found in the program. A member of a class is an operation, by its number, or the capabilities that a component takes from, by its number after those of the
+/// operations.
 struct Found {
     uses: Vec<Use>,
-    /// For each operation another one of its class, or itself.
+    /// For each member another one of its class, or itself.
     parents: Vec<usize>,
+    /// The components that take from several capabilities at once.
+    takers: Vec<ComponentId>,
 }
 
 impl Found {
@@ -34,8 +37,8 @@ impl Found {
         of
     }
 
-    fn join(&mut self, a: OperationId, b: OperationId) {
-        let (a, b) = (self.root(a.index()), self.root(b.index()));
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
         // The class is named after the operation that is declared first.
         let (first, second) = (a.min(b), a.max(b));
         self.parents[second] = first;
@@ -45,9 +48,79 @@ impl Found {
         self.uses[operation.index()].input.get_or_insert(span);
     }
 
+    /// The capabilities that a component takes from, as a member of a class.
+    fn taken_by(&mut self, component: ComponentId) -> usize {
+        if !self.takers.contains(&component) {
+            self.takers.push(component);
+        }
+        self.uses.len() + component.index()
+    }
+
     fn hinder(&mut self, target: &Target) {
         if let Target::Declared(operation, _) = target {
             self.uses[operation.index()].is_hindered = true;
+        }
+    }
+}
+
+/// Finds what is done with operations in some code.
+struct Finder<'c, 'a> {
+    checker: &'c Checker<'a>,
+    code: &'c Code,
+    found: &'c mut Found,
+}
+
+impl Visitor for Finder<'_, '_> {
+    fn expression(&mut self, expression: &Expression) {
+        if let ExpressionKind::Call(call) = &expression.kind {
+            self.found.hinder(&call.target);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match &statement.kind {
+            StatementKind::Call(call) | StatementKind::Forward(call) => {
+                self.found.hinder(&call.target);
+            }
+            StatementKind::Concurrent(arms) => {
+                for arm in arms {
+                    self.found.hinder(&arm.invocation.target);
+                }
+            }
+            StatementKind::Receive(Target::Declared(operation, _), _) => {
+                self.found.input(*operation, statement.span);
+            }
+            StatementKind::Input(arms, _) => self.arms(arms),
+            _ => {}
+        }
+    }
+}
+
+impl Finder<'_, '_> {
+    fn arms(&mut self, arms: &[Arm]) {
+        // A single arm takes whatever class the capability's operation has.
+        let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
+        let mut first: Option<usize> = None;
+        for arm in arms {
+            self.found.hinder(&arm.target);
+            let mut members = Vec::new();
+            match &arm.target {
+                Target::Declared(operation, _) => {
+                    self.found.input(*operation, arm.span);
+                    members.push(operation.index());
+                }
+                _ if is_one => {}
+                target => {
+                    members.push(self.found.taken_by(self.code.component));
+                    members.extend(self.checker.could_be_meant(self.code.component, target));
+                }
+            }
+            for member in members {
+                match first {
+                    Some(first) => self.found.join(first, member),
+                    None => first = Some(member),
+                }
+            }
         }
     }
 }
@@ -58,10 +131,16 @@ impl Checker<'_> {
         let count = self.program.operations.len();
         let mut found = Found {
             uses: vec![Use::default(); count],
-            parents: (0..count).collect(),
+            parents: (0..count + self.program.components.len()).collect(),
+            takers: Vec::new(),
         };
         for code in &self.program.codes {
-            each(&code.block, &mut |node| self.see(code, node, &mut found));
+            let mut finder = Finder {
+                checker: self,
+                code,
+                found: &mut found,
+            };
+            walk_block(&code.block, &mut finder);
         }
         for at in 0..count {
             self.serviced(OperationId(at as u32), &found.uses[at]);
@@ -72,71 +151,26 @@ impl Checker<'_> {
         }
     }
 
-    fn see(&self, code: &Code, node: Node<'_>, found: &mut Found) {
-        match node {
-            Node::Expression(expression) => {
-                if let ExpressionKind::Call(call) = &expression.kind {
-                    found.hinder(&call.target);
-                }
+    /// The operations of a component that a capability may be for.
+    fn could_be_meant(&self, component: ComponentId, target: &Target) -> Vec<usize> {
+        let signature = match target {
+            Target::Of(_, operation, _) | Target::Declared(operation, _) => {
+                self.program.operations[operation.index()].signature
             }
-            Node::Statement(statement) => match &statement.kind {
-                StatementKind::Call(call) | StatementKind::Forward(call) => {
-                    found.hinder(&call.target);
-                }
-                StatementKind::Concurrent(arms) => {
-                    for arm in arms {
-                        found.hinder(&arm.invocation.target);
-                    }
-                }
-                StatementKind::Receive(Target::Declared(operation, _), _) => {
-                    found.input(*operation, statement.span);
-                }
-                StatementKind::Input(arms, _) => self.see_arms(code, arms, found),
-                _ => {}
+            Target::Value(value) => match *self.kind(value.of) {
+                Type::Operation(signature) => signature,
+                _ => return Vec::new(),
             },
-        }
-    }
-
-    fn see_arms(&self, code: &Code, arms: &[Arm], found: &mut Found) {
-        let mut first: Option<OperationId> = None;
-        for arm in arms {
-            found.hinder(&arm.target);
-            let members = match &arm.target {
-                Target::Declared(operation, _) => {
-                    found.input(*operation, arm.span);
-                    vec![*operation]
-                }
-                // A single arm takes whatever class the capability's operation has.
-                _ if arms.len() == 1 => Vec::new(),
-                Target::Of(_, operation, _) => {
-                    let signature = self.program.operations[operation.index()].signature;
-                    self.could_be_meant(code.component, signature)
-                }
-                Target::Value(value) => match *self.kind(value.of) {
-                    Type::Operation(signature) => self.could_be_meant(code.component, signature),
-                    _ => Vec::new(),
-                },
-            };
-            for member in members {
-                match first {
-                    Some(first) => found.join(first, member),
-                    None => first = Some(member),
-                }
-            }
-        }
-    }
-
-    /// The operations of a component that a capability of a signature may be for.
-    fn could_be_meant(&self, component: ComponentId, signature: SignatureId) -> Vec<OperationId> {
+        };
         let operations = self.program.operations.iter().enumerate();
         operations
             .filter(|(_, row)| {
                 row.component == component
                     && row.has_capability
                     && !matches!(row.service, Service::Proc(_) | Service::External)
-                    && self.is_signature_alike(row.signature, signature, 8)
+                    && self.is_signature_alike(row.signature, signature, DEPTH)
             })
-            .map(|(at, _)| OperationId(at as u32))
+            .map(|(at, _)| at)
             .collect()
     }
 
@@ -178,12 +212,13 @@ impl Checker<'_> {
     /// Gives each operation that input statements service its class, or makes it a semaphore.
     fn classes(&mut self, found: &mut Found) {
         let count = self.program.operations.len();
-        let roots: Vec<usize> = (0..count).map(|at| found.root(at)).collect();
-        let mut members = vec![0; count];
+        let all = count + self.program.components.len();
+        let roots: Vec<usize> = (0..all).map(|at| found.root(at)).collect();
+        let mut members = vec![0; all];
         for &root in &roots {
             members[root] += 1;
         }
-        let mut of_root: Vec<Option<ClassId>> = vec![None; count];
+        let mut of_root: Vec<Option<ClassId>> = vec![None; all];
         for at in 0..count {
             let row = &self.program.operations[at];
             let component = &self.program.components[row.component.index()];
@@ -202,6 +237,24 @@ impl Checker<'_> {
             of_root[roots[at]] = Some(class);
             self.program.operations[at].service = Service::Input(class);
             self.join_class(class, OperationId(at as u32));
+        }
+        for &component in &found.takers {
+            let root = &mut of_root[roots[count + component.index()]];
+            let class = *root.get_or_insert_with(|| {
+                self.program.classes.push(Class {
+                    operations: Vec::new(),
+                    home: Home::Component,
+                    component,
+                });
+                ClassId(self.program.classes.len() as u32 - 1)
+            });
+            self.program.components[component.index()].dynamic = Some(class);
+            // What `new` makes outlives blocks.
+            let class = &mut self.program.classes[class.index()];
+            if class.home != Home::Component {
+                class.home = Home::Component;
+                class.component = component;
+            }
         }
         for at in 0..self.program.classes.len() {
             let class = &self.program.classes[at];

@@ -24,14 +24,10 @@ impl Function<'_> {
                 _ => self.no_view(e.of),
             },
             K::Predefined(Predefined::Chars, arguments) => self.chars(&arguments[0], e.of),
-            K::Assign(place, value) => {
-                self.assign_from(place, value);
-                self.array(place)
-            }
-            K::Swap(a, b) => {
-                self.swap(a, b);
-                self.array(a)
-            }
+            K::Assign(..) | K::Swap(..) => match self.changed_value(e) {
+                Some(Value::Array(view)) => view,
+                _ => self.no_view(e.of),
+            },
             K::Capability(target) => self.capabilities(target, e),
             K::NewOperation(signature, bounds) => self.new_operations(*signature, bounds, e),
             K::Slice(..) | K::Variable(_) | K::Index(..) | K::Dereference(_) => self.array_place(e),
@@ -58,7 +54,10 @@ impl Function<'_> {
     /// Stands for the array of a program with errors.
     fn no_view(&mut self, of: TypeId) -> View {
         let (dimensions, _) = self.types().flat(of);
-        let whole = self.temp(&format!("struct sr_array{}", dimensions.len().max(1)), "{0}");
+        let whole = self.temp(
+            &format!("struct sr_array{}", dimensions.len().max(1)),
+            "{0}",
+        );
         self.view_of(&whole, of, false)
     }
 
@@ -74,7 +73,10 @@ impl Function<'_> {
         let view = self.array(e);
         let name = self.view_name(&view);
         self.allocates = true;
-        format!("sr_text_of_chars({}, {name}.data, {name}.d)", self.at(e.span))
+        format!(
+            "sr_text_of_chars({}, {name}.data, {name}.d)",
+            self.at(e.span)
+        )
     }
 
     /// `to := from`: sizes must agree, bounds need not.
@@ -95,7 +97,13 @@ impl Function<'_> {
     }
 
     /// New memory of the process's arena for an array of these bounds, zeroed.
-    pub(super) fn new_array(&mut self, bounds: &[(String, String)], element: TypeId, most: &str, span: Span) -> View {
+    pub(super) fn new_array(
+        &mut self,
+        bounds: &[(String, String)],
+        element: TypeId,
+        most: &str,
+        span: Span,
+    ) -> View {
         let name = format!("t{}", self.number());
         self.make_array(&name, "0", bounds, element, most, span);
         self.view_with_most(&name, bounds, element, most)
@@ -122,14 +130,26 @@ impl Function<'_> {
             None => format!("SR_STRING_BYTES({most})"),
         };
         self.allocates |= instance == "0";
-        self.line(format!("struct sr_array{count} {name} = {{0, {{{dims}}}}};"));
+        let most = match self.unit.element_type(element) {
+            Some(_) => String::new(),
+            None => format!(", {most}"),
+        };
+        self.line(format!(
+            "struct sr_array{count} {name} = {{0, {{{dims}}}{most}}};"
+        ));
         self.line(format!(
             "{name}.data = sr_array_make({at}, {instance}, {name}.d, {count}, {bytes});"
         ));
     }
 
     /// The view of an array that was just made.
-    fn view_with_most(&self, name: &str, bounds: &[(String, String)], element: TypeId, most: &str) -> View {
+    fn view_with_most(
+        &self,
+        name: &str,
+        bounds: &[(String, String)],
+        element: TypeId,
+        most: &str,
+    ) -> View {
         let last = bounds.len() - 1;
         let mut view = View {
             data: format!("{name}.data"),
@@ -186,7 +206,9 @@ impl Function<'_> {
     fn greatest(&mut self, texts: &[String]) -> String {
         let mut lengths = texts.iter().map(|t| format!("{t}.length"));
         let first = lengths.next().unwrap_or_else(|| "0".into());
-        let greatest = lengths.fold(first, |most, length| format!("sr_max_int({most}, {length})"));
+        let greatest = lengths.fold(first, |most, length| {
+            format!("sr_max_int({most}, {length})")
+        });
         self.temp("sr_int", &greatest)
     }
 
@@ -291,6 +313,10 @@ impl Function<'_> {
                 continue;
             };
             let times = self.times(times);
+            let is_guarded = has_effects(value);
+            if is_guarded {
+                self.out.open(format!("if ({times} > 0) {{"));
+            }
             self.prepare(value);
             let end = format!("n{}", self.number());
             self.out.open(format!(
@@ -298,6 +324,9 @@ impl Function<'_> {
             ));
             self.fill_one(view, &dim, &next, value);
             self.out.close("}");
+            if is_guarded {
+                self.out.close("}");
+            }
         }
         for (times, value) in parts {
             self.prepared.remove(&address(value));
@@ -335,7 +364,10 @@ impl Function<'_> {
             "1" => next.to_string(),
             stride => format!("{next} * {stride}"),
         };
-        let value_here = match (self.prepared.get(&address(value)).cloned(), self.unit.class(value.of)) {
+        let value_here = match (
+            self.prepared.get(&address(value)).cloned(),
+            self.unit.class(value.of),
+        ) {
             (Some(name), Class::Plain) => Value::Plain(name),
             (Some(name), Class::Text) => Value::Text(name),
             (Some(name), Class::Array(_)) => Value::Array(self.view_of(&name, value.of, false)),

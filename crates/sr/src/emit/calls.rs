@@ -46,7 +46,9 @@ impl Function<'_> {
 
     /// Writes a call whose result is a C value, and keeps that.
     fn keep_result(&mut self, signature: SignatureId, call: &str) -> Option<Value> {
-        let result = self.unit.program.signatures[signature.index()].result.clone();
+        let result = self.unit.program.signatures[signature.index()]
+            .result
+            .clone();
         let Some(result) = result else {
             self.line(format!("{call};"));
             return None;
@@ -74,7 +76,9 @@ impl Function<'_> {
         let mut arguments = Vec::new();
         for (n, (passing, e)) in pairs.iter().enumerate() {
             let is_kept = last_effect.is_some_and(|last| n < last);
+            let of = signature.parameters[n].of;
             arguments.push(match passing {
+                Passing::Value if self.unit.is_open_text(of) => self.open_argument(e, is_kept),
                 Passing::Value => self.value_argument(e, is_kept),
                 _ => self.place_argument(e),
             });
@@ -85,14 +89,32 @@ impl Function<'_> {
     fn value_argument(&mut self, e: &Expression, is_kept: bool) -> Argument {
         let text = match self.value(e) {
             Value::Plain(text) => match is_kept {
-                true => self.temp(&self.unit.plain_type(e.of), &text),
+                true => self.keep(&self.unit.plain_type(e.of), &text),
                 false => super::function::bare(&text).to_string(),
             },
             Value::Text(text) => match is_kept {
-                true => self.temp("sr_text", &text),
+                true => self.keep("sr_text", &text),
                 false => text,
             },
             Value::Array(view) => self.view_value(&view),
+        };
+        Argument { text, home: None }
+    }
+
+    /// A string with its maximum.
+    fn open_argument(&mut self, e: &Expression, is_kept: bool) -> Argument {
+        let text = match self.unit.class(e.of) {
+            Class::Text if e.is_place() && !is_kept && !has_effects(e) => match self.place(e) {
+                Place::Text(string) => string,
+                _ => {
+                    let text = self.text_name(e);
+                    self.string_around(&text)
+                }
+            },
+            _ => {
+                let text = self.text_name(e);
+                self.string_around(&text)
+            }
         };
         Argument { text, home: None }
     }
@@ -172,7 +194,10 @@ impl Function<'_> {
                             let string = self.place_argument(e).text;
                             let string = self.temp("sr_string", &string);
                             strings.push((string.clone(), values.len()));
-                            (format!("sr_string_value({string})"), format!("{string}.maximum"))
+                            (
+                                format!("sr_string_value({string})"),
+                                format!("{string}.maximum"),
+                            )
                         }
                     };
                     values.push(self.temp("char *", &format!("sr_c_string({at}, {text}, {room})")));

@@ -4,6 +4,7 @@ use super::function::{Answer, Function};
 use super::types::{Class, pointer_to};
 use super::unit::{Unit, c_string};
 use super::writer::Writer;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -19,11 +20,15 @@ impl Unit<'_> {
             self.write_instance(component, row, out);
             let name = self.names.component(component);
             if row.body.is_some() {
-                out.line(format!("static const struct sr_component component_{name};"));
+                out.line(format!(
+                    "static const struct sr_component component_{name};"
+                ));
             }
             if row.is_global {
                 out.line(format!("static struct sr_instance *global_{name};"));
-                out.line(format!("#define g_{name} ((struct c_{name} *)global_{name})"));
+                out.line(format!(
+                    "#define g_{name} ((struct c_{name} *)global_{name})"
+                ));
             }
         }
     }
@@ -53,7 +58,10 @@ impl Unit<'_> {
         }
         for variable in &row.parameters {
             let c_type = self.value_type(self.program.variables[variable.index()].of);
-            out.line(format!("{};", self.declare(&c_type, self.names.variable(*variable))));
+            out.line(format!(
+                "{};",
+                self.declare(&c_type, self.names.variable(*variable))
+            ));
         }
         out.close("};");
     }
@@ -61,17 +69,12 @@ impl Unit<'_> {
     fn write_member(&self, variable: VariableId, out: &mut Writer) {
         let row = &self.program.variables[variable.index()];
         let name = self.names.variable(variable);
-        let (_, element) = self.program.types.flat(row.of);
         let function = Function::new(self, CodeId(0));
         match (self.known_element(row.of), function.is_in_place(variable)) {
             (Some(c_type), false) => {
                 out.line(format!("{}{name};", pointer_to(&c_type)));
             }
             _ => out.line(format!("{};", self.declare_storage(row.of, name))),
-        }
-        let is_array = matches!(self.class(row.of), Class::Array(_));
-        if is_array && self.element_type(element).is_none() {
-            out.line(format!("sr_int {name}_most;"));
         }
     }
 
@@ -127,7 +130,9 @@ impl Unit<'_> {
             out.line(format!("size_t offset = {};", member(base)));
             for (number, other) in self.program.operations.iter().enumerate() {
                 let other_id = OperationId(number as u32);
-                let is_component = self.program.components[other.component.index()].body.is_some();
+                let is_component = self.program.components[other.component.index()]
+                    .body
+                    .is_some();
                 if other_id == base || !self.stands_for(other_id, base) || !is_component {
                     continue;
                 }
@@ -145,8 +150,12 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether an operation is what another is called in a resource that extends that one's.
+    /// Whether an operation is what another is called in a resource that extends that one's, or is used as if it were that.
     fn stands_for(&self, operation: OperationId, base: OperationId) -> bool {
+        let mut counterparts = self.program.counterparts.iter();
+        if counterparts.any(|pair| (pair.wanted, pair.stands_for_it) == (base, operation)) {
+            return true;
+        }
         let mut at = operation;
         while let Some(from) = self.operation(at).inherits {
             if from == base {
@@ -166,7 +175,9 @@ impl Unit<'_> {
         prototypes.line(format!("{head};"));
         let mut function = Function::new(self, code);
         function.answer = Answer::Creator;
-        function.line(format!("struct c_{name} *self = (struct c_{name} *)instance;"));
+        function.line(format!(
+            "struct c_{name} *self = (struct c_{name} *)instance;"
+        ));
         function.begin_instance(component, row.component, row.span);
         function.hoist_all(&row.block);
         function.with_mark(|f| {
@@ -187,7 +198,9 @@ impl Unit<'_> {
         let head = format!("static void f_{name}(struct sr_instance *instance)");
         prototypes.line(format!("{head};"));
         let mut function = Function::new(self, code);
-        function.line(format!("struct c_{name} *self = (struct c_{name} *)instance;"));
+        function.line(format!(
+            "struct c_{name} *self = (struct c_{name} *)instance;"
+        ));
         function.hoist_all(&row.block);
         function.with_mark(|f| {
             f.block(&row.block);
@@ -219,8 +232,9 @@ impl Unit<'_> {
         self.write_functions(out);
         if let Some(main) = self.program.main {
             let main = self.names.component(main);
+            out.line("#ifndef SR_DEFAULTS\n#define SR_DEFAULTS 0 /* settings, as in the environment variable ANTIPHON_SR */\n#endif");
             out.line(format!(
-                "SR_PROGRAM(&component_{main}, 0, functions, (int32_t)(sizeof functions / sizeof *functions));"
+                "SR_PROGRAM(&component_{main}, SR_DEFAULTS, functions, (int32_t)(sizeof functions / sizeof *functions));"
             ));
         }
     }
@@ -269,15 +283,11 @@ impl Function<'_> {
             self.out.close("}");
             self.out.close("}");
         }
-        for import in &component.imports {
-            let row = &self.unit.program.components[import.index()];
-            if row.is_global && row.body.is_some() {
-                let name = self.unit.names.component(*import);
-                self.line(format!("sr_need_global({at}, &component_{name});"));
-            }
-        }
         for class in &component.classes {
-            if matches!(self.unit.program.classes[class.index()].home, Home::Component) {
+            if matches!(
+                self.unit.program.classes[class.index()].home,
+                Home::Component
+            ) {
                 self.line(format!("sr_class_init(&self->k_{});", class.0));
             }
         }
@@ -288,7 +298,9 @@ impl Function<'_> {
         if component.parameters.is_empty() {
             return;
         }
-        self.line(format!("struct a_{name} *given = (struct a_{name} *)parameters;"));
+        self.line(format!(
+            "struct a_{name} *given = (struct a_{name} *)parameters;"
+        ));
         for variable in component.parameters.clone() {
             let of = self.unit.program.variables[variable.index()].of;
             let field = format!("given->{}", self.unit.names.variable(variable));
@@ -323,12 +335,21 @@ impl Function<'_> {
     }
 
     /// `create`.
-    pub(super) fn create(&mut self, component: ComponentId, arguments: &[Expression], region: Option<&Expression>, span: Span) -> String {
+    pub(super) fn create(
+        &mut self,
+        component: ComponentId,
+        arguments: &[Expression],
+        region: Option<&Expression>,
+        span: Span,
+    ) -> String {
         let at = self.at(span);
         let name = self.unit.names.component(component).to_string();
         let row = &self.unit.program.components[component.index()];
         if row.parameters.is_empty() && !self.unit.has_regions(component) {
-            return self.temp("sr_resource", &format!("sr_create({at}, &component_{name}, 0, 0)"));
+            return self.temp(
+                "sr_resource",
+                &format!("sr_create({at}, &component_{name}, 0, 0)"),
+            );
         }
         let all = arguments.iter().collect::<Vec<_>>();
         let values = self.plains(&all);
@@ -337,11 +358,17 @@ impl Function<'_> {
         self.line(format!("memset(&{given}, 0, sizeof {given});"));
         for (variable, value) in row.parameters.iter().zip(values) {
             let field = self.unit.names.variable(*variable);
-            self.line(format!("{given}.{field} = {};", super::function::bare(&value)));
+            self.line(format!(
+                "{given}.{field} = {};",
+                super::function::bare(&value)
+            ));
         }
         if self.unit.has_regions(component) {
             let region = region.map_or_else(|| "-1".into(), |r| self.plain(r));
-            self.line(format!("{given}.region = {};", super::function::bare(&region)));
+            self.line(format!(
+                "{given}.region = {};",
+                super::function::bare(&region)
+            ));
         }
         self.temp(
             "sr_resource",
@@ -351,6 +378,10 @@ impl Function<'_> {
 
     /// `destroy`.
     pub(super) fn destroy(&mut self, e: &Expression, span: Span) {
+        if matches!(self.unit.class(e.of), Class::Array(_)) {
+            self.destroy_all(e, span);
+            return;
+        }
         let value = self.plain(e);
         let at = self.at(span);
         self.line(match self.types().get(e.of) {
@@ -359,15 +390,45 @@ impl Function<'_> {
         });
     }
 
+    /// All that an array has capabilities for.
+    fn destroy_all(&mut self, e: &Expression, span: Span) {
+        let view = self.array(e);
+        let view = match view.is_packed && !view.is_typed {
+            true => view,
+            false => self.array_kept(&view, span),
+        };
+        let at = self.at(span);
+        let name = self.view_name(&view);
+        let (c_type, function) = match self.types().get(view.element) {
+            Type::Operation(_) => ("sr_cap", "sr_op_destroy"),
+            _ => ("sr_resource", "sr_destroy"),
+        };
+        let count = view.dims.len();
+        let counter = format!("i{}", self.number());
+        self.out.open(format!(
+            "for (int64_t {counter} = 0; {counter} < sr_elements({count}, {name}.d); {counter}++)"
+        ));
+        self.line(format!(
+            "{function}({at}, (({c_type} *){name}.data)[{counter}]);"
+        ));
+        self.out.outdent();
+    }
+
     /// Processes that are declared are started.
-    pub(super) fn start(&mut self, process: OperationId, quantifiers: &[Quantifier], region: Option<&Expression>, span: Span) {
+    pub(super) fn start(
+        &mut self,
+        process: OperationId,
+        quantifiers: &[Quantifier],
+        region: Option<&Expression>,
+        span: Span,
+    ) {
         let at = self.at(span);
         let signature = self.unit.operation(process).signature;
         let c_type = self.unit.block_type(signature);
         let pointer = self.operation_pointer(process, &[], span);
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         self.out.open("{");
-        self.quantified(quantifiers, &changed, true, |f| {
+        self.quantified(quantifiers, &changes, |f| {
             let q = f.temp(
                 &format!("{c_type} *"),
                 &format!("({c_type} *)sr_invocation_new({at}, sizeof({c_type}))"),

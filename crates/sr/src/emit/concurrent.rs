@@ -1,10 +1,11 @@
 //! The co statement.
 
+use super::expressions::Value;
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::places::Place;
-use super::expressions::Value;
 use super::types::Class;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -61,9 +62,9 @@ impl Function<'_> {
     }
 
     fn start_arm(&mut self, arm: &ConcurrentArm, n: usize, number: usize) {
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         self.out.open("{");
-        self.quantified(&arm.quantifiers, &changed, true, |f| {
+        self.quantified(&arm.quantifiers, &changes, |f| {
             f.start_one(arm, n, number);
         });
         self.out.close("}");
@@ -151,7 +152,12 @@ impl Function<'_> {
         }
         let c_type = self.unit.block_type(arm.invocation.signature);
         let q = self.temp(&format!("{c_type} *"), &format!("({c_type} *){head}"));
-        for (n, (parameter, e)) in signature.parameters.iter().zip(&arm.invocation.arguments).enumerate() {
+        for (n, (parameter, e)) in signature
+            .parameters
+            .iter()
+            .zip(&arm.invocation.arguments)
+            .enumerate()
+        {
             if !passes_back(parameter) {
                 continue;
             }

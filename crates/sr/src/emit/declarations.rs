@@ -18,13 +18,20 @@ pub(super) struct Resolved {
 
 impl Function<'_> {
     /// Evaluates bounds and lengths. Those that are `*` come from a value.
-    pub(super) fn resolve(&mut self, of: TypeId, shape: Option<&Shape>, from: Option<&Value>) -> Resolved {
+    pub(super) fn resolve(
+        &mut self,
+        of: TypeId,
+        shape: Option<&Shape>,
+        from: Option<&Value>,
+    ) -> Resolved {
         let (dimensions, element) = self.types().flat(of);
         let mut resolved = Resolved::default();
         for (n, dimension) in dimensions.iter().enumerate() {
             let written = shape.and_then(|s| s.bounds.get(n));
             let own = match from {
-                Some(Value::Array(view)) => view.dims.get(n).map(|d| (d.low.clone(), d.high.clone())),
+                Some(Value::Array(view)) => {
+                    view.dims.get(n).map(|d| (d.low.clone(), d.high.clone()))
+                }
                 _ => None,
             };
             let (own_low, own_high) = own.unwrap_or_else(|| ("1".into(), "0".into()));
@@ -49,7 +56,9 @@ impl Function<'_> {
                 let written = shape.and_then(|s| s.most.as_deref());
                 match (self.extent(*most, written), from) {
                     (Some(most), _) => most,
-                    (None, Some(Value::Text(text))) => self.temp("sr_int", &format!("{text}.length")),
+                    (None, Some(Value::Text(text))) => {
+                        self.temp("sr_int", &format!("{text}.length"))
+                    }
                     (None, Some(Value::Array(view))) => view.most.clone(),
                     (None, _) => "0".into(),
                 }
@@ -72,7 +81,13 @@ impl Function<'_> {
     }
 
     /// A variable begins to live.
-    pub(super) fn declare(&mut self, variable: VariableId, shape: Option<&Shape>, value: Option<&Expression>, span: Span) {
+    pub(super) fn declare(
+        &mut self,
+        variable: VariableId,
+        shape: Option<&Shape>,
+        value: Option<&Expression>,
+        span: Span,
+    ) {
         let of = self.unit.program.variables[variable.index()].of;
         let is_open = shape.is_none() && !self.types().is_static(of);
         match self.unit.class(of) {
@@ -99,7 +114,14 @@ impl Function<'_> {
         }
     }
 
-    fn declare_text(&mut self, variable: VariableId, shape: Option<&Shape>, value: Option<&Expression>, is_open: bool, span: Span) {
+    fn declare_text(
+        &mut self,
+        variable: VariableId,
+        shape: Option<&Shape>,
+        value: Option<&Expression>,
+        is_open: bool,
+        span: Span,
+    ) {
         let of = self.unit.program.variables[variable.index()].of;
         let storage = self.storage(variable);
         let is_local = instance_of(self.unit.program, variable).is_none();
@@ -135,16 +157,29 @@ impl Function<'_> {
         let at = self.at(span);
         if is_local {
             self.allocates = true;
-            self.line(format!("sr_string {storage} = sr_string_make({at}, 0, {most});"));
+            self.line(format!(
+                "sr_string {storage} = sr_string_make({at}, 0, {most});"
+            ));
         } else {
-            self.line(format!("{storage} = sr_string_make({at}, &self->head, {most});"));
+            self.line(format!(
+                "{storage} = sr_string_make({at}, &self->head, {most});"
+            ));
         }
     }
 
-    fn declare_array(&mut self, variable: VariableId, shape: Option<&Shape>, value: Option<&Expression>, is_open: bool, span: Span) {
+    fn declare_array(
+        &mut self,
+        variable: VariableId,
+        shape: Option<&Shape>,
+        value: Option<&Expression>,
+        is_open: bool,
+        span: Span,
+    ) {
         let of = self.unit.program.variables[variable.index()].of;
         let is_local = instance_of(self.unit.program, variable).is_none();
-        let early = is_open.then(|| value.map(|v| Value::Array(self.array(v)))).flatten();
+        let early = is_open
+            .then(|| value.map(|v| Value::Array(self.array(v))))
+            .flatten();
         let resolved = self.resolve(of, shape, early.as_ref());
         let view = self.make_variable(variable, is_local, &resolved, span);
         match (value, early) {
@@ -162,7 +197,13 @@ impl Function<'_> {
     }
 
     /// Makes an array variable, zeroed, and gives its view.
-    pub(super) fn make_variable(&mut self, variable: VariableId, is_local: bool, resolved: &Resolved, span: Span) -> View {
+    pub(super) fn make_variable(
+        &mut self,
+        variable: VariableId,
+        is_local: bool,
+        resolved: &Resolved,
+        span: Span,
+    ) -> View {
         let of = self.unit.program.variables[variable.index()].of;
         let (_, element) = self.types().flat(of);
         let storage = self.storage(variable);
@@ -172,19 +213,19 @@ impl Function<'_> {
         }
         let made = format!("t{}", self.number());
         let instance = if is_local { "0" } else { "&self->head" };
-        self.make_array(&made, instance, &resolved.bounds, element, &resolved.most, span);
+        self.make_array(
+            &made,
+            instance,
+            &resolved.bounds,
+            element,
+            &resolved.most,
+            span,
+        );
         let count = resolved.bounds.len();
-        let has_most = self.unit.element_type(element).is_none();
         if is_local {
             self.line(format!("const struct sr_array{count} {storage} = {made};"));
-            if has_most {
-                self.line(format!("const sr_int {storage}_most = {};", resolved.most));
-            }
         } else {
             self.line(format!("{storage} = {made};"));
-            if has_most {
-                self.line(format!("{storage}_most = {};", resolved.most));
-            }
             self.hoist(variable);
         }
         match self.access_of(variable) {
@@ -193,7 +234,14 @@ impl Function<'_> {
         }
     }
 
-    fn make_static(&mut self, variable: VariableId, is_local: bool, storage: &str, resolved: &Resolved, span: Span) {
+    fn make_static(
+        &mut self,
+        variable: VariableId,
+        is_local: bool,
+        storage: &str,
+        resolved: &Resolved,
+        span: Span,
+    ) {
         let of = self.unit.program.variables[variable.index()].of;
         let (_, element) = self.types().flat(of);
         let is_in_place = self.is_in_place(variable);
@@ -209,7 +257,14 @@ impl Function<'_> {
             (false, _) => {
                 let made = format!("t{}", self.number());
                 let instance = if is_local { "0" } else { "&self->head" };
-                self.make_array(&made, instance, &resolved.bounds, element, &resolved.most, span);
+                self.make_array(
+                    &made,
+                    instance,
+                    &resolved.bounds,
+                    element,
+                    &resolved.most,
+                    span,
+                );
                 let pointer = pointer_to(&c_type);
                 let value = format!("({pointer}){made}.data");
                 self.line(match is_local {
@@ -250,15 +305,10 @@ impl Function<'_> {
             self.access.insert(variable, Access::View(view));
             return;
         }
-        self.line(format!("const struct sr_array{dimensions} {name} = {storage};"));
-        let mut view = self.view_of(&name, of, true);
-        if self.unit.element_type(view.element).is_none() {
-            view.most = old.most;
-            let bytes = self.element_bytes(&view);
-            if let Some(last) = view.dims.last_mut() {
-                last.stride = bytes;
-            }
-        }
+        self.line(format!(
+            "const struct sr_array{dimensions} {name} = {storage};"
+        ));
+        let view = self.view_of(&name, of, true);
         self.access.insert(variable, Access::View(view));
     }
 }

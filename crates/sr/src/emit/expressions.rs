@@ -39,9 +39,9 @@ impl Function<'_> {
             let is_kept = last_effect.is_some_and(|last| n < last);
             values.push(match value {
                 Value::Plain(text) if is_kept && !self.is_steady(e) => {
-                    Value::Plain(self.temp(&self.unit.plain_type(e.of), &text))
+                    Value::Plain(self.keep(&self.unit.plain_type(e.of), &text))
                 }
-                Value::Text(text) if is_kept => Value::Text(self.temp("sr_text", &text)),
+                Value::Text(text) if is_kept => Value::Text(self.keep("sr_text", &text)),
                 value => value,
             });
         }
@@ -100,15 +100,10 @@ impl Function<'_> {
                 by,
                 is_value_before,
             } => self.step(place, *by, *is_value_before),
-            K::Assign(place, value) => {
-                self.assign_from(place, value);
-                self.plain(place)
-            }
-            K::Augment(operator, place, value) => self.augment(*operator, place, value, e),
-            K::Swap(a, b) => {
-                self.swap(a, b);
-                self.plain(a)
-            }
+            K::Assign(..) | K::Augment(..) | K::Swap(..) => match self.changed_value(e) {
+                Some(Value::Plain(value)) => value,
+                _ => "0".into(),
+            },
             K::Convert(of) => self.convert_plain(of, e),
             K::Record(values) => self.record(values, e.of),
             K::New(of, shape) => self.new_object(*of, shape, e.span),
@@ -180,7 +175,11 @@ impl Function<'_> {
             Place::Part(string, ..) => self.described("sr_string", &string, of.span),
             Place::Array(view) => {
                 let value = self.view_value(&view);
-                self.described(&format!("struct sr_array{}", view.dims.len()), &value, of.span)
+                self.described(
+                    &format!("struct sr_array{}", view.dims.len()),
+                    &value,
+                    of.span,
+                )
             }
         }
     }
@@ -209,7 +208,7 @@ impl Function<'_> {
     fn step_place(&mut self, place: &Expression, lvalue: &str, by: i32) {
         let by = match self.types().get(place.of) {
             Type::Pointer(Some(to)) => {
-                let bytes = format!("(intptr_t)sizeof({})", self.unit.plain_type(*to));
+                let bytes = format!("(intptr_t){}", self.pointed_bytes(*to));
                 self.line(format!(
                     "{lvalue} = (char *){lvalue} {} {bytes};",
                     if by < 0 { "-" } else { "+" }
@@ -229,7 +228,10 @@ impl Function<'_> {
         let c_type = self.unit.plain_type(of);
         let name = format!("t{}", self.number());
         let places = match self.types().get(of) {
-            Type::Record(number) => self.types().records[*number as usize].fields.clone(),
+            Type::Record(number) => {
+                let number = self.unit.record_alike(*number);
+                self.types().records[number as usize].fields.clone()
+            }
             _ => Vec::new(),
         };
         let all = values.iter().collect::<Vec<_>>();
@@ -247,13 +249,19 @@ impl Function<'_> {
     pub(super) fn effect(&mut self, e: &Expression) {
         use ExpressionKind as K;
         match &e.kind {
-            K::Assign(place, value) => self.assign_from(place, value),
-            K::Augment(operator, place, value) => self.augment_place(*operator, place, value, e),
+            K::Assign(place, value) => {
+                self.assign_from(place, value);
+            }
+            K::Augment(operator, place, value) => {
+                self.augment(*operator, place, value, e);
+            }
             K::Step { place, by, .. } => {
                 let lvalue = self.plain_place(place);
                 self.step_place(place, &lvalue, *by);
             }
-            K::Swap(a, b) => self.swap(a, b),
+            K::Swap(a, b) => {
+                self.swap(a, b);
+            }
             K::Call(invocation) => {
                 self.call(invocation);
             }
@@ -312,7 +320,12 @@ fn real_literal(value: f64) -> String {
         return "(0.0 / 0.0)".into();
     }
     if value.is_infinite() {
-        return if value > 0.0 { "(1.0 / 0.0)" } else { "(-1.0 / 0.0)" }.into();
+        return if value > 0.0 {
+            "(1.0 / 0.0)"
+        } else {
+            "(-1.0 / 0.0)"
+        }
+        .into();
     }
     let text = format!("{value:?}");
     if value.is_sign_negative() {

@@ -103,6 +103,17 @@ impl<'a> Function<'a> {
         name
     }
 
+    /// A variable that keeps a value; that of a temporary is kept already.
+    pub(super) fn keep(&mut self, c_type: &str, value: &str) -> String {
+        let is_temporary = value
+            .strip_prefix('t')
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+        match is_temporary {
+            true => value.to_string(),
+            false => self.temp(c_type, value),
+        }
+    }
+
     /// A line.
     pub(super) fn line(&mut self, line: impl AsRef<str>) {
         self.out.line(line);

@@ -3,6 +3,7 @@
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::procs::Binding;
+use crate::lower::Changes;
 use crate::program::*;
 use crate::source::Span;
 
@@ -24,7 +25,9 @@ impl Function<'_> {
             &format!("{c_type} *"),
             &format!("({c_type} *)sr_receive({at}, {capability}, 0)"),
         );
-        let parameters = self.unit.program.signatures[signature.index()].parameters.clone();
+        let parameters = self.unit.program.signatures[signature.index()]
+            .parameters
+            .clone();
         for (n, (parameter, e)) in parameters.iter().zip(places).enumerate() {
             let field = format!("{q}->a{}", n + 1);
             let class = self.unit.class(parameter.of);
@@ -104,7 +107,14 @@ impl Function<'_> {
             false => Binding::Keep,
         };
         let outer = std::mem::take(&mut self.give_back);
-        self.bind_all(&declared, &arm.parameters, arm.result, &q, binding, arm.span);
+        self.bind_all(
+            &declared,
+            &arm.parameters,
+            arm.result,
+            &q,
+            binding,
+            arm.span,
+        );
         let give_back = std::mem::replace(&mut self.give_back, outer);
         let at = self.at(arm.span);
         let finish = format!("sr_finish({at}, &{q}->head);");
@@ -197,9 +207,20 @@ impl Function<'_> {
         if let Some(class) = declared {
             return self.class_pointer(class);
         }
+        let is_one = matches!(arms, [arm] if arm.quantifiers.is_empty());
+        if let Some(class) = self.dynamic_class().filter(|_| !is_one) {
+            return class;
+        }
         let at = self.at(span);
         let capability = self.capability(&arms[0].target, span);
         format!("sr_class_of({at}, {capability})")
+    }
+
+    /// The class of the operations that `new` makes here, if they have one in common.
+    pub(super) fn dynamic_class(&self) -> Option<String> {
+        let component = self.unit.program.codes[self.code.index()].component;
+        let class = self.unit.program.components[component.index()].dynamic?;
+        Some(self.class_pointer(class))
     }
 
     /// The capability that an arm takes from, if it takes from one that is no name.
@@ -208,7 +229,8 @@ impl Function<'_> {
             Target::Declared(..) => None,
             target => {
                 let capability = self.capability(target, arm.span);
-                Some(self.temp("sr_cap", &capability))
+                let at = self.at(arm.span);
+                Some(self.temp("sr_cap", &format!("sr_cap_not_null({at}, {capability})")))
             }
         }
     }
@@ -224,9 +246,16 @@ impl Function<'_> {
     }
 
     /// Whether an arm takes the invocation that is looked at; if so, jumps out.
-    fn test_arm(&mut self, arm: &Arm, capability: Option<&str>, n: usize, number: usize, span: Span) {
+    fn test_arm(
+        &mut self,
+        arm: &Arm,
+        capability: Option<&str>,
+        n: usize,
+        number: usize,
+        span: Span,
+    ) {
         let found = format!("i{number}");
-        let changed = std::collections::HashSet::new();
+        let changes = Changes::any();
         if let Target::Declared(operation, subscripts) = &arm.target
             && !subscripts.is_empty()
         {
@@ -239,7 +268,7 @@ impl Function<'_> {
         } else {
             self.out.open("{");
         }
-        self.quantified(&arm.quantifiers, &changed, true, |f| {
+        self.quantified(&arm.quantifiers, &changes, |f| {
             let matches = match (&arm.target, capability) {
                 (Target::Declared(operation, subscripts), _) => {
                     let pointer = f.operation_pointer(*operation, subscripts, span);
@@ -285,7 +314,14 @@ impl Function<'_> {
         let q = format!("p{number}");
         self.line(format!("{c_type} *{q} = ({c_type} *){found};"));
         let outer = std::mem::take(&mut self.give_back);
-        self.bind_all(&declared, &arm.parameters, None, &q, Binding::Peek, arm.span);
+        self.bind_all(
+            &declared,
+            &arm.parameters,
+            None,
+            &q,
+            Binding::Peek,
+            arm.span,
+        );
         self.give_back = outer;
     }
 

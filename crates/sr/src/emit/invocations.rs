@@ -80,14 +80,23 @@ impl Function<'_> {
     }
 
     /// Makes the block of an invocation; gives the C variable that points at it, and where results go.
-    pub(super) fn make_block(&mut self, invocation: &Invocation, is_local: bool) -> (String, Vec<Return>) {
+    pub(super) fn make_block(
+        &mut self,
+        invocation: &Invocation,
+        is_local: bool,
+    ) -> (String, Vec<Return>) {
         let signature = self.unit.program.signatures[invocation.signature.index()].clone();
         let c_type = self.unit.block_type(invocation.signature);
         let relocation = self.unit.relocation(invocation.signature);
         let last_effect = invocation.arguments.iter().rposition(has_effects);
         let mut given = Vec::new();
         let mut returns = Vec::new();
-        for (n, (parameter, e)) in signature.parameters.iter().zip(&invocation.arguments).enumerate() {
+        for (n, (parameter, e)) in signature
+            .parameters
+            .iter()
+            .zip(&invocation.arguments)
+            .enumerate()
+        {
             let is_kept = last_effect.is_some_and(|last| n < last);
             given.push(self.given(n + 1, parameter, e, is_kept, &mut returns));
         }
@@ -95,7 +104,9 @@ impl Function<'_> {
         if is_local && relocation.is_none() {
             let block = format!("t{}", self.number());
             self.line(format!("{c_type} {block};"));
-            self.line(format!("sr_invocation_local(&{block}.head, sizeof {block});"));
+            self.line(format!(
+                "sr_invocation_local(&{block}.head, sizeof {block});"
+            ));
             let q = self.temp(&format!("{c_type} *"), &format!("&{block}"));
             self.store_given(&q, &given, &at);
             return (q, returns);
@@ -119,19 +130,29 @@ impl Function<'_> {
         (q, returns)
     }
 
-    fn given(&mut self, number: usize, parameter: &Parameter, e: &Expression, is_kept: bool, returns: &mut Vec<Return>) -> Given {
+    fn given(
+        &mut self,
+        number: usize,
+        parameter: &Parameter,
+        e: &Expression,
+        is_kept: bool,
+        returns: &mut Vec<Return>,
+    ) -> Given {
         if parameter.passing == Passing::Reference {
             return Given::Reference(self.place_argument(e).text);
         }
         if parameter.passing == Passing::Value {
             return match self.value(e) {
                 Value::Plain(text) if is_kept => {
-                    Given::Plain(self.temp(&self.unit.plain_type(e.of), &text))
+                    Given::Plain(self.keep(&self.unit.plain_type(e.of), &text))
                 }
                 Value::Plain(text) => Given::Plain(text),
                 Value::Text(text) => {
-                    let text = self.temp("sr_text", &text);
-                    let room = format!("{text}.length");
+                    let text = self.keep("sr_text", &text);
+                    let room = match self.maximum_of(e) {
+                        Some(maximum) => maximum,
+                        None => format!("{text}.length"),
+                    };
                     Given::Text(text, room)
                 }
                 Value::Array(view) => Given::Array(view, true),
@@ -153,7 +174,9 @@ impl Function<'_> {
             }
             Place::Part(string, from, to) => {
                 let at = self.at(e.span);
-                let text = format!("sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})");
+                let text = format!(
+                    "sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})"
+                );
                 let text = self.temp("sr_text", &text);
                 Given::Text(text.clone(), format!("{text}.length"))
             }
@@ -167,10 +190,27 @@ impl Function<'_> {
         given
     }
 
-    /// A place that stays the same whatever its subscripts become.
-    fn fixed_place(&mut self, e: &Expression) -> Place {
+    /// The maximum of a string that is a variable.
+    pub(super) fn maximum_of(&mut self, e: &Expression) -> Option<String> {
+        let is_variable = matches!(
+            e.kind,
+            ExpressionKind::Variable(_) | ExpressionKind::Field(..) | ExpressionKind::Index(..)
+        );
+        if !is_variable || !e.is_place() || has_effects(e) {
+            return None;
+        }
         match self.place(e) {
-            Place::Plain(lvalue) if matches!(e.kind, ExpressionKind::Variable(_)) => Place::Plain(lvalue),
+            Place::Text(string) => Some(format!("{string}.maximum")),
+            _ => None,
+        }
+    }
+
+    /// A place that stays the same whatever its subscripts become.
+    pub(super) fn fixed_place(&mut self, e: &Expression) -> Place {
+        match self.place(e) {
+            Place::Plain(lvalue) if matches!(e.kind, ExpressionKind::Variable(_)) => {
+                Place::Plain(lvalue)
+            }
             Place::Plain(lvalue) => {
                 let pointer = super::types::pointer_to(&self.unit.plain_type(e.of));
                 let name = self.temp(&pointer, &format!("&{lvalue}"));
@@ -234,6 +274,9 @@ impl Function<'_> {
                         "{field}.data = sr_put_array({at}, &{q}_rest, {count}, {bytes}, {field}.d, {name}.data, {name}.d, {});",
                         u8::from(*is_copied)
                     ));
+                    if self.unit.element_type(view.element).is_none() {
+                        self.line(format!("{field}.most = {};", view.most));
+                    }
                 }
             }
         }
@@ -253,8 +296,15 @@ impl Function<'_> {
     }
 
     /// The result in an answered block, as a value that outlives it.
-    pub(super) fn take_result(&mut self, q: &str, signature: SignatureId, span: Span) -> Option<Value> {
-        let result = self.unit.program.signatures[signature.index()].result.clone()?;
+    pub(super) fn take_result(
+        &mut self,
+        q: &str,
+        signature: SignatureId,
+        span: Span,
+    ) -> Option<Value> {
+        let result = self.unit.program.signatures[signature.index()]
+            .result
+            .clone()?;
         let field = format!("{q}->result");
         let at = self.at(span);
         let name = match self.unit.class(result.of) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::function::{Function, bare};
 use super::jumps::Frame;
 use super::views::constant;
-use crate::lower::{Visitor, walk_block, walk_expression};
+use crate::lower::Changes;
 use crate::program::*;
 
 impl Function<'_> {
@@ -23,10 +23,7 @@ impl Function<'_> {
                 f.out.label(&format!("next_{number}"));
             }
         });
-        matches!(
-            self.frames.pop(),
-            Some(Frame::Loop { exits: true, .. })
-        )
+        matches!(self.frames.pop(), Some(Frame::Loop { exits: true, .. }))
     }
 
     /// The head of a loop counts.
@@ -39,8 +36,8 @@ impl Function<'_> {
     /// `do`: again and again until no guard holds.
     pub(super) fn do_statement(&mut self, arms: &[(Expression, Block)], other: Option<&Block>) {
         let number = self.number();
-        let is_endless = other.is_some()
-            || matches!(arms.first(), Some((guard, _)) if is_true(guard));
+        let is_endless =
+            other.is_some() || matches!(arms.first(), Some((guard, _)) if is_true(guard));
         let mut ends = false;
         let simple = match (arms, other) {
             ([(guard, block)], None) if !is_true(guard) => {
@@ -58,26 +55,24 @@ impl Function<'_> {
         } else {
             self.out.open("for (;;) {");
             self.count_loop();
-            let is_left = self.loop_body(number, |f| {
-                match arms {
-                    [(guard, block), ..] if is_true(guard) => f.block(block),
-                    [] => {
-                        if let Some(block) = other {
-                            f.block(block);
-                        }
+            let is_left = self.loop_body(number, |f| match arms {
+                [(guard, block), ..] if is_true(guard) => f.block(block),
+                [] => {
+                    if let Some(block) = other {
+                        f.block(block);
                     }
-                    _ => f.guarded(arms, |f| match other {
-                        Some(block) => {
-                            f.block(block);
-                            true
-                        }
-                        None => {
-                            ends = true;
-                            f.line(format!("goto exit_{number};"));
-                            true
-                        }
-                    }),
                 }
+                _ => f.guarded(arms, |f| match other {
+                    Some(block) => {
+                        f.block(block);
+                        true
+                    }
+                    None => {
+                        ends = true;
+                        f.line(format!("goto exit_{number};"));
+                        true
+                    }
+                }),
             });
             self.out.close("}");
             is_left
@@ -92,8 +87,8 @@ impl Function<'_> {
     pub(super) fn for_all(&mut self, quantifiers: &[Quantifier], block: &Block) {
         let number = self.number();
         let mut is_left = false;
-        let changed = changed_in(block, self.unit.program);
-        self.quantified(quantifiers, &changed, true, |f| {
+        let changes = Changes::of(block, quantifiers, self.unit.program);
+        self.quantified(quantifiers, &changes, |f| {
             is_left = f.loop_body(number, |f| f.block(block));
         });
         if is_left {
@@ -101,20 +96,19 @@ impl Function<'_> {
         }
     }
 
-    /// Writes `body` inside loops for all values of quantifiers, counted in the innermost. `changed` are the variables that the body may change.
+    /// Writes `body`, which does such changes, inside loops for all values of quantifiers, counted in the innermost.
     pub(super) fn quantified(
         &mut self,
         quantifiers: &[Quantifier],
-        changed: &HashSet<VariableId>,
-        counts: bool,
+        changes: &Changes,
         body: impl FnOnce(&mut Self),
     ) {
         let mut open = Vec::new();
         for (n, quantifier) in quantifiers.iter().enumerate() {
             let first = self.plain(&quantifier.first);
             let is_last = n + 1 == quantifiers.len();
-            self.open_loop(quantifier, &first, is_last && counts);
-            let had_range = self.note_range(quantifier, changed);
+            self.open_loop(quantifier, &first, is_last, changes);
+            let had_range = self.note_range(quantifier, changes);
             let mut closes = 1;
             if let Some(test) = &quantifier.test {
                 let test = self.plain(test);
@@ -136,7 +130,11 @@ impl Function<'_> {
     }
 
     /// The head of the loop of one quantifier. Limit and step are evaluated for every value.
-    fn open_loop(&mut self, quantifier: &Quantifier, first: &str, counts: bool) {
+    fn open_loop(&mut self, quantifier: &Quantifier, first: &str, counts: bool, changes: &Changes) {
+        if self.is_plain_count(quantifier, changes) {
+            self.open_count(quantifier, first, counts);
+            return;
+        }
         let name = self.unit.names.variable(quantifier.variable).to_string();
         let of = self.unit.program.variables[quantifier.variable.index()].of;
         // Characters and bools could not pass their last value: they are counted in an int.
@@ -146,9 +144,8 @@ impl Function<'_> {
             false => (name.clone(), self.unit.plain_type(of)),
         };
         let (before_limit, limit) = self.aside(|f| f.deeper(|f| f.plain(&quantifier.last)));
-        let (before_step, step) = self.aside(|f| {
-            f.deeper(|f| quantifier.step.as_ref().map(|step| f.plain(step)))
-        });
+        let (before_step, step) =
+            self.aside(|f| f.deeper(|f| quantifier.step.as_ref().map(|step| f.plain(step))));
         let change = match (&step, quantifier.is_down) {
             (None, false) => format!("{counter}++"),
             (None, true) => format!("{counter}--"),
@@ -197,6 +194,42 @@ impl Function<'_> {
         }
     }
 
+    /// Whether the loop runs over all numbers between two that are known when it begins.
+    fn is_plain_count(&self, quantifier: &Quantifier, changes: &Changes) -> bool {
+        let of = self.unit.program.variables[quantifier.variable.index()].of;
+        let facts = &self.unit.facts;
+        matches!(self.types().get(of), Type::Int | Type::Enum(_))
+            && quantifier.step.is_none()
+            && !changes.variables.contains(&quantifier.variable)
+            && facts.is_steady(
+                &quantifier.last,
+                changes,
+                self.unit.options.loops,
+                self.unit.program,
+            )
+    }
+
+    /// The head of such a loop. It is counted in 64 bits, in which it cannot wrap around: so the compiler sees where subscripts go.
+    fn open_count(&mut self, quantifier: &Quantifier, first: &str, counts: bool) {
+        let name = self.unit.names.variable(quantifier.variable).to_string();
+        let limit = self.plain(&quantifier.last);
+        let number = self.number();
+        let (counter, last) = (format!("i{number}"), format!("last{number}"));
+        let (relation, step) = match quantifier.is_down {
+            false => ("<=", "++"),
+            true => (">=", "--"),
+        };
+        self.out.open(format!(
+            "for (int64_t {counter} = {}, {last} = {}; {counter} {relation} {last}; {counter}{step}) {{",
+            bare(first),
+            bare(&limit)
+        ));
+        self.line(format!("const sr_int {name} = (sr_int){counter};"));
+        if counts {
+            self.count_loop();
+        }
+    }
+
     /// Whether a counter with a step is within its limit: the direction is as it is written, whatever the step's sign.
     fn stepped(&mut self, counter: &str, limit: &str, _step: &Expression, is_down: bool) -> String {
         match is_down {
@@ -206,13 +239,9 @@ impl Function<'_> {
     }
 
     /// Remembers which values a loop's variable has, if that is known and the body does not change it. Gives what was known before.
-    fn note_range(
-        &mut self,
-        quantifier: &Quantifier,
-        changed: &HashSet<VariableId>,
-    ) -> Option<(i64, i64)> {
+    fn note_range(&mut self, quantifier: &Quantifier, changes: &Changes) -> Option<(i64, i64)> {
         let before = self.ranges.remove(&quantifier.variable);
-        if changed.contains(&quantifier.variable) || quantifier.step.is_some() {
+        if changes.variables.contains(&quantifier.variable) || quantifier.step.is_some() {
             return before;
         }
         let (first, last) = (
@@ -246,12 +275,7 @@ pub(super) fn ordinal(e: &Expression) -> Option<String> {
     }
 }
 
-/// The variables that a block may change.
-pub(super) fn changed_in(block: &Block, program: &Program) -> HashSet<VariableId> {
-    crate::lower::assigned_in(block, program)
-}
-
-/// Whether a visitor sees something in a block or an expression.
+/// Collects variables.
 #[derive(Default)]
 pub(super) struct Uses(pub(super) HashSet<VariableId>);
 
@@ -268,13 +292,6 @@ impl Uses {
     pub(super) fn of(block: &Block) -> HashSet<VariableId> {
         let mut uses = Uses::default();
         walk_block(block, &mut uses);
-        uses.0
-    }
-
-    /// The variables of an expression.
-    pub(super) fn of_expression(e: &Expression) -> HashSet<VariableId> {
-        let mut uses = Uses::default();
-        walk_expression(e, &mut uses);
         uses.0
     }
 }

@@ -63,7 +63,12 @@ impl Function<'_> {
     }
 
     /// An expression of type `struct sr_op *` or, for a semaphore, `struct sr_semaphore *`.
-    pub(super) fn operation_pointer(&mut self, operation: OperationId, subscripts: &[Expression], span: Span) -> String {
+    pub(super) fn operation_pointer(
+        &mut self,
+        operation: OperationId,
+        subscripts: &[Expression],
+        span: Span,
+    ) -> String {
         let storage = self.operation_storage(operation);
         let row = self.unit.operation(operation);
         if row.dimensions.is_empty() {
@@ -77,22 +82,33 @@ impl Function<'_> {
     }
 
     /// The place of an element in an array of operations, all subscripts given.
-    pub(super) fn operation_index(&mut self, operation: OperationId, storage: &str, subscripts: &[Expression], span: Span) -> String {
+    pub(super) fn operation_index(
+        &mut self,
+        operation: OperationId,
+        storage: &str,
+        subscripts: &[Expression],
+        span: Span,
+    ) -> String {
         let all = subscripts.iter().collect::<Vec<_>>();
         let values = self.plains(&all);
         let at = self.at(span);
         let row = self.unit.operation(operation);
         let count = row.dimensions.len();
-        let terms = values.iter().zip(&row.dimensions).enumerate().map(|(n, (value, (low, high)))| {
-            let low = ordinal(low).unwrap_or_else(|| format!("{storage}_d[{n}].low"));
-            let high = ordinal(high).unwrap_or_else(|| format!("{storage}_d[{n}].high"));
-            // An operation that does not exist must never be reached: always checked.
-            let offset = format!("sr_offset({at}, {}, {low}, {high})", bare(value));
-            match n + 1 == count {
-                true => offset,
-                false => format!("{offset} * {storage}_d[{n}].stride"),
-            }
-        });
+        let terms =
+            values
+                .iter()
+                .zip(&row.dimensions)
+                .enumerate()
+                .map(|(n, (value, (low, high)))| {
+                    let low = ordinal(low).unwrap_or_else(|| format!("{storage}_d[{n}].low"));
+                    let high = ordinal(high).unwrap_or_else(|| format!("{storage}_d[{n}].high"));
+                    // An operation that does not exist must never be reached: always checked.
+                    let offset = format!("sr_offset({at}, {}, {low}, {high})", bare(value));
+                    match n + 1 == count {
+                        true => offset,
+                        false => format!("{offset} * {storage}_d[{n}].stride"),
+                    }
+                });
         let terms = terms.collect::<Vec<_>>();
         match terms.len() {
             1 => terms.join(""),
@@ -101,7 +117,12 @@ impl Function<'_> {
     }
 
     /// Operations begin to live.
-    pub(super) fn declare_operation(&mut self, operation: OperationId, value: Option<&Expression>, span: Span) {
+    pub(super) fn declare_operation(
+        &mut self,
+        operation: OperationId,
+        value: Option<&Expression>,
+        span: Span,
+    ) {
         let row = self.unit.operation(operation);
         if !self.unit.needs_object(operation) || row.home == Home::External {
             return;
@@ -119,7 +140,10 @@ impl Function<'_> {
         let Service::Input(class) = row.service else {
             return;
         };
-        if !matches!(self.unit.program.classes[class.index()].home, Home::Block(_)) {
+        if !matches!(
+            self.unit.program.classes[class.index()].home,
+            Home::Block(_)
+        ) {
             return;
         }
         let declared = self.frames.iter().any(|frame| match frame {
@@ -130,7 +154,10 @@ impl Function<'_> {
             return;
         }
         let at = self.at(span);
-        self.line(format!("struct sr_class *k_{} = sr_class_new({at});", class.0));
+        self.line(format!(
+            "struct sr_class *k_{} = sr_class_new({at});",
+            class.0
+        ));
         self.ends_with_block(format!("sr_class_free(k_{});", class.0));
     }
 
@@ -172,7 +199,9 @@ impl Function<'_> {
             let value = self.plain(value);
             let number = self.temp("sr_int", &value);
             self.line(format!("if ({number} < 0)"));
-            self.line(format!("    sr_abort({at}, \"negative initial value for a semaphore\");"));
+            self.line(format!(
+                "    sr_abort({at}, \"negative initial value for a semaphore\");"
+            ));
             self.first_sends(&pointer, &number, span);
         }
     }
@@ -193,7 +222,9 @@ impl Function<'_> {
     fn init_semaphore(&mut self, operation: OperationId, pointer: &str, value: &str, span: Span) {
         let at = self.at(span);
         let name = self.unit.operation_literal(operation);
-        self.line(format!("sr_semaphore_init({at}, {pointer}, {name}, {value});"));
+        self.line(format!(
+            "sr_semaphore_init({at}, {pointer}, {name}, {value});"
+        ));
     }
 
     fn init_operation(&mut self, operation: OperationId, pointer: &str) {
@@ -208,13 +239,20 @@ impl Function<'_> {
             }
             Service::Input(class) => {
                 let class = self.class_pointer(class);
-                self.line(format!("sr_op_input({pointer}, &self->head, {name}, {class});"));
+                self.line(format!(
+                    "sr_op_input({pointer}, &self->head, {name}, {class});"
+                ));
             }
             _ => {}
         }
     }
 
-    fn declare_operations(&mut self, operation: OperationId, value: Option<&Expression>, span: Span) {
+    fn declare_operations(
+        &mut self,
+        operation: OperationId,
+        value: Option<&Expression>,
+        span: Span,
+    ) {
         let at = self.at(span);
         let storage = self.operation_storage(operation);
         let row = self.unit.operation(operation);
@@ -231,7 +269,10 @@ impl Function<'_> {
             "struct sr_dimension {dims}[{dimensions}] = {{{}}};",
             bounds.join(", ")
         ));
-        let count = self.temp("int64_t", &format!("sr_array_layout({at}, {dims}, {dimensions}, 1)"));
+        let count = self.temp(
+            "int64_t",
+            &format!("sr_array_layout({at}, {dims}, {dimensions}, 1)"),
+        );
         if is_block {
             self.line(format!("struct sr_dimension {storage}_d[{dimensions}];"));
         }
@@ -242,7 +283,11 @@ impl Function<'_> {
             (true, false) => format!("sr_instance_allocate({at}, &self->head, {bytes})"),
             (false, _) => format!("sr_ops_new({at}, {count})"),
         };
-        let c_type = if is_semaphore { "struct sr_semaphore *" } else { "struct sr_op *" };
+        let c_type = if is_semaphore {
+            "struct sr_semaphore *"
+        } else {
+            "struct sr_op *"
+        };
         self.allocates |= is_semaphore && is_block;
         let declaration = if is_block { c_type } else { "" };
         self.line(format!("{declaration}{storage} = {memory};"));

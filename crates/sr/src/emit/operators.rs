@@ -4,6 +4,7 @@ use super::expressions::Value;
 use super::function::Function;
 use super::places::Place;
 use super::text::value_of;
+use super::types::Class;
 use crate::lower::has_effects;
 use crate::program::*;
 use crate::source::Span;
@@ -36,18 +37,59 @@ impl Function<'_> {
     }
 
     /// The value of an operator with two operands.
-    pub(super) fn binary(&mut self, operator: O, a: &Expression, b: &Expression, e: &Expression) -> String {
+    pub(super) fn binary(
+        &mut self,
+        operator: O,
+        a: &Expression,
+        b: &Expression,
+        e: &Expression,
+    ) -> String {
         let kind = self.kind(a.of);
         if kind == Kind::Bool && matches!(operator, O::And | O::Or) {
             return self.short_circuit(operator == O::And, a, b);
         }
-        let is_mixed_power = operator == O::Power && kind == Kind::Real && self.kind(b.of) == Kind::Ordinal;
+        let is_mixed_power =
+            operator == O::Power && kind == Kind::Real && self.kind(b.of) == Kind::Ordinal;
         let values = self.plains(&[a, b]);
         if is_mixed_power {
             let at = self.at(e.span);
             return format!("sr_power_real_int({at}, {}, {})", values[0], values[1]);
         }
+        let is_pointer = [a, b].iter().any(|e| self.kind(e.of) == Kind::Pointer);
+        if is_pointer && matches!(operator, O::Add | O::Subtract) {
+            return self.pointer_arithmetic(operator, (a.of, &values[0]), (b.of, &values[1]));
+        }
         self.operate(operator, kind, &values[0], &values[1], e.span)
+    }
+
+    /// A pointer and a number of objects, or the objects between two pointers.
+    fn pointer_arithmetic(&self, operator: O, a: (TypeId, &str), b: (TypeId, &str)) -> String {
+        if self.kind(a.0) != Kind::Pointer {
+            return self.pointer_arithmetic(operator, b, a);
+        }
+        // One of the two may be a pointer at anything.
+        let pointed = [a.0, b.0]
+            .into_iter()
+            .find_map(|of| match self.types().get(of) {
+                Type::Pointer(to) => *to,
+                _ => None,
+            });
+        let bytes = pointed.map_or_else(|| "1".into(), |to| self.pointed_bytes(to));
+        let (first, second) = (a.1, b.1);
+        if self.kind(b.0) == Kind::Pointer {
+            return format!("((sr_int)(((char *){first} - (char *){second}) / (intptr_t){bytes}))");
+        }
+        let sign = plain_symbol(operator);
+        format!("((void *)((char *){first} {sign} (intptr_t){second} * (intptr_t){bytes}))")
+    }
+
+    /// Bytes of what a pointer leads to.
+    pub(super) fn pointed_bytes(&self, to: TypeId) -> String {
+        match self.unit.class(to) {
+            Class::Plain => format!("sizeof({})", self.unit.plain_type(to)),
+            Class::Text => "sizeof(sr_string)".into(),
+            Class::Array(dimensions) => format!("sizeof(struct sr_array{dimensions})"),
+        }
     }
 
     /// `and`, `or` of bools. The second is not evaluated if the first decides.
@@ -102,20 +144,20 @@ impl Function<'_> {
         format!("(-{value})")
     }
 
-    /// `place op:= value` for its effect.
-    pub(super) fn augment_place(&mut self, operator: O, place: &Expression, value: &Expression, e: &Expression) {
+    /// `place op:= value`. Gives the place, which is found once.
+    pub(super) fn augment(
+        &mut self,
+        operator: O,
+        place: &Expression,
+        value: &Expression,
+        e: &Expression,
+    ) -> Place {
         if operator == O::Concatenate || self.kind(place.of) == Kind::Text {
-            let values = self.plains(&[place, value]);
-            let at = self.at(e.span);
-            self.allocates = true;
-            let both = self.temp("sr_text", &format!("sr_text_cat({at}, {}, {})", values[0], values[1]));
-            let place = self.place(place);
-            self.store(&place, &Value::Text(both), e.span);
-            return;
+            return self.append(place, value, e.span);
         }
         let lvalue = match self.place(place) {
             Place::Plain(lvalue) => lvalue,
-            _ => return,
+            other => return other,
         };
         let is_simple = !has_effects(value) && is_simple_lvalue(&lvalue);
         let lvalue = match is_simple {
@@ -136,35 +178,84 @@ impl Function<'_> {
                 _ => false,
             };
         if is_direct {
-            self.line(format!("{lvalue} {symbol}= {};", super::function::bare(&second)));
-            return;
+            self.line(format!(
+                "{lvalue} {symbol}= {};",
+                super::function::bare(&second)
+            ));
+            return Place::Plain(lvalue);
         }
         let result = match (operator, kind, value_kind) {
+            (O::Add | O::Subtract, Kind::Pointer, _) => {
+                self.pointer_arithmetic(operator, (place.of, &lvalue), (value.of, &second))
+            }
             (O::Power, Kind::Real, Kind::Ordinal) => {
                 format!("sr_power_real_int({}, {lvalue}, {second})", self.at(e.span))
             }
             _ => self.operate(operator, kind, &lvalue, &second, e.span),
         };
         self.line(format!("{lvalue} = {};", super::function::bare(&result)));
+        Place::Plain(lvalue)
     }
 
-    /// `place op:= value` with its value.
-    pub(super) fn augment(&mut self, operator: O, place: &Expression, value: &Expression, e: &Expression) -> String {
-        self.augment_place(operator, place, value, e);
-        self.plain(place)
+    /// `place ||:= value`.
+    fn append(&mut self, place: &Expression, value: &Expression, span: Span) -> Place {
+        let to = self.place(place);
+        let first = match &to {
+            Place::Text(string) => self.string_value(string),
+            _ => self.text(place),
+        };
+        let second = self.text(value);
+        let at = self.at(span);
+        self.allocates = true;
+        let both = self.temp("sr_text", &format!("sr_text_cat({at}, {first}, {second})"));
+        self.store(&to, &Value::Text(both), span);
+        to
     }
 
-    /// `place := value`.
-    pub(super) fn assign_from(&mut self, place: &Expression, value: &Expression) {
+    /// The value of a place that was found before.
+    pub(super) fn value_in(&mut self, place: Place, span: Span) -> Value {
+        match place {
+            Place::Plain(lvalue) => Value::Plain(lvalue),
+            Place::Text(string) => Value::Text(self.string_value(&string)),
+            Place::Part(string, from, to) => {
+                let at = self.at(span);
+                Value::Text(format!(
+                    "sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})"
+                ))
+            }
+            Place::Array(view) => Value::Array(view),
+        }
+    }
+
+    /// The value of an expression that changes a place and is that place's value.
+    pub(super) fn changed_value(&mut self, e: &Expression) -> Option<Value> {
+        let place = match &e.kind {
+            ExpressionKind::Assign(place, value) => self.assign_from(place, value),
+            ExpressionKind::Augment(operator, place, value) => {
+                self.augment(*operator, place, value, e)
+            }
+            ExpressionKind::Swap(a, b) => self.swap(a, b),
+            _ => return None,
+        };
+        Some(self.value_in(place, e.span))
+    }
+
+    /// `place := value`. Gives the place, which is found once.
+    pub(super) fn assign_from(&mut self, place: &Expression, value: &Expression) -> Place {
         let span = place.span.to(value.span);
-        // The place first, if finding it has effects; its parts have been kept in temporaries then.
-        let early = has_effects(place).then(|| self.place(place));
+        // The place first, where one of the two could change the other.
+        let early = match (has_effects(place), has_effects(value)) {
+            (_, true) => Some(self.fixed_place(place)),
+            (true, false) => Some(self.place(place)),
+            (false, false) => None,
+        };
         let value = self.value(value);
         let place = match early {
             Some(place) => place,
             None => self.place(place),
         };
         self.store(&place, &value, span);
+        place
     }
 
     /// Stores a value in a place.
@@ -188,8 +279,8 @@ impl Function<'_> {
         }
     }
 
-    /// `a :=: b`.
-    pub(super) fn swap(&mut self, a: &Expression, b: &Expression) {
+    /// `a :=: b`. Gives the first place.
+    pub(super) fn swap(&mut self, a: &Expression, b: &Expression) -> Place {
         let (first, second) = (self.place(a), self.place(b));
         let at = self.at(a.span.to(b.span));
         match (first, second) {
@@ -201,17 +292,21 @@ impl Function<'_> {
                 let kept = self.temp(&c_type, &format!("*{first}"));
                 self.line(format!("*{first} = *{second};"));
                 self.line(format!("*{second} = {kept};"));
+                Place::Plain(format!("(*{first})"))
             }
             (Place::Text(first), Place::Text(second)) => {
                 self.line(format!("sr_string_swap({at}, {first}, {second});"));
+                Place::Text(first)
             }
             (Place::Array(first), Place::Array(second)) => {
                 let bytes = self.element_bytes(&first);
                 let dimensions = first.dims.len();
+                let place = Place::Array(first.clone());
                 let (first, second) = (self.view_name(&first), self.view_name(&second));
                 self.line(format!(
                     "sr_array_swap({at}, {dimensions}, {bytes}, {first}.data, {first}.d, {second}.data, {second}.d);"
                 ));
+                place
             }
             (first, second) => {
                 // Parts of strings: by way of copies.
@@ -223,6 +318,7 @@ impl Function<'_> {
                 let (x, y) = (keep(self, a), keep(self, b));
                 self.store(&first, &Value::Text(y), a.span);
                 self.store(&second, &Value::Text(x), b.span);
+                first
             }
         }
     }

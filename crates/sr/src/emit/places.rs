@@ -71,17 +71,7 @@ impl Function<'_> {
         }
         let storage = self.storage(variable);
         let of = self.unit.program.variables[variable.index()].of;
-        let mut access = self.access_to(&storage, of);
-        if let Access::View(view) = &mut access
-            && self.unit.element_type(view.element).is_none()
-        {
-            view.most = format!("{storage}_most");
-            let bytes = self.element_bytes(view);
-            if let Some(last) = view.dims.last_mut() {
-                last.stride = bytes;
-            }
-        }
-        access
+        self.access_to(&storage, of)
     }
 
     fn place_to(&self, access: Access, of: TypeId) -> Place {
@@ -148,6 +138,7 @@ impl Function<'_> {
     pub(super) fn field(&self, record: TypeId, number: usize) -> String {
         match self.types().get(record) {
             Type::Record(record) => {
+                let record = &self.unit.record_alike(*record);
                 let (name, _) = &self.types().records[*record as usize].fields[number];
                 format!("f_{name}")
             }
@@ -201,7 +192,13 @@ impl Function<'_> {
     }
 
     /// The offset of subscripts in a view: elements or bytes, as its strides count.
-    fn offset(&mut self, view: &View, subscripts: &[&Expression], values: &[String], span: Span) -> String {
+    fn offset(
+        &mut self,
+        view: &View,
+        subscripts: &[&Expression],
+        values: &[String],
+        span: Span,
+    ) -> String {
         let mut sum = Vec::new();
         for ((subscript, value), dim) in subscripts.iter().zip(values).zip(&view.dims) {
             let offset = self.offset_in(dim, subscript, value, span);
@@ -217,15 +214,29 @@ impl Function<'_> {
     }
 
     /// How far a subscript is from the low bound; checked unless it is known to be right.
-    fn offset_in(&mut self, dim: &super::views::Dim, subscript: &Expression, value: &str, span: Span) -> String {
+    fn offset_in(
+        &mut self,
+        dim: &super::views::Dim,
+        subscript: &Expression,
+        value: &str,
+        span: Span,
+    ) -> String {
         if !self.unit.options.checks || self.is_within(subscript, dim) {
+            if let (Ok(value), Ok(low)) = (value.parse::<i64>(), dim.low.parse::<i64>()) {
+                return (value - low).to_string();
+            }
             return match dim.low.as_str() {
                 "0" => format!("(int64_t){value}"),
                 low => format!("((int64_t){value} - {low})"),
             };
         }
         let at = self.at(span);
-        format!("sr_offset({at}, {}, {}, {})", super::function::bare(value), dim.low, dim.high)
+        format!(
+            "sr_offset({at}, {}, {}, {})",
+            super::function::bare(value),
+            dim.low,
+            dim.high
+        )
     }
 
     fn is_within(&self, subscript: &Expression, dim: &super::views::Dim) -> bool {

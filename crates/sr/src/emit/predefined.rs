@@ -10,7 +10,12 @@ use Predefined as P;
 
 impl Function<'_> {
     /// A predefined function's value as a C expression (of type `sr_text` for strings); empty if it has none. What has effects is kept in a temporary.
-    pub(super) fn predefined(&mut self, function: P, arguments: &[Expression], e: &Expression) -> String {
+    pub(super) fn predefined(
+        &mut self,
+        function: P,
+        arguments: &[Expression],
+        e: &Expression,
+    ) -> String {
         let value = self.predefined_value(function, arguments, e);
         if !has_effects_itself(function) || value.is_empty() {
             return value;
@@ -24,7 +29,12 @@ impl Function<'_> {
         }
     }
 
-    fn predefined_value(&mut self, function: P, arguments: &[Expression], e: &Expression) -> String {
+    fn predefined_value(
+        &mut self,
+        function: P,
+        arguments: &[Expression],
+        e: &Expression,
+    ) -> String {
         let at = self.at(e.span);
         match function {
             P::Lb | P::Ub => self.bound_of_array(function == P::Lb, &arguments[0], &arguments[1]),
@@ -36,13 +46,22 @@ impl Function<'_> {
             P::Age => "sr_age()".into(),
             P::Myresource => "sr_my_resource(&self->head)".into(),
             P::Mymachine | P::Myvm | P::Locate => {
-                self.line(format!("sr_no_virtual_machines({at}, \"virtual machines\");"));
+                self.line(format!(
+                    "sr_no_virtual_machines({at}, \"virtual machines\");"
+                ));
                 "0".into()
             }
             P::Mypriority => "sr_priority()".into(),
-            P::Getarg | P::Get | P::Put | P::Read | P::Scanf | P::Sscanf | P::Write | P::Writes | P::Printf | P::Sprintf => {
-                self.transfer(function, arguments, e)
-            }
+            P::Getarg
+            | P::Get
+            | P::Put
+            | P::Read
+            | P::Scanf
+            | P::Sscanf
+            | P::Write
+            | P::Writes
+            | P::Printf
+            | P::Sprintf => self.transfer(function, arguments, e),
             P::Open => {
                 let values = self.all(arguments);
                 format!("sr_open({}, {})", values[0], bare(&values[1]))
@@ -79,7 +98,11 @@ impl Function<'_> {
         let is_real = arguments
             .first()
             .is_some_and(|a| matches!(self.types().get(a.of), Type::Real));
-        let list = values.iter().map(|v| bare(v)).collect::<Vec<_>>().join(", ");
+        let list = values
+            .iter()
+            .map(|v| bare(v))
+            .collect::<Vec<_>>()
+            .join(", ");
         let two = values.len() > 1;
         match function {
             P::Abs if is_real => format!("fabs({list})"),
@@ -110,7 +133,12 @@ impl Function<'_> {
         }
     }
 
-    fn bound_of_array(&mut self, is_low: bool, array: &Expression, dimension: &Expression) -> String {
+    fn bound_of_array(
+        &mut self,
+        is_low: bool,
+        array: &Expression,
+        dimension: &Expression,
+    ) -> String {
         let number = match dimension.kind {
             ExpressionKind::Constant(Constant::Ordinal(n)) => n.max(1) as usize - 1,
             _ => 0,
@@ -160,8 +188,12 @@ impl Function<'_> {
                 let name = super::unit::c_string(name);
                 format!("sr_ordinal_within({at}, {name}, {value} {sign} 1, 0, {last})")
             }
-            Type::Char => format!("((sr_char)sr_ordinal_within({at}, \"char\", {value} {sign} 1, 0, 255))"),
-            Type::Bool => format!("((sr_bool)sr_ordinal_within({at}, \"bool\", {value} {sign} 1, 0, 1))"),
+            Type::Char => {
+                format!("((sr_char)sr_ordinal_within({at}, \"char\", {value} {sign} 1, 0, 255))")
+            }
+            Type::Bool => {
+                format!("((sr_bool)sr_ordinal_within({at}, \"bool\", {value} {sign} 1, 0, 1))")
+            }
             _ => format!("({value} {sign} 1)"),
         }
     }

@@ -1,5 +1,7 @@
 //! Procs as C functions, and their parameters.
 
+use std::collections::HashSet;
+
 use super::declarations::zero;
 use super::expressions::Value;
 use super::function::{Access, Answer, Function};
@@ -53,9 +55,16 @@ impl Unit<'_> {
         match self.class(parameter.of) {
             Class::Plain if is_value => self.declare(&self.plain_type(parameter.of), name),
             Class::Plain => self.declare(&pointer_to(&self.plain_type(parameter.of)), &outside),
-            Class::Text if is_value => format!("sr_text {outside}"),
+            Class::Text if is_value && !self.is_open_text(parameter.of) => {
+                format!("sr_text {outside}")
+            }
             _ => self.declare(&self.place_type(parameter.of), &outside),
         }
+    }
+
+    /// Whether it is `string[*]`: then even a value comes with its maximum.
+    pub(super) fn is_open_text(&self, of: TypeId) -> bool {
+        matches!(self.program.types.get(of), Type::Text(Extent::Any))
     }
 
     /// Writes the C functions of a code.
@@ -75,7 +84,13 @@ impl Unit<'_> {
         }
     }
 
-    fn write_plain(&self, code: CodeId, signature: SignatureId, prototypes: &mut Writer, out: &mut Writer) {
+    fn write_plain(
+        &self,
+        code: CodeId,
+        signature: SignatureId,
+        prototypes: &mut Writer,
+        out: &mut Writer,
+    ) {
         let head = self.proc_head(code, signature);
         prototypes.line(format!("{head};"));
         let row = &self.program.codes[code.index()];
@@ -104,7 +119,13 @@ impl Unit<'_> {
     }
 
     /// The function by which the run-time runs a proc that is called as a C function otherwise.
-    fn write_entry(&self, code: CodeId, signature: SignatureId, prototypes: &mut Writer, out: &mut Writer) {
+    fn write_entry(
+        &self,
+        code: CodeId,
+        signature: SignatureId,
+        prototypes: &mut Writer,
+        out: &mut Writer,
+    ) {
         let row = &self.program.codes[code.index()];
         let CodeKind::Proc(operation) = row.kind else {
             return;
@@ -126,7 +147,9 @@ impl Unit<'_> {
             let field = format!("q->a{}", n + 1);
             arguments.push(match (self.class(parameter.of), parameter.passing) {
                 (Class::Plain, Passing::Var | Passing::Result) => format!("&{field}"),
-                (Class::Text, Passing::Value) => format!("sr_string_value({field})"),
+                (Class::Text, Passing::Value) if !self.is_open_text(parameter.of) => {
+                    format!("sr_string_value({field})")
+                }
                 _ => field,
             });
         }
@@ -151,7 +174,13 @@ impl Unit<'_> {
     }
 
     /// A proc that replies or forwards: it works on the invocation itself.
-    fn write_separate(&self, code: CodeId, signature: SignatureId, prototypes: &mut Writer, out: &mut Writer) {
+    fn write_separate(
+        &self,
+        code: CodeId,
+        signature: SignatureId,
+        prototypes: &mut Writer,
+        out: &mut Writer,
+    ) {
         let head = self.entry_head(code);
         prototypes.line(format!("{head};"));
         let row = &self.program.codes[code.index()];
@@ -165,7 +194,14 @@ impl Unit<'_> {
         ));
         function.line(format!("{block} *q = ({block} *)head;"));
         function.hoist_all(&row.block);
-        function.bind_all(declared, &row.parameters, row.result, "q", Binding::Copy, row.span);
+        function.bind_all(
+            declared,
+            &row.parameters,
+            row.result,
+            "q",
+            Binding::Copy,
+            row.span,
+        );
         function.block(&row.block);
         function.end_of_code();
         let give_back = function.give_back.clone();
@@ -183,6 +219,18 @@ fn outside(name: &str) -> String {
     format!("w{}", name.strip_prefix('v').unwrap_or(name))
 }
 
+/// Collects the globals that code imports.
+#[derive(Default)]
+struct Imported(HashSet<ComponentId>);
+
+impl Visitor for Imported {
+    fn statement(&mut self, statement: &Statement) {
+        if let StatementKind::Import(global) = statement.kind {
+            self.0.insert(global);
+        }
+    }
+}
+
 impl Function<'_> {
     /// The label that `return` jumps to.
     pub(super) fn end_of_code(&mut self) {
@@ -191,19 +239,38 @@ impl Function<'_> {
         }
     }
 
-    /// Copies the descriptions of instances' arrays that a block uses to C variables.
+    /// Copies the descriptions of instances' arrays that a block uses to C variables. In a body, where they may not exist yet, that is done where they begin to.
     pub(super) fn hoist_all(&mut self, block: &Block) {
-        let mut used = Uses::of(block).into_iter().collect::<Vec<_>>();
-        used.sort_unstable();
-        for variable in used {
-            let is_body = self.unit.program.codes[self.code.index()].kind == CodeKind::Body;
-            match instance_of(self.unit.program, variable) {
-                // Those of the component's own body do not exist yet.
-                Some(component) if component == self.component && is_body => {}
-                Some(_) => self.hoist(variable),
-                None => {}
+        if self.unit.program.codes[self.code.index()].kind == CodeKind::Body {
+            return;
+        }
+        let mut imported = Imported::default();
+        walk_block(block, &mut imported);
+        for variable in self.used_in(block) {
+            let component = instance_of(self.unit.program, variable);
+            // Those of a global that is imported further down are copied there.
+            if component.is_some_and(|component| !imported.0.contains(&component)) {
+                self.hoist(variable);
             }
         }
+    }
+
+    /// The same for those of a global that is there from now on.
+    pub(super) fn hoist_of(&mut self, global: ComponentId) {
+        let is_outermost = self.frames.len() == 1;
+        let code = &self.unit.program.codes[self.code.index()];
+        for variable in self.used_in(&code.block) {
+            let is_of = instance_of(self.unit.program, variable) == Some(global);
+            if is_of && is_outermost && !self.access.contains_key(&variable) {
+                self.hoist(variable);
+            }
+        }
+    }
+
+    fn used_in(&self, block: &Block) -> Vec<VariableId> {
+        let mut used = Uses::of(block).into_iter().collect::<Vec<_>>();
+        used.sort_unstable();
+        used
     }
 
     /// Declares a proc's result, in memory that outlives the function's own.
@@ -221,7 +288,10 @@ impl Function<'_> {
             Class::Text => {
                 let resolved = self.resolve(parameter.of, parameter.shape.as_ref(), None);
                 let at = self.at(span);
-                self.line(format!("sr_string {name} = sr_string_make({at}, 0, {});", resolved.most));
+                self.line(format!(
+                    "sr_string {name} = sr_string_make({at}, 0, {});",
+                    resolved.most
+                ));
                 self.access.insert(result, Access::String(name));
             }
             Class::Array(_) => {
@@ -245,7 +315,12 @@ impl Function<'_> {
     }
 
     /// Binds a parameter of a C function; gives what copies it back.
-    fn bind_c_parameter(&mut self, variable: VariableId, parameter: &Parameter, span: Span) -> (String, ()) {
+    fn bind_c_parameter(
+        &mut self,
+        variable: VariableId,
+        parameter: &Parameter,
+        span: Span,
+    ) -> (String, ()) {
         let name = self.unit.names.variable(variable).to_string();
         let outside = outside(&name);
         let is_value = parameter.passing == Passing::Value;
@@ -254,7 +329,10 @@ impl Function<'_> {
             Class::Plain => format!("(*{outside})"),
             _ => outside,
         };
-        (self.bind(variable, parameter, &source, Binding::Copy, span), ())
+        (
+            self.bind(variable, parameter, &source, Binding::Copy, span),
+            (),
+        )
     }
 
     /// Binds all parameters and the result of an invocation in the C variable `q`; what gives them back is kept.
@@ -273,7 +351,10 @@ impl Function<'_> {
             let is_plain = self.unit.class(parameter.of) == Class::Plain;
             let source = match parameter.passing {
                 Passing::Reference if is_plain => format!("(*{field})"),
-                Passing::Value if self.unit.class(parameter.of) == Class::Text => {
+                Passing::Value
+                    if self.unit.class(parameter.of) == Class::Text
+                        && !self.unit.is_open_text(parameter.of) =>
+                {
                     format!("sr_string_value({field})")
                 }
                 _ => field,
@@ -288,7 +369,13 @@ impl Function<'_> {
         self.give_back = give_back;
     }
 
-    fn bind_result(&mut self, variable: VariableId, declared: &Parameter, q: &str, span: Span) -> String {
+    fn bind_result(
+        &mut self,
+        variable: VariableId,
+        declared: &Parameter,
+        q: &str,
+        span: Span,
+    ) -> String {
         let allocates = self.allocates;
         let name = self.unit.names.variable(variable).to_string();
         match self.unit.class(declared.of) {
@@ -312,7 +399,10 @@ impl Function<'_> {
             let value = f.variable_value(variable, declared.of);
             f.give_result_to(q, declared.of, &value, span);
         });
-        lines
+        match self.unit.class(declared.of) {
+            Class::Array(_) => self.bracketed(&lines),
+            _ => lines,
+        }
     }
 
     /// Stores a call's value in the block as its result.
@@ -339,6 +429,9 @@ impl Function<'_> {
                 };
                 let view = self.view_of(&whole, of, false);
                 let bytes = self.packed_bytes(&view);
+                if self.unit.element_type(view.element).is_none() {
+                    self.line(format!("{q}->result.most = {};", view.most));
+                }
                 self.line(format!(
                     "{q}->result.data = sr_result_array({at}, {dimensions}, {bytes}, {q}->result.d, {whole}.data, {whole}.d);"
                 ));
@@ -355,12 +448,35 @@ impl Function<'_> {
     }
 
     /// Binds one parameter to a C expression: the value where it is passed by value, else the place. Gives what copies it back.
-    fn bind(&mut self, variable: VariableId, parameter: &Parameter, source: &str, binding: Binding, span: Span) -> String {
+    fn bind(
+        &mut self,
+        variable: VariableId,
+        parameter: &Parameter,
+        source: &str,
+        binding: Binding,
+        span: Span,
+    ) -> String {
         match self.unit.class(parameter.of) {
             Class::Plain => self.bind_plain(variable, parameter, source),
             Class::Text => self.bind_text(variable, parameter, source, binding, span),
-            Class::Array(_) => self.bind_array(variable, parameter, source, binding, span),
+            Class::Array(_) => {
+                let lines = self.bind_array(variable, parameter, source, binding, span);
+                self.bracketed(&lines)
+            }
         }
+    }
+
+    /// Lines that may be written several times although they declare temporaries.
+    fn bracketed(&mut self, lines: &str) -> String {
+        if lines.is_empty() {
+            return String::new();
+        }
+        self.aside(|f| {
+            f.out.open("{");
+            f.write_lines(lines);
+            f.out.close("}");
+        })
+        .0
     }
 
     fn bind_plain(&mut self, variable: VariableId, parameter: &Parameter, source: &str) -> String {
@@ -382,10 +498,21 @@ impl Function<'_> {
         self.aside(|f| f.line(format!("{source} = {name};"))).0
     }
 
-    fn bind_text(&mut self, variable: VariableId, parameter: &Parameter, source: &str, binding: Binding, span: Span) -> String {
+    fn bind_text(
+        &mut self,
+        variable: VariableId,
+        parameter: &Parameter,
+        source: &str,
+        binding: Binding,
+        span: Span,
+    ) -> String {
         let name = self.unit.names.variable(variable).to_string();
         let is_value = parameter.passing == Passing::Value;
         if parameter.passing == Passing::Reference || (binding == Binding::Peek && !is_value) {
+            self.access.insert(variable, Access::String(source.into()));
+            return String::new();
+        }
+        if binding == Binding::Peek && self.unit.is_open_text(parameter.of) {
             self.access.insert(variable, Access::String(source.into()));
             return String::new();
         }
@@ -395,7 +522,8 @@ impl Function<'_> {
             self.access.insert(variable, Access::String(string));
             return String::new();
         }
-        let text = match is_value {
+        let is_open = self.unit.is_open_text(parameter.of);
+        let text = match is_value && !is_open {
             true => source.to_string(),
             false => self.string_value(source),
         };
@@ -408,16 +536,15 @@ impl Function<'_> {
                 format!("SR_STRING({name})")
             }
             None => {
-                let from = match is_value {
-                    true => Some(Value::Text(text.clone())),
-                    false => None,
-                };
-                let mut resolved = self.resolve(parameter.of, parameter.shape.as_ref(), from.as_ref());
-                if resolved.most == "0" && !is_value {
+                let mut resolved = self.resolve(parameter.of, parameter.shape.as_ref(), None);
+                if is_open {
                     resolved.most = format!("{source}.maximum");
                 }
                 self.allocates = true;
-                self.line(format!("sr_string {name} = sr_string_make({at}, 0, {});", resolved.most));
+                self.line(format!(
+                    "sr_string {name} = sr_string_make({at}, 0, {});",
+                    resolved.most
+                ));
                 self.access.insert(variable, Access::String(name.clone()));
                 name
             }
@@ -429,18 +556,37 @@ impl Function<'_> {
             return String::new();
         }
         let value = self.string_value(&place);
-        self.aside(|f| f.line(format!("sr_string_set({at}, {source}, {value});"))).0
+        self.aside(|f| f.line(format!("sr_string_set({at}, {source}, {value});")))
+            .0
     }
 
-    fn bind_array(&mut self, variable: VariableId, parameter: &Parameter, source: &str, binding: Binding, span: Span) -> String {
+    fn bind_array(
+        &mut self,
+        variable: VariableId,
+        parameter: &Parameter,
+        source: &str,
+        binding: Binding,
+        span: Span,
+    ) -> String {
         let outer = self.view_of(source, parameter.of, false);
-        let resolved = self.resolve(parameter.of, parameter.shape.as_ref(), Some(&Value::Array(outer.clone())));
-        let is_alias = parameter.passing == Passing::Reference || binding != Binding::Copy;
+        if parameter.passing == Passing::Reference {
+            // It is the argument itself, with the argument's bounds.
+            self.access.insert(variable, Access::View(outer));
+            return String::new();
+        }
+        let resolved = self.resolve(
+            parameter.of,
+            parameter.shape.as_ref(),
+            Some(&Value::Array(outer.clone())),
+        );
+        let is_alias = binding != Binding::Copy;
         let name = self.unit.names.variable(variable).to_string();
         if is_alias {
-            let dims = resolved.bounds.iter().enumerate().map(|(n, (low, high))| {
-                format!("{{{low}, {high}, {source}.d[{n}].stride}}")
-            });
+            let dims = resolved
+                .bounds
+                .iter()
+                .enumerate()
+                .map(|(n, (low, high))| format!("{{{low}, {high}, {source}.d[{n}].stride}}"));
             let dims = dims.collect::<Vec<_>>().join(", ");
             let count = resolved.bounds.len();
             if parameter.shape.is_some() && binding != Binding::Peek {
@@ -452,7 +598,7 @@ impl Function<'_> {
                 }
             }
             self.line(format!(
-                "const struct sr_array{count} {name} = {{{source}.data, {{{dims}}}}};"
+                "const struct sr_array{count} {name} = {{{source}.data, {{{dims}}}, {source}.most}};"
             ));
             let view = self.view_of(&name, parameter.of, false);
             self.access.insert(variable, Access::View(view));
@@ -470,15 +616,19 @@ impl Function<'_> {
     }
 
     /// A new array for a parameter.
-    fn make_parameter(&mut self, name: &str, of: TypeId, resolved: &super::declarations::Resolved, span: Span) -> super::views::View {
+    fn make_parameter(
+        &mut self,
+        name: &str,
+        of: TypeId,
+        resolved: &super::declarations::Resolved,
+        span: Span,
+    ) -> super::views::View {
         let (_, element) = self.types().flat(of);
         let made = self.new_array(&resolved.bounds, element, &resolved.most, span);
         let whole = self.view_value(&made);
         let count = resolved.bounds.len();
         self.line(format!("const struct sr_array{count} {name} = {whole};"));
-        let mut view = self.view_of(name, of, true);
-        view.most = resolved.most.clone();
-        view
+        self.view_of(name, of, true)
     }
 
     /// Stores a value of a C expression in a place of a type.

@@ -12,7 +12,12 @@ use Predefined as P;
 
 impl Function<'_> {
     /// Functions that take lists of values or places.
-    pub(super) fn transfer(&mut self, function: P, arguments: &[Expression], e: &Expression) -> String {
+    pub(super) fn transfer(
+        &mut self,
+        function: P,
+        arguments: &[Expression],
+        e: &Expression,
+    ) -> String {
         let at = self.at(e.span);
         match function {
             P::Write | P::Writes => {
@@ -65,17 +70,23 @@ impl Function<'_> {
     }
 
     /// The first arguments as C values, the others as a list of `struct sr_value`.
-    fn first_and_values(&mut self, arguments: &[Expression], first: usize) -> (Vec<String>, String) {
+    fn first_and_values(
+        &mut self,
+        arguments: &[Expression],
+        first: usize,
+    ) -> (Vec<String>, String) {
         let last_effect = arguments.iter().rposition(has_effects);
         let mut texts = Vec::new();
         for (n, e) in arguments.iter().enumerate() {
             let is_kept = last_effect.is_some_and(|last| n < last);
             let text = self.value_text(e, n >= first);
-            texts.push(match is_kept && !matches!(e.kind, ExpressionKind::Constant(_)) {
-                true if n >= first => self.temp("struct sr_value", &text),
-                true => self.temp(&self.unit.value_type(e.of), &text),
-                false => text,
-            });
+            texts.push(
+                match is_kept && !matches!(e.kind, ExpressionKind::Constant(_)) {
+                    true if n >= first => self.temp("struct sr_value", &text),
+                    true => self.keep(&self.unit.value_type(e.of), &text),
+                    false => text,
+                },
+            );
         }
         let rest = texts.split_off(first);
         (texts, list("sr_value", &rest))
@@ -106,7 +117,11 @@ impl Function<'_> {
     }
 
     /// The first arguments as C values, the others as a list of places.
-    fn first_and_targets(&mut self, arguments: &[Expression], first: usize) -> (Vec<String>, String) {
+    fn first_and_targets(
+        &mut self,
+        arguments: &[Expression],
+        first: usize,
+    ) -> (Vec<String>, String) {
         let (values, places) = arguments.split_at(first);
         let all = values.iter().collect::<Vec<_>>();
         let firsts = self.plains(&all);
@@ -148,7 +163,10 @@ impl Function<'_> {
             Class::Array(count) => {
                 let resolved = self.resolve(of, Some(shape), None);
                 let (_, element) = self.types().flat(of);
-                let dims = resolved.bounds.iter().map(|(low, high)| format!("{{{low}, {high}, 0}}"));
+                let dims = resolved
+                    .bounds
+                    .iter()
+                    .map(|(low, high)| format!("{{{low}, {high}, 0}}"));
                 let dims = dims.collect::<Vec<_>>().join(", ");
                 let bytes = match self.unit.element_type(element) {
                     Some(c_type) => format!("sizeof({c_type})"),
@@ -156,12 +174,15 @@ impl Function<'_> {
                 };
                 let c_type = format!("struct sr_array{count}");
                 let made = format!("t{}", self.number());
-                self.line(format!("{c_type} {made} = {{0, {{{dims}}}}};"));
+                let most = &resolved.most;
+                self.line(format!("{c_type} {made} = {{0, {{{dims}}}, {most}}};"));
                 let object = self.temp(
                     &pointer_to(&c_type),
                     &format!("sr_new({at}, SR_ROOM(sizeof {made}) + sr_array_layout({at}, {made}.d, {count}, {bytes}))"),
                 );
-                self.line(format!("{made}.data = (char *){object} + SR_ROOM(sizeof {made});"));
+                self.line(format!(
+                    "{made}.data = (char *){object} + SR_ROOM(sizeof {made});"
+                ));
                 self.line(format!("*{object} = {made};"));
                 format!("((void *){object})")
             }
@@ -170,12 +191,24 @@ impl Function<'_> {
 
     /// `new(op …)`.
     pub(super) fn new_operation(&mut self, _: SignatureId, span: Span) -> String {
+        let make = self.make_operation(span);
+        self.temp("sr_cap", &make)
+    }
+
+    /// Makes one operation, of the class that it has in common with others or of its own.
+    fn make_operation(&mut self, span: Span) -> String {
         let at = self.at(span);
-        self.temp("sr_cap", &format!("sr_op_create({at}, &self->head, \"new op\")"))
+        let class = self.dynamic_class().unwrap_or_else(|| "0".into());
+        format!("sr_op_create({at}, &self->head, \"new op\", {class})")
     }
 
     /// `new([bounds] op …)`: an array of capabilities.
-    pub(super) fn new_operations(&mut self, _: SignatureId, bounds: &[(Expression, Expression)], e: &Expression) -> View {
+    pub(super) fn new_operations(
+        &mut self,
+        _: SignatureId,
+        bounds: &[(Expression, Expression)],
+        e: &Expression,
+    ) -> View {
         let mut resolved = Vec::new();
         for (low, high) in bounds {
             let values = self.plains(&[low, high]);
@@ -183,8 +216,7 @@ impl Function<'_> {
             let high = self.temp("sr_int", &values[1]);
             resolved.push((low, high));
         }
-        let at = self.at(e.span);
-        let make = format!("sr_op_create({at}, &self->head, \"new op\")");
+        let make = self.make_operation(e.span);
         self.capability_array(&resolved, e, |_| make.clone())
     }
 
@@ -202,10 +234,17 @@ impl Function<'_> {
             )
         });
         let bounds = bounds.collect::<Vec<_>>();
-        self.capability_array(&bounds, e, |counter| format!("sr_cap_of({storage} + {counter})"))
+        self.capability_array(&bounds, e, |counter| {
+            format!("sr_cap_of({storage} + {counter})")
+        })
     }
 
-    fn capability_array(&mut self, bounds: &[(String, String)], e: &Expression, one: impl Fn(&str) -> String) -> View {
+    fn capability_array(
+        &mut self,
+        bounds: &[(String, String)],
+        e: &Expression,
+        one: impl Fn(&str) -> String,
+    ) -> View {
         let (_, element) = self.types().flat(e.of);
         let view = self.new_array(bounds, element, "0", e.span);
         let name = self.view_name(&view);
@@ -214,7 +253,10 @@ impl Function<'_> {
         self.out.open(format!(
             "for (int64_t {counter} = 0; {counter} < sr_elements({count}, {name}.d); {counter}++)"
         ));
-        self.line(format!("((sr_cap *){name}.data)[{counter}] = {};", one(&counter)));
+        self.line(format!(
+            "((sr_cap *){name}.data)[{counter}] = {};",
+            one(&counter)
+        ));
         self.out.outdent();
         view
     }

@@ -29,7 +29,8 @@ impl Unit<'_> {
         (!block.inside.is_empty()).then(|| format!("relocate_q_{number}"))
     }
 
-    fn block_number(&self, signature: SignatureId) -> usize {
+    /// The number in the C name of a signature's block.
+    pub(super) fn block_number(&self, signature: SignatureId) -> usize {
         let block = self.block_of(signature);
         let mut shared = self.shared.borrow_mut();
         let found = shared.blocks.iter().position(|b| *b == block);
@@ -91,11 +92,11 @@ impl Unit<'_> {
             out.open(format!(
                 "static void relocate_q_{number}(struct sr_invocation *head, ptrdiff_t by) {{"
             ));
-            out.line(format!(
-                "struct q_{number} *q = (struct q_{number} *)head;"
-            ));
+            out.line(format!("struct q_{number} *q = (struct q_{number} *)head;"));
             for address in &block.inside {
-                out.line(format!("q->{address} = (void *)((char *)q->{address} + by);"));
+                out.line(format!(
+                    "q->{address} = (void *)((char *)q->{address} + by);"
+                ));
             }
             out.close("}");
         }

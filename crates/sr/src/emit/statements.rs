@@ -15,11 +15,6 @@ impl Function<'_> {
         self.end_block();
     }
 
-    /// A block one step further in.
-    pub(super) fn inner_block(&mut self, block: &Block) {
-        self.deeper(|f| f.block(block));
-    }
-
     /// A statement.
     pub(super) fn statement(&mut self, statement: &Statement) {
         use StatementKind as K;
@@ -37,6 +32,12 @@ impl Function<'_> {
             } => self.declare(*variable, shape.as_ref(), value.as_ref(), span),
             K::DeclareOperation { operation, value } => {
                 self.declare_operation(*operation, value.as_ref(), span);
+            }
+            K::Import(global) => {
+                let at = self.at(span);
+                let name = self.unit.names.component(*global);
+                self.line(format!("sr_need_global({at}, &component_{name});"));
+                self.hoist_of(*global);
             }
             K::Start {
                 process,

@@ -23,25 +23,19 @@ impl Function<'_> {
                 Some(Value::Text(text)) => text,
                 _ => "SR_TEXT(\"\")".into(),
             },
-            K::Assign(place, value) => {
-                self.assign_from(place, value);
-                self.text(place)
-            }
-            K::Augment(operator, place, value) => {
-                self.augment_place(*operator, place, value, e);
-                self.text(place)
-            }
-            K::Swap(a, b) => {
-                self.swap(a, b);
-                self.text(a)
-            }
+            K::Assign(..) | K::Augment(..) | K::Swap(..) => match self.changed_value(e) {
+                Some(Value::Text(text)) => text,
+                _ => "SR_TEXT(\"\")".into(),
+            },
             K::TextSlice(of, from, to) => self.text_slice(of, from, to, e.span),
             K::Predefined(function, arguments) => self.predefined(*function, arguments, e),
             _ => match self.place(e) {
                 Place::Text(string) => value_of(&string),
                 Place::Part(string, from, to) => {
                     let at = self.at(e.span);
-                    format!("sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})")
+                    format!(
+                        "sr_text_slice({at}, sr_string_value({string}), {string}.maximum, {from}, {to})"
+                    )
                 }
                 // An array of characters, or a program with errors.
                 _ => "SR_TEXT(\"\")".into(),
@@ -52,7 +46,7 @@ impl Function<'_> {
     /// A value in a form that can be used twice.
     pub(super) fn text_name(&mut self, e: &Expression) -> String {
         let text = self.text(e);
-        self.temp("sr_text", &text)
+        self.keep("sr_text", &text)
     }
 
     fn concatenation(&mut self, e: &Expression) -> String {
@@ -119,11 +113,19 @@ impl Function<'_> {
     }
 
     /// A character of a string that is no variable.
-    pub(super) fn character(&mut self, of: &Expression, subscript: &Expression, span: Span) -> String {
+    pub(super) fn character(
+        &mut self,
+        of: &Expression,
+        subscript: &Expression,
+        span: Span,
+    ) -> String {
         let text = self.text_name(of);
         let subscript = self.plain(subscript);
         let at = self.at(span);
-        format!("(*(sr_char *)sr_string_at({at}, {}, {subscript}))", self.string_around(&text))
+        format!(
+            "(*(sr_char *)sr_string_at({at}, {}, {subscript}))",
+            self.string_around(&text)
+        )
     }
 
     /// A view of type `sr_string` of a text that is in a variable.

@@ -68,7 +68,38 @@ impl Unit<'_> {
         }
     }
 
+    /// The first record with the same types of fields: the language holds them to be one type.
+    pub(super) fn record_alike(&self, number: u32) -> u32 {
+        let records = &self.program.types.records;
+        let fields = &records[number as usize].fields;
+        let is_alike = |other: &u32| {
+            let others = &records[*other as usize].fields;
+            others.len() == fields.len()
+                && others
+                    .iter()
+                    .zip(fields)
+                    .all(|(a, b)| self.is_alike(a.1, b.1))
+        };
+        (0..number).find(is_alike).unwrap_or(number)
+    }
+
+    /// Whether fields of two types are laid out alike.
+    fn is_alike(&self, a: TypeId, b: TypeId) -> bool {
+        match (self.program.types.get(a), self.program.types.get(b)) {
+            (Type::Record(a), Type::Record(b)) => self.record_alike(*a) == self.record_alike(*b),
+            (Type::Text(_), Type::Text(_)) => a == b,
+            (Type::Array(..), Type::Array(..)) => {
+                let elements = (self.program.types.flat(a).1, self.program.types.flat(b).1);
+                self.known_count(a) == self.known_count(b) && self.is_alike(elements.0, elements.1)
+            }
+            (Type::Record(_) | Type::Text(_) | Type::Array(..), _)
+            | (_, Type::Record(_) | Type::Text(_) | Type::Array(..)) => false,
+            _ => self.plain_type(a) == self.plain_type(b),
+        }
+    }
+
     fn record_name(&self, number: u32) -> String {
+        let number = self.record_alike(number);
         match &self.program.types.records[number as usize].name {
             Some(name) => format!("r_{name}_{number}"),
             None => format!("r_{number}"),
@@ -171,6 +202,7 @@ impl Unit<'_> {
     }
 
     fn write_record(&self, number: u32, done: &mut BTreeSet<u32>, out: &mut Writer) {
+        let number = self.record_alike(number);
         if !done.insert(number) {
             return;
         }
@@ -183,7 +215,10 @@ impl Unit<'_> {
         }
         out.open(format!("struct {} {{", self.record_name(number)));
         for (name, of) in &record.fields {
-            out.line(format!("{};", self.declare_storage(*of, &format!("f_{name}"))));
+            out.line(format!(
+                "{};",
+                self.declare_storage(*of, &format!("f_{name}"))
+            ));
         }
         if record.fields.is_empty() {
             out.line("char f_nothing;");

@@ -119,7 +119,17 @@ impl<'a> Unit<'a> {
         out.line("#include \"sr.h\"");
         out.line("");
         out.line("/* An SR program may declare what it does not use. */");
-        out.line("#pragma GCC diagnostic ignored \"-Wunused\"");
+        for what in [
+            "variable",
+            "but-set-variable",
+            "const-variable",
+            "function",
+            "value",
+        ] {
+            out.line(format!(
+                "#pragma GCC diagnostic ignored \"-Wunused-{what}\""
+            ));
+        }
         for declaration in self.shared.borrow().externals.values() {
             out.line(declaration);
         }

@@ -49,10 +49,10 @@ impl Function<'_> {
     }
 
     /// The maximum of strings in arrays that are seen only from outside.
-    pub(super) fn element_most(&self, element: TypeId, stride: &str) -> String {
+    pub(super) fn element_most(&self, element: TypeId, whole: &str) -> String {
         match self.unit.program.types.get(element) {
             Type::Text(Extent::Known(most)) => most.to_string(),
-            Type::Text(_) => format!("SR_STRING_MAXIMUM({stride})"),
+            Type::Text(_) => format!("{whole}.most"),
             _ => "0".into(),
         }
     }
@@ -61,7 +61,7 @@ impl Function<'_> {
     pub(super) fn view_of(&self, whole: &str, of: TypeId, is_packed: bool) -> View {
         let (dimensions, element) = self.unit.program.types.flat(of);
         let last = dimensions.len() - 1;
-        let most = self.element_most(element, &format!("{whole}.d[{last}].stride"));
+        let most = self.element_most(element, whole);
         let mut view = View {
             data: format!("{whole}.data"),
             is_typed: false,
@@ -110,7 +110,7 @@ impl Function<'_> {
             is_typed: true,
             dims,
             element,
-            most: self.element_most(element, "0"),
+            most: self.element_most(element, data),
             whole: None,
             is_packed: true,
         }
@@ -167,7 +167,14 @@ impl Function<'_> {
             true => format!("(char *){}", view.data),
             false => view.data.clone(),
         };
-        format!("((struct sr_array{}){{{data}, {{{dims}}}}})", view.dims.len())
+        let most = match view.most.as_str() {
+            "0" => String::new(),
+            most => format!(", {most}"),
+        };
+        format!(
+            "((struct sr_array{}){{{data}, {{{dims}}}{most}}})",
+            view.dims.len()
+        )
     }
 
     /// The name of a C variable that holds the view, for functions that want addresses. A variable of the program is copied, so that its bounds stay in registers.

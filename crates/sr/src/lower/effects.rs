@@ -1,6 +1,5 @@
 //! What an expression may do besides having a value.
 
-use super::{Visitor, walk_expression};
 use crate::program::*;
 
 #[derive(Default)]

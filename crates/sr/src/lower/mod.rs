@@ -2,6 +2,7 @@
 //! expression may do besides having a value.
 
 mod effects;
+mod steady;
 mod walk;
 
 use std::collections::HashSet;
@@ -9,7 +10,7 @@ use std::collections::HashSet;
 use crate::program::*;
 
 pub(crate) use effects::{has_effects, has_effects_itself};
-pub(crate) use walk::{Visitor, walk_block, walk_expression};
+pub(crate) use steady::Changes;
 
 /// Facts about a program.
 #[derive(Debug, Default)]
@@ -20,11 +21,15 @@ pub(crate) struct Facts {
     replying: HashSet<CodeId>,
     /// Variables that are changed after their declaration, or whose place is known elsewhere.
     assigned: HashSet<VariableId>,
+    /// Those of them that are changed elsewhere than in a component's body.
+    assigned_in_procs: HashSet<VariableId>,
+    /// Variables whose address is taken.
+    addressed: HashSet<VariableId>,
     /// Operations that are serviced, sent for or used other than by plain calls.
     reified: HashSet<OperationId>,
     /// Resources of which some instance is created in a region.
     in_regions: HashSet<ComponentId>,
-    /// Resources that others extend.
+    /// Resources that others extend, or whose capabilities may be for instances of others.
     extended: HashSet<ComponentId>,
 }
 
@@ -42,9 +47,17 @@ impl Facts {
             if seen.replies_inside {
                 facts.replying.insert(code);
             }
+            if program.codes[code.index()].kind != CodeKind::Body {
+                facts.assigned_in_procs.extend(&seen.assigned);
+            }
             facts.assigned.extend(seen.assigned);
+            facts.addressed.extend(seen.addressed);
             facts.reified.extend(seen.reified);
             facts.in_regions.extend(seen.in_regions);
+        }
+        for pair in &program.counterparts {
+            let wanted = &program.operations[pair.wanted.index()];
+            facts.extended.insert(wanted.component);
         }
         for operation in &program.operations {
             if let Some(of) = operation.inherits {
@@ -81,7 +94,7 @@ impl Facts {
         self.in_regions.contains(&component)
     }
 
-    /// Whether other resources extend this one.
+    /// Whether capabilities for this resource may be for instances of others, which extend it or are like it.
     pub(crate) fn is_extended(&self, component: ComponentId) -> bool {
         self.extended.contains(&component)
     }

@@ -2,7 +2,9 @@
 
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::syntax::{Block, Expression, ItemKind, Name, ObjectGroup, OperationGroup, OperationKind, Proc, Quantifier};
+use crate::syntax::{
+    Block, Expression, ItemKind, Name, ObjectGroup, OperationGroup, OperationKind, Proc, Quantifier,
+};
 use crate::token::Kind;
 
 impl Parser {
@@ -135,9 +137,7 @@ impl Parser {
     }
 
     /// Names up to a closing parenthesis, and a result's name.
-    pub(super) fn parameter_names(
-        &mut self,
-    ) -> Parse<(Vec<Name>, Option<Name>)> {
+    pub(super) fn parameter_names(&mut self) -> Parse<(Vec<Name>, Option<Name>)> {
         let names = if self.is(&Kind::RightParen) {
             Vec::new()
         } else {

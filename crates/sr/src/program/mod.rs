@@ -7,6 +7,7 @@ mod expression;
 mod operation;
 mod statement;
 mod types;
+mod walk;
 
 use crate::source::Span;
 
@@ -14,6 +15,7 @@ pub use expression::*;
 pub use operation::*;
 pub use statement::*;
 pub use types::*;
+pub(crate) use walk::{Visitor, walk_block, walk_expression};
 
 /// Numbers of rows in the tables of a [`Program`].
 macro_rules! ids {
@@ -82,7 +84,7 @@ pub struct Component {
     pub is_global: bool,
     /// Whether it has no body and so no instances: it is there to be extended.
     pub is_abstract: bool,
-    /// What its specification and body import, each once, in order: the globals among them exist before its body runs.
+    /// What its specification and body import, each once, in order; the globals among them are made by [`StatementKind::Import`].
     pub imports: Vec<ComponentId>,
     /// A resource's parameters; they are passed by value.
     pub parameters: Vec<VariableId>,
@@ -92,6 +94,8 @@ pub struct Component {
     pub operations: Vec<OperationId>,
     /// Classes that live in the instance.
     pub classes: Vec<ClassId>,
+    /// The class of the operations that `new` makes here, if an input statement takes from several capabilities at once; else each has a class of its own.
+    pub dynamic: Option<ClassId>,
     /// Procs, in order.
     pub procs: Vec<CodeId>,
     /// The code of the body (of the specification's declarations first); none if it is abstract.

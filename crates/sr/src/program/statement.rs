@@ -1,4 +1,4 @@
-use super::{Expression, Invocation, OperationId, Shape, Target, VariableId};
+use super::{ComponentId, Expression, Invocation, OperationId, Shape, Target, VariableId};
 use crate::source::Span;
 
 /// Statements with a scope of their own: what they declare ends with them.
@@ -36,6 +36,8 @@ pub enum StatementKind {
         /// For semaphores: how often V is done at once; for an array of them an array of numbers, or one for all.
         value: Option<Expression>,
     },
+    /// A global is imported here: it is made now, and its body run, unless that has been done.
+    Import(ComponentId),
     /// A process is sent for, once for every tuple of its quantifiers, whose values are its arguments.
     Start {
         /// The process's operation.

@@ -12,6 +12,9 @@
 //!
 //! and, in programs that are wrong, `# wrong: part of a message` at the end of the line that the message is about.
 
+// Each test file uses its part.
+#![allow(dead_code)]
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
