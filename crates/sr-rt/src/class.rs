@@ -13,6 +13,7 @@ use crate::flavour::Flavour;
 use crate::invocation;
 use crate::layout::{At, Invocation, Op};
 use crate::process::{self, Process, Waits};
+use crate::queues::{Crowd, Queue};
 use crate::semaphore::Semaphore;
 
 /// A class, in the memory of `struct sr_class`.
@@ -33,120 +34,8 @@ pub struct Class<S: Servers> {
 const _: () = assert!(size_of::<Class<antiphon_fiber::One>>() <= 96);
 const _: () = assert!(size_of::<Class<antiphon_fiber::Many>>() <= 96);
 
-/// Invocations in the order of their arrival.
-#[repr(C)]
-struct Queue {
-    first: *mut Invocation,
-    last: *mut Invocation,
-}
-
-/// Processes in the order in which they came.
-struct Crowd<S: Servers> {
-    first: *mut Process<S>,
-    last: *mut Process<S>,
-}
-
 // SAFETY of everything in this file: a class's parts belong to its lock, invocations in its queues and the links of processes in its crowds as well;
 // `old` belongs to the process that has access as long as one has.
-
-impl Queue {
-    const EMPTY: Queue = Queue {
-        first: ptr::null_mut(),
-        last: ptr::null_mut(),
-    };
-
-    #[inline]
-    unsafe fn push(&mut self, block: *mut Invocation) {
-        unsafe {
-            (*block).next = ptr::null_mut();
-            (*block).previous = self.last;
-            if self.last.is_null() {
-                self.first = block;
-            } else {
-                (*self.last).next = block;
-            }
-        }
-        self.last = block;
-    }
-
-    #[inline]
-    unsafe fn remove(&mut self, block: *mut Invocation) {
-        unsafe {
-            let (next, previous) = ((*block).next, (*block).previous);
-            if previous.is_null() {
-                self.first = next;
-            } else {
-                (*previous).next = next;
-            }
-            if next.is_null() {
-                self.last = previous;
-            } else {
-                (*next).previous = previous;
-            }
-        }
-    }
-
-    /// Takes out all of one operation; they are chained by `next`.
-    unsafe fn remove_all(&mut self, op: *mut Op) -> *mut Invocation {
-        let mut removed = Queue::EMPTY;
-        let mut block = self.first;
-        while !block.is_null() {
-            unsafe {
-                let next = (*block).next;
-                if (*block).op.op == op {
-                    self.remove(block);
-                    removed.push(block);
-                }
-                block = next;
-            }
-        }
-        removed.first
-    }
-}
-
-impl<S: Flavour> Crowd<S> {
-    const EMPTY: Crowd<S> = Crowd {
-        first: ptr::null_mut(),
-        last: ptr::null_mut(),
-    };
-
-    unsafe fn push(&mut self, process: *mut Process<S>) {
-        unsafe {
-            (*process).next_waiting = ptr::null_mut();
-            if self.last.is_null() {
-                self.first = process;
-            } else {
-                (*self.last).next_waiting = process;
-            }
-        }
-        self.last = process;
-    }
-
-    unsafe fn pop(&mut self) -> *mut Process<S> {
-        let process = self.first;
-        if !process.is_null() {
-            self.first = unsafe { (*process).next_waiting };
-            if self.first.is_null() {
-                self.last = ptr::null_mut();
-            }
-        }
-        process
-    }
-
-    /// Takes over another crowd, behind this one.
-    unsafe fn append(&mut self, other: &mut Crowd<S>) {
-        if other.first.is_null() {
-            return;
-        }
-        if self.last.is_null() {
-            self.first = other.first;
-        } else {
-            unsafe { (*self.last).next_waiting = other.first };
-        }
-        self.last = other.last;
-        *other = Crowd::EMPTY;
-    }
-}
 
 impl<S: Flavour> Class<S> {
     pub fn new() -> Self {

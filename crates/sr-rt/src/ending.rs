@@ -3,8 +3,8 @@
 use antiphon_fiber::{Lock, Threads};
 use std::ptr;
 
+use crate::destruction;
 use crate::flavour::Flavour;
-use crate::instance;
 use crate::layout::At;
 use crate::process::{self, Role};
 use crate::runtime::Ending;
@@ -65,10 +65,10 @@ fn run_finals<S: Flavour>() {
         if let Some((main, serial)) = main
             && (*main).serial == serial
         {
-            instance::run_final::<S>(ptr::null(), main);
+            destruction::run_final::<S>(ptr::null(), main);
         }
         for global in globals.into_iter().rev() {
-            instance::run_final::<S>(ptr::null(), global);
+            destruction::run_final::<S>(ptr::null(), global);
         }
     }
 }

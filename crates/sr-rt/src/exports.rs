@@ -20,7 +20,9 @@ use crate::layout::{
 };
 use crate::process::Waits;
 use crate::semaphore::Semaphore;
-use crate::{arena, arrays, ending, errors, files, instance, invocation, memory, ops, options};
+use crate::{
+    arena, arrays, destruction, ending, errors, files, instance, invocation, memory, ops, options,
+};
 
 /// Defines each function twice, with the names of both flavours.
 macro_rules! export {
@@ -257,7 +259,7 @@ export_gated! {
     fn create<S>(at: At, component: *const Component, parameters: *const c_void, bytes: usize) -> *mut Instance {
         instance::create::<S>(at, component, parameters, bytes)
     }
-    fn destroy<S>(at: At, of: *mut Instance, serial: u32) { instance::destroy::<S>(at, of, serial); }
+    fn destroy<S>(at: At, of: *mut Instance, serial: u32) { destruction::destroy::<S>(at, of, serial); }
     fn need_global<S>(at: At, component: *const Component) { instance::need_global::<S>(at, component); }
     fn yield_now<S>(at: At) {
         (*S::this()).head.at = at;
