@@ -3,6 +3,5 @@ set -e
 antiphon=$1 source=$2
 shift 2
 for program in "$source"/programs/*_*.sr "$source"/programs/loop.sr "$source"/programs/mm.sr; do
-    name=$(basename "$program" .sr)
-    "$antiphon" sr build "$@" -o "$name" --link "$source/programs/clock.c" "$source/programs/work.sr" "$program"
-done
+    basename "$program" .sr
+done | xargs -P "$(nproc)" -I NAME "$antiphon" sr build "$@" -o NAME --link "$source/programs/clock.c" "$source/programs/work.sr" "$source/programs/NAME.sr"

@@ -2,12 +2,14 @@
 
 mod matrix;
 mod models;
+mod profile;
 mod published;
 mod read;
 mod savings;
 
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};
+pub use profile::{Part, Profile};
 pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
 pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
@@ -37,6 +39,8 @@ pub struct Suite {
     pub savings: Vec<Savings>,
     /// Execution models compared.
     pub models: Vec<Models>,
+    /// Where programs spend what they spend.
+    pub profiles: Vec<Profile>,
 }
 
 /// How long and how exactly a row is measured.
@@ -149,6 +153,8 @@ pub struct ProgramRow {
     pub quick_arguments: Vec<String>,
     /// Time after which a run counts as hanging, s.
     pub limit_s: u64,
+    /// How many rounds are made, for programs whose figures do not change from run to run; as many as the time allows if not given.
+    pub rounds: Option<u64>,
 }
 
 /// The points of a delay curve.

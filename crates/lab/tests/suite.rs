@@ -1,6 +1,8 @@
 //! Suites: the features suite reads whole, and every fault of a suite file names its place and mend.
 
-use antiphon_lab::suite::{PublishedValue, RowKind, Suite};
+use antiphon_lab::Patterns;
+use antiphon_lab::subject::{Subject, select};
+use antiphon_lab::suite::{PublishedValue, RowKind, Suite, fill};
 use std::path::Path;
 
 fn features() -> Suite {
@@ -266,4 +268,35 @@ fn a_name_that_no_suite_has_gets_the_nearest() {
     );
     let error = Suite::named(&folder, "featurs").unwrap_err().to_string();
     assert!(error.contains("did you mean `features`?"), "{error}");
+}
+
+#[test]
+fn the_models_suite_names_programs_that_its_subjects_have() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (suite, _) =
+        Suite::load(&home.join("suites/models.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let (subjects, errors) = Subject::discover(&home.join("subjects"));
+    assert!(errors.is_empty(), "{errors:?}");
+    for row in suite.groups.iter().flat_map(|group| &group.rows) {
+        let RowKind::Program(program) = &row.kind else {
+            panic!("{} is no program", row.test);
+        };
+        let patterns = Patterns::new(&row.subjects).unwrap();
+        let fitting: Vec<_> = suite
+            .subjects
+            .iter()
+            .filter(|name| patterns.fit(name))
+            .map(|name| select(&subjects, name).unwrap_or_else(|e| panic!("{e}")).0)
+            .collect();
+        assert!(!fitting.is_empty(), "{} is measured nowhere", row.test);
+        for instance in row.instances(false) {
+            let name = fill(&program.program, &instance.values);
+            let has = |subject: &&Subject| subject.programs.contains(&name);
+            assert!(
+                fitting.iter().all(has),
+                "not all of {} have {name}",
+                row.test
+            );
+        }
+    }
 }

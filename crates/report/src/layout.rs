@@ -3,7 +3,7 @@
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
 use antiphon_lab::Faults;
-use antiphon_lab::suite::{self, Instance, Models, Published, RowKind, Savings, Suite};
+use antiphon_lab::suite::{self, Instance, Models, Profile, Published, RowKind, Savings, Suite};
 
 /// How the results of one suite are arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Layout {
     pub savings: Vec<Savings>,
     /// Tables of execution models in order.
     pub models: Vec<Models>,
+    /// Profiles of programs in order.
+    pub profiles: Vec<Profile>,
 }
 
 /// A group of rows.
@@ -89,6 +91,7 @@ impl Layout {
             published: suite.published.clone(),
             savings: suite.savings.clone(),
             models: suite.models.clone(),
+            profiles: suite.profiles.clone(),
         }
     }
 }

@@ -57,6 +57,15 @@ id = "three"
 title = "Table III"
 per_operation = true
 column = [{ title = "CP", test = "sync", subject = "sr/counted", run = "other.same" }]
+[[profile]]
+id = "where"
+title = "Where it goes"
+text = "Parts."
+unit = "things"
+subject = "sr/counted"
+run = "other.same"
+tests = ["sync", "dp.cp.10000"]
+parts = [{ counter = "operations", title = "Done" }, { counter = "yields", title = "Yielded" }]
 "#;
 
 /// Runs whose times are these, ns; each counts two operations.
@@ -198,6 +207,15 @@ fn what_was_counted_stands_beside_the_times() {
     let yields = counts.columns.iter().position(|c| c.title == "Yields");
     let yields = yields.expect("a column of yields");
     assert_eq!(value(&counts.rows[0].cells[yields]), 77.0);
+}
+
+#[test]
+fn a_profile_divides_what_was_counted() {
+    let document = compose(&run());
+    let table = &tables(&document, "profile-where")[0];
+    let cells: Vec<f64> = table.rows[0].cells.iter().map(value).collect();
+    assert_eq!(cells, [79.0, 2.0 / 79.0, 77.0 / 79.0]);
+    assert_eq!(table.rows.len(), 1, "what was not measured has no row");
 }
 
 #[test]

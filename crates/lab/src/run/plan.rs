@@ -68,6 +68,8 @@ pub enum Task {
         arguments: Vec<String>,
         /// Time after which a run counts as hanging, s.
         limit_s: u64,
+        /// How many rounds are made; as many as the time allows if not given.
+        rounds: Option<u64>,
     },
     /// Nothing can be done, and this is why.
     Absent(Absence),
@@ -354,6 +356,7 @@ fn program_task(
                 true => row.limit_s.min(QUICK_LIMIT_S),
                 false => row.limit_s,
             },
+            rounds: row.rounds,
         })
 }
 

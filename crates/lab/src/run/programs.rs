@@ -45,8 +45,15 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     let share = engine.budget.share();
     let begun = Instant::now();
     let seconds = engine.sizes.seconds_per_row * share * members.len() as f64;
+    let (least, most) = match &engine.items[position].task {
+        Task::Program {
+            rounds: Some(rounds),
+            ..
+        } => (*rounds as u32, *rounds as u32),
+        _ => (ROUNDS_LEAST, ROUNDS_MOST),
+    };
     let mut round = 0;
-    while round < ROUNDS_LEAST || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds) {
+    while round < least || (round < most && begun.elapsed().as_secs_f64() < seconds) {
         if engine.interrupted() || is_done(&members, round, engine.sizes.relative_half_width) {
             break;
         }
@@ -182,6 +189,7 @@ fn run(engine: &Engine<'_, '_>, position: usize, round: Option<u32>) -> Ran {
         program,
         arguments,
         limit_s,
+        ..
     } = &item.task
     else {
         unreachable!("members of a set are programs");

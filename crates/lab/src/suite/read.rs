@@ -1,6 +1,7 @@
 //! From the text of a suite file to a checked suite.
 
 mod models;
+mod profile;
 mod row;
 mod savings;
 mod tables;
@@ -26,6 +27,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         published: tables::published(&top, &tests),
         savings: savings::savings(&top, &tests, &subjects),
         models: models::models(&top, &tests, &subjects),
+        profiles: profile::profiles(&top, &tests, &subjects),
         subjects,
     };
     top.finish();

@@ -11,6 +11,7 @@ mod interference;
 mod latency;
 mod method;
 mod models;
+mod profile;
 mod programs;
 mod published;
 mod savings;
@@ -60,6 +61,7 @@ pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
 /// All of a run's sections but the one on how to read them.
 fn sections(view: &View) -> Vec<Section> {
     let mut sections = models::sections(view);
+    sections.extend(profile::sections(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {

@@ -76,7 +76,7 @@ pub fn table(view: &View, title: &str, results: &[&ResultRecord]) -> Table {
 }
 
 /// A counter by its name, or by the last word of its path: of the run that counted, or else of those that were timed.
-fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
+pub fn counter(result: &ResultRecord, name: &str) -> Option<f64> {
     let Outcome::Program { runs, counted, .. } = &result.outcome else {
         return None;
     };

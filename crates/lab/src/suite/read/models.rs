@@ -115,7 +115,7 @@ fn model(section: &Section<'_>) -> Option<Model> {
     found
 }
 
-fn subject(section: &Section<'_>, subjects: &[String]) -> String {
+pub(super) fn subject(section: &Section<'_>, subjects: &[String]) -> String {
     let Some(item) = section.require("subject") else {
         return String::new();
     };
@@ -124,7 +124,7 @@ fn subject(section: &Section<'_>, subjects: &[String]) -> String {
     name
 }
 
-fn run(section: &Section<'_>) -> Placed {
+pub(super) fn run(section: &Section<'_>) -> Placed {
     let item = section.require("run");
     let placed = item.as_ref().and_then(|item| parse_placed(&item.string()?));
     if let (Some(item), None) = (&item, &placed) {

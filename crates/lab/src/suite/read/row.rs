@@ -286,6 +286,7 @@ fn program(section: &Section<'_>, each: &Matrix) -> ProgramRow {
         quick_arguments: list("quick_arguments").unwrap_or_else(|| arguments.clone()),
         arguments,
         limit_s: section.count("limit_seconds").unwrap_or(120),
+        rounds: section.count("rounds"),
     }
 }
 
