@@ -129,3 +129,56 @@ impl Cache {
 fn age(path: &Path) -> Option<Duration> {
     fs::metadata(path).ok()?.modified().ok()?.elapsed().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(cache: &Cache, key: &str) -> PathBuf {
+        let folder = cache.unfinished().unwrap();
+        fs::write(folder.path().join(PROGRAM), key).unwrap();
+        let kept = cache.keep(key, folder, "a warning").unwrap();
+        kept.path.parent().unwrap().to_owned()
+    }
+
+    fn age_by(path: &Path, seconds: u64) {
+        let file = fs::File::open(path).unwrap();
+        let then = SystemTime::now() - Duration::from_secs(seconds);
+        file.set_modified(then).unwrap();
+    }
+
+    #[test]
+    fn what_is_kept_is_found_whole_and_twice_the_same_is_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(&folder.path().join("not/there/yet"));
+        assert_eq!(cache.find("a"), None);
+        entry(&cache, "a");
+        entry(&cache, "a");
+        let found = cache.find("a").unwrap();
+        assert_eq!(fs::read_to_string(found.path).unwrap(), "a");
+        assert_eq!(found.warnings, "a warning");
+        assert_eq!(fs::read_dir(cache.place("")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_least_used_and_the_abandoned_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        for number in 0..MOST {
+            let place = entry(&cache, &format!("key{number}"));
+            age_by(&place.join(WARNINGS), 10_000 - number as u64);
+        }
+        let abandoned = cache.place("unfinished-old");
+        fs::create_dir(&abandoned).unwrap();
+        age_by(&abandoned, 2 * ABANDONED.as_secs());
+        let runtime = cache.place("runtime-1");
+        fs::create_dir(&runtime).unwrap();
+        // The oldest is used, so the next oldest is the one that goes.
+        assert!(cache.find("key0").is_some());
+        entry(&cache, "newest");
+        assert!(cache.find("key0").is_some());
+        assert!(cache.find("key1").is_none());
+        assert!(cache.find("key2").is_some() && cache.find("newest").is_some());
+        assert!(!abandoned.exists() && runtime.exists());
+    }
+}
