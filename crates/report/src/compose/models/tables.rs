@@ -94,9 +94,10 @@ fn cells(
         .collect()
 }
 
-fn label(compared: &Compared, row: &str) -> String {
+/// A table of one row has no names of rows.
+fn label(row: &str) -> String {
     match row {
-        "" => compared.models.title.clone(),
+        "" => "today".into(),
         row => row.to_owned(),
     }
 }
@@ -110,7 +111,7 @@ fn todays(compared: &Compared, row: &str) -> Row {
         })
     };
     Row {
-        label: label(compared, row),
+        label: label(row),
         place: String::new(),
         kind: RowKind::Measured,
         subject: None,
