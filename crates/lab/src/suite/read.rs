@@ -37,6 +37,28 @@ fn read_suite(top: Section<'_>) -> Suite {
 /// Every test of the suite, with the kind of its row.
 type Tests = BTreeMap<String, &'static str>;
 
+/// Reads sections each of which has an id that no other of them has. `what` says in messages what such a section is.
+fn identified<T>(
+    sections: Option<Item<'_>>,
+    what: &str,
+    mut read: impl FnMut(Section<'_>, String) -> T,
+) -> Vec<T> {
+    let mut ids = BTreeSet::new();
+    let sections = sections.map(|item| item.sections());
+    let mut all = Vec::new();
+    for section in sections.unwrap_or_default() {
+        let id = section.required_string("id");
+        if !id.is_empty() && !ids.insert(id.clone()) {
+            section.fault(
+                format!("another {what} has the id `{id}`"),
+                "choose another",
+            );
+        }
+        all.push(read(section, id));
+    }
+    all
+}
+
 fn subjects(top: &Section<'_>) -> Vec<String> {
     let Some(list) = top.get("subjects").and_then(|item| item.list()) else {
         return Vec::new();
@@ -81,23 +103,12 @@ fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
 }
 
 fn groups(top: &Section<'_>, tests: &mut Tests) -> Vec<Group> {
-    let mut ids = BTreeSet::new();
-    let mut groups = Vec::new();
-    for section in top
-        .require("group")
-        .map(|item| item.sections())
-        .unwrap_or_default()
-    {
-        groups.push(group(section, tests, &mut ids));
-    }
-    groups
+    identified(top.require("group"), "group", |section, id| {
+        group(section, id, tests)
+    })
 }
 
-fn group(section: Section<'_>, tests: &mut Tests, ids: &mut BTreeSet<String>) -> Group {
-    let id = section.required_string("id");
-    if !id.is_empty() && !ids.insert(id.clone()) {
-        section.fault(format!("another group has the id `{id}`"), "choose another");
-    }
+fn group(section: Section<'_>, id: String, tests: &mut Tests) -> Group {
     let runs = section
         .require("runs")
         .map(|item| placed(&item))

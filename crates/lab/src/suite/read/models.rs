@@ -1,9 +1,8 @@
 //! The tables of execution models of a suite.
 
-use super::{Tests, parse_placed};
+use super::{Tests, identified, parse_placed};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Model, ModelClaim, ModelColumn, Models, Placed};
-use std::collections::BTreeSet;
 
 /// The words for models.
 const MODELS: [Model; 3] = [
@@ -13,25 +12,12 @@ const MODELS: [Model; 3] = [
 ];
 
 pub(super) fn models(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Models> {
-    let mut ids = BTreeSet::new();
-    let sections = top
-        .get("models")
-        .map(|item| item.sections())
-        .unwrap_or_default();
-    let read = |section| read(section, &mut ids, tests, subjects);
-    sections.into_iter().map(read).collect()
+    identified(top.get("models"), "table", |section, id| {
+        read(section, id, tests, subjects)
+    })
 }
 
-fn read(
-    section: Section<'_>,
-    ids: &mut BTreeSet<String>,
-    tests: &Tests,
-    subjects: &[String],
-) -> Models {
-    let id = section.required_string("id");
-    if !id.is_empty() && !ids.insert(id.clone()) {
-        section.fault(format!("another table has the id `{id}`"), "choose another");
-    }
+fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) -> Models {
     let rows = section.get("rows").and_then(|item| item.strings());
     let mut models = Models {
         id,

@@ -1,32 +1,17 @@
 //! The profiles of a suite.
 
-use super::Tests;
 use super::models::{run, subject};
+use super::{Tests, identified};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Part, Profile};
-use std::collections::BTreeSet;
 
 pub(super) fn profiles(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Profile> {
-    let mut ids = BTreeSet::new();
-    let sections = top.get("profile");
-    let sections = sections.map(|item| item.sections()).unwrap_or_default();
-    let read = |section| read(section, &mut ids, tests, subjects);
-    sections.into_iter().map(read).collect()
+    identified(top.get("profile"), "profile", |section, id| {
+        read(section, id, tests, subjects)
+    })
 }
 
-fn read(
-    section: Section<'_>,
-    ids: &mut BTreeSet<String>,
-    tests: &Tests,
-    subjects: &[String],
-) -> Profile {
-    let id = section.required_string("id");
-    if !id.is_empty() && !ids.insert(id.clone()) {
-        section.fault(
-            format!("another profile has the id `{id}`"),
-            "choose another",
-        );
-    }
+fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) -> Profile {
     let profile = Profile {
         id,
         title: section.required_string("title"),

@@ -2,34 +2,17 @@
 
 mod claim;
 
-use super::Tests;
+use super::{Tests, identified};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Program, PublishedVariant, Savings};
-use std::collections::BTreeSet;
 
 pub(super) fn savings(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Savings> {
-    let mut ids = BTreeSet::new();
-    let sections = top
-        .get("savings")
-        .map(|item| item.sections())
-        .unwrap_or_default();
-    let read = |section| read(section, &mut ids, tests, subjects);
-    sections.into_iter().map(read).collect()
+    identified(top.get("savings"), "comparison", |section, id| {
+        read(section, id, tests, subjects)
+    })
 }
 
-fn read(
-    section: Section<'_>,
-    ids: &mut BTreeSet<String>,
-    tests: &Tests,
-    subjects: &[String],
-) -> Savings {
-    let id = section.required_string("id");
-    if !id.is_empty() && !ids.insert(id.clone()) {
-        section.fault(
-            format!("another comparison has the id `{id}`"),
-            "choose another",
-        );
-    }
+fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) -> Savings {
     let variants = section.require("variants").and_then(|item| item.strings());
     let mut savings = Savings {
         id,

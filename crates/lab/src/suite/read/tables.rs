@@ -1,28 +1,15 @@
 //! The published tables of a suite.
 
-use super::Tests;
+use super::{Tests, identified};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Column, Figures, Published, PublishedRow, PublishedValue};
-use std::collections::BTreeSet;
 
 const UNITS: [&str; 5] = ["", "ns", "us", "ms", "s"];
 
 pub(super) fn published(top: &Section<'_>, tests: &Tests) -> Vec<Published> {
-    let mut ids = BTreeSet::new();
-    let sections = top
-        .get("published")
-        .map(|item| item.sections())
-        .unwrap_or_default();
-    sections
-        .into_iter()
-        .map(|section| {
-            let id = section.required_string("id");
-            if !id.is_empty() && !ids.insert(id.clone()) {
-                section.fault(format!("another table has the id `{id}`"), "choose another");
-            }
-            table(section, id, tests)
-        })
-        .collect()
+    identified(top.get("published"), "table", |section, id| {
+        table(section, id, tests)
+    })
 }
 
 fn table(section: Section<'_>, id: String, tests: &Tests) -> Published {
