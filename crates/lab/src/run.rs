@@ -20,6 +20,7 @@ mod readings;
 mod seats;
 mod selection;
 mod starts;
+mod tasks;
 mod work;
 
 pub use event::{Event, Observer};

@@ -35,7 +35,7 @@ pub(super) struct Engine<'e, 'l> {
     /// What was read of each item before the run was interrupted.
     pub(super) stored: Vec<Vec<(u32, Raw)>>,
     results: Vec<Option<ResultRecord>>,
-    /// Whole programs that had their turn in this execution.
+    /// Whole programs that had their turn.
     pub(super) had_turn: HashSet<usize>,
     starts: u32,
     pub(super) budget: Budget,

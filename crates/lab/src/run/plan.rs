@@ -1,11 +1,11 @@
 //! The plan: which items a run has, in the order in which they are measured.
 
 use super::selection::{Selection, groups};
+use super::tasks::{program_task, test_task};
 use super::{Options, RunError};
-use crate::protocol::{TestInfo, TestKind};
 use crate::record::{Absence, Identity};
 use crate::session::Listing;
-use crate::suite::{Group, Instance, Placed, ProgramRow, Row, RowKind, Suite, fill};
+use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
 use serde::{Deserialize, Serialize};
 
 /// One thing to measure.
@@ -76,7 +76,7 @@ pub enum Task {
 }
 
 impl Task {
-    fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
+    pub(super) fn absent(reason: impl Into<String>, mend: impl Into<String>) -> Task {
         Task::Absent(Absence {
             reason: reason.into(),
             mend: mend.into(),
@@ -324,100 +324,6 @@ impl Planner<'_> {
             ));
         }
         Some(task)
-    }
-}
-
-/// A program that takes longer in a quick run hangs, s.
-const QUICK_LIMIT_S: u64 = 30;
-
-/// The runs of a program; `None` if the subject does not have it.
-fn program_task(
-    row: &ProgramRow,
-    instance: &Instance,
-    listing: &Listing,
-    quick: bool,
-) -> Option<Task> {
-    let program = fill(&row.program, &instance.values);
-    let arguments = match quick {
-        true => &row.quick_arguments,
-        false => &row.arguments,
-    };
-    let arguments = arguments
-        .iter()
-        .map(|word| fill(word, &instance.values))
-        .collect();
-    listing
-        .programs
-        .contains(&program)
-        .then_some(Task::Program {
-            program,
-            arguments,
-            limit_s: match quick {
-                true => row.limit_s.min(QUICK_LIMIT_S),
-                false => row.limit_s,
-            },
-            rounds: row.rounds,
-        })
-}
-
-/// What is done for a test that the subject lists.
-fn test_task(kind: &RowKind, row: &Row, test: &TestInfo, quick: bool) -> Task {
-    if let Some(why) = &test.absent {
-        return Task::Absent(Absence {
-            reason: why.clone(),
-            mend: String::new(),
-            last_words: String::new(),
-            listed: true,
-        });
-    }
-    let wanted = match kind {
-        RowKind::Latency { .. } => TestKind::Latency,
-        RowKind::Series { .. } => TestKind::Series,
-        _ => TestKind::Frame,
-    };
-    if test.kind != wanted {
-        return Task::absent(
-            format!(
-                "the suite measures it as `{}`, and the subject lists it as {:?}",
-                kind.name(),
-                test.kind
-            ),
-            "make the suite's `kind` and the subject's agree",
-        );
-    }
-    let takes_delay = test.arg.as_deref() == Some("ns");
-    match kind {
-        RowKind::DelayCurve(_) if !takes_delay => Task::absent(
-            "a delay curve needs a test with `arg=ns`",
-            "let the subject list it so",
-        ),
-        RowKind::DelayCurve(sweep) => Task::DelayCurve {
-            points: super::delays::points(sweep, quick),
-            seconds: if quick {
-                sweep.quick_seconds
-            } else {
-                sweep.seconds
-            },
-        },
-        _ if test.arg.is_some() && row.arg.is_none() => Task::absent(
-            format!(
-                "the test takes an argument in {}",
-                test.arg.as_deref().unwrap_or_default()
-            ),
-            "give the row an `arg` in the suite",
-        ),
-        RowKind::Latency { count, interval_ns } => Task::Latency {
-            count: *count,
-            interval_ns: *interval_ns,
-        },
-        RowKind::Series {
-            count,
-            memory_limit_mib,
-        } => Task::Series {
-            count: *count,
-            memory_limit_mib: *memory_limit_mib,
-        },
-        _ => Task::Frame,
     }
 }
 
