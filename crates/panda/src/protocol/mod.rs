@@ -4,6 +4,7 @@ use std::time::Duration;
 
 pub mod group;
 pub mod link;
+pub mod wire;
 
 /// A time, from some moment before the session began.
 pub type Time = Duration;
