@@ -13,9 +13,13 @@ use crate::message::Message;
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 
+mod futex;
+pub mod patience;
 pub mod seat;
+pub mod shm;
+pub mod udp;
 
-pub use seat::{Seat, SeatError};
+pub use seat::{Seat, SeatError, Secret};
 
 /// A process's number in its session, from 0. Processes that are spawned later get the next numbers.
 pub type Rank = u32;
