@@ -6,5 +6,6 @@
 pub mod message;
 pub mod platform;
 pub mod protocol;
+pub mod sim;
 
 pub use message::{DecodeError, Message};

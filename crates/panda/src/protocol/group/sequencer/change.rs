@@ -86,9 +86,7 @@ impl Sequencer {
     /// Collects: stops the view at all who answer.
     pub(super) fn begin_change(&mut self, now: Time, out: &mut Output) {
         self.change_at = None;
-        let may = self.is_inside()
-            || (self.view.number == 0 && self.known.is_none() && self.myself.is_founder);
-        if !may || !self.wants_change() {
+        if !(self.is_inside() || self.is_registrar()) || !self.wants_change() {
             return;
         }
         let highest = self

@@ -73,8 +73,7 @@ impl Sequencer {
         if member.rank != from || self.view.members.contains(&member) {
             return;
         }
-        let is_registrar = self.view.number == 0 && self.known.is_none() && self.myself.is_founder;
-        if self.is_first() || is_registrar {
+        if self.is_first() || self.is_registrar() {
             self.died_before(member);
             self.joiners.retain(|joiner| joiner.rank != from);
             self.joiners.push(member);

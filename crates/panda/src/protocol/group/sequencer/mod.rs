@@ -198,9 +198,9 @@ impl Order for Sequencer {
         if self.asked == Some(rank) {
             self.ask_again(now, out);
         }
-        if self.view.has(rank) && self.is_inside() {
+        if self.view.has(rank) {
             self.suspects.insert(rank);
-            self.is_shaken = true;
+            self.is_shaken |= self.is_inside();
         }
         self.change_lost(now, rank, out);
         self.consider_change(now, out);
@@ -259,6 +259,11 @@ impl Sequencer {
 
     fn is_first(&self) -> bool {
         self.is_inside() && self.view.members.first() == Some(&self.me)
+    }
+
+    /// Whether this process may call the members of its last view together although it is none of them: nobody is known to have gone on.
+    fn is_registrar(&self) -> bool {
+        !self.is_inside() && self.known.is_none() && (self.view.number > 0 || self.myself.is_founder)
     }
 
     fn first(&self) -> Option<Rank> {
