@@ -44,7 +44,7 @@ struct Incoming {
 }
 
 impl ShmInbox {
-    pub fn new(shared: Arc<Shared>, watch: Watch) -> io::Result<Self> {
+    pub(super) fn new(shared: Arc<Shared>, watch: Watch) -> io::Result<Self> {
         let mut inbox = Self {
             changes: shared.header().changes.load(SeqCst),
             shared,

@@ -263,7 +263,9 @@ impl Sequencer {
 
     /// Whether this process may call the members of its last view together although it is none of them: nobody is known to have gone on.
     fn is_registrar(&self) -> bool {
-        !self.is_inside() && self.known.is_none() && (self.view.number > 0 || self.myself.is_founder)
+        !self.is_inside()
+            && self.known.is_none()
+            && (self.view.number > 0 || self.myself.is_founder)
     }
 
     fn first(&self) -> Option<Rank> {
