@@ -14,6 +14,7 @@ use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 
 mod futex;
+pub mod mpi;
 pub mod patience;
 pub mod seat;
 pub mod shm;

@@ -51,6 +51,8 @@ const SIZE: &str = "ANTIPHON_SIZE";
 const NAME: &str = "ANTIPHON_NAME";
 const MEETING: &str = "ANTIPHON_MEETING";
 const SECRET: &str = "ANTIPHON_SECRET";
+const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
+const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
 
 impl Seat {
     /// The variables that tell a process its seat.
@@ -74,7 +76,7 @@ impl Seat {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// The seat that these variables describe.
+    /// The seat that these variables describe. Those of `mpirun` do, if there are no others.
     ///
     /// # Errors
     /// The variable that is absent or malformed.
@@ -88,6 +90,11 @@ impl Seat {
                 expected,
             })
         };
+        if lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
+            && let Some(seat) = Self::from_mpirun(&lookup)
+        {
+            return Ok(seat);
+        }
         let platform = text(PLATFORM)?;
         let rank = number(RANK, "a number from 0")?;
         let size = number(SIZE, "a number from 1")?;
@@ -112,6 +119,27 @@ impl Seat {
             name,
             meeting: lookup(MEETING).unwrap_or_default(),
             secret,
+        })
+    }
+}
+
+impl Seat {
+    /// The seat that Open MPI's `mpirun` gives, if it started this process.
+    pub(super) fn of_mpirun() -> Option<Self> {
+        Self::from_mpirun(|name| std::env::var(name).ok())
+    }
+
+    /// The seat that Open MPI's `mpirun` gives. There is no meeting and no secret: MPI knows who belongs to it.
+    fn from_mpirun(lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |variable| lookup(variable)?.parse().ok();
+        let (rank, size) = (number(MPI_RANK)?, number(MPI_SIZE)?);
+        Some(Self {
+            platform: "mpi".into(),
+            rank,
+            size,
+            name: format!("rank {rank}"),
+            meeting: String::new(),
+            secret: Secret([0; 16]),
         })
     }
 }
@@ -189,6 +217,20 @@ mod tests {
                 .map(|(_, v)| v.clone())
         });
         assert_eq!(back, Ok(seat));
+    }
+
+    #[test]
+    fn a_seat_of_mpirun_is_one() {
+        let seat = Seat::from_variables(|name| match name {
+            MPI_RANK => Some("3".into()),
+            MPI_SIZE => Some("4".into()),
+            _ => None,
+        });
+        let seat = seat.expect("a seat");
+        assert_eq!(
+            (seat.platform.as_str(), seat.rank, seat.size),
+            ("mpi", 3, 4)
+        );
     }
 
     #[test]

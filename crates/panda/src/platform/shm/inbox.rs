@@ -201,7 +201,7 @@ impl ShmInbox {
 
     fn sleep(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
         self.sleeps += 1;
-        if self.sleeps % SLEEPS == 0 {
+        if self.sleeps.is_multiple_of(SLEEPS) {
             let slot = self.shared.slot(self.shared.rank);
             for (word, processors) in slot.processors.iter().zip(own_processors()) {
                 word.store(processors, Relaxed);

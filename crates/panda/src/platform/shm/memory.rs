@@ -177,7 +177,7 @@ impl Map {
 
     /// What lies at `offset`.
     pub fn view<T: Plain>(&self, offset: usize) -> &T {
-        assert!(offset + size_of::<T>() <= self.bytes && offset % align_of::<T>() == 0);
+        assert!(offset + size_of::<T>() <= self.bytes && offset.is_multiple_of(align_of::<T>()));
         // SAFETY: in bounds and aligned (a mapping begins at a page), mapped as long as `self` is, and `T: Plain`.
         unsafe { &*self.base.as_ptr().add(offset).cast::<T>() }
     }

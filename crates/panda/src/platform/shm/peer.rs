@@ -16,7 +16,6 @@ const TURNS: u32 = 256;
 
 /// What a peer is sent.
 pub struct Outgoing {
-    pub name: String,
     way: Mutex<Way>,
 }
 
@@ -38,9 +37,8 @@ pub struct Left {
 }
 
 impl Outgoing {
-    pub fn new(name: String, sender: Sender) -> Self {
+    pub fn new(sender: Sender) -> Self {
         Self {
-            name,
             way: Mutex::new(Way {
                 sender: Some(sender),
                 has_backlog: false,

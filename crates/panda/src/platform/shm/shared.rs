@@ -85,7 +85,7 @@ impl Shared {
         let receiver = Receiver::new(map(rank, self.rank)?);
         let sender = Sender::new(map(self.rank, rank)?);
         // A rank is connected once: it is not given twice.
-        let _ = self.outgoing[rank as usize].set(Outgoing::new(self.name(rank), sender));
+        let _ = self.outgoing[rank as usize].set(Outgoing::new(sender));
         Ok(receiver)
     }
 

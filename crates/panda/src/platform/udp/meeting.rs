@@ -58,11 +58,11 @@ impl Meeting {
                 let mut space = [0; DATAGRAM];
                 while !over.load(SeqCst) {
                     // An error is one of an earlier answer, whose asker is gone.
-                    if let Ok((length, from)) = socket.recv_from(&mut space) {
-                        if let Some((to, answer)) = register.answer(&space[..length], from) {
-                            let answer = wire::note(secret, MEETING, to, &answer);
-                            let _ = socket.send_to(&answer, from);
-                        }
+                    if let Ok((length, from)) = socket.recv_from(&mut space)
+                        && let Some((to, answer)) = register.answer(&space[..length], from)
+                    {
+                        let answer = wire::note(secret, MEETING, to, &answer);
+                        let _ = socket.send_to(&answer, from);
                     }
                 }
             })?;
