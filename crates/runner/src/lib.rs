@@ -33,6 +33,7 @@
 
 mod end;
 mod error;
+mod forward;
 mod keeper;
 mod limits;
 mod policy;
@@ -45,6 +46,7 @@ mod tail;
 
 pub use end::{End, Usage, signal_name};
 pub use error::Error;
+pub use forward::{Forwarding, Signaller, Stream};
 pub use limits::Limits;
 pub use policy::Policy;
 pub use process::Process;
