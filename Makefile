@@ -6,7 +6,7 @@ REPORT ?= antiphon-report.html
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
 RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
-TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
+TEST_NEEDS = $(RUN_NEEDS) chromium=chromium mpirun=openmpi-bin
 
 .PHONY: run test lint bench sanitize install uninstall clean setup-run setup-test build
 

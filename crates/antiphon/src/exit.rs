@@ -6,6 +6,7 @@ use antiphon_lab::run::RunError;
 use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
 use antiphon_lab::suite::SuiteError;
+use antiphon_launch::LaunchError;
 use std::process::{ExitCode, Termination};
 
 /// How a verb ended.
@@ -21,6 +22,8 @@ pub enum Exit {
     Missing,
     /// Interrupted by Ctrl-C or SIGTERM; what was measured is kept.
     Interrupted,
+    /// What a program that was started for the user ended with.
+    Program(u8),
 }
 
 impl Termination for Exit {
@@ -31,6 +34,7 @@ impl Termination for Exit {
             Exit::Misuse => 2,
             Exit::Missing => 3,
             Exit::Interrupted => 130,
+            Exit::Program(code) => code,
         })
     }
 }
@@ -63,6 +67,14 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             LiveError::Build { error } => of_build(error),
             LiveError::Session { .. } => Exit::Missing,
             LiveError::Pattern(_) | LiveError::Nothing { .. } => Exit::Misuse,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<LaunchError>() {
+        return Some(match error {
+            LaunchError::Nobody | LaunchError::Hosts { .. } | LaunchError::Faults { .. } => {
+                Exit::Misuse
+            }
+            _ => Exit::Missing,
         });
     }
     if cause.is::<SuiteError>() || cause.is::<SubjectError>() {
