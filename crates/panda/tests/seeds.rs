@@ -19,16 +19,30 @@ fn sail(kind: Kind, seeds: u64) {
     let count = range.end - range.start;
     let mut faults = Vec::new();
     for seed in range {
-        let outcome = run(Scenario { kind, seed, mutant: None });
+        let outcome = run(Scenario {
+            kind,
+            seed,
+            mutant: None,
+        });
         frames += outcome.frames;
         delivered += outcome.delivered;
         hopeless += u64::from(outcome.was_hopeless);
         if let Some(fault) = outcome.fault {
+            if faults.is_empty() {
+                println!("seed {seed}:\n{}", outcome.story);
+            }
             faults.push(format!("PANDA_KIND={name} PANDA_SEED={seed} cargo test -p antiphon-panda --release --test seeds   # {fault}"));
         }
     }
-    println!("{name}: {count} seeds, {frames} frames, {delivered} deliveries, {hopeless} without a majority");
-    assert!(faults.is_empty(), "{} of {count} seeds:\n{}", faults.len(), faults[..faults.len().min(10)].join("\n"));
+    println!(
+        "{name}: {count} seeds, {frames} frames, {delivered} deliveries, {hopeless} without a majority"
+    );
+    assert!(
+        faults.is_empty(),
+        "{} of {count} seeds:\n{}",
+        faults.len(),
+        faults[..faults.len().min(10)].join("\n")
+    );
 }
 
 #[test]

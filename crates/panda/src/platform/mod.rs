@@ -9,13 +9,21 @@
 
 use std::time::Instant;
 
+use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
+use crate::session::Session;
 
+pub mod local;
+pub mod meeting;
 pub mod seat;
+pub mod tcp;
 
+pub use local::Local;
+pub use meeting::Meeting;
 pub use seat::{Seat, SeatError};
+pub use tcp::Tcp;
 
 /// A process's number in its session, from 0. Processes that are spawned later get the next numbers.
 pub type Rank = u32;
@@ -181,4 +189,24 @@ pub enum JoinError {
         /// Why, and what to do.
         why: String,
     },
+}
+
+/// Takes a seat over the platform that it names: the one place where a platform is chosen.
+///
+/// # Errors
+/// There is no such platform, or it could not be joined.
+pub fn join(seat: &Seat) -> Result<Session, Error> {
+    match seat.platform.as_str() {
+        Tcp::NAME => join_over::<Tcp>(seat),
+        other => Err(JoinError::Refused {
+            platform: "panda",
+            why: format!("there is no platform {other:?}: give one of tcp"),
+        }
+        .into()),
+    }
+}
+
+fn join_over<P: Platform>(seat: &Seat) -> Result<Session, Error> {
+    let (platform, inbox) = P::join(seat)?;
+    Session::over(platform, inbox, seat, crate::session::SILENCE)
 }

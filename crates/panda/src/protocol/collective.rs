@@ -132,24 +132,61 @@ pub struct Part {
 impl Collectives {
     /// Begins an operation; returns the peers to watch until it ends.
     pub fn begin(&mut self, part: Part, out: &mut Outcome) -> Vec<Rank> {
-        let Part { id, list, ranks, at, root, operation, value } = part;
+        let Part {
+            id,
+            list,
+            ranks,
+            at,
+            root,
+            operation,
+            value,
+        } = part;
         let number = self.begun.entry(list).or_default();
         *number += 1;
-        let key = Key { list, number: *number };
+        let key = Key {
+            list,
+            number: *number,
+        };
         let count = ranks.len();
         let place = (at + count - root) % count;
         let rank_of = |place: usize| ranks[(place + root) % count];
         let parent = (place > 0).then(|| rank_of(place & (place - 1)));
-        let lowest = if place == 0 { count.next_power_of_two() } else { place & place.wrapping_neg() };
-        let bits = std::iter::successors(Some(1), |bit| Some(bit << 1)).take_while(|bit| *bit < lowest);
-        let children: Vec<Rank> = bits.map(|bit| place + bit).filter(|child| *child < count).map(rank_of).collect();
+        let lowest = if place == 0 {
+            count.next_power_of_two()
+        } else {
+            place & place.wrapping_neg()
+        };
+        let bits =
+            std::iter::successors(Some(1), |bit| Some(bit << 1)).take_while(|bit| *bit < lowest);
+        let children: Vec<Rank> = bits
+            .map(|bit| place + bit)
+            .filter(|child| *child < count)
+            .map(rank_of)
+            .collect();
         let watched = parent.iter().chain(&children).copied().collect();
-        let tree = Tree { id, operation, ranks: ranks.clone(), place, root, parent, children, own: value, up: BTreeMap::new() };
+        let tree = Tree {
+            id,
+            operation,
+            ranks: ranks.clone(),
+            place,
+            root,
+            parent,
+            children,
+            own: value,
+            up: BTreeMap::new(),
+        };
         self.active.insert(key, tree);
         self.go_up(key, out);
-        let is_root_down = self.active.get(&key).is_some_and(|tree| tree.parent.is_none() && !tree.operation.goes_up());
+        let is_root_down = self
+            .active
+            .get(&key)
+            .is_some_and(|tree| tree.parent.is_none() && !tree.operation.goes_up());
         if is_root_down {
-            let values = self.active.get_mut(&key).map(Tree::root_values).unwrap_or_default();
+            let values = self
+                .active
+                .get_mut(&key)
+                .map(Tree::root_values)
+                .unwrap_or_default();
             self.go_down(key, values, out);
         }
         for (from, step) in self.early.remove(&key).unwrap_or_default() {
@@ -167,7 +204,9 @@ impl Collectives {
             }
             return;
         }
-        let Some(tree) = self.active.get_mut(&key) else { return };
+        let Some(tree) = self.active.get_mut(&key) else {
+            return;
+        };
         match step {
             Step::Up(values) if tree.children.contains(&from) => {
                 tree.up.insert(from, values);
@@ -182,24 +221,48 @@ impl Collectives {
     /// A peer is lost: the operations that wait for it end.
     pub fn lost(&mut self, rank: Rank, why: &str, out: &mut Outcome) {
         let waits = |tree: &Tree| tree.parent == Some(rank) || tree.children.contains(&rank);
-        let keys: Vec<Key> = self.active.iter().filter(|(_, tree)| waits(tree)).map(|(key, _)| *key).collect();
+        let keys: Vec<Key> = self
+            .active
+            .iter()
+            .filter(|(_, tree)| waits(tree))
+            .map(|(key, _)| *key)
+            .collect();
         for key in keys {
             self.fail(key, rank, why, None, out);
         }
     }
 
     fn fail(&mut self, key: Key, rank: Rank, why: &str, told_by: Option<Rank>, out: &mut Outcome) {
-        let Some(tree) = self.active.remove(&key) else { return };
+        let Some(tree) = self.active.remove(&key) else {
+            return;
+        };
         let near = tree.neighbours();
-        for &neighbour in near.iter().filter(|near| **near != rank && Some(**near) != told_by) {
-            out.sends.push((neighbour, key, Step::Lost(rank, why.to_string())));
+        for &neighbour in near
+            .iter()
+            .filter(|near| **near != rank && Some(**near) != told_by)
+        {
+            out.sends
+                .push((neighbour, key, Step::Lost(rank, why.to_string())));
         }
-        out.ended.push((tree.id, near, Err(Failure::Lost { rank, why: why.to_string() })));
+        out.ended.push((
+            tree.id,
+            near,
+            Err(Failure::Lost {
+                rank,
+                why: why.to_string(),
+            }),
+        ));
     }
 
     /// Sends this subtree's values on when all of them are here.
     fn go_up(&mut self, key: Key, out: &mut Outcome) {
-        let Some(tree) = self.active.get_mut(&key).filter(|tree| tree.operation.goes_up() && tree.up.len() == tree.children.len()) else { return };
+        let Some(tree) = self
+            .active
+            .get_mut(&key)
+            .filter(|tree| tree.operation.goes_up() && tree.up.len() == tree.children.len())
+        else {
+            return;
+        };
         let values = tree.combined();
         match tree.parent {
             Some(parent) => {
@@ -214,25 +277,40 @@ impl Collectives {
     }
 
     fn go_down(&mut self, key: Key, values: Vec<(u32, Bytes)>, out: &mut Outcome) {
-        let Some(tree) = self.active.get(&key) else { return };
+        let Some(tree) = self.active.get(&key) else {
+            return;
+        };
         let is_scatter = matches!(tree.operation, Operation::Scatter(_));
         for (i, &child) in tree.children.iter().enumerate().rev() {
             let first = tree.place + (1 << i);
             let of_child = |place: usize| (first..first + (1 << i)).contains(&place);
-            let part = values.iter().filter(|(place, _)| !is_scatter || of_child(*place as usize)).cloned().collect();
+            let part = values
+                .iter()
+                .filter(|(place, _)| !is_scatter || of_child(*place as usize))
+                .cloned()
+                .collect();
             out.sends.push((child, key, Step::Down(part)));
         }
         let place = tree.place as u32;
-        let own = values.into_iter().filter(|(of, _)| !is_scatter || *of == place).collect();
+        let own = values
+            .into_iter()
+            .filter(|(of, _)| !is_scatter || *of == place)
+            .collect();
         self.end(key, own, out);
     }
 
     /// Ends an operation with values at places counted from the root's; its caller counts from the list's beginning.
     fn end(&mut self, key: Key, mut values: Vec<(u32, Bytes)>, out: &mut Outcome) {
-        let Some(tree) = self.active.remove(&key) else { return };
+        let Some(tree) = self.active.remove(&key) else {
+            return;
+        };
         let count = tree.ranks.len();
         values.sort_by_key(|(place, _)| (*place as usize + tree.root) % count);
-        out.ended.push((tree.id, tree.neighbours(), Ok(values.into_iter().map(|(_, value)| value).collect())));
+        out.ended.push((
+            tree.id,
+            tree.neighbours(),
+            Ok(values.into_iter().map(|(_, value)| value).collect()),
+        ));
     }
 }
 
@@ -246,7 +324,9 @@ impl Tree {
         match &mut self.operation {
             Operation::Scatter(values) => {
                 let values = std::mem::take(values).into_iter().enumerate();
-                values.map(|(at, value)| (((at + count - root) % count) as u32, value)).collect()
+                values
+                    .map(|(at, value)| (((at + count - root) % count) as u32, value))
+                    .collect()
             }
             _ => vec![(0, self.own.clone())],
         }

@@ -35,7 +35,11 @@ impl Pulse {
     /// Peers may be silent for so long.
     #[must_use]
     pub fn new(silence: Duration) -> Self {
-        Self { silence, watched: BTreeMap::new(), looked: Time::ZERO }
+        Self {
+            silence,
+            watched: BTreeMap::new(),
+            looked: Time::ZERO,
+        }
     }
 
     /// Something waits for a peer.
@@ -43,7 +47,13 @@ impl Pulse {
         if self.watched.is_empty() {
             self.looked = now;
         }
-        self.watched.entry(rank).or_insert(Watched { interests: 0, heard: now }).interests += 1;
+        self.watched
+            .entry(rank)
+            .or_insert(Watched {
+                interests: 0,
+                heard: now,
+            })
+            .interests += 1;
     }
 
     /// It does no more. The opposite of one [`watch`](Self::watch).
@@ -81,7 +91,11 @@ impl Pulse {
             return findings;
         }
         let late = now.saturating_sub(self.looked + self.interval());
-        let pause = if late > self.interval() { late } else { Duration::ZERO };
+        let pause = if late > self.interval() {
+            late
+        } else {
+            Duration::ZERO
+        };
         for (&rank, watched) in &mut self.watched {
             watched.heard = (watched.heard + pause).min(now);
             let silent = now.saturating_sub(watched.heard);
@@ -104,7 +118,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn looks(pulse: &mut Pulse, from: u32, to: u32) -> Vec<Rank> {
-        (from..to).flat_map(|quarter| pulse.tick(SECOND / 4 * quarter).lost).collect()
+        (from..to)
+            .flat_map(|quarter| pulse.tick(SECOND / 4 * quarter).lost)
+            .collect()
     }
 
     #[test]

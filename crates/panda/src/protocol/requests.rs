@@ -65,7 +65,12 @@ impl Requests {
     }
 
     /// An answer; none if the request has ended or was for somebody else.
-    pub fn answered(&mut self, from: Rank, id: RequestId, outcome: Result<Message, Failure>) -> Option<Ended> {
+    pub fn answered(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) -> Option<Ended> {
         if self.pending.get(&id)?.peer != from {
             return None;
         }
@@ -74,10 +79,20 @@ impl Requests {
 
     /// Ends all requests to a peer.
     pub fn lost(&mut self, rank: Rank, why: &str) -> Vec<Ended> {
-        let mut ids: Vec<RequestId> = self.pending.iter().filter(|(_, pending)| pending.peer == rank).map(|(id, _)| *id).collect();
+        let mut ids: Vec<RequestId> = self
+            .pending
+            .iter()
+            .filter(|(_, pending)| pending.peer == rank)
+            .map(|(id, _)| *id)
+            .collect();
         ids.sort_unstable();
-        let failure = || Failure::Lost { rank, why: why.to_string() };
-        ids.into_iter().filter_map(|id| self.end(id).map(|peer| (id, peer, Err(failure())))).collect()
+        let failure = || Failure::Lost {
+            rank,
+            why: why.to_string(),
+        };
+        ids.into_iter()
+            .filter_map(|id| self.end(id).map(|peer| (id, peer, Err(failure()))))
+            .collect()
     }
 
     /// When [`tick`](Self::tick) is next needed.
@@ -91,7 +106,10 @@ impl Requests {
         let mut ended = Vec::new();
         while let Some(&(at, id)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
             self.deadlines.remove(&(at, id));
-            ended.extend(self.end(id).map(|rank| (id, rank, Err(Failure::TimedOut { rank }))));
+            ended.extend(
+                self.end(id)
+                    .map(|rank| (id, rank, Err(Failure::TimedOut { rank }))),
+            );
         }
         ended
     }

@@ -69,13 +69,31 @@ pub enum Delivery {
 /// What a message is, and for whom.
 #[derive(Serialize, Deserialize)]
 enum Envelope {
-    Port { port: u64, tag: u32, receipt: Option<RequestId> },
-    Receipt { id: RequestId },
-    Call { service: u64, id: RequestId },
-    Reply { id: RequestId, kind: Answer },
-    Group { group: GroupId },
-    Collective { key: Key },
-    Pulse { asks: bool },
+    Port {
+        port: u64,
+        tag: u32,
+        receipt: Option<RequestId>,
+    },
+    Receipt {
+        id: RequestId,
+    },
+    Call {
+        service: u64,
+        id: RequestId,
+    },
+    Reply {
+        id: RequestId,
+        kind: Answer,
+    },
+    Group {
+        group: GroupId,
+    },
+    Collective {
+        key: Key,
+    },
+    Pulse {
+        asks: bool,
+    },
 }
 
 /// How a call was answered.
@@ -143,18 +161,51 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     /// Sends to a port without waiting.
     pub fn send(&mut self, now: Time, to: Rank, port: u64, tag: u32, payload: Message) {
-        self.post(now, to, &Envelope::Port { port, tag, receipt: None }, payload);
+        self.post(
+            now,
+            to,
+            &Envelope::Port {
+                port,
+                tag,
+                receipt: None,
+            },
+            payload,
+        );
     }
 
     /// Sends to a port; the request ends when the message has been handed over there.
-    pub fn send_synchronously(&mut self, now: Time, to: Rank, port: u64, tag: u32, payload: Message, deadline: Option<Time>) -> RequestId {
+    pub fn send_synchronously(
+        &mut self,
+        now: Time,
+        to: Rank,
+        port: u64,
+        tag: u32,
+        payload: Message,
+        deadline: Option<Time>,
+    ) -> RequestId {
         let id = self.begin(now, to, deadline);
-        self.post(now, to, &Envelope::Port { port, tag, receipt: Some(id) }, payload);
+        self.post(
+            now,
+            to,
+            &Envelope::Port {
+                port,
+                tag,
+                receipt: Some(id),
+            },
+            payload,
+        );
         id
     }
 
     /// Calls a service; the request ends with the reply.
-    pub fn call(&mut self, now: Time, to: Rank, service: u64, payload: Message, deadline: Option<Time>) -> RequestId {
+    pub fn call(
+        &mut self,
+        now: Time,
+        to: Rank,
+        service: u64,
+        payload: Message,
+        deadline: Option<Time>,
+    ) -> RequestId {
         let id = self.begin(now, to, deadline);
         self.post(now, to, &Envelope::Call { service, id }, payload);
         id
@@ -174,7 +225,12 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     /// Does something with a group.
-    pub fn group<R>(&mut self, now: Time, id: GroupId, act: impl FnOnce(&mut O, Time, &mut Output) -> R) -> R {
+    pub fn group<R>(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        act: impl FnOnce(&mut O, Time, &mut Output) -> R,
+    ) -> R {
         let myself = self.myself;
         let group = self.groups.entry(id).or_insert_with(|| O::new(myself));
         let mut out = Output::default();
@@ -200,7 +256,9 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// A new number for a request that the program itself follows.
     pub fn request_id(&mut self) -> RequestId {
         let id = self.requests.begin(self.myself.rank, None);
-        let _ = self.requests.answered(self.myself.rank, id, Ok(Message::new()));
+        let _ = self
+            .requests
+            .answered(self.myself.rank, id, Ok(Message::new()));
         id
     }
 
@@ -213,11 +271,18 @@ impl<L: Links, O: Order> Stack<L, O> {
     pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         self.pulse.heard(from, now);
         let (mut frames, mut messages) = (Vec::new(), Vec::new());
-        let arrival = self.link(from).receive(now, frame, &mut frames, &mut messages);
+        let arrival = self
+            .link(from)
+            .receive(now, frame, &mut frames, &mut messages);
         self.put(from, frames);
         self.set_timer(from);
         if arrival? == Arrival::Anew {
-            self.peer_lost(now, from, false, "lost touch with this process or was started again");
+            self.peer_lost(
+                now,
+                from,
+                false,
+                "lost touch with this process or was started again",
+            );
         }
         let mut fault = Ok(());
         for message in messages {
@@ -260,7 +325,15 @@ impl<L: Links, O: Order> Stack<L, O> {
     pub fn deadline(&self) -> Option<Time> {
         let groups = self.groups.values().filter_map(Order::deadline).min();
         let link = self.timers.first().map(|(at, _)| *at);
-        [groups, link, self.requests.deadline(), self.pulse.deadline()].into_iter().flatten().min()
+        [
+            groups,
+            link,
+            self.requests.deadline(),
+            self.pulse.deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Does what is due.
@@ -281,7 +354,12 @@ impl<L: Links, O: Order> Stack<L, O> {
             let why = format!("has not answered for {:?}", self.myself.silence);
             self.lost(now, rank, false, &why);
         }
-        let due: Vec<GroupId> = self.groups.iter().filter(|(_, group)| group.deadline().is_some_and(|at| at <= now)).map(|(id, _)| *id).collect();
+        let due: Vec<GroupId> = self
+            .groups
+            .iter()
+            .filter(|(_, group)| group.deadline().is_some_and(|at| at <= now))
+            .map(|(id, _)| *id)
+            .collect();
         for id in due {
             self.group(now, id, |group, now, out| group.tick(now, out));
         }
@@ -306,13 +384,23 @@ impl<L: Links, O: Order> Stack<L, O> {
         let (envelope, payload) = wire::unpack(message)?;
         match envelope {
             Envelope::Port { port, tag, receipt } => {
-                self.actions.push(Action::Deliver(Delivery::Port { from, port, tag, payload }));
+                self.actions.push(Action::Deliver(Delivery::Port {
+                    from,
+                    port,
+                    tag,
+                    payload,
+                }));
                 if let Some(id) = receipt {
                     self.post(now, from, &Envelope::Receipt { id }, Message::new());
                 }
             }
             Envelope::Receipt { id } => self.answered(from, id, Ok(payload)),
-            Envelope::Call { service, id } => self.actions.push(Action::Deliver(Delivery::Call { from, service, id, payload })),
+            Envelope::Call { service, id } => self.actions.push(Action::Deliver(Delivery::Call {
+                from,
+                service,
+                id,
+                payload,
+            })),
             Envelope::Reply { id, kind } => {
                 let outcome = match kind {
                     Answer::Value => Ok(payload),
@@ -325,7 +413,9 @@ impl<L: Links, O: Order> Stack<L, O> {
                 if self.groups.len() >= STRANGE_GROUPS_MAX && !self.groups.contains_key(&group) {
                     self.groups.retain(|_, group| group.is_member());
                 }
-                return self.group(now, group, |group, now, out| group.receive(now, from, payload, out));
+                return self.group(now, group, |group, now, out| {
+                    group.receive(now, from, payload, out)
+                });
             }
             Envelope::Collective { key } => {
                 let step: Step = payload.value()?;
@@ -333,7 +423,9 @@ impl<L: Links, O: Order> Stack<L, O> {
                 self.collectives.take(from, key, step, &mut out);
                 self.collective_outcome(now, out);
             }
-            Envelope::Pulse { asks: true } => self.post(now, from, &Envelope::Pulse { asks: false }, Message::new()),
+            Envelope::Pulse { asks: true } => {
+                self.post(now, from, &Envelope::Pulse { asks: false }, Message::new())
+            }
             Envelope::Pulse { asks: false } => {}
         }
         Ok(())
@@ -348,7 +440,9 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.collective_outcome(now, out);
         let ids: Vec<GroupId> = self.groups.keys().copied().collect();
         for id in ids {
-            self.group(now, id, |group, now, out| group.lost(now, rank, is_certain, out));
+            self.group(now, id, |group, now, out| {
+                group.lost(now, rank, is_certain, out)
+            });
         }
     }
 
@@ -393,7 +487,12 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     fn collective_outcome(&mut self, now: Time, out: collective::Outcome) {
         for (to, key, step) in out.sends {
-            self.post(now, to, &Envelope::Collective { key }, collective::encode(&step));
+            self.post(
+                now,
+                to,
+                &Envelope::Collective { key },
+                collective::encode(&step),
+            );
         }
         for (id, watched, outcome) in out.ended {
             watched.iter().for_each(|rank| self.unwatch(*rank));
@@ -406,13 +505,22 @@ impl<L: Links, O: Order> Stack<L, O> {
             let message = wire::pack(&Envelope::Group { group: id }, message);
             match recipients {
                 Recipients::One(to) => self.give_link(now, to, message),
-                Recipients::All(ranks) => ranks.iter().for_each(|to| self.give_link(now, *to, message.clone())),
+                Recipients::All(ranks) => ranks
+                    .iter()
+                    .for_each(|to| self.give_link(now, *to, message.clone())),
             }
         }
         for frame in out.multicasts {
-            self.actions.push(Action::Multicast(wire::pack(&Envelope::Group { group: id }, frame)));
+            self.actions.push(Action::Multicast(wire::pack(
+                &Envelope::Group { group: id },
+                frame,
+            )));
         }
-        self.actions.extend(out.events.into_iter().map(|event| Action::Deliver(Delivery::Group(id, event))));
+        self.actions.extend(
+            out.events
+                .into_iter()
+                .map(|event| Action::Deliver(Delivery::Group(id, event))),
+        );
         if let Some(watch) = out.watch {
             watch.iter().for_each(|rank| self.watch(*rank, now));
             let before = self.watched_by.insert(id, watch).unwrap_or_default();
@@ -441,11 +549,14 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     fn link(&mut self, rank: Rank) -> &mut L {
         let (largest, birth) = (self.largest, self.myself.birth);
-        self.links.entry(rank).or_insert_with(|| L::new(largest, birth))
+        self.links
+            .entry(rank)
+            .or_insert_with(|| L::new(largest, birth))
     }
 
     fn put(&mut self, to: Rank, frames: Vec<Message>) {
-        self.actions.extend(frames.into_iter().map(|frame| Action::Send(to, frame)));
+        self.actions
+            .extend(frames.into_iter().map(|frame| Action::Send(to, frame)));
     }
 
     /// Follows a link's deadline; links that have none cost nothing.

@@ -75,19 +75,33 @@ impl Network {
     }
 
     /// When a frame arrives: never, once or twice.
-    pub fn carry(&mut self, chance: &mut Chance, now: Time, from: Rank, to: Rank, frame: &Message) -> Vec<Time> {
+    pub fn carry(
+        &mut self,
+        chance: &mut Chance,
+        now: Time,
+        from: Rank,
+        to: Rank,
+        frame: &Message,
+    ) -> Vec<Time> {
         let is_cut = self.part(from) != self.part(to);
-        let delay = |chance: &mut Chance| Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
+        let delay = |chance: &mut Chance| {
+            Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1))
+        };
         if self.kind != Kind::Datagrams {
             if is_cut {
                 self.held.push((from, to, frame.clone()));
                 return Vec::new();
             }
-            let at = (now + delay(chance)).max(self.last.get(&(from, to)).copied().unwrap_or_default());
+            let at =
+                (now + delay(chance)).max(self.last.get(&(from, to)).copied().unwrap_or_default());
             self.last.insert((from, to), at);
             return vec![at];
         }
-        let copies = if is_cut || chance.happens(self.loss) { 0 } else { 1 + usize::from(chance.happens(self.double)) };
+        let copies = if is_cut || chance.happens(self.loss) {
+            0
+        } else {
+            1 + usize::from(chance.happens(self.double))
+        };
         (0..copies).map(|_| now + delay(chance)).collect()
     }
 
@@ -101,13 +115,15 @@ impl Network {
     /// When the beginning or the end of a process is noticed: after all that came from it before.
     pub fn notice(&mut self, chance: &mut Chance, now: Time, who: Rank, by: Rank) -> Time {
         let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
-        let at = (now + delay).max(self.last.get(&(who, by)).copied().unwrap_or_default() + Duration::from_micros(1));
+        let at = (now + delay)
+            .max(self.last.get(&(who, by)).copied().unwrap_or_default() + Duration::from_micros(1));
         self.last.insert((who, by), at);
         at
     }
 
     /// Forgets what was held for and by a process that crashed.
     pub fn forget(&mut self, rank: Rank) {
-        self.held.retain(|(from, to, _)| *from != rank && *to != rank);
+        self.held
+            .retain(|(from, to, _)| *from != rank && *to != rank);
     }
 }

@@ -24,6 +24,8 @@ pub struct Scenario {
 pub struct Outcome {
     /// What is wrong, if anything.
     pub fault: Option<String>,
+    /// What each process saw, a line a life, if something is wrong.
+    pub story: String,
     /// Frames that were carried.
     pub frames: u64,
     /// Whether the group had lost the majority that it needs, so that only safety could be checked.
@@ -52,18 +54,42 @@ struct Weather {
     crashes_left: u64,
 }
 
-fn play<L: Links, O: Order>(scenario: Scenario) -> Outcome {
+fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     let mut chance = Chance::new(scenario.seed);
     let size = chance.between(2, 6) as u32;
-    let loss = if chance.happens(500) { chance.below(150) } else { 0 };
-    let double = if chance.happens(500) { chance.below(100) } else { 0 };
-    let jitter = if chance.happens(700) { chance.below(5_000) } else { 0 };
+    let loss = if chance.happens(500) {
+        chance.below(150)
+    } else {
+        0
+    };
+    let double = if chance.happens(500) {
+        chance.below(100)
+    } else {
+        0
+    };
+    let jitter = if chance.happens(700) {
+        chance.below(5_000)
+    } else {
+        0
+    };
     let network = Network::new(scenario.kind, loss, double, chance.between(20, 500), jitter);
     let mut weather = Weather {
         rounds: chance.between(10, 40),
-        crashes: if chance.happens(600) { chance.below(100) } else { 0 },
-        splits: if chance.happens(500) && scenario.kind != Kind::Bus { chance.below(150) } else { 0 },
-        leaves: if chance.happens(400) { chance.below(60) } else { 0 },
+        crashes: if chance.happens(600) {
+            chance.below(100)
+        } else {
+            0
+        },
+        splits: if chance.happens(500) && scenario.kind != Kind::Bus {
+            chance.below(150)
+        } else {
+            0
+        },
+        leaves: if chance.happens(400) {
+            chance.below(60)
+        } else {
+            0
+        },
         burst: chance.between(1, 12),
         is_split: false,
         crashes_left: u64::from(size - 1) / 2,
@@ -74,18 +100,57 @@ fn play<L: Links, O: Order>(scenario: Scenario) -> Outcome {
     }
     calm_down(&mut world, size);
     let was_hopeless = scenario.kind != Kind::Bus && !can_go_on(&world.history);
-    let fault = check(&world.history, world.now).and_then(|()| if was_hopeless { Ok(()) } else { check_lively(&world.history) }).err();
-    let delivered = world.history.lives.iter().flat_map(|life| &life.memberships).map(|member| member.places.len()).sum();
-    Outcome { fault, frames: world.frames, was_hopeless, delivered }
+    let fault = check(&world.history, world.now)
+        .and_then(|()| {
+            if was_hopeless {
+                Ok(())
+            } else {
+                check_lively(&world.history)
+            }
+        })
+        .err();
+    if std::env::var("PANDA_INSIDE").is_ok() {
+        for rank in world.living() {
+            eprintln!("{rank}: {}", world.inside(rank));
+        }
+    }
+    let delivered = world
+        .history
+        .lives
+        .iter()
+        .flat_map(|life| &life.memberships)
+        .map(|member| member.places.len())
+        .sum();
+    let story = if fault.is_some() {
+        world.history.to_string()
+    } else {
+        String::new()
+    };
+    Outcome {
+        fault,
+        story,
+        frames: world.frames,
+        was_hopeless,
+        delivered,
+    }
 }
 
-fn round<L: Links, O: Order>(world: &mut World<L, O>, weather: &mut Weather, size: u32, kind: Kind) {
+fn round<L: Links, O: Order>(
+    world: &mut World<L, O>,
+    weather: &mut Weather,
+    size: u32,
+    kind: Kind,
+) {
     for rank in world.living() {
         if world.is_outside(rank) && world.chance.happens(300) {
             world.join(rank);
         }
         for _ in 0..world.chance.below(weather.burst + 1) {
-            let length = if world.chance.happens(50) { world.chance.between(1251, 6_000) } else { world.chance.below(100) };
+            let length = if world.chance.happens(50) {
+                world.chance.between(1251, 6_000)
+            } else {
+                world.chance.below(100)
+            };
             world.send(rank, length as usize);
         }
         let to = world.chance.below(u64::from(size)) as Rank;
@@ -108,7 +173,7 @@ fn round<L: Links, O: Order>(world: &mut World<L, O>, weather: &mut Weather, siz
     if weather.is_split && world.chance.happens(300) {
         weather.is_split = false;
         world.heal();
-    } else if world.chance.happens(weather.splits) {
+    } else if !weather.is_split && world.chance.happens(weather.splits) {
         weather.is_split = true;
         let part: Vec<Rank> = (0..size).filter(|_| world.chance.happens(400)).collect();
         world.network.split(1, &part);

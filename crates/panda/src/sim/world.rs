@@ -53,11 +53,30 @@ struct Node<L, O> {
 }
 
 enum What {
-    Frame { from: Rank, to: Rank, life: Option<usize>, frame: Message },
-    Multicast { from: Rank, frame: Message },
-    Timer { rank: Rank, life: usize },
-    Gone { rank: Rank, by: Rank },
-    Back { rank: Rank, life: usize, by: Rank },
+    Frame {
+        from: Rank,
+        to: Rank,
+        life: Option<usize>,
+        frame: Message,
+    },
+    Multicast {
+        from: Rank,
+        frame: Message,
+    },
+    Timer {
+        rank: Rank,
+        life: usize,
+    },
+    Gone {
+        rank: Rank,
+        by: Rank,
+    },
+    Back {
+        rank: Rank,
+        life: usize,
+        by: Rank,
+        told: usize,
+    },
 }
 
 impl<L: Links, O: Order> World<L, O> {
@@ -88,20 +107,42 @@ impl<L: Links, O: Order> World<L, O> {
 
     /// The ranks that live.
     pub fn living(&self) -> Vec<Rank> {
-        (0..self.size).filter(|rank| self.nodes[*rank as usize].is_some()).collect()
+        (0..self.size)
+            .filter(|rank| self.nodes[*rank as usize].is_some())
+            .collect()
     }
 
     /// Starts a process.
     pub fn start(&mut self, rank: Rank, is_founder: bool) {
         let life = self.history.lives.len();
-        self.history.lives.push(Life { rank, memberships: Vec::new(), calls: Default::default(), executed: Vec::new(), is_over: false });
-        let myself = Myself { rank, size: self.size, is_founder, birth: life as u64 + 1, silence: SILENCE };
-        let largest = if self.network.kind == Kind::Datagrams { LARGEST } else { usize::MAX };
+        self.history.lives.push(Life {
+            rank,
+            memberships: Vec::new(),
+            calls: Default::default(),
+            executed: Vec::new(),
+            is_over: false,
+        });
+        let myself = Myself {
+            rank,
+            size: self.size,
+            is_founder,
+            birth: life as u64 + 1,
+            silence: SILENCE,
+        };
+        let largest = if self.network.kind == Kind::Datagrams {
+            LARGEST
+        } else {
+            usize::MAX
+        };
         let mut stack = Stack::new(myself, largest);
         if let Some(mutant) = self.mutant {
             stack.group(self.now, GROUP, |group: &mut O, _, _| group.mutate(mutant));
         }
-        self.nodes[rank as usize] = Some(Node { stack, life, timer: None });
+        self.nodes[rank as usize] = Some(Node {
+            stack,
+            life,
+            timer: None,
+        });
         if self.network.kind == Kind::Datagrams {
             return;
         }
@@ -113,14 +154,25 @@ impl<L: Links, O: Order> World<L, O> {
                 self.connected.insert((by, rank), life);
             } else {
                 let at = self.network.notice(&mut self.chance, self.now, rank, by);
-                self.at(at, What::Back { rank, life, by });
+                let told = self.life_of(by);
+                self.at(
+                    at,
+                    What::Back {
+                        rank,
+                        life,
+                        by,
+                        told,
+                    },
+                );
             }
         }
     }
 
     /// Ends a process, as kill -9 does.
     pub fn crash(&mut self, rank: Rank) {
-        let Some(node) = self.nodes[rank as usize].take() else { return };
+        let Some(node) = self.nodes[rank as usize].take() else {
+            return;
+        };
         self.history.lives[node.life].is_over = true;
         self.network.forget(rank);
         if self.network.kind == Kind::Datagrams {
@@ -132,7 +184,8 @@ impl<L: Links, O: Order> World<L, O> {
                 Kind::Bus => in_order,
                 _ => self.network.notice(&mut self.chance, self.now, rank, by),
             };
-            self.at(at, What::Gone { rank, by });
+            let told = self.life_of(by);
+            self.at(at, What::Gone { rank, by, told });
         }
     }
 
@@ -146,9 +199,15 @@ impl<L: Links, O: Order> World<L, O> {
     /// Has a process ask to join.
     pub fn join(&mut self, rank: Rank) {
         let Some(life) = self.life(rank) else { return };
-        if life.memberships.last().is_none_or(|last| last.ended.is_some()) {
+        if life
+            .memberships
+            .last()
+            .is_none_or(|last| last.ended.is_some())
+        {
             life.memberships.push(Membership::default());
-            self.act(rank, |stack, now| stack.group(now, GROUP, |group, now, out| group.join(now, out)));
+            self.act(rank, |stack, now| {
+                stack.group(now, GROUP, |group, now, out| group.join(now, out))
+            });
         }
     }
 
@@ -158,42 +217,68 @@ impl<L: Links, O: Order> World<L, O> {
             if let Some(member) = self.membership(rank) {
                 member.is_leaving = true;
             }
-            self.act(rank, |stack, now| stack.group(now, GROUP, |group, now, out| group.leave(now, out)));
+            self.act(rank, |stack, now| {
+                stack.group(now, GROUP, |group, now, out| group.leave(now, out))
+            });
         }
     }
 
     /// Has a member send a message of some length.
     pub fn send(&mut self, rank: Rank, length: usize) {
-        let wants = self.is_member(rank) && self.membership(rank).is_some_and(|m| !m.is_leaving && m.view().is_some());
-        let is_full = self.nodes[rank as usize].as_mut().is_none_or(|node| node.stack.group(self.now, GROUP, |group, _, _| group.is_congested()));
+        let wants = self.is_member(rank)
+            && self
+                .membership(rank)
+                .is_some_and(|m| !m.is_leaving && m.view().is_some());
+        let is_full = self.nodes[rank as usize].as_mut().is_none_or(|node| {
+            node.stack
+                .group(self.now, GROUP, |group, _, _| group.is_congested())
+        });
         if !wants || is_full {
             return;
         }
-        let Some(life) = self.nodes[rank as usize].as_ref().map(|node| node.life) else { return };
+        let Some(life) = self.nodes[rank as usize].as_ref().map(|node| node.life) else {
+            return;
+        };
         let memberships = &mut self.history.lives[life].memberships;
         let which = memberships.len() as u32;
         let member = memberships.last_mut().expect("a member has a membership");
         member.sent += 1;
         let mut payload = Message::from(vec![0xa5; length]);
         payload.push(&encode((life as u32, which, member.sent)));
-        self.act(rank, |stack, now| stack.group(now, GROUP, |group, now, out| group.send(now, payload, out)));
+        self.act(rank, |stack, now| {
+            stack.group(now, GROUP, |group, now, out| group.send(now, payload, out))
+        });
     }
 
     /// Has a process call another.
     pub fn call(&mut self, rank: Rank, to: Rank) {
-        let Some(node) = self.nodes[rank as usize].as_mut() else { return };
+        let Some(node) = self.nodes[rank as usize].as_mut() else {
+            return;
+        };
         let life = &mut self.history.lives[node.life];
         let number = life.calls.len() as u32 + 1;
         let payload = Message::from(encode((node.life as u32, 0, number)).to_vec());
         let deadline = self.now + CALL_LIMIT / 2;
-        let id = node.stack.call(self.now, to, SERVICE, payload, Some(deadline));
-        life.calls.insert(id, Call { to, number, at: self.now, ended: None });
+        let id = node
+            .stack
+            .call(self.now, to, SERVICE, payload, Some(deadline));
+        life.calls.insert(
+            id,
+            Call {
+                to,
+                number,
+                at: self.now,
+                ended: None,
+            },
+        );
         self.act(rank, |_, _| ());
     }
 
     /// Lets time pass up to a moment.
     pub fn run_until(&mut self, until: Time) {
-        while let Some(&Reverse((at, id))) = self.queue.peek().filter(|Reverse((at, _))| *at <= until) {
+        while let Some(&Reverse((at, id))) =
+            self.queue.peek().filter(|Reverse((at, _))| *at <= until)
+        {
             self.queue.pop();
             self.now = at;
             let what = self.what.remove(&id).expect("each event happens once");
@@ -204,12 +289,19 @@ impl<L: Links, O: Order> World<L, O> {
 
     fn happen(&mut self, what: What) {
         match what {
-            What::Frame { from, to, life, frame } => {
-                let is_there = self.nodes[to as usize].as_ref().is_some_and(|node| life.is_none_or(|life| life == node.life));
+            What::Frame {
+                from,
+                to,
+                life,
+                frame,
+            } => {
+                let is_there = self.nodes[to as usize]
+                    .as_ref()
+                    .is_some_and(|node| life.is_none_or(|life| life == node.life));
                 if is_there {
                     self.act(to, |stack, now| {
                         let taken = stack.frame(now, from, frame);
-                        debug_assert!(taken.is_ok(), "{taken:?}");
+                        assert!(taken.is_ok(), "{taken:?}");
                     });
                 }
             }
@@ -218,19 +310,31 @@ impl<L: Links, O: Order> World<L, O> {
                     let frame = frame.clone();
                     self.act(rank, |stack, now| {
                         let taken = stack.multicast(now, from, frame);
-                        debug_assert!(taken.is_ok(), "{taken:?}");
+                        assert!(taken.is_ok(), "{taken:?}");
                     });
                 }
             }
             What::Timer { rank, life } => {
-                let Some(node) = self.nodes[rank as usize].as_mut().filter(|node| node.life == life) else { return };
+                let Some(node) = self.nodes[rank as usize]
+                    .as_mut()
+                    .filter(|node| node.life == life)
+                else {
+                    return;
+                };
                 if node.timer == Some(self.now) {
                     node.timer = None;
                     self.act(rank, |stack, now| stack.tick(now));
                 }
             }
-            What::Gone { rank, by } => self.act(by, |stack, now| stack.lost(now, rank, true, "closed its connection")),
-            What::Back { rank, life, by } => {
+            What::Gone { rank, by, told } => {
+                if self.life_of(by) == told {
+                    self.act(by, |stack, now| {
+                        stack.lost(now, rank, true, "closed its connection")
+                    });
+                }
+            }
+            What::Back { by, told, .. } if self.life_of(by) != told => {}
+            What::Back { rank, life, by, .. } => {
                 self.connected.insert((by, rank), life);
                 self.act(by, |stack, _| stack.joined(rank));
             }
@@ -239,12 +343,21 @@ impl<L: Links, O: Order> World<L, O> {
 
     /// Has a process do something, and does what comes of it.
     fn act<R>(&mut self, rank: Rank, act: impl FnOnce(&mut Stack<L, O>, Time) -> R) {
-        let Some(node) = self.nodes[rank as usize].as_mut() else { return };
+        let Some(node) = self.nodes[rank as usize].as_mut() else {
+            return;
+        };
         act(&mut node.stack, self.now);
         node.stack.flush(self.now);
         let life = node.life;
-        self.todo.extend(std::mem::take(node.stack.actions()).into_iter().map(|action| (rank, life, action)));
-        let next = node.stack.deadline().map(|at| at.max(self.now + Duration::from_micros(1)));
+        self.todo.extend(
+            std::mem::take(node.stack.actions())
+                .into_iter()
+                .map(|action| (rank, life, action)),
+        );
+        let next = node
+            .stack
+            .deadline()
+            .map(|at| at.max(self.now + Duration::from_micros(1)));
         if let Some(at) = next.filter(|at| node.timer.is_none_or(|timer| *at < timer)) {
             node.timer = Some(at);
             self.at(at, What::Timer { rank, life });
@@ -252,7 +365,10 @@ impl<L: Links, O: Order> World<L, O> {
         if !self.is_busy {
             self.is_busy = true;
             while let Some((rank, life, action)) = self.todo.pop_front() {
-                if self.nodes[rank as usize].as_ref().is_some_and(|node| node.life == life) {
+                if self.nodes[rank as usize]
+                    .as_ref()
+                    .is_some_and(|node| node.life == life)
+                {
                     self.perform(rank, action);
                 }
             }
@@ -274,23 +390,48 @@ impl<L: Links, O: Order> World<L, O> {
                     call.ended = Some((now, outcome.is_ok()));
                 }
             }
-            Action::Deliver(Delivery::Call { from, id, payload, .. }) => {
+            Action::Deliver(Delivery::Call {
+                from, id, payload, ..
+            }) => {
                 let (caller, _, number) = decode(&payload);
                 if let Some(life) = self.life(rank) {
                     life.executed.push((caller as usize, number));
                 }
-                self.act(rank, |stack, now| stack.reply(now, from, id, crate::protocol::Answer::Value, Message::new()));
+                self.act(rank, |stack, now| {
+                    stack.reply(
+                        now,
+                        from,
+                        id,
+                        crate::protocol::Answer::Value,
+                        Message::new(),
+                    )
+                });
             }
             Action::Deliver(Delivery::Group(_, event)) => self.seen(rank, event),
-            Action::Deliver(Delivery::Port { .. }) | Action::Collected(..) | Action::Lost(..) => {}
+            Action::Lost(peer, why) => {
+                if std::env::var("PANDA_INSIDE").is_ok() {
+                    eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
+                }
+            }
+            Action::Deliver(Delivery::Port { .. }) | Action::Collected(..) => {}
         }
     }
 
     fn seen(&mut self, rank: Rank, event: GroupEvent) {
-        let Some(member) = self.membership(rank) else { return };
+        if std::env::var("PANDA_INSIDE").is_ok() && !matches!(event, GroupEvent::Message { .. }) {
+            eprintln!("{:?}: rank {rank}: {event:?}", self.now);
+        }
+        let Some(member) = self.membership(rank) else {
+            return;
+        };
         match event {
-            GroupEvent::Message { place, payload, .. } => member.places.push(Place::Message { place, id: decode(&payload) }),
-            GroupEvent::View { number, members, .. } => member.places.push(Place::View { number, members }),
+            GroupEvent::Message { place, payload, .. } => member.places.push(Place::Message {
+                place,
+                id: decode(&payload),
+            }),
+            GroupEvent::View {
+                number, members, ..
+            } => member.places.push(Place::View { number, members }),
             GroupEvent::Left => member.ended = Some(true),
             GroupEvent::Expelled { .. } => member.ended = Some(false),
         }
@@ -301,9 +442,25 @@ impl<L: Links, O: Order> World<L, O> {
         if to >= self.size {
             return;
         }
-        let life = (self.network.kind != Kind::Datagrams).then(|| self.connected.get(&(from, to)).copied().unwrap_or(usize::MAX));
-        for at in self.network.carry(&mut self.chance, self.now, from, to, &frame) {
-            self.at(at, What::Frame { from, to, life, frame: frame.clone() });
+        let life = (self.network.kind != Kind::Datagrams).then(|| {
+            self.connected
+                .get(&(from, to))
+                .copied()
+                .unwrap_or(usize::MAX)
+        });
+        for at in self
+            .network
+            .carry(&mut self.chance, self.now, from, to, &frame)
+        {
+            self.at(
+                at,
+                What::Frame {
+                    from,
+                    to,
+                    life,
+                    frame: frame.clone(),
+                },
+            );
         }
     }
 
@@ -313,8 +470,30 @@ impl<L: Links, O: Order> World<L, O> {
         self.queue.push(Reverse((at, self.events)));
     }
 
+    /// What a process's group protocol holds, for those who look for a fault.
+    pub fn inside(&mut self, rank: Rank) -> String
+    where
+        O: std::fmt::Debug,
+    {
+        let Some(node) = self.nodes[rank as usize].as_mut() else {
+            return String::new();
+        };
+        node.stack
+            .group(self.now, GROUP, |group, _, _| format!("{group:?}"))
+    }
+
     fn is_member(&mut self, rank: Rank) -> bool {
-        self.nodes[rank as usize].as_mut().is_some_and(|node| node.stack.group(self.now, GROUP, |group, _, _| group.is_member()))
+        self.nodes[rank as usize].as_mut().is_some_and(|node| {
+            node.stack
+                .group(self.now, GROUP, |group, _, _| group.is_member())
+        })
+    }
+
+    /// Which life a rank is in; none that there is if it is dead.
+    fn life_of(&self, rank: Rank) -> usize {
+        self.nodes[rank as usize]
+            .as_ref()
+            .map_or(usize::MAX, |node| node.life)
     }
 
     fn life(&mut self, rank: Rank) -> Option<&mut Life> {
@@ -328,7 +507,8 @@ impl<L: Links, O: Order> World<L, O> {
 
     /// Whether the last membership of a process has ended, or it never began one.
     pub fn is_outside(&mut self, rank: Rank) -> bool {
-        self.membership(rank).is_none_or(|member| member.ended.is_some())
+        self.membership(rank)
+            .is_none_or(|member| member.ended.is_some())
     }
 }
 
@@ -341,7 +521,9 @@ fn encode((life, membership, number): (u32, u32, u32)) -> [u8; 12] {
 }
 
 fn decode(payload: &Message) -> (u32, u32, u32) {
-    let bytes: [u8; 12] = payload.look().expect("every message of a scenario begins with its name");
+    let bytes: [u8; 12] = payload
+        .look()
+        .expect("every message of a scenario begins with its name");
     let word = |i: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k]));
     (word(0), word(1), word(2))
 }
