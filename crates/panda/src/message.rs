@@ -199,6 +199,13 @@ impl Message {
             .filter(|slice| !slice.is_empty())
     }
 
+    /// What is left after the first `count` bytes, as pieces.
+    pub(crate) fn rest(mut self, count: usize) -> impl Iterator<Item = Bytes> {
+        self.advance(count.min(self.len()));
+        self.spill();
+        self.pieces.into_iter()
+    }
+
     /// All bytes in one piece; copied only if they are not in one already.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {

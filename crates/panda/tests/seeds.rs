@@ -28,6 +28,9 @@ fn sail(kind: Kind, seeds: u64) {
         delivered += outcome.delivered;
         hopeless += u64::from(outcome.was_hopeless);
         if let Some(fault) = outcome.fault {
+            if faults.is_empty() {
+                println!("seed {seed}:\n{}", outcome.story);
+            }
             faults.push(format!("PANDA_KIND={name} PANDA_SEED={seed} cargo test -p antiphon-panda --release --test seeds   # {fault}"));
         }
     }

@@ -9,18 +9,29 @@
 
 use std::time::Instant;
 
+use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
+use crate::session::Session;
 
 mod futex;
+pub mod local;
+pub mod meeting;
 pub mod mpi;
 pub mod patience;
 pub mod seat;
 pub mod shm;
+pub mod tcp;
 pub mod udp;
 
+pub use local::Local;
+pub use meeting::Meeting;
+pub use mpi::Mpi;
 pub use seat::{Seat, SeatError, Secret};
+pub use shm::Shm;
+pub use tcp::Tcp;
+pub use udp::Udp;
 
 /// A process's number in its session, from 0. Processes that are spawned later get the next numbers.
 pub type Rank = u32;
@@ -186,4 +197,27 @@ pub enum JoinError {
         /// Why, and what to do.
         why: String,
     },
+}
+
+/// Takes a seat over the platform that it names: the one place where a platform is chosen.
+///
+/// # Errors
+/// There is no such platform, or it could not be joined.
+pub fn join(seat: &Seat) -> Result<Session, Error> {
+    match seat.platform.as_str() {
+        Shm::NAME => join_over::<Shm>(seat),
+        Tcp::NAME => join_over::<Tcp>(seat),
+        Udp::NAME => join_over::<Udp>(seat),
+        Mpi::NAME => join_over::<Mpi>(seat),
+        other => Err(JoinError::Refused {
+            platform: "panda",
+            why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi"),
+        }
+        .into()),
+    }
+}
+
+fn join_over<P: Platform>(seat: &Seat) -> Result<Session, Error> {
+    let (platform, inbox) = P::join(seat)?;
+    Session::over(platform, inbox, seat, crate::session::SILENCE)
 }

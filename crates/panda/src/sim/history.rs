@@ -1,6 +1,7 @@
 //! What a program saw in a simulated run, to be checked afterwards.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -81,5 +82,52 @@ impl Membership {
             Place::View { number, members } => Some((*number, members.as_slice())),
             Place::Message { .. } => None,
         })
+    }
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (which, life) in self.lives.iter().enumerate() {
+            writeln!(
+                f,
+                "life {which}, rank {}{}:",
+                life.rank,
+                if life.is_over { ", crashed" } else { "" }
+            )?;
+            for member in &life.memberships {
+                write!(f, "  sent {}", member.sent)?;
+                let mut run = None;
+                for place in &member.places {
+                    match place {
+                        Place::View { number, members } => {
+                            write!(f, "{}, view {number} {members:?}", Span(run.take()))?;
+                        }
+                        Place::Message { place, .. } => {
+                            run = Some((run.map_or(*place, |(first, _)| first), *place))
+                        }
+                    }
+                }
+                writeln!(
+                    f,
+                    "{}, {}",
+                    Span(run),
+                    match member.ended {
+                        None => "still in",
+                        Some(true) => "left",
+                        Some(false) => "expelled",
+                    }
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Span(Option<(u64, u64)>);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .map_or(Ok(()), |(first, last)| write!(f, ", {first}..={last}"))
     }
 }

@@ -24,6 +24,8 @@ pub struct Scenario {
 pub struct Outcome {
     /// What is wrong, if anything.
     pub fault: Option<String>,
+    /// What each process saw, a line a life, if something is wrong.
+    pub story: String,
     /// Frames that were carried.
     pub frames: u64,
     /// Whether the group had lost the majority that it needs, so that only safety could be checked.
@@ -52,7 +54,7 @@ struct Weather {
     crashes_left: u64,
 }
 
-fn play<L: Links, O: Order>(scenario: Scenario) -> Outcome {
+fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     let mut chance = Chance::new(scenario.seed);
     let size = chance.between(2, 6) as u32;
     let loss = if chance.happens(500) {
@@ -107,6 +109,11 @@ fn play<L: Links, O: Order>(scenario: Scenario) -> Outcome {
             }
         })
         .err();
+    if std::env::var("PANDA_INSIDE").is_ok() {
+        for rank in world.living() {
+            eprintln!("{rank}: {}", world.inside(rank));
+        }
+    }
     let delivered = world
         .history
         .lives
@@ -114,8 +121,14 @@ fn play<L: Links, O: Order>(scenario: Scenario) -> Outcome {
         .flat_map(|life| &life.memberships)
         .map(|member| member.places.len())
         .sum();
+    let story = if fault.is_some() {
+        world.history.to_string()
+    } else {
+        String::new()
+    };
     Outcome {
         fault,
+        story,
         frames: world.frames,
         was_hopeless,
         delivered,
@@ -160,7 +173,7 @@ fn round<L: Links, O: Order>(
     if weather.is_split && world.chance.happens(300) {
         weather.is_split = false;
         world.heal();
-    } else if world.chance.happens(weather.splits) {
+    } else if !weather.is_split && world.chance.happens(weather.splits) {
         weather.is_split = true;
         let part: Vec<Rank> = (0..size).filter(|_| world.chance.happens(400)).collect();
         world.network.split(1, &part);

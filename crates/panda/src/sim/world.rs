@@ -75,6 +75,7 @@ enum What {
         rank: Rank,
         life: usize,
         by: Rank,
+        told: usize,
     },
 }
 
@@ -153,7 +154,16 @@ impl<L: Links, O: Order> World<L, O> {
                 self.connected.insert((by, rank), life);
             } else {
                 let at = self.network.notice(&mut self.chance, self.now, rank, by);
-                self.at(at, What::Back { rank, life, by });
+                let told = self.life_of(by);
+                self.at(
+                    at,
+                    What::Back {
+                        rank,
+                        life,
+                        by,
+                        told,
+                    },
+                );
             }
         }
     }
@@ -174,7 +184,8 @@ impl<L: Links, O: Order> World<L, O> {
                 Kind::Bus => in_order,
                 _ => self.network.notice(&mut self.chance, self.now, rank, by),
             };
-            self.at(at, What::Gone { rank, by });
+            let told = self.life_of(by);
+            self.at(at, What::Gone { rank, by, told });
         }
     }
 
@@ -290,7 +301,7 @@ impl<L: Links, O: Order> World<L, O> {
                 if is_there {
                     self.act(to, |stack, now| {
                         let taken = stack.frame(now, from, frame);
-                        debug_assert!(taken.is_ok(), "{taken:?}");
+                        assert!(taken.is_ok(), "{taken:?}");
                     });
                 }
             }
@@ -299,7 +310,7 @@ impl<L: Links, O: Order> World<L, O> {
                     let frame = frame.clone();
                     self.act(rank, |stack, now| {
                         let taken = stack.multicast(now, from, frame);
-                        debug_assert!(taken.is_ok(), "{taken:?}");
+                        assert!(taken.is_ok(), "{taken:?}");
                     });
                 }
             }
@@ -315,10 +326,15 @@ impl<L: Links, O: Order> World<L, O> {
                     self.act(rank, |stack, now| stack.tick(now));
                 }
             }
-            What::Gone { rank, by } => self.act(by, |stack, now| {
-                stack.lost(now, rank, true, "closed its connection")
-            }),
-            What::Back { rank, life, by } => {
+            What::Gone { rank, by, told } => {
+                if self.life_of(by) == told {
+                    self.act(by, |stack, now| {
+                        stack.lost(now, rank, true, "closed its connection")
+                    });
+                }
+            }
+            What::Back { by, told, .. } if self.life_of(by) != told => {}
+            What::Back { rank, life, by, .. } => {
                 self.connected.insert((by, rank), life);
                 self.act(by, |stack, _| stack.joined(rank));
             }
@@ -392,11 +408,19 @@ impl<L: Links, O: Order> World<L, O> {
                 });
             }
             Action::Deliver(Delivery::Group(_, event)) => self.seen(rank, event),
-            Action::Deliver(Delivery::Port { .. }) | Action::Collected(..) | Action::Lost(..) => {}
+            Action::Lost(peer, why) => {
+                if std::env::var("PANDA_INSIDE").is_ok() {
+                    eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
+                }
+            }
+            Action::Deliver(Delivery::Port { .. }) | Action::Collected(..) => {}
         }
     }
 
     fn seen(&mut self, rank: Rank, event: GroupEvent) {
+        if std::env::var("PANDA_INSIDE").is_ok() && !matches!(event, GroupEvent::Message { .. }) {
+            eprintln!("{:?}: rank {rank}: {event:?}", self.now);
+        }
         let Some(member) = self.membership(rank) else {
             return;
         };
@@ -446,11 +470,30 @@ impl<L: Links, O: Order> World<L, O> {
         self.queue.push(Reverse((at, self.events)));
     }
 
+    /// What a process's group protocol holds, for those who look for a fault.
+    pub fn inside(&mut self, rank: Rank) -> String
+    where
+        O: std::fmt::Debug,
+    {
+        let Some(node) = self.nodes[rank as usize].as_mut() else {
+            return String::new();
+        };
+        node.stack
+            .group(self.now, GROUP, |group, _, _| format!("{group:?}"))
+    }
+
     fn is_member(&mut self, rank: Rank) -> bool {
         self.nodes[rank as usize].as_mut().is_some_and(|node| {
             node.stack
                 .group(self.now, GROUP, |group, _, _| group.is_member())
         })
+    }
+
+    /// Which life a rank is in; none that there is if it is dead.
+    fn life_of(&self, rank: Rank) -> usize {
+        self.nodes[rank as usize]
+            .as_ref()
+            .map_or(usize::MAX, |node| node.life)
     }
 
     fn life(&mut self, rank: Rank) -> Option<&mut Life> {

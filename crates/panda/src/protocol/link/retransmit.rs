@@ -4,7 +4,7 @@
 //! again after a time-out that doubles or as soon as three later ones are known to have arrived. The window grows and shrinks as in TCP (RFC 5681), the time-out
 //! follows the round trip (RFC 6298).
 //!
-//! Each end numbers its streams upwards. A frame names its sender's stream and, once known, its receiver's. Who takes the other for lost begins a new stream;
+//! Each end numbers its streams upwards. A frame names its sender's stream and its receiver's; who does not know the other's greets first, with none. Who takes the other for lost begins a new stream;
 //! frames of or for earlier ones are dropped, so nothing of before is delivered after, and the other learns that the link began anew.
 //!
 //! ```text
@@ -43,6 +43,8 @@ pub struct Retransmit {
     theirs: u64,
     /// Streams of the peer below this one are over.
     theirs_min: u64,
+    /// Whether the peer has answered to `mine`.
+    has_met: bool,
     outgoing: Outgoing,
     incoming: Incoming,
 }
@@ -145,6 +147,7 @@ impl Links for Retransmit {
             mine,
             theirs: 0,
             theirs_min: 1,
+            has_met: false,
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
         }
@@ -175,27 +178,23 @@ impl Links for Retransmit {
                 reason: format!("its kind is {}", header.kind),
             });
         }
-        if header.receivers != 0 && header.receivers != self.mine {
-            // For a stream of ours that is over: tell the peer so.
-            self.acknowledge(frames);
-            return Ok(Arrival::Usual);
-        }
         if header.stream < self.theirs_min.max(self.theirs) {
             return Ok(Arrival::Usual);
         }
-        let mut arrival = Arrival::Usual;
-        if header.stream > self.theirs {
-            if self.theirs != 0 {
-                self.begin_anew();
-                arrival = Arrival::Anew;
-            }
-            self.theirs = header.stream;
-            self.theirs_min = header.stream;
+        let arrival = self.hear_of_stream(&header);
+        if header.receivers != 0 && header.receivers != self.mine {
+            // For a stream of ours that is over: tell the peer so.
+            self.acknowledge(frames);
+            return Ok(arrival);
         }
+        self.has_met |= header.receivers == self.mine;
         if header.receivers == self.mine {
             self.outgoing.acknowledged(now, &header);
         }
-        if header.kind != ACK {
+        if header.receivers == 0 {
+            // A greeting.
+            self.acknowledge(frames);
+        } else if header.kind != ACK {
             self.incoming.take(now, &header, frame, messages);
         }
         self.fill(now, frames);
@@ -216,7 +215,7 @@ impl Links for Retransmit {
         if self.incoming.ack_at.is_some_and(|at| at <= now) {
             self.acknowledge(frames);
         }
-        if self.outgoing.resend_at.is_some_and(|at| at <= now) {
+        if self.theirs != 0 && self.outgoing.resend_at.is_some_and(|at| at <= now) {
             self.outgoing.timed_out(now);
         }
         self.fill(now, frames);
@@ -234,14 +233,49 @@ impl Links for Retransmit {
 }
 
 impl Retransmit {
+    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed.
+    fn hear_of_stream(&mut self, header: &Header) -> Arrival {
+        let mut arrival = Arrival::Usual;
+        if header.stream > self.theirs && self.theirs != 0 {
+            if header.receivers == self.mine && !self.has_met {
+                self.incoming = Incoming::default();
+                if !self.outgoing.sent.is_empty() {
+                    // It may have reached an earlier life of the peer.
+                    self.outgoing = Outgoing::default();
+                    arrival = Arrival::Anew;
+                }
+            } else {
+                self.begin_anew();
+                arrival = Arrival::Anew;
+            }
+        }
+        self.theirs = header.stream;
+        self.theirs_min = header.stream;
+        arrival
+    }
+
     fn begin_anew(&mut self) {
         self.mine += 1;
+        self.has_met = false;
         self.outgoing = Outgoing::default();
         self.incoming = Incoming::default();
     }
 
+    /// Greets a peer whose stream is not known yet: what is sent must be for one life of the peer, or two of them might take it.
+    fn greet(&mut self, now: Time, frames: &mut Vec<Message>) {
+        if self.outgoing.waiting.is_empty() || self.outgoing.resend_at.is_some_and(|at| at > now) {
+            return;
+        }
+        self.acknowledge(frames);
+        self.outgoing.resend_at = Some(now + self.outgoing.pace.time_out());
+    }
+
     /// Sends again what is due and then what is new, as far as the window allows.
     fn fill(&mut self, now: Time, frames: &mut Vec<Message>) {
+        if self.theirs == 0 {
+            self.greet(now, frames);
+            return;
+        }
         let window = (self.outgoing.pace.window as u64).clamp(1, WINDOW);
         let mut out: Vec<(u64, u8, Message)> = Vec::new();
         for (i, sent) in self.outgoing.sent.iter_mut().enumerate() {

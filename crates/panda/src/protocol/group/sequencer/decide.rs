@@ -109,11 +109,8 @@ impl Sequencer {
             return;
         }
         let is_in = proposal.next.members.contains(&self.me);
-        match self.status {
-            Status::Joining if is_in => self.install_as_joiner(now, proposal, out),
-            Status::Member | Status::Leaving | Status::Keeper
-                if is_in && view == self.view.number =>
-            {
+        match (self.is_inside(), is_in) {
+            (true, true) if view == self.view.number => {
                 if self.log.delivered < proposal.cut {
                     let (after, upto) = (self.log.delivered, proposal.cut);
                     self.promised.get_or_insert_default();
@@ -123,12 +120,18 @@ impl Sequencer {
                 }
                 self.install(now, proposal, out);
             }
-            Status::Member | Status::Leaving | Status::Keeper if !is_in => {
-                self.known = Some(proposal.next);
+            (true, true) => {}
+            (true, false) => {
+                self.known = Some(proposal);
                 self.end("the others went on without it".into(), out);
             }
-            Status::Outside | Status::Joining if !is_in => self.redirected(now, proposal.next, out),
-            _ => {}
+            (false, true) if self.status == Status::Joining => {
+                self.install_as_joiner(now, proposal, out)
+            }
+            (false, _) if proposal.next.number >= self.latest() => {
+                self.redirected(now, proposal, out)
+            }
+            (false, _) => {}
         }
     }
 
@@ -156,24 +159,21 @@ impl Sequencer {
         (self.change_at, self.stuck_since) = (None, None);
         (self.ask_at, self.asked) = (None, None);
         self.is_shaken = false;
+        // A new member of an old rank is nobody's suspect.
         let view = &self.view;
-        self.suspects.retain(|rank| view.has(*rank));
-        // A new member of an old rank lives.
-        self.dead.retain(|rank| {
-            old.has(*rank)
-                && view
-                    .members
-                    .iter()
-                    .all(|member| member.rank != *rank || old.members.contains(member))
-                || !view.has(*rank)
-        });
+        let is_old = |rank: &Rank| {
+            view.members
+                .iter()
+                .any(|member| member.rank == *rank && old.members.contains(member))
+        };
+        self.suspects.retain(is_old);
+        self.dead.retain(|rank| !view.has(*rank) || is_old(rank));
         self.joiners.retain(|joiner| !view.members.contains(joiner));
         self.leavers.clear();
         self.next = None;
         if !self.is_first() {
-            let view = self.view.clone();
             for joiner in std::mem::take(&mut self.joiners) {
-                self.tell(joiner.rank, Note::Redirect { view: view.clone() }, out);
+                self.tell_decision(joiner.rank, out);
             }
         }
         self.begin_membership(&old, out);

@@ -1,6 +1,6 @@
 //! Coming and going: who asks whom, before a change of view decides.
 
-use super::notes::Note;
+use super::notes::{Note, Proposal};
 use super::{GroupEvent, Member, Output, Sequencer, Status, View};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -35,7 +35,7 @@ impl Sequencer {
             (self.ask_at, self.asked) = (None, None);
             return;
         }
-        let view = self.known.as_ref().unwrap_or(&self.view);
+        let view = self.known.as_ref().map_or(&self.view, |known| &known.next);
         let candidates: Vec<Rank> = view
             .ranks()
             .filter(|rank| !self.dead.contains(rank))
@@ -70,26 +70,18 @@ impl Sequencer {
         member: Member,
         out: &mut Output,
     ) {
-        if member.rank != from || self.view.members.contains(&member) {
+        if member.rank != from {
             return;
         }
-        if self.is_first() || self.is_registrar() {
+        let is_let_in = self.is_inside() && self.view.members.contains(&member);
+        if (self.is_first() || self.is_registrar()) && !is_let_in {
             self.died_before(member);
             self.joiners.retain(|joiner| joiner.rank != from);
             self.joiners.push(member);
             self.consider_change(now, out);
-        } else if let Some(view) = self.known.clone() {
-            self.tell(from, Note::Redirect { view }, out);
-        } else if self.view.number > 0 && self.is_inside() {
-            if self
-                .first()
-                .is_some_and(|first| self.suspects.contains(&first))
-            {
-                // Whoever leads the change lets it in; the joiner asks again until then.
-                return;
-            }
-            let view = self.view.clone();
-            self.tell(from, Note::Redirect { view }, out);
+        } else {
+            // It asks the wrong one, or missed that it was let in.
+            self.tell_decision(from, out);
         }
     }
 
@@ -109,33 +101,17 @@ impl Sequencer {
         }
     }
 
-    pub(super) fn redirected(&mut self, now: Time, view: View, out: &mut Output) {
-        let latest = self
-            .known
-            .as_ref()
-            .map_or(self.view.number, |known| known.number);
-        if view.number < latest || view.members.is_empty() {
-            return;
-        }
-        if self.is_inside() && view.number > self.view.number {
-            if !view.members.contains(&self.me) {
-                self.known = Some(view);
-                self.end("the others went on without it".into(), out);
-            }
-            return;
-        }
-        if self.is_inside() {
-            return;
-        }
-        let first = view.ranks().next();
-        let is_new = view.number > latest;
-        self.known = Some(view)
-            .filter(|view| view.number > self.view.number)
-            .or(self.known.take());
-        self.change = None;
-        for joiner in std::mem::take(&mut self.joiners) {
-            if let Some(view) = self.known.clone().filter(|_| joiner.rank != self.me.rank) {
-                self.tell(joiner.rank, Note::Redirect { view }, out);
+    /// The group has gone on without this process, which is outside or wants to be in.
+    pub(super) fn redirected(&mut self, now: Time, decision: Proposal, out: &mut Output) {
+        let is_new = decision.next.number > self.latest();
+        let first = decision.next.ranks().next();
+        if is_new {
+            // Who is in a later view lives, or will be found dead again.
+            self.dead.retain(|rank| !decision.next.has(*rank));
+            self.known = Some(decision);
+            self.change = None;
+            for joiner in std::mem::take(&mut self.joiners) {
+                self.tell_decision(joiner.rank, out);
             }
         }
         if self.status == Status::Joining && (is_new || self.asked != first) {
@@ -192,7 +168,7 @@ impl Sequencer {
     /// This process is in the group no more. What it promised and accepted stays.
     pub(super) fn end(&mut self, why: String, out: &mut Output) {
         let event = match self.status {
-            Status::Leaving => GroupEvent::Left,
+            Status::Leaving if self.sending.is_empty() => GroupEvent::Left,
             _ => GroupEvent::Expelled { why },
         };
         if self.status != Status::Keeper {

@@ -74,7 +74,7 @@ pub struct Sequencer {
     /// The decision that began `view`.
     begun_by: Option<Proposal>,
     /// A later view that this process is not in.
-    known: Option<View>,
+    known: Option<Proposal>,
     others: Arc<[Rank]>,
     log: Log,
     counts: HashMap<Rank, u64>,
@@ -325,7 +325,7 @@ impl Sequencer {
             let latest = self
                 .known
                 .as_ref()
-                .map_or(self.view.number, |known| known.number);
+                .map_or(self.view.number, |known| known.next.number);
             if view > self.view.number {
                 if self.is_inside() || self.status == Status::Joining {
                     self.keep_early(from, note, body);
@@ -337,14 +337,13 @@ impl Sequencer {
                     self.send_entries(from, view, after, upto, out);
                     return Ok(());
                 }
-                self.tell_news(from, view, &note, out);
+                self.tell_news(from, &note, out);
                 return Ok(());
             }
         }
         self.suspects_heard(from);
         match note {
             Note::Join { member } => self.asked_to_join(now, from, member, out),
-            Note::Redirect { view } => self.redirected(now, view, out),
             Note::Leave { .. } => self.asked_to_leave(now, from, out),
             Note::Request {
                 delivered,
@@ -404,7 +403,7 @@ impl Sequencer {
     }
 
     /// The view has ended here: says so to whoever does not know.
-    fn tell_news(&mut self, to: Rank, view: u64, note: &Note, out: &mut Output) {
+    fn tell_news(&mut self, to: Rank, note: &Note, out: &mut Output) {
         if to == self.me.rank
             || matches!(
                 note,
@@ -416,18 +415,28 @@ impl Sequencer {
         {
             return;
         }
-        match (&self.begun_by, &self.known) {
-            (Some(proposal), None)
-                if view > 0 && view + 1 == self.view.number && proposal.next.has(to) =>
-            {
-                // Who is behind by one view can still catch up: it was counted in.
-                let proposal = proposal.clone();
-                self.tell(to, Note::Install { view, proposal }, out);
-            }
-            (_, known) => {
-                let view = known.clone().unwrap_or_else(|| self.view.clone());
-                self.tell(to, Note::Redirect { view }, out);
-            }
+        self.tell_decision(to, out);
+    }
+
+    /// How far the group has come, as far as this process knows.
+    fn tell_decision(&mut self, to: Rank, out: &mut Output) {
+        let latest = self.known.as_ref().or(self.begun_by.as_ref()).cloned();
+        if let Some(proposal) = latest.filter(|_| to != self.me.rank) {
+            self.tell(
+                to,
+                Note::Install {
+                    view: proposal.next.number - 1,
+                    proposal,
+                },
+                out,
+            );
         }
+    }
+
+    /// The number of the last view that is known.
+    fn latest(&self) -> u64 {
+        self.known
+            .as_ref()
+            .map_or(self.view.number, |known| known.next.number)
     }
 }

@@ -39,8 +39,6 @@ pub struct Item {
 pub enum Note {
     /// To whoever may know the group: I want to be a member.
     Join { member: Member },
-    /// To who wants to join: ask these. To a member of an earlier view: the others have gone on.
-    Redirect { view: View },
     /// To the first member: I want to leave.
     Leave { view: u64 },
     /// To the first member: order these, which follow one another.
@@ -89,7 +87,7 @@ pub enum Note {
     },
     /// The answer.
     Accepted { view: u64, ballot: Ballot },
-    /// It is decided.
+    /// It is decided. To who asks elsewhere or is behind, too: the group has come so far.
     Install { view: u64, proposal: Proposal },
 }
 
@@ -97,7 +95,7 @@ impl Note {
     /// The view that the note is about, if it is about one.
     pub fn view(&self) -> Option<u64> {
         match self {
-            Self::Join { .. } | Self::Redirect { .. } | Self::Install { .. } => None,
+            Self::Join { .. } | Self::Install { .. } => None,
             Self::Leave { view }
             | Self::Request { view, .. }
             | Self::Body { view, .. }
