@@ -9,9 +9,11 @@
 //! here is never trusted: only atomics are referred to, all else is copied by address.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// Ranks that a session can have, spawned ones included.
 pub const RANKS: u32 = 256;
@@ -156,21 +158,17 @@ unsafe impl Sync for Map {}
 impl Map {
     /// Maps `bytes` of the file from `offset` on. The file is sealed against shrinking, so the memory stays there.
     pub fn new(file: BorrowedFd<'_>, offset: u64, bytes: usize) -> io::Result<Self> {
-        let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
         // SAFETY: a new mapping where the kernel likes.
         let base = unsafe {
-            libc::mmap(
+            mmap(
                 std::ptr::null_mut(),
                 bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                file.as_raw_fd(),
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | MapFlags::NORESERVE,
+                file,
                 offset,
             )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        }?;
         let base = NonNull::new(base.cast()).expect("a mapping is not at address 0");
         Ok(Self { base, bytes })
     }
@@ -226,7 +224,7 @@ impl Drop for Map {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` and referred to by nobody any more, since references borrow `self`.
         unsafe {
-            libc::munmap(self.base.as_ptr().cast(), self.bytes);
+            let _ = munmap(self.base.as_ptr().cast(), self.bytes);
         }
     }
 }
