@@ -15,3 +15,8 @@ pub use message::{DecodeError, Message};
 pub use platform::{Platform, Rank, Seat};
 pub use protocol::group::GroupEvent;
 pub use session::{Arrived, Call, Circle, Group, Port, Reply, Session};
+
+/// The program in the documentation compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/panda.md")]
+struct Documentation;

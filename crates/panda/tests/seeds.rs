@@ -23,6 +23,7 @@ fn sail(kind: Kind, seeds: u64) {
             kind,
             seed,
             mutant: None,
+            tells: number("PANDA_SEED").is_some(),
         });
         frames += outcome.frames;
         delivered += outcome.delivered;

@@ -17,6 +17,8 @@ pub struct Scenario {
     pub seed: u64,
     /// A fault put in on purpose.
     pub mutant: Option<Mutant>,
+    /// Whether to print views, losses, and in the end what each process holds.
+    pub tells: bool,
 }
 
 /// How a run went.
@@ -95,6 +97,7 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
         crashes_left: u64::from(size - 1) / 2,
     };
     let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
+    world.tells = scenario.tells;
     for _ in 0..weather.rounds {
         round(&mut world, &mut weather, size, scenario.kind);
     }
@@ -109,7 +112,7 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
             }
         })
         .err();
-    if std::env::var("PANDA_INSIDE").is_ok() {
+    if scenario.tells {
         for rank in world.living() {
             eprintln!("{rank}: {}", world.inside(rank));
         }

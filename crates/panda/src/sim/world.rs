@@ -34,6 +34,8 @@ pub struct World<L, O> {
     pub history: History,
     /// Frames that were carried.
     pub frames: u64,
+    /// Whether views and losses are printed.
+    pub tells: bool,
     size: u32,
     nodes: Vec<Option<Node<L, O>>>,
     queue: BinaryHeap<Reverse<(Time, u64)>>,
@@ -70,6 +72,7 @@ enum What {
     Gone {
         rank: Rank,
         by: Rank,
+        told: usize,
     },
     Back {
         rank: Rank,
@@ -89,6 +92,7 @@ impl<L: Links, O: Order> World<L, O> {
             network,
             history: History::default(),
             frames: 0,
+            tells: false,
             size,
             nodes: (0..size).map(|_| None).collect(),
             queue: BinaryHeap::new(),
@@ -409,7 +413,7 @@ impl<L: Links, O: Order> World<L, O> {
             }
             Action::Deliver(Delivery::Group(_, event)) => self.seen(rank, event),
             Action::Lost(peer, why) => {
-                if std::env::var("PANDA_INSIDE").is_ok() {
+                if self.tells {
                     eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
                 }
             }
@@ -418,7 +422,7 @@ impl<L: Links, O: Order> World<L, O> {
     }
 
     fn seen(&mut self, rank: Rank, event: GroupEvent) {
-        if std::env::var("PANDA_INSIDE").is_ok() && !matches!(event, GroupEvent::Message { .. }) {
+        if self.tells && !matches!(event, GroupEvent::Message { .. }) {
             eprintln!("{:?}: rank {rank}: {event:?}", self.now);
         }
         let Some(member) = self.membership(rank) else {

@@ -183,12 +183,9 @@ impl TcpInbox {
     }
 }
 
-impl Inbox for TcpInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        if !self.kept.is_empty() {
-            events.extend(self.kept.drain(..));
-            return;
-        }
+impl TcpInbox {
+    /// What comes in besides what was kept.
+    pub(super) fn receive_fresh(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
         let (is_woken, is_news, ready) = self.poll(until);
         if is_woken {
             self.shared.wake.clear();
@@ -197,7 +194,15 @@ impl Inbox for TcpInbox {
         if is_news {
             self.accept();
             self.greet();
-            events.extend(self.kept.drain(..));
         }
+    }
+}
+
+impl Inbox for TcpInbox {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        if self.kept.is_empty() {
+            self.receive_fresh(until, events);
+        }
+        events.extend(self.kept.drain(..));
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 
 use super::meeting::{self, Contact};
-use super::{Event, Flow, Inbox as _, JoinError, Platform, Rank, Seat};
+use super::{Event, Flow, JoinError, Platform, Rank, Seat};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
@@ -173,7 +173,7 @@ fn await_founders(
             });
         }
         let mut events: Vec<Event> = Vec::new();
-        inbox.receive(Some(until), &mut events);
+        inbox.receive_fresh(Some(until), &mut events);
         inbox.keep(events);
     }
     Ok(())

@@ -95,7 +95,7 @@ impl Sequencer {
             .round
             .max(self.change.as_ref().map_or(0, |change| change.ballot.round));
         let ballot = Ballot {
-            round: highest + 1,
+            round: highest.saturating_add(1),
             rank: self.me.rank,
         };
         self.change = Some(Change {

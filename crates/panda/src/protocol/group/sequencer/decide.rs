@@ -79,9 +79,7 @@ impl Sequencer {
         out: &mut Output,
     ) {
         let view = self.view.number;
-        if self.promised.is_some_and(|promised| promised > ballot)
-            || proposal.next.number != view + 1
-        {
+        if self.promised.is_some_and(|promised| promised > ballot) || !proposal.follows(view) {
             return;
         }
         // Who accepts holds all of the view that ends, so that whoever leads next can bring it to the others.
@@ -105,7 +103,7 @@ impl Sequencer {
         proposal: Proposal,
         out: &mut Output,
     ) {
-        if proposal.next.number <= self.view.number || proposal.next.number != view + 1 {
+        if proposal.next.number <= self.view.number || !proposal.follows(view) {
             return;
         }
         let is_in = proposal.next.members.contains(&self.me);

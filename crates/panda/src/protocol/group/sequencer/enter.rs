@@ -36,10 +36,11 @@ impl Sequencer {
             return;
         }
         let view = self.known.as_ref().map_or(&self.view, |known| &known.next);
-        let candidates: Vec<Rank> = view
-            .ranks()
-            .filter(|rank| !self.dead.contains(rank))
-            .collect();
+        // A founder may begin with itself; a view that is known can only be asked of others.
+        let may_ask = |rank: &Rank| {
+            !self.dead.contains(rank) && (self.known.is_none() || *rank != self.me.rank)
+        };
+        let candidates: Vec<Rank> = view.ranks().filter(may_ask).collect();
         let after = self
             .asked
             .and_then(|asked| candidates.iter().position(|rank| *rank == asked))
@@ -74,8 +75,8 @@ impl Sequencer {
             return;
         }
         let is_let_in = self.is_inside() && self.view.members.contains(&member);
-        if (self.is_first() || self.is_registrar()) && !is_let_in {
-            self.died_before(member);
+        let has_replaced = self.died_before(member);
+        if (self.is_first() || self.is_registrar() || has_replaced) && !is_let_in {
             self.joiners.retain(|joiner| joiner.rank != from);
             self.joiners.push(member);
             self.consider_change(now, out);
@@ -85,26 +86,31 @@ impl Sequencer {
         }
     }
 
-    /// A process of a later life proves that its earlier one has ended.
-    fn died_before(&mut self, member: Member) {
+    /// A process that asks again is no member any more as which it was let in, whether it noticed that or not; a process of a later life proves that its earlier
+    /// one has ended.
+    fn died_before(&mut self, member: Member) -> bool {
         let life = |birth: u64| birth >> MEMBERSHIPS;
         let old = self
             .view
             .members
             .iter()
-            .find(|old| old.rank == member.rank && old.birth < member.birth);
-        if let Some(old) = old.filter(|_| self.view.number > 0) {
-            self.suspects.insert(member.rank);
-            if life(old.birth) < life(member.birth) {
-                self.dead.insert(member.rank);
-            }
+            .find(|old| old.rank == member.rank && old.birth < member.birth)
+            .copied();
+        let Some(old) = old.filter(|_| self.view.number > 0) else {
+            return false;
+        };
+        self.suspects.insert(member.rank);
+        if life(old.birth) < life(member.birth) {
+            self.dead.insert(member.rank);
         }
+        self.is_shaken |= self.is_inside();
+        self.is_inside()
     }
 
     /// The group has gone on without this process, which is outside or wants to be in.
     pub(super) fn redirected(&mut self, now: Time, decision: Proposal, out: &mut Output) {
         let is_new = decision.next.number > self.latest();
-        let first = decision.next.ranks().next();
+        let first = decision.next.ranks().find(|rank| *rank != self.me.rank);
         if is_new {
             // Who is in a later view lives, or will be found dead again.
             self.dead.retain(|rank| !decision.next.has(*rank));

@@ -71,7 +71,7 @@ impl Log {
 
     /// Entries after one place up to another, as far as they are here.
     pub fn range(&self, after: u64, upto: u64) -> impl Iterator<Item = &Entry> {
-        let skip = (after + 1).saturating_sub(self.first) as usize;
+        let skip = after.saturating_add(1).saturating_sub(self.first) as usize;
         let upto = upto.min(self.delivered);
         let count = upto.saturating_sub(after.max(self.first - 1)) as usize;
         self.entries.iter().skip(skip).take(count)

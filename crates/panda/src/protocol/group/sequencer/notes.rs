@@ -34,6 +34,16 @@ pub struct Item {
     pub length: Option<u32>,
 }
 
+/// Numbers that no group reaches: who names greater ones is at fault.
+const NUMBER_MAX: u64 = 1 << 62;
+
+impl Proposal {
+    /// Whether it can be what follows a view.
+    pub fn follows(&self, view: u64) -> bool {
+        view < NUMBER_MAX && self.next.number == view + 1 && self.cut < NUMBER_MAX
+    }
+}
+
 /// A note. `view` is the view that the sender is in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Note {

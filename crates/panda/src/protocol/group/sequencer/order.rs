@@ -177,7 +177,8 @@ impl Sequencer {
         if !self.is_running() || !self.is_first() {
             return Ok(());
         }
-        for (number, body) in (first..).zip(bodies) {
+        for (step, body) in bodies.into_iter().enumerate() {
+            let number = first.saturating_add(step as u64);
             self.give_place(from, number, body, false, out);
         }
         self.has_delivered(from, delivered, out);
@@ -221,7 +222,11 @@ impl Sequencer {
                 .push_back((sender, number, body, is_spread));
             return;
         }
-        let expected = self.counts.get(&sender).copied().map(|count| count + 1);
+        let expected = self
+            .counts
+            .get(&sender)
+            .copied()
+            .map(|count| count.saturating_add(1));
         if expected != Some(number) && self.mutant != Some(Mutant::OrdersTwice) {
             debug_assert!(!is_own, "one's own messages come in order");
             return;
