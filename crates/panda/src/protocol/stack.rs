@@ -157,6 +157,12 @@ impl<L: Links, O: Order> Stack<L, O> {
         &mut self.actions
     }
 
+    /// Bytes that wait to be sent or acknowledged.
+    #[must_use]
+    pub fn backlog(&self) -> usize {
+        self.links.values().map(Links::backlog).sum()
+    }
+
     // What the program wants.
 
     /// Sends to a port without waiting.

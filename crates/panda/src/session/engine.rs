@@ -23,6 +23,8 @@ use crate::protocol::{Action, Answer, Delivery, GroupId, Stack, Time};
 const ASIDE: Duration = Duration::from_millis(1);
 /// How long to look for frames before sleeping, where processors are to spare.
 const SPIN: Duration = Duration::from_micros(40);
+/// How long a session that ends waits for peers to acknowledge what was sent.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// What a program asks of the protocols.
 pub enum Ask {
@@ -100,6 +102,7 @@ pub struct Node<P: Platform> {
     rounds: AtomicU32,
     /// Whether the session's own thread has the receiving end.
     is_own_asleep: AtomicBool,
+    own: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
 impl<P: Platform> Node<P> {
@@ -145,11 +148,13 @@ impl<P: Platform> Node<P> {
             sleeps: AtomicBool::new(false),
             rounds: AtomicU32::new(0),
             is_own_asleep: AtomicBool::new(false),
+            own: Mutex::default(),
         });
         let own = node.clone();
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name(format!("panda {}", myself.rank))
             .spawn(move || own.drive_always())?;
+        *node.own.lock() = Some(thread);
         Ok(node)
     }
 
@@ -182,6 +187,17 @@ impl<P: Platform> Node<P> {
                 continue;
             }
             std::thread::sleep(ASIDE);
+        }
+        self.linger();
+    }
+
+    /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
+    fn linger(&self) {
+        let end = Instant::now() + LINGER;
+        let mut inbox = self.inbox.lock();
+        while self.stack.lock().backlog() > 0 && Instant::now() < end {
+            let soon = Instant::now() + Duration::from_millis(5);
+            self.drive(&mut inbox, Some(soon), &mut || true);
         }
     }
 
@@ -417,6 +433,11 @@ impl<P: Platform> Engine for Node<P> {
         self.is_over.store(true, Ordering::SeqCst);
         self.platform.wake();
         self.tell_idlers();
+        // The platform takes its leave of the peers when it is dropped, which must be before the process ends.
+        let own = self.own.lock().take();
+        if let Some(own) = own.filter(|own| own.thread().id() != std::thread::current().id()) {
+            let _ = own.join();
+        }
     }
 
     fn platform(&self) -> &'static str {

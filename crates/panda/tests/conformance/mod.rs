@@ -351,11 +351,12 @@ pub fn upcalls_may_send(make: Make) {
             }
         });
         session.everyone().unwrap().barrier().unwrap();
-        port.send(other, 100 + session.rank(), Message::new())
+        // An even number of throws: each ball comes to rest at the other.
+        port.send(other, 100, Message::new())
             .unwrap();
         receiver
             .recv_timeout(LIMIT)
-            .expect("the ball comes to rest here or there");
+            .expect("the ball of the other comes to rest here");
         session.everyone().unwrap().barrier().unwrap();
     });
 }
