@@ -69,6 +69,8 @@ pub struct Launch {
 pub enum Platform {
     /// Shared memory of this host
     Shm,
+    /// Connections
+    Tcp,
     /// Datagrams
     Udp,
     /// Open MPI
@@ -79,6 +81,7 @@ pub enum Platform {
 pub fn run(options: &Launch) -> Result<Exit> {
     let over = match options.over {
         Platform::Shm => Over::Shm,
+        Platform::Tcp => Over::Tcp,
         Platform::Udp => Over::Udp,
         Platform::Mpi => Over::Mpi,
     };

@@ -1,14 +1,17 @@
 //! Seats of the processes that are started.
 
 use crate::{Launch, LaunchError};
-use antiphon_panda::platform::{Rank, Seat, Secret, shm, udp};
+use antiphon_panda::platform::{self, Rank, Seat, Secret, shm, udp};
 use std::io;
+use std::net::Ipv4Addr;
 
 /// The platforms that a program can be started over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// Processes of this host, over shared memory.
     Shm,
+    /// Connections.
+    Tcp,
     /// Datagrams.
     Udp,
     /// Open MPI.
@@ -21,6 +24,7 @@ impl Over {
     pub fn name(self) -> &'static str {
         match self {
             Self::Shm => "shm",
+            Self::Tcp => "tcp",
             Self::Udp => "udp",
             Self::Mpi => "mpi",
         }
@@ -30,6 +34,7 @@ impl Over {
 /// Where the processes of a session meet; held while they run.
 pub enum Meeting {
     Shm(shm::Meeting),
+    Tcp(platform::Meeting),
     Udp(udp::Meeting),
 }
 
@@ -45,6 +50,10 @@ impl Meeting {
         let secret = Secret::fresh()?;
         match launch.over {
             Over::Shm => shm::Meeting::new(launch.count, secret).map(Self::Shm),
+            Over::Tcp => {
+                let any = (Ipv4Addr::LOCALHOST, 0).into();
+                platform::Meeting::hold(any, launch.count, secret).map(Self::Tcp)
+            }
             Over::Udp => {
                 let meeting = udp::Meeting::new(launch.count, secret)?;
                 Ok(Self::Udp(match launch.faults {
@@ -59,6 +68,7 @@ impl Meeting {
     pub fn seat(&self, rank: Rank) -> Seat {
         match self {
             Self::Shm(meeting) => meeting.seat(rank),
+            Self::Tcp(meeting) => meeting.seat("tcp", rank),
             Self::Udp(meeting) => meeting.seat(rank),
         }
     }

@@ -3,6 +3,7 @@
 use antiphon_panda::Message;
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
+use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
 use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
 use std::error::Error;
@@ -19,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match mode.as_str() {
         "greet" => match seat.platform.as_str() {
             "shm" => greet::<Shm>(&seat)?,
+            "tcp" => greet::<Tcp>(&seat)?,
             "udp" => greet::<Udp>(&seat)?,
             "mpi" => greet::<Mpi>(&seat)?,
             other => return Err(format!("no platform `{other}`").into()),

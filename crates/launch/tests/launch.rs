@@ -42,6 +42,11 @@ fn processes_hear_each_other_over_shm() {
 }
 
 #[test]
+fn processes_hear_each_other_over_tcp() {
+    all_hear_all(&launch(Over::Tcp, 3, "greet"));
+}
+
+#[test]
 fn processes_hear_each_other_over_udp() {
     all_hear_all(&launch(Over::Udp, 3, "greet"));
 }
