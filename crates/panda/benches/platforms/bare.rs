@@ -92,8 +92,12 @@ pub fn udp(case: &Case) {
     let port = u16::try_from(other.load(SeqCst)).expect("a port");
     socket.connect(("127.0.0.1", port)).expect("connected");
     let (payload, mut space) = (vec![7; case.bytes], vec![0; case.bytes]);
-    let give = || drop(socket.send(&payload));
-    let take = || drop(socket.recv(&mut space).expect("received"));
+    let give = || {
+        socket.send(&payload).expect("sent");
+    };
+    let take = || {
+        socket.recv(&mut space).expect("received");
+    };
     trips(case, give, take);
 }
 

@@ -7,10 +7,8 @@ use std::time::Duration;
 
 /// A wait up to this long is worth a spin: about what a sleep and a wake across processors cost.
 const SPIN: Duration = Duration::from_micros(50);
-/// A wait up to this long would have been spun through, if the wake had cost nothing.
+/// A sleep up to this long is a short wait. After a spin that found nothing it shows that the spin was in the way: the sender could run only then, and may have spun itself.
 const SHORT: Duration = Duration::from_micros(120);
-/// A sleep up to this long, after a spin that found nothing, shows that the spin was in the way.
-const AT_ONCE: Duration = Duration::from_micros(40);
 /// Waits without a spin double after each that was in the way, up to 2 to this power.
 const DOUBLINGS_MAX: u32 = 10;
 
@@ -51,7 +49,7 @@ impl Patience {
     /// A wait ended after this much spinning and sleeping.
     pub fn slept(&mut self, spun: Duration, slept: Duration) {
         self.was_short = slept <= SHORT;
-        if spun > Duration::ZERO && slept <= AT_ONCE {
+        if spun > Duration::ZERO && self.was_short {
             self.doublings = (self.doublings + 1).min(DOUBLINGS_MAX);
             self.waits_without = 1 << self.doublings;
         }
@@ -73,6 +71,22 @@ mod tests {
             })
             .count();
         assert!((8..20).contains(&spins), "{spins}");
+    }
+
+    #[test]
+    fn two_that_spin_in_each_others_way_both_find_out() {
+        let mut patience = [Patience::default(), Patience::default()];
+        let mut spins = 0;
+        let mut slept = Duration::ZERO;
+        for turn in 0..10_000 {
+            let one = &mut patience[turn % 2];
+            let spun = one.spin();
+            spins += u32::from(spun > Duration::ZERO);
+            one.slept(spun, slept + Duration::from_micros(3));
+            // The other slept while this one spun.
+            slept = spun;
+        }
+        assert!(spins < 50, "{spins}");
     }
 
     #[test]

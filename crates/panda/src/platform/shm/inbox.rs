@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::fence;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::crowd::own_processors;
 use super::memory::{RANKS, state};
@@ -176,12 +176,13 @@ impl ShmInbox {
 
     /// Waits until something is there, spinning first where that is in nobody's way.
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        if self.shared.is_crowded() {
+            // A spin would keep the sender from running: nothing to learn from this wait.
+            self.sleep(until, events);
+            return;
+        }
         let began = Instant::now();
-        let spin = if self.shared.is_crowded() {
-            Duration::ZERO
-        } else {
-            self.patience.spin()
-        };
+        let spin = self.patience.spin();
         let mut now = began;
         while now < began + spin && until.is_none_or(|until| now < until) {
             for _ in 0..LOOKS {
@@ -273,8 +274,11 @@ impl Inbox for ShmInbox {
             return;
         }
         if !self.shared.woken.load(Acquire) && until.is_none_or(|until| Instant::now() < until) {
+            let before = events.len();
             self.wait(until, events);
-            self.turn(events);
+            if events.len() == before {
+                self.turn(events);
+            }
         }
         // What else there is stays there.
         if self.shared.woken.load(Relaxed) {

@@ -8,6 +8,7 @@
 
 use super::memory::{CELL, CELLS, CELLS_AT, Counters, RING, STREAM, STREAM_AT};
 
+mod pool;
 pub mod receiver;
 pub mod sender;
 

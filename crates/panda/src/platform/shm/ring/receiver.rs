@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 
 use super::super::memory::{CellHead, Counters, Map, STREAM};
+use super::pool::Pool;
 use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, STEP, cell_at, lap, run};
 use crate::message::Message;
 
@@ -22,6 +23,7 @@ pub struct Receiver {
     /// What the sender knows to be taken.
     cells_told: u64,
     stream_told: u64,
+    pool: Pool,
 }
 
 impl Receiver {
@@ -33,6 +35,7 @@ impl Receiver {
             current: None,
             cells_told: 0,
             stream_told: 0,
+            pool: Pool::default(),
         }
     }
 
@@ -96,7 +99,7 @@ impl Receiver {
         if length <= INLINE as u64 || length > isize::MAX as u64 {
             return Err(Corrupt(format!("it announced a frame of {length} bytes")));
         }
-        let mut bytes = Vec::new();
+        let mut bytes = self.pool.space();
         reserve(&mut bytes, length.min(BELIEVED))?;
         self.current = Some((bytes, length));
         self.take_stream()
@@ -133,7 +136,7 @@ impl Receiver {
             self.stream += count as u64;
             if bytes.len() as u64 == length {
                 self.stream = self.stream.next_multiple_of(ALIGN);
-                return Ok(Some(Message::from(bytes)));
+                return Ok(Some(Message::from(self.pool.frame(bytes))));
             }
             // A sender that is awake goes on at once; one that sleeps is rung when all that is there was taken ([`tell`](Self::tell)).
             let taken = &self.map.view::<Counters>(0).taken.stream;
