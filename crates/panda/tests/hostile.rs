@@ -110,12 +110,14 @@ proptest! {
         prop_assert_eq!(message.len(), model.len());
         let at = at.index(model.len() + 1);
         let first = message.clone().split_to(at).unwrap();
-        prop_assert_eq!(first.to_bytes().as_ref(), &model[..at]);
+        let first = first.to_bytes();
+        prop_assert_eq!(&first[..], &model[..at]);
         prop_assert!(message.clone().split_to(model.len() + 1).is_err());
         if let Ok(head) = message.pop::<5>() {
             prop_assert_eq!(&head[..], &model[..5]);
             model.drain(..5);
         }
-        prop_assert_eq!(message.to_bytes().as_ref(), &model[..]);
+        let rest = message.to_bytes();
+        prop_assert_eq!(&rest[..], &model[..]);
     }
 }

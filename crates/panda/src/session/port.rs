@@ -128,7 +128,8 @@ impl Port {
         let mut found = None;
         let until = time.map(|time| Instant::now() + time);
         let mut is_done = || {
-            found = desk.first(self.number, from, tag);
+            // It may be asked again after it has held.
+            found = found.take().or_else(|| desk.first(self.number, from, tag));
             found.is_some() || others.map(losses) != before
         };
         let is_held = self.session.inner.engine.wait(&mut is_done, until);

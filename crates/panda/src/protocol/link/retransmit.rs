@@ -33,6 +33,8 @@ const ACK_EVERY: u32 = 8;
 const ACK: u8 = 0;
 const LAST: u8 = 1;
 const MORE: u8 = 2;
+/// A stream of the receiver's, the number says which, is taken no more: this end has begun anew.
+const OVER: u8 = 3;
 
 /// Numbers, acknowledges and sends again.
 #[derive(Debug)]
@@ -172,16 +174,24 @@ impl Links for Retransmit {
         messages: &mut Vec<Message>,
     ) -> Result<Arrival, DecodeError> {
         let header = Header::pop(&mut frame)?;
-        if !matches!(header.kind, ACK | LAST | MORE) {
+        if !matches!(header.kind, ACK | LAST | MORE | OVER) {
             return Err(DecodeError::Value {
                 wanted: "link frame",
                 reason: format!("its kind is {}", header.kind),
             });
         }
         if header.stream < self.theirs_min.max(self.theirs) {
+            // The peer may not know that its stream is over.
+            let mut over = Message::new();
+            self.header(OVER, header.stream).push(&mut over);
+            frames.push(over);
             return Ok(Arrival::Usual);
         }
-        let arrival = self.hear_of_stream(&header);
+        let mut arrival = self.hear_of_stream(&header);
+        if header.kind == OVER && header.number == self.mine {
+            self.begin_anew();
+            arrival = Arrival::Anew;
+        }
         if header.receivers != 0 && header.receivers != self.mine {
             // For a stream of ours that is over: tell the peer so.
             self.acknowledge(frames);
@@ -194,7 +204,7 @@ impl Links for Retransmit {
         if header.receivers == 0 {
             // A greeting.
             self.acknowledge(frames);
-        } else if header.kind != ACK {
+        } else if matches!(header.kind, LAST | MORE) {
             self.incoming.take(now, &header, frame, messages);
         }
         self.fill(now, frames);

@@ -23,6 +23,7 @@ impl Sequencer {
                 self.me.birth += 1;
                 self.status = Status::Joining;
                 self.sending.reset();
+                self.asks = 0;
                 self.early.clear();
                 self.ask_again(now, out);
             }
@@ -36,11 +37,20 @@ impl Sequencer {
             return;
         }
         let view = self.known.as_ref().map_or(&self.view, |known| &known.next);
-        // A founder may begin with itself; a view that is known can only be asked of others.
+        // Members first. They may all be gone and the group with others, so then the founders, of whom this process may be the first.
         let may_ask = |rank: &Rank| {
             !self.dead.contains(rank) && (self.known.is_none() || *rank != self.me.rank)
         };
-        let candidates: Vec<Rank> = view.ranks().filter(may_ask).collect();
+        let mut candidates: Vec<Rank> = view.ranks().filter(may_ask).collect();
+        let has_ended = self.known.is_some() && candidates.is_empty();
+        let rest: Vec<Rank> = (0..self.myself.size)
+            .filter(|rank| may_ask(rank) && !candidates.contains(rank))
+            .collect();
+        candidates.extend(rest);
+        self.asks += 1;
+        if has_ended && self.asks > 2 * candidates.len() {
+            candidates.clear();
+        }
         let after = self
             .asked
             .and_then(|asked| candidates.iter().position(|rank| *rank == asked))
@@ -120,7 +130,8 @@ impl Sequencer {
                 self.tell_decision(joiner.rank, out);
             }
         }
-        if self.status == Status::Joining && (is_new || self.asked != first) {
+        if self.status == Status::Joining && is_new {
+            self.asks = 0;
             match first.filter(|first| !self.dead.contains(first) && self.asked != Some(*first)) {
                 Some(first) => self.ask(first, now, out),
                 None => self.ask_again(now, out),

@@ -96,6 +96,8 @@ pub struct Sequencer {
     leavers: BTreeSet<Rank>,
     ask_at: Option<Time>,
     asked: Option<Rank>,
+    /// How often this process has asked since it last learnt of a view.
+    asks: usize,
     /// Decided, but entries of the view that ends are still missing here.
     next: Option<Proposal>,
     /// The view in which this member asked to leave.
@@ -143,6 +145,7 @@ impl Order for Sequencer {
             leavers: BTreeSet::new(),
             ask_at: None,
             asked: None,
+            asks: 0,
             next: None,
             left_in: None,
             comes_back: false,
