@@ -9,8 +9,11 @@ fn launch(over: Over, count: u32, mode: &str) -> Launch {
     Launch::new(over, count, MEMBER).args([mode])
 }
 
+/// Whose line, where to, what.
+type Written = (u32, Stream, String);
+
 /// Follows a session to its end; what was written, sorted.
-fn follow(launch: &Launch) -> Result<(Outcome, Vec<(u32, Stream, String)>), LaunchError> {
+fn follow(launch: &Launch) -> Result<(Outcome, Vec<Written>), LaunchError> {
     let mut lines = Vec::new();
     let outcome = launch.start()?.to_end(|line: Line| {
         let rank = line.rank.unwrap_or(u32::MAX);

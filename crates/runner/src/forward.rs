@@ -43,7 +43,12 @@ impl Forwarding {
     /// # Errors
     /// No file descriptor is left.
     pub fn signaller(&self) -> Result<Signaller, Error> {
-        let socket = self.pump.orders();
+        let socket = self
+            .pump
+            .socket
+            .as_ref()
+            .map(OwnedFd::try_clone)
+            .transpose();
         let socket = socket.map_err(|e| self.pump.io_error("opening a way to signal it", e))?;
         Ok(Signaller { socket })
     }

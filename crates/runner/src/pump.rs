@@ -19,7 +19,7 @@ const CHUNK: usize = 64 << 10;
 pub(crate) struct Pump {
     pub name: String,
     keeper: Child,
-    socket: Option<OwnedFd>,
+    pub socket: Option<OwnedFd>,
     first: Report,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -107,11 +107,6 @@ impl Pump {
         if let Some(socket) = &self.socket {
             keeper::order(socket, order);
         }
-    }
-
-    /// Another handle of the socket to the keeper.
-    pub fn orders(&self) -> io::Result<Option<OwnedFd>> {
-        self.socket.as_ref().map(OwnedFd::try_clone).transpose()
     }
 
     /// Kills everything now.

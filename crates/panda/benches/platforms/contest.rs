@@ -1,7 +1,7 @@
 //! Contestants, and the table of what they took.
 
 use std::env;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use antiphon_panda::platform::{Seat, Secret, shm, udp};
 
@@ -142,7 +142,7 @@ impl Table {
                 _ => shm.seat(rank),
             }
         };
-        let mut pair: Vec<_> = (0..2)
+        let pair: Vec<_> = (0..2)
             .map(|rank| {
                 let mut case = case(rank);
                 case.shared = shm.seat(0).meeting;
@@ -153,9 +153,8 @@ impl Table {
                 command.spawn().expect("started")
             })
             .collect();
-        let second = pair.pop().expect("two");
-        let first = pair.pop().expect("two").wait_with_output().ok()?;
-        let _ = second.wait_with_output();
+        let outputs: Vec<_> = pair.into_iter().map(Child::wait_with_output).collect();
+        let first = outputs.into_iter().next()?.ok()?;
         String::from_utf8_lossy(&first.stdout).trim().parse().ok()
     }
 }
