@@ -35,8 +35,6 @@ const EARLY_MAX: usize = 65_536;
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutant {
-    /// The sequencer gives a place to a message that was sent again.
-    OrdersTwice,
     /// Messages that were under way are not sent again in the next view.
     ForgetsUnordered,
     /// A coordinator does not wait for a majority.

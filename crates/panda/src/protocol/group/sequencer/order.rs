@@ -227,7 +227,7 @@ impl Sequencer {
             .get(&sender)
             .copied()
             .map(|count| count.saturating_add(1));
-        if expected != Some(number) && self.mutant != Some(Mutant::OrdersTwice) {
+        if expected != Some(number) {
             debug_assert!(!is_own, "one's own messages come in order");
             return;
         }
@@ -401,10 +401,8 @@ impl Sequencer {
             reported: self.log.delivered,
             ..Sequencing::default()
         };
-        if self.mutant != Some(Mutant::OrdersTwice) {
-            self.sending
-                .placed(self.counts.get(&self.me.rank).copied().unwrap_or(0));
-        }
+        self.sending
+            .placed(self.counts.get(&self.me.rank).copied().unwrap_or(0));
         self.sending.sent = 0;
         if self.mutant == Some(Mutant::ForgetsUnordered) {
             self.sending.unordered.clear();
