@@ -244,6 +244,13 @@ impl Order for Sequencer {
         self.flush(now, out);
     }
 
+    fn last_decided(&self) -> Option<&View> {
+        self.known
+            .as_ref()
+            .or(self.begun_by.as_ref())
+            .map(|decision| &decision.next)
+    }
+
     fn mutate(&mut self, mutant: Mutant) {
         self.mutant = Some(mutant);
     }

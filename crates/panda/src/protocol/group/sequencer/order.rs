@@ -280,6 +280,7 @@ impl Sequencer {
         ));
     }
 
+    #[expect(clippy::too_many_arguments, reason = "they are the fields of one note")]
     pub(super) fn ordered(
         &mut self,
         now: Time,
