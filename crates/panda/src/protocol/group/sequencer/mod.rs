@@ -39,12 +39,8 @@ pub enum Mutant {
     ForgetsUnordered,
     /// A coordinator does not wait for a majority.
     NeedsNoMajority,
-    /// A coordinator proposes anew although another proposal may have been decided.
-    IgnoresAccepted,
     /// The next view begins where the coordinator is, not where the foremost member is.
     CutsAtOwn,
-    /// A member delivers a place that it was told of before the places below it.
-    DeliversGaps,
 }
 
 /// What this process is to the group.

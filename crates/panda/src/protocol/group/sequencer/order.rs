@@ -295,7 +295,7 @@ impl Sequencer {
         if !self.is_running() || Some(from) != self.first() {
             return Ok(());
         }
-        if first != self.log.end() + 1 && self.mutant != Some(Mutant::DeliversGaps) {
+        if first != self.log.end() + 1 {
             // The link began anew: the view changes, and with it comes what is missing.
             return Ok(());
         }
