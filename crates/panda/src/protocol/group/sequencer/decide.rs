@@ -120,6 +120,8 @@ impl Sequencer {
             }
             (true, true) => {}
             (true, false) => {
+                // Who is in a later view lives, or will be found dead again.
+                self.dead.retain(|rank| !proposal.next.has(*rank));
                 self.known = Some(proposal);
                 self.end("the others went on without it".into(), out);
             }
