@@ -10,7 +10,7 @@ use antiphon_panda::{Error, Message, Session};
 fn steps(mut number: u64) -> u64 {
     let mut count = 0;
     while number != 1 {
-        number = if number % 2 == 0 {
+        number = if number.is_multiple_of(2) {
             number / 2
         } else {
             3 * number + 1

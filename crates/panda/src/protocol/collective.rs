@@ -79,13 +79,16 @@ pub enum Step {
     Lost(Rank, String),
 }
 
+/// An operation that ended, the peers that it watched, and a value for each place.
+pub type Ended = (RequestId, Vec<Rank>, Result<Vec<Bytes>, Failure>);
+
 /// What comes of an input.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// To be sent.
     pub sends: Vec<(Rank, Key, Step)>,
     /// Operations that ended, the peers that they watched, and their result: a value for each place.
-    pub ended: Vec<(RequestId, Vec<Rank>, Result<Vec<Bytes>, Failure>)>,
+    pub ended: Vec<Ended>,
 }
 
 /// The operations under way.

@@ -9,6 +9,9 @@ use crate::protocol::Time;
 /// A message's name: its sender's life, membership and number.
 type Id = (u32, u32, u32);
 
+/// A view's number, its messages with their places, and whether the member went on from it to the very next.
+type InView = (u64, Vec<(u64, Id)>, bool);
+
 /// What is wrong with a history, if anything.
 ///
 /// # Errors
@@ -140,8 +143,8 @@ fn differ(a: &[(u64, Id)], b: &[(u64, Id)]) -> String {
 }
 
 /// The messages of each view, and whether the member went on from it to the very next.
-fn by_view(member: &Membership) -> Vec<(u64, Vec<(u64, Id)>, bool)> {
-    let mut views: Vec<(u64, Vec<(u64, Id)>, bool)> = Vec::new();
+fn by_view(member: &Membership) -> Vec<InView> {
+    let mut views: Vec<InView> = Vec::new();
     for event in &member.places {
         match event {
             Place::View { number, .. } => {

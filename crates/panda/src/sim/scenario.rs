@@ -102,7 +102,8 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
         round(&mut world, &mut weather, size, scenario.kind);
     }
     calm_down(&mut world, size);
-    let was_hopeless = scenario.kind != Kind::Bus && !can_go_on(&world.history);
+    let was_hopeless =
+        scenario.kind != Kind::Bus && !(can_go_on(&world.history) && world.has_majority());
     let fault = check(&world.history, world.now)
         .and_then(|()| {
             if was_hopeless {

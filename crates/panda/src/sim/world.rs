@@ -474,6 +474,26 @@ impl<L: Links, O: Order> World<L, O> {
         self.queue.push(Reverse((at, self.events)));
     }
 
+    /// Whether a majority of the last view that was decided still lives. A view may be decided and its members crash before any of them was told.
+    pub fn has_majority(&mut self) -> bool {
+        let now = self.now;
+        let views = self.nodes.iter_mut().flatten().filter_map(|node| {
+            node.stack
+                .group(now, GROUP, |group, _, _| group.last_decided().cloned())
+        });
+        let Some(view) = views.max_by_key(|view| view.number) else {
+            return true;
+        };
+        // Births are numbers of lives, counted from 1, and below them 16 bits of memberships.
+        let lives = |rank: Rank, birth: u64| self.life_of(rank) as u64 == (birth >> 16) - 1;
+        let living = view
+            .members
+            .iter()
+            .filter(|member| lives(member.rank, member.birth))
+            .count();
+        living * 2 > view.members.len()
+    }
+
     /// What a process's group protocol holds, for those who look for a fault.
     pub fn inside(&mut self, rank: Rank) -> String
     where

@@ -135,7 +135,7 @@ pub fn calls_are_answered_at_once_or_later_and_failures_name_the_peer(make: Make
             session.serve("later", |call| {
                 thread::spawn(move || call.reply.send(b"late".as_slice()));
             });
-            session.serve("never", |call| drop(call));
+            session.serve("never", drop);
             let kept = Mutex::new(Vec::new());
             session.serve("silent", move |call| kept.lock().unwrap().push(call));
         }

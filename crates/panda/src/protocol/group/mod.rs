@@ -155,6 +155,10 @@ pub trait Order: Send + 'static {
     }
     /// Does what is due.
     fn tick(&mut self, _now: Time, _out: &mut Output) {}
+    /// The last view that this process knows to be decided, whether it is in it or not.
+    fn last_decided(&self) -> Option<&View> {
+        None
+    }
     /// Breaks the protocol in one of its steps, to see whether the simulator notices.
     #[doc(hidden)]
     fn mutate(&mut self, _mutant: Mutant) {}

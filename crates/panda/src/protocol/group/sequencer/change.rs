@@ -156,7 +156,6 @@ impl Sequencer {
             .filter_map(|state| state.accepted.clone())
             .max_by_key(|(ballot, _)| *ballot)
             .map(|(_, proposal)| proposal);
-        let accepted = accepted.filter(|_| self.mutant != Some(Mutant::IgnoresAccepted));
         let foremost = change
             .states
             .iter()

@@ -120,16 +120,46 @@ impl Sequencer {
             }
             (true, true) => {}
             (true, false) => {
+                // Who is in a later view lives, or will be found dead again.
+                self.dead.retain(|rank| !proposal.next.has(*rank));
                 self.known = Some(proposal);
                 self.end("the others went on without it".into(), out);
             }
             (false, true) if self.status == Status::Joining => {
                 self.install_as_joiner(now, proposal, out)
             }
+            (false, _)
+                if view > 0 && view == self.view.number && self.was_counted_in(&proposal) =>
+            {
+                self.follow(now, proposal, out);
+            }
             (false, _) if proposal.next.number >= self.latest() => {
                 self.redirected(now, proposal, out)
             }
             (false, _) => {}
+        }
+    }
+
+    /// Whether a view counts on a membership of this process that has ended here meanwhile, and on what it holds.
+    fn was_counted_in(&self, proposal: &Proposal) -> bool {
+        let life = |birth: u64| birth >> 16;
+        let is_mine = |member: &super::Member| {
+            member.rank == self.me.rank && life(member.birth) == life(self.me.birth)
+        };
+        self.log.delivered >= proposal.cut && proposal.next.members.iter().any(is_mine)
+    }
+
+    /// Takes part in the decisions about such a view, without being in it: else it could be left without a majority.
+    fn follow(&mut self, now: Time, proposal: Proposal, out: &mut Output) {
+        self.view = proposal.next.clone();
+        self.counts = proposal.counts.iter().copied().collect();
+        self.begun_by = Some(proposal);
+        (self.promised, self.accepted, self.change, self.known) = (None, None, None, None);
+        self.suspects.clear();
+        self.dead.clear();
+        self.log.cut_off();
+        if self.status == Status::Joining {
+            self.ask_again(now, out);
         }
     }
 

@@ -35,18 +35,12 @@ const EARLY_MAX: usize = 65_536;
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutant {
-    /// The sequencer gives a place to a message that was sent again.
-    OrdersTwice,
     /// Messages that were under way are not sent again in the next view.
     ForgetsUnordered,
     /// A coordinator does not wait for a majority.
     NeedsNoMajority,
-    /// A coordinator proposes anew although another proposal may have been decided.
-    IgnoresAccepted,
     /// The next view begins where the coordinator is, not where the foremost member is.
     CutsAtOwn,
-    /// A member delivers a place that it was told of before the places below it.
-    DeliversGaps,
 }
 
 /// What this process is to the group.
@@ -244,6 +238,13 @@ impl Order for Sequencer {
         }
         self.settle(now, out);
         self.flush(now, out);
+    }
+
+    fn last_decided(&self) -> Option<&View> {
+        self.known
+            .as_ref()
+            .or(self.begun_by.as_ref())
+            .map(|decision| &decision.next)
     }
 
     fn mutate(&mut self, mutant: Mutant) {
