@@ -6,9 +6,9 @@ REPORT ?= antiphon-report.html
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
 RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
-TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
+TEST_NEEDS = $(RUN_NEEDS) chromium=chromium mpirun=openmpi-bin
 
-.PHONY: run test lint bench sanitize install uninstall clean setup-run setup-test build
+.PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
 	$(ANTIPHON) measure features rendezvous models --quick
@@ -16,6 +16,11 @@ run: setup-run build
 
 test: setup-test
 	cargo test --workspace --release
+
+# Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network.
+SEEDS ?= 100000
+soak:
+	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test seeds -- --nocapture
 
 lint:
 	cargo fmt --all --check

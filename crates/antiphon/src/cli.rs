@@ -29,7 +29,8 @@ Exit codes:
     1  the answer is no: a check failed, a regression was found
     2  misuse: bad arguments, a broken suite
     3  something needed is missing or cannot be read or written
-  130  interrupted; what was measured is kept";
+  130  interrupted; what was measured is kept
+of launch: those of the program";
 
 /// Heading of the options that every verb has.
 const EVERYWHERE: &str = "Options of every verb";
@@ -52,6 +53,8 @@ pub enum Verb {
     /// Run, build or check programs in the language SR
     #[command(subcommand)]
     Sr(crate::sr::Sr),
+    /// Start a program as several processes that communicate over a platform
+    Launch(crate::launch::Launch),
     /// Write the man pages or the shell completions
     #[command(hide = true)]
     Generate(Generate),

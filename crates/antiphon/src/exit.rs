@@ -6,6 +6,7 @@ use antiphon_lab::run::RunError;
 use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
 use antiphon_lab::suite::SuiteError;
+use antiphon_launch::LaunchError;
 use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
@@ -74,6 +75,14 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             LiveError::Build { error } => of_build(error),
             LiveError::Session { .. } => Exit::Missing,
             LiveError::Pattern(_) | LiveError::Nothing { .. } => Exit::Misuse,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<LaunchError>() {
+        return Some(match error {
+            LaunchError::Nobody | LaunchError::Hosts { .. } | LaunchError::Faults { .. } => {
+                Exit::Misuse
+            }
+            _ => Exit::Missing,
         });
     }
     if cause.is::<SuiteError>() || cause.is::<SubjectError>() {

@@ -7,6 +7,7 @@ mod exit;
 mod generate;
 mod home;
 mod interruption;
+mod launch;
 mod measure;
 mod output;
 mod progress;
@@ -29,6 +30,7 @@ fn main() -> Exit {
         Verb::Report(options) => report::run(&cli, options),
         Verb::Compare(options) => compare::run(&cli, options),
         Verb::Runs(options) => runs::run(&cli, options),
+        Verb::Launch(options) => launch::run(options),
         Verb::Translate(options) => translate::run(options),
         Verb::Sr(options) => sr::run(options),
         Verb::Generate(options) => generate::run(options),

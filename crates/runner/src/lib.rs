@@ -34,6 +34,7 @@
 mod attached;
 mod end;
 mod error;
+mod forward;
 mod keeper;
 mod limits;
 mod policy;
@@ -46,6 +47,7 @@ mod tail;
 
 pub use end::{End, Usage, signal_name};
 pub use error::Error;
+pub use forward::{Forwarding, Signaller, Stream};
 pub use limits::Limits;
 pub use policy::Policy;
 pub use process::Process;

@@ -1,10 +1,24 @@
 //! What to start, and under which conditions.
 
-use crate::{End, Error, Limits, Output, Policy, Process, attached, process, run};
+use crate::{
+    End, Error, Forwarding, Limits, Output, Policy, Process, attached, forward, process, run,
+};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// Where a child's standard input comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// A pipe that this process writes to.
+    #[default]
+    Ours,
+    /// This process's own standard input.
+    Inherited,
+    /// There is none: it reads the end at once.
+    Nothing,
+}
 
 /// A program to start: like [`std::process::Command`], with the conditions it runs under.
 ///
@@ -26,6 +40,7 @@ pub struct Program {
     pub(crate) stdout_max: usize,
     pub(crate) stderr_max: usize,
     pub(crate) line_max: usize,
+    pub(crate) stdin: Input,
 }
 
 impl Program {
@@ -46,6 +61,7 @@ impl Program {
             stdout_max: 64 << 20,
             stderr_max: 64 << 10,
             line_max: 64 << 10,
+            stdin: Input::Ours,
         }
     }
 
@@ -170,6 +186,19 @@ impl Program {
     /// It could not be started.
     pub fn run_attached(&self) -> Result<End, Error> {
         attached::run(self)
+    }
+
+    /// Starts it to hand its output on as it comes. It reads this process's own standard input if `reads_input`, else nothing.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn forward(mut self, reads_input: bool) -> Result<Forwarding, Error> {
+        self.stdin = if reads_input {
+            Input::Inherited
+        } else {
+            Input::Nothing
+        };
+        forward::start(&self)
     }
 
     /// The program's name, for messages.

@@ -19,7 +19,7 @@ const CHUNK: usize = 64 << 10;
 pub(crate) struct Pump {
     pub name: String,
     keeper: Child,
-    socket: Option<OwnedFd>,
+    pub socket: Option<OwnedFd>,
     first: Report,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -29,6 +29,8 @@ pub(crate) struct Pump {
     /// What was read from standard output and not yet taken.
     pub received: Vec<u8>,
     pub stderr_tail: Tail,
+    /// What was read from standard error and not yet taken, for those who take it.
+    pub stderr_received: Option<Vec<u8>>,
     ended: Option<Report>,
     /// The deadline in force, with the grace.
     deadline: Option<Instant>,
@@ -44,12 +46,13 @@ impl Pump {
             keeper: started.keeper,
             socket: Some(started.socket),
             first: started.first,
-            stdin: Some(started.stdin),
+            stdin: started.stdin,
             stdout: Some(started.stdout),
             stderr: Some(started.stderr),
             unwritten: Vec::new(),
             received: Vec::new(),
             stderr_tail: Tail::new(program.stderr_max),
+            stderr_received: None,
             ended: None,
             deadline: program
                 .time_limit
@@ -228,7 +231,10 @@ impl Pump {
             return;
         };
         match stderr.read(&mut self.chunk[..]) {
-            Ok(size) if size > 0 => self.stderr_tail.push(&self.chunk[..size]),
+            Ok(size) if size > 0 => match &mut self.stderr_received {
+                Some(received) => received.extend_from_slice(&self.chunk[..size]),
+                None => self.stderr_tail.push(&self.chunk[..size]),
+            },
             Err(error) if passing(&error) => {}
             _ => self.stderr = None,
         }

@@ -1,6 +1,7 @@
 //! Starting: from a [`Program`] to a running child with its keeper, or a clear word why not.
 
 use crate::keeper::{self, Conditions, Kind, Report, Step};
+use crate::program::Input;
 use crate::{Error, Policy, Program};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,7 +17,7 @@ pub(crate) struct Started {
     pub socket: OwnedFd,
     /// What the child told before its program was loaded.
     pub first: Report,
-    pub stdin: ChildStdin,
+    pub stdin: Option<ChildStdin>,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
 }
@@ -46,8 +47,8 @@ pub(crate) fn start(program: &Program) -> Result<Started, Error> {
                 keeper.stdout.take(),
                 keeper.stderr.take(),
             );
-            let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-                unreachable!("all three streams were asked for as pipes");
+            let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
+                unreachable!("both streams were asked for as pipes");
             };
             Ok(Started {
                 keeper,
@@ -124,7 +125,11 @@ pub(crate) fn command(program: &Program) -> Command {
     }
     command.envs(program.env.iter().map(|(name, value)| (name, value)));
     command
-        .stdin(Stdio::piped())
+        .stdin(match program.stdin {
+            Input::Ours => Stdio::piped(),
+            Input::Inherited => Stdio::inherit(),
+            Input::Nothing => Stdio::null(),
+        })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command

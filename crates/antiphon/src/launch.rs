@@ -1,0 +1,190 @@
+//! `antiphon launch`: a program as the processes of a session.
+
+use crate::exit::Exit;
+use crate::output;
+use antiphon_launch::{Launch as Session, Line, Over, Signals};
+use antiphon_panda::platform::udp::Faults;
+use antiphon_runner::Stream;
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SIGUSR2};
+use std::env;
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Between a signal that asks the processes to end and the one that makes them.
+const GRACE: Duration = Duration::from_secs(5);
+/// Colours of ranks, as terminals number them: those that can be read on light and dark.
+const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
+
+/// `antiphon launch`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each process finds its place in the session in its environment (ANTIPHON_RANK, ANTIPHON_SIZE, …). What it writes comes line by line, marked with its rank.
+Signals are passed on to all; a second Ctrl-C kills. The exit code is that of the first process that failed, 128 and the signal's number if a signal ended it.
+Nothing is left behind, even when this command is killed.
+
+Examples:
+  antiphon launch -n 4 --over shm ./counter
+  antiphon launch -n 3 --over udp --faults seed=7,lost=50,late=100,late_us=3000 ./counter
+  antiphon launch -n 8 --over mpi --hosts hostfile ./counter")]
+pub struct Launch {
+    /// How many processes
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: u32,
+
+    /// What they communicate over
+    #[arg(long, value_enum, value_name = "PLATFORM")]
+    pub over: Platform,
+
+    /// Hosts to start them on, as `mpirun --hostfile` reads them; for mpi
+    #[arg(long, value_name = "FILE")]
+    pub hosts: Option<PathBuf>,
+
+    /// Lose, double and delay datagrams, of a thousand each; for udp
+    #[arg(long, value_name = "FAULTS")]
+    pub faults: Option<Faults>,
+
+    /// Pass lines on without marking them
+    #[arg(long)]
+    pub plain: bool,
+
+    /// The program
+    #[arg(value_name = "PROGRAM")]
+    pub program: OsString,
+
+    /// Its arguments
+    #[arg(
+        value_name = "ARGUMENT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub args: Vec<OsString>,
+}
+
+/// What processes communicate over.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Platform {
+    /// Shared memory of this host
+    Shm,
+    /// Connections
+    Tcp,
+    /// Datagrams
+    Udp,
+    /// Open MPI
+    Mpi,
+}
+
+/// Starts the processes and follows them to their end.
+pub fn run(options: &Launch) -> Result<Exit> {
+    let over = match options.over {
+        Platform::Shm => Over::Shm,
+        Platform::Tcp => Over::Tcp,
+        Platform::Udp => Over::Udp,
+        Platform::Mpi => Over::Mpi,
+    };
+    let running = Session::new(over, options.count, &options.program)
+        .args(&options.args)
+        .hosts(options.hosts.as_ref())
+        .faults(options.faults)
+        .start()?;
+    pass_signals(running.signals())?;
+    let is_coloured = std::io::stdout().is_terminal()
+        && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let style = match (options.plain, is_coloured) {
+        (true, _) => Style::Plain,
+        (false, false) => Style::Marked,
+        (false, true) => Style::Coloured,
+    };
+    let outcome = running.to_end(|line| style.write(&line))?;
+    if let Some(summary) = outcome.summary() {
+        output::say(format_args!("antiphon: {summary}"));
+    }
+    Ok(Exit::Program(
+        u8::try_from(outcome.exit_code()).unwrap_or(1),
+    ))
+}
+
+/// Passes signals on from a thread of its own. What still lives some time after it was asked to end is killed, or at once when asked again.
+fn pass_signals(signals: Signals) -> Result<()> {
+    let kinds = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT];
+    let mut received =
+        signal_hook::iterator::Signals::new(kinds).context("cannot pass signals on")?;
+    std::thread::spawn(move || {
+        let mut was_asked = false;
+        for number in received.forever() {
+            let asks = [SIGINT, SIGTERM, SIGHUP].contains(&number);
+            if asks && was_asked {
+                signals.signal(SIGKILL);
+                continue;
+            }
+            signals.signal(number);
+            if asks {
+                was_asked = true;
+                let signals = signals.clone();
+                std::thread::spawn(move || {
+                    std::thread::sleep(GRACE);
+                    signals.signal(SIGKILL);
+                });
+            }
+        }
+    });
+    Ok(())
+}
+
+/// How lines are passed on.
+#[derive(Clone, Copy)]
+enum Style {
+    Plain,
+    Marked,
+    Coloured,
+}
+
+impl Style {
+    /// Whoever reads them may have seen enough: that is no fault.
+    fn write(self, line: &Line) {
+        let text = self.text(line);
+        let _ = match line.stream {
+            Stream::Output => {
+                let mut stdout = std::io::stdout().lock();
+                stdout.write_all(&text).and_then(|()| stdout.flush())
+            }
+            Stream::Error => std::io::stderr().lock().write_all(&text),
+        };
+    }
+
+    fn text(self, line: &Line) -> Vec<u8> {
+        let mark = match (self, line.rank) {
+            (Self::Plain, _) | (_, None) => String::new(),
+            (Self::Marked, Some(rank)) => format!("[{rank}] "),
+            (Self::Coloured, Some(rank)) => {
+                let colour = COLOURS[rank as usize % COLOURS.len()];
+                format!("\x1b[{colour}m[{rank}]\x1b[0m ")
+            }
+        };
+        [mark.as_bytes(), &line.text, b"\n"].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_marked_with_their_rank() {
+        let line = |rank| Line {
+            rank,
+            stream: Stream::Output,
+            text: b"a \xff".to_vec(),
+        };
+        assert_eq!(Style::Plain.text(&line(Some(7))), b"a \xff\n");
+        assert_eq!(Style::Marked.text(&line(Some(7))), b"[7] a \xff\n");
+        assert_eq!(Style::Marked.text(&line(None)), b"a \xff\n");
+        assert_eq!(
+            Style::Coloured.text(&line(Some(7))),
+            b"\x1b[33m[7]\x1b[0m a \xff\n"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! How the processes of a session ended.
+
+use antiphon_panda::platform::Rank;
+use antiphon_runner::{End, Usage};
+
+/// How all processes ended, in the order in which they did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// One for each process; a single one for `mpirun`.
+    pub ended: Vec<Ended>,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Which; nobody for `mpirun`.
+    pub rank: Option<Rank>,
+    /// How.
+    pub end: End,
+    /// What it and its children used.
+    pub usage: Usage,
+}
+
+impl Outcome {
+    /// 0 if all ended well, else the exit code of the first that did not; 128 and the signal's number if that was ended by one.
+    #[must_use]
+    pub fn exit_code(&self) -> i32 {
+        self.failed().next().map_or(0, |ended| match ended.end {
+            End::Exited(code) => code,
+            End::Signalled(number) => 128 + number,
+            End::TimedOut { .. } => 128 + libc::SIGKILL,
+        })
+    }
+
+    /// Those that failed, first things first: `rank 2 was ended by SIGSEGV (11)`. Nothing if none did.
+    #[must_use]
+    pub fn summary(&self) -> Option<String> {
+        let failed: Vec<String> = self.failed().map(ToString::to_string).collect();
+        (!failed.is_empty()).then(|| failed.join("; "))
+    }
+
+    fn failed(&self) -> impl Iterator<Item = &Ended> {
+        self.ended
+            .iter()
+            .filter(|ended| ended.end != End::Exited(0))
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.rank {
+            Some(rank) => write!(f, "rank {rank} {}", self.end),
+            None => write!(f, "mpirun {}", self.end),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_failed_decides() {
+        let ended = |rank, end| Ended {
+            rank: Some(rank),
+            end,
+            usage: Usage::default(),
+        };
+        let outcome = |ends: &[End]| Outcome {
+            ended: (0..)
+                .zip(ends)
+                .map(|(rank, &end)| ended(rank, end))
+                .collect(),
+        };
+        assert_eq!(outcome(&[End::Exited(0), End::Exited(0)]).exit_code(), 0);
+        assert_eq!(outcome(&[End::Exited(0)]).summary(), None);
+        let failed = outcome(&[End::Exited(0), End::Signalled(11), End::Exited(3)]);
+        assert_eq!(failed.exit_code(), 139);
+        let summary = failed.summary().expect("two failed");
+        assert_eq!(
+            summary,
+            "rank 1 was ended by SIGSEGV (11); rank 2 ended with exit code 3"
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! A process of a session that behaves in the way that its first argument says.
+
+use antiphon_panda::Message;
+use antiphon_panda::platform::mpi::Mpi;
+use antiphon_panda::platform::shm::Shm;
+use antiphon_panda::platform::tcp::Tcp;
+use antiphon_panda::platform::udp::Udp;
+use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::exit;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mode = std::env::args().nth(1).ok_or("no mode was given")?;
+    let seat = Seat::from_environment()?;
+    match mode.as_str() {
+        "greet" => match seat.platform.as_str() {
+            "shm" => greet::<Shm>(&seat)?,
+            "tcp" => greet::<Tcp>(&seat)?,
+            "udp" => greet::<Udp>(&seat)?,
+            "mpi" => greet::<Mpi>(&seat)?,
+            other => return Err(format!("no platform `{other}`").into()),
+        },
+        "say" => {
+            println!("one from {}\nhalf a line, ", seat.rank);
+            eprint!("and no end from {}", seat.rank);
+        }
+        "read" => println!("read {:?}", io::read_to_string(io::stdin())?),
+        "fail" => fail(&seat)?,
+        "hang" => {
+            println!("here {}", std::process::id());
+            io::stdout().flush()?;
+            sleep(LONG);
+        }
+        other => return Err(format!("no mode `{other}`").into()),
+    }
+    Ok(())
+}
+
+/// Tells all others who it is, until it has heard of all of them.
+fn greet<P: Platform>(seat: &Seat) -> Result<(), Box<dyn Error>> {
+    let (platform, mut inbox) = P::join(seat)?;
+    let others = (0..seat.size).filter(|&rank| rank != seat.rank);
+    let mut heard: Vec<Rank> = Vec::new();
+    let mut events = Vec::new();
+    let end = Instant::now() + LONG;
+    // Once more at the end, for those that have not heard yet: the platform may lose it.
+    while heard.len() + 1 < seat.size as usize {
+        for to in others.clone() {
+            let _ = platform.send(to, Message::from(vec![seat.rank as u8]));
+        }
+        inbox.receive(Some(Instant::now() + Duration::from_millis(5)), &mut events);
+        for event in events.drain(..) {
+            if let Event::Frame { from, frame } = event
+                && !heard.contains(&from)
+            {
+                assert_eq!(frame, Message::from(vec![from as u8]));
+                heard.push(from);
+            }
+        }
+        if Instant::now() > end {
+            return Err("the others were not heard".into());
+        }
+    }
+    for to in others {
+        (0..20).for_each(|_| {
+            let _ = platform.send(to, Message::from(vec![seat.rank as u8]));
+        });
+    }
+    heard.sort_unstable();
+    println!("heard {heard:?}");
+    Ok(())
+}
+
+/// Rank 1 ends badly; when that is known, rank 2 does as well.
+fn fail(seat: &Seat) -> Result<(), Box<dyn Error>> {
+    let (_shm, mut inbox) = Shm::join(seat)?;
+    if seat.rank == 1 {
+        exit(3);
+    }
+    let mut events = Vec::new();
+    while !events
+        .iter()
+        .any(|e| matches!(e, Event::Lost { rank: 1, loss } if loss.is_certain))
+    {
+        inbox.receive(None, &mut events);
+    }
+    if seat.rank == 2 {
+        // So that the first end is noted first, on however busy a machine.
+        sleep(Duration::from_millis(500));
+        std::process::abort();
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Sessions of real processes.
+
+use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
+use antiphon_runner::{End, Stream};
+
+const MEMBER: &str = env!("CARGO_BIN_EXE_launch-test-member");
+
+fn launch(over: Over, count: u32, mode: &str) -> Launch {
+    Launch::new(over, count, MEMBER).args([mode])
+}
+
+/// Whose line, where to, what.
+type Written = (u32, Stream, String);
+
+/// Follows a session to its end; what was written, sorted.
+fn follow(launch: &Launch) -> Result<(Outcome, Vec<Written>), LaunchError> {
+    let mut lines = Vec::new();
+    let outcome = launch.start()?.to_end(|line: Line| {
+        let rank = line.rank.unwrap_or(u32::MAX);
+        lines.push((
+            rank,
+            line.stream,
+            String::from_utf8_lossy(&line.text).into_owned(),
+        ));
+    })?;
+    lines.sort_by_key(|(rank, stream, _)| (*rank, *stream == Stream::Error));
+    Ok((outcome, lines))
+}
+
+fn all_hear_all(launch: &Launch) {
+    let (outcome, lines) = follow(launch).expect("started");
+    assert_eq!(outcome.summary(), None, "{lines:?}");
+    let heard = |rank, text: &str| (rank, Stream::Output, text.to_owned());
+    let expected = [
+        heard(0, "heard [1, 2]"),
+        heard(1, "heard [0, 2]"),
+        heard(2, "heard [0, 1]"),
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn processes_hear_each_other_over_shm() {
+    all_hear_all(&launch(Over::Shm, 3, "greet"));
+}
+
+#[test]
+fn processes_hear_each_other_over_tcp() {
+    all_hear_all(&launch(Over::Tcp, 3, "greet"));
+}
+
+#[test]
+fn processes_hear_each_other_over_udp() {
+    all_hear_all(&launch(Over::Udp, 3, "greet"));
+}
+
+#[test]
+fn processes_hear_each_other_over_a_bad_network() {
+    let faults = "seed=5,lost=300,doubled=100,late=300,late_us=2000".parse();
+    all_hear_all(&launch(Over::Udp, 3, "greet").faults(Some(faults.expect("good"))));
+}
+
+#[test]
+fn processes_hear_each_other_over_mpi() {
+    match launch(Over::Mpi, 3, "greet").start() {
+        Err(LaunchError::NoMpi) => {
+            eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)")
+        }
+        _ => all_hear_all(&launch(Over::Mpi, 3, "greet")),
+    }
+}
+
+#[test]
+fn output_comes_in_lines_of_one_process() {
+    let (outcome, lines) = follow(&launch(Over::Shm, 2, "say")).expect("started");
+    assert_eq!(outcome.exit_code(), 0);
+    let text: Vec<_> = lines
+        .iter()
+        .map(|(rank, _, text)| (*rank, text.as_str()))
+        .collect();
+    assert_eq!(
+        text,
+        [
+            (0, "one from 0"),
+            (0, "half a line, "),
+            (0, "and no end from 0"),
+            (1, "one from 1"),
+            (1, "half a line, "),
+            (1, "and no end from 1"),
+        ]
+    );
+}
+
+#[test]
+fn the_first_failure_decides_and_all_are_named() {
+    let (outcome, _) = follow(&launch(Over::Shm, 4, "fail")).expect("started");
+    assert_eq!(outcome.exit_code(), 3);
+    let summary = outcome.summary().expect("two failed");
+    assert_eq!(
+        summary,
+        "rank 1 ended with exit code 3; rank 2 was ended by SIGABRT (6)"
+    );
+}
+
+#[test]
+fn signals_are_passed_to_all() {
+    let running = launch(Over::Shm, 3, "hang").start().expect("started");
+    let signals = running.signals();
+    let mut here = 0;
+    let outcome = running.to_end(|_| {
+        here += 1;
+        if here == 3 {
+            signals.signal(15);
+        }
+    });
+    let outcome = outcome.expect("followed");
+    assert_eq!(outcome.ended.len(), 3);
+    assert!(
+        outcome
+            .ended
+            .iter()
+            .all(|ended| ended.end == End::Signalled(15)),
+        "{outcome:?}"
+    );
+    assert_eq!(outcome.exit_code(), 143);
+}
+
+#[test]
+fn dropping_a_session_ends_its_processes() {
+    let running = launch(Over::Shm, 2, "hang").start().expect("started");
+    let ids = running.ids();
+    drop(running);
+    // Its keepers have gone by now, and they go last.
+    for id in ids {
+        let is_there = std::fs::read_to_string(format!("/proc/{id}/cmdline"))
+            .is_ok_and(|line| line.contains("launch-test-member"));
+        assert!(!is_there, "process {id} is still there");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_mend() {
+    let refusal = |launch: Launch| launch.start().err().expect("refused").to_string();
+    assert!(refusal(launch(Over::Shm, 0, "say")).contains("-n"));
+    assert!(refusal(launch(Over::Shm, 300, "say")).contains("use tcp"));
+    assert!(refusal(launch(Over::Udp, 2, "say").hosts(Some("hosts"))).contains("--over mpi"));
+    let faults = "lost=1".parse().ok();
+    assert!(refusal(launch(Over::Shm, 2, "say").faults(faults)).contains("--over udp"));
+    let missing = refusal(Launch::new(Over::Shm, 2, "./no-such-program"));
+    assert!(missing.contains("no-such-program"), "{missing}");
+}

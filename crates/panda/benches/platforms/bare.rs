@@ -1,0 +1,116 @@
+//! What the platforms are made of, with nothing around it.
+
+use std::net::UdpSocket;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::time::Duration;
+
+use rustix::thread::futex::{Flags, wait, wake};
+
+use crate::contest::Case;
+use crate::pair::{answer, time};
+
+/// Words that both processes see, a line each: at the end of a session's memory, which nothing else uses here.
+struct Words {
+    map: memmap2::MmapRaw,
+}
+
+impl Words {
+    fn new(case: &Case) -> Self {
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&case.shared)
+            .expect("the session's memory");
+        let length = file.metadata().expect("it has a length").len();
+        let map = memmap2::MmapOptions::new()
+            .offset(length - 4096)
+            .len(4096)
+            .map_raw(&file)
+            .expect("mapped");
+        Self { map }
+    }
+
+    fn word(&self, number: usize) -> &AtomicU32 {
+        assert!(number < 16);
+        // SAFETY: in bounds, aligned, and used as atomics only.
+        unsafe { &*self.map.as_mut_ptr().add(number * 256).cast::<AtomicU32>() }
+    }
+}
+
+/// A hand-off by futex: set the other's word and wake it, sleep on one's own.
+pub fn futex(case: &Case) {
+    let words = Words::new(case);
+    let (own, other) = (
+        words.word(case.rank as usize),
+        words.word(1 - case.rank as usize),
+    );
+    let give = || {
+        other.store(1, SeqCst);
+        let _ = wake(other, Flags::empty(), 1);
+    };
+    let take = || {
+        while own.swap(0, SeqCst) == 0 {
+            let _ = wait(own, Flags::empty(), 0, None);
+        }
+    };
+    trips(case, give, take);
+}
+
+/// A hand-off by a counter that the other spins on.
+pub fn ring(case: &Case) {
+    let words = Words::new(case);
+    let (own, other) = (
+        words.word(case.rank as usize),
+        words.word(1 - case.rank as usize),
+    );
+    let (mut sent, mut taken) = (0, 0);
+    let give = || {
+        sent += 1;
+        other.store(sent, Release);
+    };
+    let take = || {
+        taken += 1;
+        while own.load(Acquire) != taken {
+            std::hint::spin_loop();
+        }
+    };
+    trips(case, give, take);
+}
+
+/// Two sockets that block.
+pub fn udp(case: &Case) {
+    let words = Words::new(case);
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    socket.set_read_timeout(None).expect("set");
+    let port = socket.local_addr().expect("bound").port();
+    words.word(case.rank as usize).store(port.into(), SeqCst);
+    let other = words.word(1 - case.rank as usize);
+    while other.load(SeqCst) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let port = u16::try_from(other.load(SeqCst)).expect("a port");
+    socket.connect(("127.0.0.1", port)).expect("connected");
+    let (payload, mut space) = (vec![7; case.bytes], vec![0; case.bytes]);
+    let give = || {
+        socket.send(&payload).expect("sent");
+    };
+    let take = || {
+        socket.recv(&mut space).expect("received");
+    };
+    trips(case, give, take);
+}
+
+fn trips(case: &Case, mut give: impl FnMut(), mut take: impl FnMut()) {
+    if case.rank == 0 {
+        time(case, || {
+            give();
+            take();
+        });
+    } else {
+        answer(case, || {
+            take();
+            give();
+        });
+    }
+}

@@ -1,0 +1,36 @@
+//! Round trips of the platforms beside what they are made of and beside rivals, in one run: `cargo bench -p antiphon-panda --bench platforms`.
+//!
+//! Each contestant is a pair of processes, pinned to one processor or to two. They take turns, a short round each, so that a noisy machine hits all alike; medians over
+//! rounds are shown, and ratios to the first of each table. `mpi` under `mpirun --bind-to none`, pinned by us like the others.
+
+mod bare;
+mod contest;
+mod mpi;
+mod pair;
+
+use contest::{Case, Table};
+
+/// Rounds of each contestant.
+const ROUNDS: usize = 7;
+
+fn main() {
+    if let Some(case) = Case::of_this_process() {
+        pair::run(&case);
+        return;
+    }
+    let rounds = std::env::var("ROUNDS").ok();
+    let rounds = rounds.and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    for placement in ["one", "across"] {
+        Table::new("8 bytes, blocking or adaptive", placement, 8, 20_000)
+            .of(&["bare futex", "shm", "raw udp", "udp"])
+            .print(rounds);
+    }
+    Table::new("8 bytes, polling", "across", 8, 100_000)
+        .of(&["open mpi", "bare ring", "shm"])
+        .print(rounds);
+    for (name, bytes, trips) in [("64 KiB", 64 << 10, 4_000), ("1 MiB", 1 << 20, 300)] {
+        Table::new(name, "across", bytes, trips)
+            .of(&["open mpi", "shm", "mpi"])
+            .print(rounds);
+    }
+}

@@ -1,0 +1,57 @@
+//! Open MPI as its users call it: `MPI_Send` and `MPI_Recv`.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
+
+use crate::contest::Case;
+use crate::pair::{answer, time};
+
+type Handle = *mut c_void;
+type Begin = unsafe extern "C" fn(*mut c_int, *mut c_void) -> c_int;
+type End = unsafe extern "C" fn() -> c_int;
+type Send = unsafe extern "C" fn(*const u8, c_int, Handle, c_int, c_int, Handle) -> c_int;
+type Receive = unsafe extern "C" fn(*mut u8, c_int, Handle, c_int, c_int, Handle, Handle) -> c_int;
+
+/// Round trips of a message.
+pub fn run(case: &Case) {
+    // SAFETY: the standard's types, with Open MPI's handles; the buffers are as long as is said.
+    unsafe {
+        let library =
+            Library::open(Some("libmpi.so.40"), RTLD_NOW | RTLD_GLOBAL).expect("Open MPI");
+        let begin: Symbol<Begin> = library.get(b"MPI_Init").expect("a function");
+        let end: Symbol<End> = library.get(b"MPI_Finalize").expect("a function");
+        let send: Symbol<Send> = library.get(b"MPI_Send").expect("a function");
+        let receive: Symbol<Receive> = library.get(b"MPI_Recv").expect("a function");
+        let object = |name: &[u8]| library.get::<Handle>(name).expect("an object").into_raw();
+        let (world, byte) = (object(b"ompi_mpi_comm_world"), object(b"ompi_mpi_byte"));
+        begin(null_mut(), null_mut());
+        let (payload, mut space) = (vec![7; case.bytes], vec![0; case.bytes]);
+        let (length, other) = (case.bytes as c_int, 1 - case.rank as c_int);
+        let give = || send(payload.as_ptr(), length, byte, other, 0, world);
+        let mut take = || {
+            receive(
+                space.as_mut_ptr(),
+                length,
+                byte,
+                other,
+                0,
+                world,
+                null_mut(),
+            )
+        };
+        if case.rank == 0 {
+            time(case, || {
+                give();
+                take();
+            });
+        } else {
+            answer(case, || {
+                take();
+                give();
+            });
+        }
+        end();
+    }
+}

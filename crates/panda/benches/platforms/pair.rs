@@ -1,0 +1,98 @@
+//! One process of a pair.
+
+use std::time::{Duration, Instant};
+
+use antiphon_panda::Message;
+use antiphon_panda::platform::mpi::Mpi;
+use antiphon_panda::platform::shm::Shm;
+use antiphon_panda::platform::udp::Udp;
+use antiphon_panda::platform::{Event, Inbox, Platform, Seat};
+use bytes::Bytes;
+
+use crate::bare;
+use crate::contest::Case;
+use crate::mpi;
+
+/// Longer than any trip.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Does the round; the first of the two prints nanoseconds a round trip.
+pub fn run(case: &Case) {
+    pin(if case.placement == "one" {
+        0
+    } else {
+        case.rank as usize
+    });
+    match case.contestant.as_str() {
+        "shm" => platform::<Shm>(case),
+        "udp" => platform::<Udp>(case),
+        "mpi" => platform::<Mpi>(case),
+        "open mpi" => mpi::run(case),
+        "bare futex" => bare::futex(case),
+        "bare ring" => bare::ring(case),
+        "raw udp" => bare::udp(case),
+        other => panic!("no contestant {other}"),
+    }
+}
+
+/// Times so many trips after a tenth of them, and prints.
+pub fn time(case: &Case, mut trip: impl FnMut()) {
+    (0..case.trips / 10).for_each(|_| trip());
+    let began = Instant::now();
+    (0..case.trips).for_each(|_| trip());
+    let took = began.elapsed().as_nanos() as f64 / f64::from(case.trips);
+    println!("{took}");
+}
+
+/// The trips that the second of the two answers.
+pub fn answer(case: &Case, trip: impl FnMut()) {
+    std::iter::repeat_with(trip)
+        .take((case.trips + case.trips / 10) as usize)
+        .for_each(drop);
+}
+
+fn pin(processor: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(processor);
+    rustix::thread::sched_setaffinity(None, &set).expect("this machine has two processors");
+}
+
+fn platform<P: Platform>(case: &Case) {
+    let seat = Seat::from_environment().expect("a seat");
+    let (platform, mut inbox) = P::join(&seat).expect("joined");
+    let payload = Bytes::from(vec![7; case.bytes]);
+    let mut events = Vec::new();
+    let send = || {
+        let _ = platform.send(1 - case.rank, Message::from(payload.clone()));
+    };
+    // Whether a frame came; nothing if the other has left.
+    let mut receive = |patience: Duration| -> Option<bool> {
+        inbox.receive(Some(Instant::now() + patience), &mut events);
+        let is_over = events
+            .iter()
+            .any(|event| matches!(event, Event::Lost { .. }));
+        let frames = events
+            .iter()
+            .filter(|event| matches!(event, Event::Frame { .. }))
+            .count();
+        events.clear();
+        (!is_over).then_some(frames > 0)
+    };
+    if case.rank == 0 {
+        // The first frame may come before the other listens, and be lost where that may happen.
+        while receive(Duration::from_millis(20)) != Some(true) {
+            send();
+        }
+        while receive(Duration::from_millis(20)) == Some(true) {}
+        time(case, || {
+            send();
+            while receive(LONG) != Some(true) {}
+        });
+    } else {
+        while let Some(is_there) = receive(LONG) {
+            if is_there {
+                send();
+            }
+        }
+    }
+}

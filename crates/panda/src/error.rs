@@ -1,0 +1,80 @@
+//! What can go wrong, in words that name the peer.
+
+use std::time::Duration;
+
+use crate::message::DecodeError;
+use crate::platform::{JoinError, Rank};
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A peer is lost. What it was asked may or may not have been done.
+    #[error("{peer} is lost: it {why}")]
+    Lost {
+        /// Its rank.
+        rank: Rank,
+        /// Its name.
+        peer: String,
+        /// How that is known.
+        why: String,
+    },
+    /// No answer in the time that the caller gave. What was asked may still be done.
+    #[error("{peer} did not answer within {after:?}")]
+    TimedOut {
+        /// Its rank.
+        rank: Rank,
+        /// Its name.
+        peer: String,
+        /// The time that the caller gave.
+        after: Duration,
+    },
+    /// What was called is not registered there.
+    #[error(
+        "{peer} has no service {service:?}: register it there before the first call, for instance before a barrier"
+    )]
+    NoService {
+        /// Its name.
+        peer: String,
+        /// The service.
+        service: String,
+    },
+    /// The service dropped the call.
+    #[error("{peer} ended the call of {service:?} without a reply")]
+    NoReply {
+        /// Its name.
+        peer: String,
+        /// The service.
+        service: String,
+    },
+    /// The group went on without this process, or could not go on.
+    #[error("this process was expelled from group {group:?}: {why}")]
+    Expelled {
+        /// The group.
+        group: String,
+        /// Why.
+        why: String,
+    },
+    /// Only members may do this.
+    #[error("this process is not a member of group {0:?}: join it first")]
+    NotMember(String),
+    /// No such rank.
+    #[error("there is no rank {rank} in a session of {size}")]
+    NoSuchRank {
+        /// What was asked for.
+        rank: Rank,
+        /// How many there are.
+        size: u32,
+    },
+    /// This process is not in the list of a collective operation, or the root is not.
+    #[error("rank {0} does not take part in this collective operation")]
+    NotInCircle(Rank),
+    /// An upcall waited.
+    #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
+    InUpcall(String),
+    /// A message is not what was expected.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The session could not be joined.
+    #[error(transparent)]
+    Join(#[from] JoinError),
+}

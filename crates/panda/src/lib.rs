@@ -1,0 +1,22 @@
+//! The portability layer: threads, message passing, RPC, totally ordered groups and collectives, over platforms that differ in what they guarantee.
+//!
+//! Two layers, after Rühl et al., *Experience with a Portability Layer for Implementing Parallel Programming Systems* (1996), section 3.2. The system layer
+//! ([`platform`]) carries frames; the interface layer is built from protocols ([`protocol`]) that are state machines without I/O, clocks or threads.
+
+mod error;
+pub mod message;
+pub mod platform;
+pub mod protocol;
+pub mod session;
+pub mod sim;
+
+pub use error::Error;
+pub use message::{DecodeError, Message};
+pub use platform::{Platform, Rank, Seat};
+pub use protocol::group::GroupEvent;
+pub use session::{Arrived, Call, Circle, Group, Port, Reply, Session};
+
+/// The program in the documentation compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/panda.md")]
+struct Documentation;

@@ -1,0 +1,294 @@
+//! Messages: a stack of headers in front of a payload that is never copied.
+//!
+//! A message is a list of pieces. Each layer on the way down pushes its header at the front, each on the way up pops it; the payload stays where it is.
+//! Headers grow downwards in a small buffer inside the message, so that pushing one allocates nothing:
+//!
+//! ```text
+//!   head   [ .......|H3|H2|H1 ]   pieces [ payload ][ more payload ]
+//!                   ^ start
+//! ```
+
+use bytes::{Buf, Bytes, BytesMut};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use smallvec::SmallVec;
+
+/// Bytes of headers that a message holds without allocating.
+const HEAD: usize = 64;
+
+/// A message, or a frame of one: headers and payload as a list of pieces.
+#[derive(Clone)]
+pub struct Message {
+    head: [u8; HEAD],
+    start: u8,
+    pieces: SmallVec<[Bytes; 2]>,
+    /// Bytes in `pieces`.
+    behind: usize,
+}
+
+/// A message that does not hold what its receiver expects.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Shorter than its headers say.
+    #[error("the message ends after {have} bytes where a header of {want} bytes was expected")]
+    Short {
+        /// Bytes that the header has.
+        want: usize,
+        /// Bytes that are left.
+        have: usize,
+    },
+    /// Not a value of the type that was asked for.
+    #[error(
+        "the message holds no {wanted}: {reason}. Sender and receiver must use one type for one port"
+    )]
+    Value {
+        /// The type that was asked for.
+        wanted: &'static str,
+        /// What the decoder found.
+        reason: String,
+    },
+}
+
+impl Message {
+    /// An empty message.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            head: [0; HEAD],
+            start: HEAD as u8,
+            pieces: SmallVec::new(),
+            behind: 0,
+        }
+    }
+
+    /// A message whose payload is a value, in postcard's form.
+    ///
+    /// # Errors
+    /// [`DecodeError::Value`] where the value's own `Serialize` refuses.
+    pub fn of<V: Serialize>(value: &V) -> Result<Self, DecodeError> {
+        postcard::to_stdvec(value)
+            .map(Self::from)
+            .map_err(|e| refused::<V>(&e))
+    }
+
+    /// The payload as a value. The message must hold exactly one.
+    ///
+    /// # Errors
+    /// [`DecodeError::Value`] where the bytes are no such value.
+    pub fn value<V: DeserializeOwned>(&self) -> Result<V, DecodeError> {
+        let bytes = self.to_bytes();
+        let (value, rest) = postcard::take_from_bytes(&bytes).map_err(|e| refused::<V>(&e))?;
+        match rest.len() {
+            0 => Ok(value),
+            n => Err(DecodeError::Value {
+                wanted: std::any::type_name::<V>(),
+                reason: format!("{n} bytes are left over"),
+            }),
+        }
+    }
+
+    /// Bytes in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        HEAD - usize::from(self.start) + self.behind
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Puts a header before all else.
+    pub fn push(&mut self, header: &[u8]) {
+        if header.len() > usize::from(self.start) {
+            self.spill();
+        }
+        if header.len() > HEAD {
+            self.behind += header.len();
+            self.pieces.insert(0, Bytes::copy_from_slice(header));
+            return;
+        }
+        let end = usize::from(self.start);
+        self.head[end - header.len()..end].copy_from_slice(header);
+        self.start -= header.len() as u8;
+    }
+
+    /// Takes a header of `N` bytes off the front.
+    ///
+    /// # Errors
+    /// [`DecodeError::Short`], and the message is as it was.
+    pub fn pop<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let header = self.look()?;
+        self.advance(N);
+        Ok(header)
+    }
+
+    /// The `N` bytes at the front, which stay there.
+    ///
+    /// # Errors
+    /// [`DecodeError::Short`].
+    pub fn look<const N: usize>(&self) -> Result<[u8; N], DecodeError> {
+        if self.len() < N {
+            return Err(DecodeError::Short {
+                want: N,
+                have: self.len(),
+            });
+        }
+        let mut header = [0; N];
+        let mut filled = 0;
+        for piece in self.slices() {
+            let take = piece.len().min(N - filled);
+            header[filled..filled + take].copy_from_slice(&piece[..take]);
+            filled += take;
+            if filled == N {
+                break;
+            }
+        }
+        Ok(header)
+    }
+
+    /// Cuts the first `at` bytes off and returns them; nothing is copied but headers.
+    ///
+    /// # Errors
+    /// [`DecodeError::Short`], and the message is as it was.
+    pub fn split_to(&mut self, at: usize) -> Result<Self, DecodeError> {
+        if self.len() < at {
+            return Err(DecodeError::Short {
+                want: at,
+                have: self.len(),
+            });
+        }
+        self.spill();
+        let mut first = Self::new();
+        while first.behind < at {
+            let want = at - first.behind;
+            let whole = self.pieces[0].len() <= want;
+            let piece = if whole {
+                self.pieces.remove(0)
+            } else {
+                self.pieces[0].split_to(want)
+            };
+            self.behind -= piece.len();
+            first.append_bytes(piece);
+        }
+        Ok(first)
+    }
+
+    /// Puts another message's bytes behind this one's.
+    pub fn append(&mut self, mut other: Self) {
+        other.spill();
+        for piece in other.pieces {
+            self.append_bytes(piece);
+        }
+    }
+
+    /// Puts bytes behind all else.
+    pub fn append_bytes(&mut self, piece: Bytes) {
+        if !piece.is_empty() {
+            self.behind += piece.len();
+            self.pieces.push(piece);
+        }
+    }
+
+    /// The bytes in order, as the pieces that they lie in: what a vectored write takes.
+    pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        let head = &self.head[usize::from(self.start)..];
+        std::iter::once(head)
+            .chain(self.pieces.iter().map(Bytes::as_ref))
+            .filter(|slice| !slice.is_empty())
+    }
+
+    /// What is left after the first `count` bytes, as pieces.
+    pub(crate) fn rest(mut self, count: usize) -> impl Iterator<Item = Bytes> {
+        self.advance(count.min(self.len()));
+        self.spill();
+        self.pieces.into_iter()
+    }
+
+    /// All bytes in one piece; copied only if they are not in one already.
+    #[must_use]
+    pub fn to_bytes(&self) -> Bytes {
+        if usize::from(self.start) == HEAD && self.pieces.len() <= 1 {
+            return self.pieces.first().cloned().unwrap_or_default();
+        }
+        let mut whole = BytesMut::with_capacity(self.len());
+        self.slices()
+            .for_each(|slice| whole.extend_from_slice(slice));
+        whole.freeze()
+    }
+
+    /// Takes `count` bytes off the front, which are there.
+    fn advance(&mut self, mut count: usize) {
+        let of_head = count.min(HEAD - usize::from(self.start));
+        self.start += of_head as u8;
+        count -= of_head;
+        self.behind -= count;
+        while count > 0 {
+            let first = &mut self.pieces[0];
+            if first.len() > count {
+                first.advance(count);
+                return;
+            }
+            count -= first.len();
+            self.pieces.remove(0);
+        }
+    }
+
+    /// Makes the headers a piece of their own.
+    fn spill(&mut self) {
+        let head = &self.head[usize::from(self.start)..];
+        if !head.is_empty() {
+            self.behind += head.len();
+            self.pieces.insert(0, Bytes::copy_from_slice(head));
+            self.start = HEAD as u8;
+        }
+    }
+}
+
+fn refused<V>(error: &postcard::Error) -> DecodeError {
+    DecodeError::Value {
+        wanted: std::any::type_name::<V>(),
+        reason: error.to_string(),
+    }
+}
+
+impl Default for Message {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<Bytes> for Message {
+    fn from(payload: Bytes) -> Self {
+        let mut message = Self::new();
+        message.append_bytes(payload);
+        message
+    }
+}
+
+impl From<Vec<u8>> for Message {
+    fn from(payload: Vec<u8>) -> Self {
+        Self::from(Bytes::from(payload))
+    }
+}
+
+impl From<&'static [u8]> for Message {
+    fn from(payload: &'static [u8]) -> Self {
+        Self::from(Bytes::from_static(payload))
+    }
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.slices().flatten().eq(other.slices().flatten())
+    }
+}
+
+impl Eq for Message {}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Message({} bytes)", self.len())
+    }
+}

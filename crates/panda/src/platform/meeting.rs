@@ -1,0 +1,260 @@
+//! Where processes that know only one address learn each other's: `antiphon launch` holds it while a session runs.
+//!
+//! A process says the session's secret, its rank, its name and the address that it listens at, and gets everybody's: founders when all of them have come,
+//! later ones at once. A process may also have ranks allotted for others. Each question is one connection.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use serde::{Deserialize, Serialize};
+
+use super::seat::Secret;
+use super::{JoinError, Rank, Seat};
+
+/// A process as others reach it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contact {
+    /// Its rank.
+    pub rank: Rank,
+    /// Its name.
+    pub name: String,
+    /// Its address, as its platform writes it.
+    pub address: String,
+}
+
+/// What a process asks.
+#[derive(Debug, Serialize, Deserialize)]
+enum Question {
+    Enter(Contact),
+    Allot(u32),
+}
+
+/// What it is told.
+#[derive(Debug, Serialize, Deserialize)]
+enum Told {
+    Contacts(Vec<Contact>),
+    Allotted(Rank),
+    Missing(Vec<Rank>),
+}
+
+/// Questions and answers are short: whoever announces more is no process of ours.
+const LONGEST: usize = 1 << 20;
+/// How long a process may take to say its question.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long founders wait for each other.
+pub const FOUNDERS_WAIT: Duration = Duration::from_secs(60);
+
+/// A meeting; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Meeting {
+    address: SocketAddr,
+    secret: Secret,
+    size: u32,
+    is_over: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct Table {
+    contacts: Mutex<BTreeMap<Rank, Contact>>,
+    next: Mutex<Rank>,
+    changed: Condvar,
+    size: u32,
+}
+
+impl Meeting {
+    /// Holds a meeting for a session that begins with `size` processes, at an address of this host (port 0: any).
+    ///
+    /// # Errors
+    /// The address cannot be listened at.
+    pub fn hold(address: SocketAddr, size: u32, secret: Secret) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let table = Arc::new(Table {
+            contacts: Mutex::default(),
+            next: Mutex::new(size),
+            changed: Condvar::new(),
+            size,
+        });
+        let over = is_over.clone();
+        std::thread::Builder::new()
+            .name("panda meeting".into())
+            .spawn(move || {
+                for stream in listener.incoming() {
+                    if over.load(Ordering::Acquire) {
+                        return;
+                    }
+                    let (Ok(stream), table) = (stream, table.clone()) else {
+                        continue;
+                    };
+                    // A thread each: founders wait here for the last of them. A stranger, or a process that is gone, ends only its own.
+                    let _ = std::thread::Builder::new()
+                        .name("panda meeting".into())
+                        .spawn(move || table.answer(stream, secret));
+                }
+            })?;
+        Ok(Self {
+            address,
+            secret,
+            size,
+            is_over,
+        })
+    }
+
+    /// The seat of a founder.
+    #[must_use]
+    pub fn seat(&self, platform: &str, rank: Rank) -> Seat {
+        Seat {
+            platform: platform.into(),
+            rank,
+            size: self.size,
+            name: format!("rank {rank}"),
+            meeting: self.address.to_string(),
+            secret: self.secret,
+        }
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+impl Table {
+    fn answer(&self, mut stream: TcpStream, secret: Secret) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut theirs = [0; 16];
+        stream.read_exact(&mut theirs)?;
+        if !secret.is_same(Secret(theirs)) {
+            return Ok(());
+        }
+        let told = match read(&mut stream)? {
+            Question::Enter(contact) => self.enter(contact),
+            Question::Allot(count) => {
+                let mut next = self.next.lock();
+                let first = *next;
+                *next = next.saturating_add(count);
+                Told::Allotted(first)
+            }
+        };
+        write(&mut stream, &told)
+    }
+
+    fn enter(&self, contact: Contact) -> Told {
+        let mut contacts = self.contacts.lock();
+        let is_founder = contact.rank < self.size;
+        contacts.insert(contact.rank, contact);
+        self.changed.notify_all();
+        let until = Instant::now() + FOUNDERS_WAIT;
+        let missing = |contacts: &BTreeMap<Rank, Contact>| {
+            (0..self.size)
+                .filter(|rank| !contacts.contains_key(rank))
+                .collect::<Vec<_>>()
+        };
+        while is_founder && !missing(&contacts).is_empty() {
+            if self.changed.wait_until(&mut contacts, until).timed_out() {
+                return Told::Missing(missing(&contacts));
+            }
+        }
+        Told::Contacts(contacts.values().cloned().collect())
+    }
+}
+
+/// Enters a process, and learns who else is there; the connection's own address on this side is where others reach this host.
+///
+/// # Errors
+/// The meeting cannot be reached, or founders are missing.
+pub fn enter(
+    seat: &Seat,
+    platform: &'static str,
+    address: impl FnOnce(std::net::IpAddr) -> io::Result<String>,
+) -> Result<Vec<Contact>, JoinError> {
+    let failed = |source| JoinError::System {
+        platform,
+        what: format!("enter the meeting at {}", seat.meeting),
+        source,
+    };
+    let mut stream = connect(seat).map_err(failed)?;
+    let address = stream
+        .local_addr()
+        .and_then(|own| address(own.ip()))
+        .map_err(failed)?;
+    let contact = Contact {
+        rank: seat.rank,
+        name: seat.name.clone(),
+        address,
+    };
+    write(&mut stream, &Question::Enter(contact)).map_err(failed)?;
+    stream
+        .set_read_timeout(Some(FOUNDERS_WAIT + PATIENCE))
+        .map_err(failed)?;
+    match read(&mut stream).map_err(failed)? {
+        Told::Contacts(contacts) => Ok(contacts),
+        Told::Missing(ranks) => {
+            let missing: Vec<String> = ranks.iter().map(|rank| format!("rank {rank}")).collect();
+            Err(JoinError::Missing {
+                platform,
+                waited_s: FOUNDERS_WAIT.as_secs(),
+                missing: missing.join(", "),
+            })
+        }
+        Told::Allotted(_) => Err(failed(io::ErrorKind::InvalidData.into())),
+    }
+}
+
+/// Allots ranks for processes to come.
+///
+/// # Errors
+/// The meeting cannot be reached: it ends with `antiphon launch`.
+pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat>, JoinError> {
+    let failed = |source| JoinError::System {
+        platform,
+        what: format!("ask the meeting at {} for ranks", seat.meeting),
+        source,
+    };
+    let mut stream = connect(seat).map_err(failed)?;
+    write(&mut stream, &Question::Allot(count)).map_err(failed)?;
+    let Told::Allotted(first) = read(&mut stream).map_err(failed)? else {
+        return Err(failed(io::ErrorKind::InvalidData.into()));
+    };
+    Ok((first..first + count)
+        .map(|rank| Seat {
+            rank,
+            name: format!("rank {rank}"),
+            ..seat.clone()
+        })
+        .collect())
+}
+
+fn connect(seat: &Seat) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(&seat.meeting)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(&seat.secret.0)?;
+    Ok(stream)
+}
+
+fn write<V: Serialize>(stream: &mut TcpStream, value: &V) -> io::Result<()> {
+    let bytes = postcard::to_stdvec(value).map_err(io::Error::other)?;
+    let mut whole = (bytes.len() as u32).to_le_bytes().to_vec();
+    whole.extend(bytes);
+    stream.write_all(&whole)
+}
+
+fn read<V: serde::de::DeserializeOwned>(stream: &mut TcpStream) -> io::Result<V> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes)?;
+    postcard::from_bytes(&bytes).map_err(io::Error::other)
+}

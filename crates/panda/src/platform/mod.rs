@@ -1,0 +1,223 @@
+//! The system layer: what a platform gives, and what it says about what it gives.
+//!
+//! A platform carries frames between the processes of a session. Its associated constants are the *platform parameters* of the paper (section 3.2): whether
+//! frames arrive, whether a multicast is ordered, how long a frame may be. The interface layer is compiled once for each platform, with the protocols that
+//! the parameters call for and no others.
+//!
+//! To write a platform: implement [`Platform`] and [`Inbox`], choose [`Platform::Links`] and [`Platform::Order`] by the parameters (a wrong choice does not
+//! compile), and run the conformance suite (`tests/conformance`) on it.
+
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::message::Message;
+use crate::protocol::group::Order;
+use crate::protocol::link::Links;
+use crate::session::Session;
+
+mod futex;
+pub mod local;
+pub mod meeting;
+pub mod mpi;
+pub mod patience;
+pub mod seat;
+pub mod shm;
+pub mod tcp;
+pub mod udp;
+
+pub use local::Local;
+pub use meeting::Meeting;
+pub use mpi::Mpi;
+pub use seat::{Seat, SeatError, Secret};
+pub use shm::Shm;
+pub use tcp::Tcp;
+pub use udp::Udp;
+
+/// A process's number in its session, from 0. Processes that are spawned later get the next numbers.
+pub type Rank = u32;
+
+/// A way to carry frames between processes.
+///
+/// Methods are called from many threads at once. None of them may block: the thread that drives the protocols calls them too, and two drivers that wait for each
+/// other would wait for ever.
+pub trait Platform: Sized + Send + Sync + 'static {
+    /// The platform's name, as `launch --over` knows it.
+    const NAME: &'static str;
+    /// Every frame arrives once, unchanged, and in the order of its sender's calls of [`send`](Self::send), until the peer is reported lost.
+    const RELIABLE: bool;
+    /// [`multicast`](Self::multicast) reaches all ranks, the sender's own included, in one order at all of them; losses and arrivals of peers stand in that order as well.
+    const ORDERED: bool;
+    /// Bytes of the longest frame; `usize::MAX` if there is no limit.
+    const LARGEST: usize;
+    /// Whether the others go on when a peer is lost.
+    const SURVIVES: bool;
+
+    /// Reliable point-to-point links over this platform: [`Through`](crate::protocol::link::Through) if it is reliable and frames have no limit, else
+    /// [`Retransmit`](crate::protocol::link::Retransmit) or [`Fragment`](crate::protocol::link::Fragment).
+    type Links: Links;
+    /// Total order over this platform: [`Bus`](crate::protocol::group::Bus) if it is ordered and reliable, else [`Sequencer`](crate::protocol::group::Sequencer).
+    type Order: Order;
+    /// The receiving end.
+    type Inbox: Inbox;
+
+    /// Takes a seat in a session. Returns when the peers of the first [`Seat::size`] ranks can be sent to. A process that was spawned can send to all that were there.
+    ///
+    /// # Errors
+    /// What is missing and what to do about it; peers by name.
+    fn join(seat: &Seat) -> Result<(Self, Self::Inbox), JoinError>;
+
+    /// Sends a frame of at most [`LARGEST`](Self::LARGEST) bytes to another rank (never to the caller's own) and returns at once. What does not go out now is kept and
+    /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
+    fn send(&self, to: Rank, frame: Message) -> Flow;
+
+    /// Sends a frame to several ranks; the same as [`send`](Self::send) to each unless the platform can do better. The caller's own rank among them is skipped.
+    /// Congested if one of them is.
+    fn send_to_all(&self, to: &[Rank], frame: Message) -> Flow {
+        to.iter()
+            .map(|&rank| self.send(rank, frame.clone()))
+            .fold(Flow::Free, Flow::and)
+    }
+
+    /// Only where [`ORDERED`](Self::ORDERED): sends a frame to every rank, the caller's own included, in one order.
+    fn multicast(&self, _frame: Message) -> Flow {
+        unreachable!(
+            "{} is not ordered: the interface layer orders for it",
+            Self::NAME
+        )
+    }
+
+    /// Makes a [`receive`](Inbox::receive) that waits, or else the next one, return. Wakes given while nobody waits count as one.
+    fn wake(&self);
+
+    /// Allots ranks for processes that will be started while the session runs; each of them joins with its seat, and everybody gets [`Event::Joined`].
+    ///
+    /// # Errors
+    /// Why no more processes can join.
+    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
+}
+
+/// The receiving end of a platform. One thread at a time holds it, not always the same one.
+pub trait Inbox: Send {
+    /// Appends what has arrived to `events`, at least one event if any is there. If none is, waits until one is, or [`Platform::wake`] is called, or `until` has passed
+    /// (`None`: for ever); a time in the past makes it a poll that never enters the kernel's scheduler. May return with nothing. Appends a bounded number at a time.
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>);
+}
+
+/// What comes out of an [`Inbox`].
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A frame of a process of this session. Frames of strangers are dropped by the platform; frames of a session's own process may still hold anything.
+    Frame {
+        /// The sender.
+        from: Rank,
+        /// What it sent, of at most [`Platform::LARGEST`] bytes, without the platform's own headers.
+        frame: Message,
+    },
+    /// A peer cannot be reached any more. Nothing comes from it after this unless it joins again.
+    Lost {
+        /// Who.
+        rank: Rank,
+        /// How that is known.
+        loss: Loss,
+    },
+    /// A process joined after the session had begun, or joined again after it was lost.
+    Joined {
+        /// Its rank.
+        rank: Rank,
+        /// Its name, for messages to people.
+        name: String,
+    },
+    /// A peer that was [`Flow::Congested`] has room again.
+    Room {
+        /// The peer.
+        to: Rank,
+    },
+}
+
+/// How a platform knows that a peer is lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// The process is known to have ended (its connection was closed by its system, its process number is gone): it will never act again. Otherwise it may only be
+    /// cut off or stopped.
+    pub is_certain: bool,
+    /// In words, to follow the peer's name: "closed its connection".
+    pub reason: String,
+}
+
+/// Whether more should be sent to a peer now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Yes.
+    Free,
+    /// The peer is slow: the frame is kept, but a thread that may wait should wait for [`Event::Room`].
+    Congested,
+}
+
+impl Flow {
+    /// Congested if either is.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self == Self::Free { other } else { self }
+    }
+}
+
+/// Why a process could not join a session.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The environment does not describe a seat.
+    #[error(transparent)]
+    Seat(#[from] SeatError),
+    /// Peers did not come in time.
+    #[error(
+        "{platform}: waited {waited_s} s for {missing}, who did not join: see whether they were started, and their output"
+    )]
+    Missing {
+        /// The platform's name.
+        platform: &'static str,
+        /// How long, in seconds.
+        waited_s: u64,
+        /// Their names.
+        missing: String,
+    },
+    /// A system call failed.
+    #[error("{platform}: cannot {what}: {source}")]
+    System {
+        /// The platform's name.
+        platform: &'static str,
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The platform cannot do it, in words with the mend.
+    #[error("{platform}: {why}")]
+    Refused {
+        /// The platform's name.
+        platform: &'static str,
+        /// Why, and what to do.
+        why: String,
+    },
+}
+
+/// Takes a seat over the platform that it names: the one place where a platform is chosen.
+///
+/// # Errors
+/// There is no such platform, or it could not be joined.
+pub fn join(seat: &Seat) -> Result<Session, Error> {
+    match seat.platform.as_str() {
+        Shm::NAME => join_over::<Shm>(seat),
+        Tcp::NAME => join_over::<Tcp>(seat),
+        Udp::NAME => join_over::<Udp>(seat),
+        Mpi::NAME => join_over::<Mpi>(seat),
+        other => Err(JoinError::Refused {
+            platform: "panda",
+            why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi"),
+        }
+        .into()),
+    }
+}
+
+fn join_over<P: Platform>(seat: &Seat) -> Result<Session, Error> {
+    let (platform, inbox) = P::join(seat)?;
+    Session::over(platform, inbox, seat, crate::session::SILENCE)
+}

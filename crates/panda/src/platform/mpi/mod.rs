@@ -1,0 +1,159 @@
+//! `mpi`: clusters, through Open MPI, which knows their networks. Loaded at run time ([`library`]).
+//!
+//! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, then ever more gently. It ends all processes when one of them
+//! dies, and processes cannot be added: that is what [`Platform::SURVIVES`] says, and [`Platform::allot`].
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, futex};
+use crate::message::Message;
+use crate::protocol::group::Sequencer;
+use crate::protocol::link::Fragment;
+
+mod library;
+mod traffic;
+
+use library::Library;
+use traffic::Traffic;
+
+/// How long a wait polls without a pause, and then giving way to who else can run; after that it sleeps between polls.
+const HARD: Duration = Duration::from_micros(100);
+const SOFT: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// A process's seat in a session over Open MPI.
+pub struct Mpi {
+    shared: Arc<Shared>,
+}
+
+/// The receiving end of a process's seat.
+pub struct MpiInbox {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    traffic: Mutex<Traffic>,
+    /// 1 when a wait is to end; slept on.
+    woken: AtomicU32,
+    rank: Rank,
+    size: u32,
+}
+
+impl Platform for Mpi {
+    const NAME: &'static str = "mpi";
+    const RELIABLE: bool = true;
+    const ORDERED: bool = false;
+    /// MPI counts bytes in 31 bits.
+    const LARGEST: usize = 1 << 30;
+    const SURVIVES: bool = false;
+
+    type Links = Fragment;
+    type Order = Sequencer;
+    type Inbox = MpiInbox;
+
+    /// The seat's rank and size are MPI's own if the seat says nothing else ([`Seat::from_environment`]).
+    fn join(seat: &Seat) -> Result<(Self, MpiInbox), JoinError> {
+        let check = |rank, size| match (rank, size) == (seat.rank, seat.size) {
+            true => Ok(()),
+            false => Err(refused(format!(
+                "Open MPI says that this is rank {rank} of {size}, and the session that it is rank {} of {}: start the program with `antiphon launch --over mpi` or with `mpirun`",
+                seat.rank, seat.size
+            ))),
+        };
+        // Before it is begun: who begins MPI must also end it, together with all the others.
+        let given = Seat::of_mpirun();
+        check(
+            given.as_ref().map_or(0, |given| given.rank),
+            given.as_ref().map_or(1, |given| given.size),
+        )?;
+        let library = Library::begin().map_err(refused)?;
+        let (rank, size) = (library.rank, library.size);
+        check(rank, size)?;
+        let shared = Arc::new(Shared {
+            traffic: Mutex::new(Traffic::new(library)),
+            woken: AtomicU32::new(0),
+            rank,
+            size,
+        });
+        let inbox = MpiInbox {
+            shared: Arc::clone(&shared),
+        };
+        Ok((Self { shared }, inbox))
+    }
+
+    fn send(&self, to: Rank, frame: Message) -> Flow {
+        if to >= self.shared.size || to == self.shared.rank {
+            return Flow::Free;
+        }
+        self.shared.traffic.lock().send(to, frame)
+    }
+
+    fn wake(&self) {
+        self.shared.woken.store(1, SeqCst);
+        futex::wake(&self.shared.woken, 1);
+    }
+
+    fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
+        Err(refused(
+            "processes cannot be added to a session over Open MPI: start it with more of them, or use tcp".into(),
+        ))
+    }
+}
+
+impl Drop for Mpi {
+    /// Waits for the others to leave as well, as MPI does: only then may it be ended.
+    fn drop(&mut self) {
+        self.shared
+            .traffic
+            .lock()
+            .say_farewell(self.shared.rank, self.shared.size);
+        let mut pause = Duration::from_micros(1);
+        while !self
+            .shared
+            .traffic
+            .lock()
+            .is_over(self.shared.rank, self.shared.size)
+        {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+        self.shared.traffic.lock().end();
+    }
+}
+
+impl Inbox for MpiInbox {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        let began = Instant::now();
+        let before = events.len();
+        loop {
+            self.shared.traffic.lock().turn(events);
+            let now = Instant::now();
+            if events.len() > before
+                || self.shared.woken.swap(0, SeqCst) != 0
+                || until.is_some_and(|until| until <= now)
+            {
+                return;
+            }
+            match now - began {
+                waited if waited < HARD => std::hint::spin_loop(),
+                waited if waited < SOFT => std::thread::yield_now(),
+                _ => {
+                    let left = until.map_or(PAUSE, |until| (until - now).min(PAUSE));
+                    futex::wait(&self.shared.woken, 0, Some(left));
+                }
+            }
+        }
+    }
+}
+
+fn refused(why: String) -> JoinError {
+    JoinError::Refused {
+        platform: Mpi::NAME,
+        why,
+    }
+}

@@ -1,0 +1,171 @@
+//! What is under way through Open MPI.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use bytes::Bytes;
+
+use super::library::{Library, Receiving, Sending};
+use crate::message::Message;
+use crate::platform::{Event, Flow, Loss, Rank};
+
+/// More of the frame follows; the frame ends here; its sender leaves.
+const MORE: i32 = 1;
+const LAST: i32 = 2;
+const LEAVE: i32 = 3;
+
+/// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have.
+const TOGETHER: usize = 16 << 10;
+/// Bytes under way to a peer before it is called congested, and to which they must fall before it no longer is.
+const HIGH: usize = 4 << 20;
+const LOW: usize = HIGH / 2;
+/// Pieces that are taken at a time.
+const TURN: usize = 64;
+
+/// What is under way, in both directions.
+pub struct Traffic {
+    library: Library,
+    outgoing: VecDeque<(Rank, usize, Sending)>,
+    bytes_to: BTreeMap<Rank, usize>,
+    congested: BTreeSet<Rank>,
+    /// In the order in which their senders sent them.
+    incoming: VecDeque<Receiving>,
+    joined: BTreeMap<Rank, Message>,
+    gone: BTreeSet<Rank>,
+}
+
+impl Traffic {
+    pub fn new(library: Library) -> Self {
+        Self {
+            library,
+            outgoing: VecDeque::new(),
+            bytes_to: BTreeMap::new(),
+            congested: BTreeSet::new(),
+            incoming: VecDeque::new(),
+            joined: BTreeMap::new(),
+            gone: BTreeSet::new(),
+        }
+    }
+
+    /// Sends a frame; what cannot go at once goes in later turns.
+    pub fn send(&mut self, to: Rank, mut frame: Message) -> Flow {
+        if self.gone.contains(&to) {
+            return Flow::Free;
+        }
+        if frame.len() <= TOGETHER {
+            self.put(to, LAST, frame.to_bytes());
+        } else {
+            let lengths: Vec<usize> = frame.slices().map(<[u8]>::len).collect();
+            let (last, others) = lengths.split_last().expect("a long frame has slices");
+            for &length in others {
+                let piece = frame.split_to(length).expect("it has this slice");
+                self.put(to, MORE, piece.to_bytes());
+            }
+            debug_assert_eq!(frame.len(), *last);
+            self.put(to, LAST, frame.to_bytes());
+        }
+        if self.bytes_to.get(&to).is_some_and(|&bytes| bytes > HIGH) {
+            self.congested.insert(to);
+            return Flow::Congested;
+        }
+        Flow::Free
+    }
+
+    /// Takes what has come, and looks after what goes.
+    pub fn turn(&mut self, events: &mut Vec<Event>) {
+        self.look_after_outgoing(events);
+        for _ in 0..TURN {
+            match self.library.receive() {
+                Some(receiving) => self.incoming.push_back(receiving),
+                None => break,
+            }
+        }
+        // A piece is handed on when all that its sender sent before it is there.
+        let mut waiting = BTreeSet::new();
+        let mut at = 0;
+        while let Some(receiving) = self.incoming.get_mut(at) {
+            let source = receiving.source;
+            let taken = if waiting.contains(&source) {
+                None
+            } else {
+                self.library.take(receiving)
+            };
+            let Some(bytes) = taken else {
+                waiting.insert(source);
+                at += 1;
+                continue;
+            };
+            if let Some(receiving) = self.incoming.remove(at) {
+                self.arrived(source, receiving.tag, bytes, events);
+            }
+        }
+    }
+
+    /// Tells the others that nothing more comes from here.
+    pub fn say_farewell(&mut self, rank: Rank, size: u32) {
+        let others = (0..size).filter(|&to| to != rank);
+        others.for_each(|to| self.put(to, LEAVE, Bytes::new()));
+    }
+
+    /// Whether all that was sent is out and all the others have left. What still comes is thrown away.
+    pub fn is_over(&mut self, rank: Rank, size: u32) -> bool {
+        self.turn(&mut Vec::new());
+        let mut others = (0..size).filter(|&other| other != rank);
+        self.outgoing.is_empty() && others.all(|other| self.gone.contains(&other))
+    }
+
+    /// Ends MPI.
+    pub fn end(&mut self) {
+        self.library.finalize();
+    }
+
+    fn put(&mut self, to: Rank, tag: i32, piece: Bytes) {
+        let length = piece.len();
+        let Some(mut sending) = self.library.send(to, tag, piece) else {
+            return; // Open MPI says why, and ends the session
+        };
+        if !self.library.is_sent(&mut sending) {
+            *self.bytes_to.entry(to).or_default() += length;
+            self.outgoing.push_back((to, length, sending));
+        }
+    }
+
+    fn look_after_outgoing(&mut self, events: &mut Vec<Event>) {
+        let (library, bytes_to) = (&mut self.library, &mut self.bytes_to);
+        self.outgoing.retain_mut(|(to, length, sending)| {
+            let is_sent = library.is_sent(sending);
+            if is_sent && let Some(bytes) = bytes_to.get_mut(to) {
+                *bytes -= *length;
+            }
+            !is_sent
+        });
+        let is_free = |to: &Rank| bytes_to.get(to).is_none_or(|&bytes| bytes <= LOW);
+        let room: Vec<Rank> = self.congested.iter().copied().filter(is_free).collect();
+        for to in room {
+            self.congested.remove(&to);
+            events.push(Event::Room { to });
+        }
+    }
+
+    fn arrived(&mut self, from: Rank, tag: i32, bytes: Vec<u8>, events: &mut Vec<Event>) {
+        match tag {
+            MORE => self
+                .joined
+                .entry(from)
+                .or_default()
+                .append_bytes(bytes.into()),
+            LAST => {
+                let mut frame = self.joined.remove(&from).unwrap_or_default();
+                frame.append_bytes(bytes.into());
+                events.push(Event::Frame { from, frame });
+            }
+            _ => {
+                self.gone.insert(from);
+                let loss = Loss {
+                    is_certain: true,
+                    reason: "left the session".into(),
+                };
+                events.push(Event::Lost { rank: from, loss });
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How long to spin before sleeping.
+//!
+//! Waking a thread on another processor costs far more than a message takes, so a wait that will be short is spun through. On the processor that the sender needs,
+//! a spin only delays the message. Nobody says which it is, so it is learnt: a spin that found nothing, after which a short sleep did, was in the sender's way.
+
+use std::time::Duration;
+
+/// A wait up to this long is worth a spin: about what a sleep and a wake across processors cost.
+const SPIN: Duration = Duration::from_micros(50);
+/// A sleep up to this long is a short wait. After a spin that found nothing it shows that the spin was in the way: the sender could run only then, and may have spun itself.
+const SHORT: Duration = Duration::from_micros(120);
+/// Waits without a spin double after each that was in the way, up to 2 to this power.
+const DOUBLINGS_MAX: u32 = 10;
+
+/// What waits were like.
+#[derive(Debug)]
+pub struct Patience {
+    was_short: bool,
+    doublings: u32,
+    waits_without: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            was_short: true,
+            doublings: 0,
+            waits_without: 0,
+        }
+    }
+}
+
+impl Patience {
+    /// How long the next wait should spin; nothing if it should sleep at once.
+    pub fn spin(&mut self) -> Duration {
+        if self.waits_without > 0 {
+            self.waits_without -= 1;
+            return Duration::ZERO;
+        }
+        if self.was_short { SPIN } else { Duration::ZERO }
+    }
+
+    /// A spin found something.
+    pub fn found(&mut self) {
+        self.was_short = true;
+        self.doublings = 0;
+    }
+
+    /// A wait ended after this much spinning and sleeping.
+    pub fn slept(&mut self, spun: Duration, slept: Duration) {
+        self.was_short = slept <= SHORT;
+        if spun > Duration::ZERO && self.was_short {
+            self.doublings = (self.doublings + 1).min(DOUBLINGS_MAX);
+            self.waits_without = 1 << self.doublings;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spins_that_are_in_the_way_become_rare() {
+        let mut patience = Patience::default();
+        let spins = (0..10_000)
+            .filter(|_| {
+                let spun = patience.spin();
+                patience.slept(spun, Duration::from_micros(2));
+                spun > Duration::ZERO
+            })
+            .count();
+        assert!((8..20).contains(&spins), "{spins}");
+    }
+
+    #[test]
+    fn two_that_spin_in_each_others_way_both_find_out() {
+        let mut patience = [Patience::default(), Patience::default()];
+        let mut spins = 0;
+        let mut slept = Duration::ZERO;
+        for turn in 0..10_000 {
+            let one = &mut patience[turn % 2];
+            let spun = one.spin();
+            spins += u32::from(spun > Duration::ZERO);
+            one.slept(spun, slept + Duration::from_micros(3));
+            // The other slept while this one spun.
+            slept = spun;
+        }
+        assert!(spins < 50, "{spins}");
+    }
+
+    #[test]
+    fn spins_go_on_while_they_find_something_and_after_one_long_wait() {
+        let mut patience = Patience::default();
+        for _ in 0..100 {
+            assert_eq!(patience.spin(), SPIN);
+            patience.found();
+        }
+        patience.slept(SPIN, Duration::from_secs(1));
+        assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
+        patience.slept(Duration::ZERO, Duration::from_micros(60));
+        assert_eq!(patience.spin(), SPIN, "short ones spin again");
+    }
+}

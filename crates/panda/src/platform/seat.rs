@@ -1,0 +1,268 @@
+//! A place in a session, as `antiphon launch` gives it to a process in its environment.
+
+use std::fmt::Write as _;
+
+use super::Rank;
+
+/// A process's place in a session. [`Seat::to_environment`] and [`Seat::from_environment`] are each other's inverse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seat {
+    /// The platform's name.
+    pub platform: String,
+    /// The process's rank.
+    pub rank: Rank,
+    /// How many processes the session began with.
+    pub size: u32,
+    /// The process's name, for messages to people; `rank 3` or `node7:3`.
+    pub name: String,
+    /// Where the processes meet, as the platform reads it: the address of a meeting, a folder.
+    pub meeting: String,
+    /// What all processes of the session know and strangers do not.
+    pub secret: Secret,
+}
+
+/// The secret of a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret(pub [u8; 16]);
+
+/// Why the environment describes no seat.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SeatError {
+    /// The process was not started in a session.
+    #[error(
+        "{0} is not set: start the program with `antiphon launch -n N --over PLATFORM PROGRAM`"
+    )]
+    Absent(&'static str),
+    /// A variable that does not say what it should.
+    #[error("{variable}={value}: expected {expected}; `antiphon launch` sets it")]
+    Malformed {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+const PLATFORM: &str = "ANTIPHON_PLATFORM";
+const RANK: &str = "ANTIPHON_RANK";
+const SIZE: &str = "ANTIPHON_SIZE";
+const NAME: &str = "ANTIPHON_NAME";
+const MEETING: &str = "ANTIPHON_MEETING";
+const SECRET: &str = "ANTIPHON_SECRET";
+const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
+const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
+
+impl Seat {
+    /// The variables that tell a process its seat.
+    #[must_use]
+    pub fn to_environment(&self) -> Vec<(&'static str, String)> {
+        vec![
+            (PLATFORM, self.platform.clone()),
+            (RANK, self.rank.to_string()),
+            (SIZE, self.size.to_string()),
+            (NAME, self.name.clone()),
+            (MEETING, self.meeting.clone()),
+            (SECRET, self.secret.to_hex()),
+        ]
+    }
+
+    /// The seat of this process.
+    ///
+    /// # Errors
+    /// The variable that is absent or malformed.
+    pub fn from_environment() -> Result<Self, SeatError> {
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// The seat that these variables describe. Those of `mpirun` do, if there are no others.
+    ///
+    /// # Errors
+    /// The variable that is absent or malformed.
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, SeatError> {
+        let text = |variable| lookup(variable).ok_or(SeatError::Absent(variable));
+        let number = |variable, expected| {
+            let value = text(variable)?;
+            value.parse::<u32>().map_err(|_| SeatError::Malformed {
+                variable,
+                value,
+                expected,
+            })
+        };
+        if lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
+            && let Some(seat) = Self::from_mpirun(&lookup)
+        {
+            return Ok(seat);
+        }
+        let platform = text(PLATFORM)?;
+        let rank = number(RANK, "a number from 0")?;
+        let size = number(SIZE, "a number from 1")?;
+        if size == 0 {
+            return Err(SeatError::Malformed {
+                variable: SIZE,
+                value: "0".into(),
+                expected: "a number from 1",
+            });
+        }
+        let secret = text(SECRET)?;
+        let secret = Secret::from_hex(&secret).ok_or(SeatError::Malformed {
+            variable: SECRET,
+            value: "(kept secret)".into(),
+            expected: "32 hexadecimal digits",
+        })?;
+        let name = lookup(NAME).unwrap_or_else(|| format!("rank {rank}"));
+        Ok(Self {
+            platform,
+            rank,
+            size,
+            name,
+            meeting: lookup(MEETING).unwrap_or_default(),
+            secret,
+        })
+    }
+}
+
+impl Seat {
+    /// The seat that Open MPI's `mpirun` gives, if it started this process.
+    pub(super) fn of_mpirun() -> Option<Self> {
+        Self::from_mpirun(|name| std::env::var(name).ok())
+    }
+
+    /// The seat that Open MPI's `mpirun` gives. There is no meeting and no secret: MPI knows who belongs to it.
+    fn from_mpirun(lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |variable| lookup(variable)?.parse().ok();
+        let (rank, size) = (number(MPI_RANK)?, number(MPI_SIZE)?);
+        Some(Self {
+            platform: "mpi".into(),
+            rank,
+            size,
+            name: format!("rank {rank}"),
+            meeting: String::new(),
+            secret: Secret([0; 16]),
+        })
+    }
+}
+
+impl Secret {
+    /// A secret from the system's random numbers.
+    ///
+    /// # Errors
+    /// The system gives none.
+    pub fn fresh() -> std::io::Result<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|e| std::io::Error::other(e.to_string()))?;
+        Ok(Self(bytes))
+    }
+
+    /// 32 hexadecimal digits.
+    #[must_use]
+    pub fn to_hex(self) -> String {
+        self.0.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    fn from_hex(text: &str) -> Option<Self> {
+        let digits: Vec<u8> = text
+            .chars()
+            .map(|c| c.to_digit(16).map(|d| d as u8))
+            .collect::<Option<_>>()?;
+        let bytes: Vec<u8> = digits
+            .chunks_exact(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect();
+        (digits.len() == 32)
+            .then(|| bytes.try_into().ok().map(Self))
+            .flatten()
+    }
+
+    /// Whether both are the same, in a time that does not depend on where they differ.
+    #[must_use]
+    pub fn is_same(self, other: Self) -> bool {
+        self.0
+            .iter()
+            .zip(other.0)
+            .fold(0, |differ, (a, b)| differ | (a ^ b))
+            == 0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_survives_the_environment() {
+        let seat = Seat {
+            platform: "tcp".into(),
+            rank: 2,
+            size: 3,
+            name: "node:2".into(),
+            meeting: "127.0.0.1:9".into(),
+            secret: Secret([0xa7; 16]),
+        };
+        let variables = seat.to_environment();
+        let back = Seat::from_variables(|name| {
+            variables
+                .iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, v)| v.clone())
+        });
+        assert_eq!(back, Ok(seat));
+    }
+
+    #[test]
+    fn a_seat_of_mpirun_is_one() {
+        let seat = Seat::from_variables(|name| match name {
+            MPI_RANK => Some("3".into()),
+            MPI_SIZE => Some("4".into()),
+            _ => None,
+        });
+        let seat = seat.expect("a seat");
+        assert_eq!(
+            (seat.platform.as_str(), seat.rank, seat.size),
+            ("mpi", 3, 4)
+        );
+    }
+
+    #[test]
+    fn a_bad_variable_is_named_and_a_secret_is_not_shown() {
+        let seat = |rank: &str, secret: &str| {
+            let (rank, secret) = (rank.to_string(), secret.to_string());
+            Seat::from_variables(move |name| match name {
+                "ANTIPHON_RANK" => Some(rank.clone()),
+                "ANTIPHON_SECRET" => Some(secret.clone()),
+                "ANTIPHON_SIZE" => Some("3".into()),
+                _ => Some(String::new()),
+            })
+        };
+        let good = "ab".repeat(16);
+        assert!(
+            seat("two", &good)
+                .unwrap_err()
+                .to_string()
+                .contains("ANTIPHON_RANK=two")
+        );
+        for bad in [
+            "",
+            "ab",
+            &"é".repeat(16),
+            &"xy".repeat(16),
+            &"ab".repeat(17),
+        ] {
+            let error = seat("2", bad).unwrap_err().to_string();
+            assert!(
+                error.contains("ANTIPHON_SECRET") && (bad.is_empty() || !error.contains(bad)),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The receiving end.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::fence;
+use std::time::Instant;
+
+use super::crowd::own_processors;
+use super::memory::{RANKS, state};
+use super::ring::{Corrupt, Receiver};
+use super::shared::Shared;
+use super::watch::Watch;
+use super::{join, system};
+use crate::platform::patience::Patience;
+use crate::platform::{Event, Inbox, Loss, Rank, futex};
+
+/// Frames that are taken from one peer before the next has its turn.
+const TURN: usize = 32;
+/// Looks before the clock is read again.
+const LOOKS: u32 = 32;
+/// Sleeps before this process says again where it may run.
+const SLEEPS: u32 = 64;
+
+/// The receiving end of a process's seat.
+pub struct ShmInbox {
+    shared: Arc<Shared>,
+    incoming: Vec<Incoming>,
+    /// Ranks that were met, there or gone.
+    met: Vec<bool>,
+    changes: u32,
+    patience: Patience,
+    sleeps: u32,
+    watch: Watch,
+}
+
+struct Incoming {
+    rank: Rank,
+    receiver: Receiver,
+    /// How the peer was lost, once it is; told after the last of its frames.
+    loss: Option<Loss>,
+    /// Nothing more was there at the last look.
+    is_empty: bool,
+}
+
+impl ShmInbox {
+    pub(super) fn new(shared: Arc<Shared>, watch: Watch) -> io::Result<Self> {
+        let mut inbox = Self {
+            changes: shared.header().changes.load(SeqCst),
+            shared,
+            incoming: Vec::new(),
+            met: vec![false; RANKS as usize],
+            patience: Patience::default(),
+            sleeps: 0,
+            watch,
+        };
+        let (rank, size) = (inbox.shared.rank, inbox.shared.size);
+        inbox.met[rank as usize] = true;
+        for rank in 0..RANKS {
+            match inbox.shared.slot(rank).state.load(SeqCst) {
+                // Who was spawned and is gone again was never there for us.
+                state::LEFT | state::DEAD if rank >= size => inbox.met[rank as usize] = true,
+                state::FREE | state::TAKEN => {}
+                _ => inbox.meet(rank)?,
+            }
+        }
+        // Those that are gone already are found in the first turn.
+        inbox.changes = inbox.changes.wrapping_sub(1);
+        Ok(inbox)
+    }
+
+    fn meet(&mut self, rank: Rank) -> io::Result<()> {
+        if std::mem::replace(&mut self.met[rank as usize], true) {
+            return Ok(());
+        }
+        let slot = self.shared.slot(rank);
+        let receiver = self.shared.connect(rank)?;
+        let (pid, started) = (slot.pid.load(Relaxed), slot.started.load(Relaxed));
+        if pid != std::process::id() && !self.watch.add(rank, pid, started) {
+            join::note_end(&self.shared, rank);
+        }
+        self.incoming.push(Incoming {
+            rank,
+            receiver,
+            loss: None,
+            is_empty: false,
+        });
+        Ok(())
+    }
+
+    /// Slots have changed: who came, who went.
+    #[cold]
+    fn look_around(&mut self, events: &mut Vec<Event>) {
+        self.changes = self.shared.header().changes.load(SeqCst);
+        for rank in 0..self.shared.header().next_rank.load(Relaxed).min(RANKS) {
+            let state = self.shared.slot(rank).state.load(SeqCst);
+            if state < state::JOINED || rank == self.shared.rank {
+                continue;
+            }
+            if !self.met[rank as usize] {
+                events.push(Event::Joined {
+                    rank,
+                    name: self.shared.name(rank),
+                });
+                if let Err(error) = self.meet(rank) {
+                    let reason = system("map a ring", error).to_string();
+                    events.push(lost(rank, false, reason));
+                }
+            }
+            let reason = match state {
+                state::LEFT => "left the session",
+                state::DEAD => "its process ended",
+                _ => continue,
+            };
+            let known = self.incoming.iter_mut().find(|peer| peer.rank == rank);
+            if let Some(peer) = known.filter(|peer| peer.loss.is_none()) {
+                peer.loss = Some(Loss {
+                    is_certain: true,
+                    reason: reason.into(),
+                });
+            }
+        }
+    }
+
+    /// Takes what is there. True if that was something.
+    #[inline]
+    fn turn(&mut self, events: &mut Vec<Event>) -> bool {
+        let before = events.len();
+        if self.shared.header().changes.load(Relaxed) != self.changes {
+            self.look_around(events);
+        }
+        if self.shared.has_news.load(Relaxed) {
+            self.take_news(events);
+        }
+        if self.shared.backlogs.load(Relaxed) > 0 {
+            self.shared.go_on();
+        }
+        let mut is_over = false;
+        for peer in &mut self.incoming {
+            is_over |= !peer.take(&self.shared, events);
+        }
+        if is_over {
+            self.take_leave(events);
+        }
+        events.len() > before
+    }
+
+    #[cold]
+    fn take_news(&mut self, events: &mut Vec<Event>) {
+        self.shared.has_news.store(false, SeqCst);
+        let rooms = std::mem::take(&mut *self.shared.rooms.lock());
+        events.extend(rooms.into_iter().map(|to| Event::Room { to }));
+        for (rank, fault) in std::mem::take(&mut *self.shared.faults.lock()) {
+            if let Some(peer) = self.incoming.iter_mut().find(|peer| peer.rank == rank) {
+                peer.loss.get_or_insert(fault.into());
+            }
+        }
+    }
+
+    /// Those that are lost and whose frames are all taken.
+    #[cold]
+    fn take_leave(&mut self, events: &mut Vec<Event>) {
+        let shared = &self.shared;
+        self.incoming.retain_mut(|peer| {
+            let Some(loss) = peer.loss.take_if(|_| peer.is_empty) else {
+                return true;
+            };
+            shared.close(peer.rank);
+            events.push(Event::Lost {
+                rank: peer.rank,
+                loss,
+            });
+            false
+        });
+    }
+
+    /// Waits until something is there, spinning first where that is in nobody's way.
+    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        if self.shared.is_crowded() {
+            // A spin would keep the sender from running: nothing to learn from this wait.
+            self.sleep(until, events);
+            return;
+        }
+        let began = Instant::now();
+        let spin = self.patience.spin();
+        let mut now = began;
+        while now < began + spin && until.is_none_or(|until| now < until) {
+            for _ in 0..LOOKS {
+                if self.turn(events) || self.shared.woken.load(Relaxed) {
+                    self.patience.found();
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+            now = Instant::now();
+        }
+        self.sleep(until, events);
+        if until.is_none_or(|until| now < until) {
+            self.patience.slept(now - began, now.elapsed());
+        }
+    }
+
+    fn sleep(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        self.sleeps += 1;
+        if self.sleeps.is_multiple_of(SLEEPS) {
+            let slot = self.shared.slot(self.shared.rank);
+            for (word, processors) in slot.processors.iter().zip(own_processors()) {
+                word.store(processors, Relaxed);
+            }
+        }
+        let shared = Arc::clone(&self.shared);
+        let bell = &shared.slot(shared.rank).bell.asleep;
+        bell.store(1, SeqCst);
+        // Pairs with the fence of who rings.
+        fence(SeqCst);
+        if !self.turn(events) && !shared.woken.load(SeqCst) {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_none_or(|left| !left.is_zero()) {
+                futex::wait(bell, 1, left);
+            }
+        }
+        bell.store(0, SeqCst);
+    }
+}
+
+impl Incoming {
+    /// Takes what is there, up to a number. False if that was the last there will ever be.
+    #[inline]
+    fn take(&mut self, shared: &Shared, events: &mut Vec<Event>) -> bool {
+        self.is_empty = false;
+        for _ in 0..TURN {
+            match self.receiver.take() {
+                Ok(Some(frame)) => events.push(Event::Frame {
+                    from: self.rank,
+                    frame,
+                }),
+                Ok(None) => {
+                    self.is_empty = true;
+                    break;
+                }
+                Err(fault) => {
+                    self.is_empty = true;
+                    self.loss.get_or_insert(fault.into());
+                    return false;
+                }
+            }
+        }
+        if self.receiver.tell() {
+            shared.ring(self.rank);
+        }
+        self.loss.is_none() || !self.is_empty
+    }
+}
+
+impl From<Corrupt> for Loss {
+    fn from(Corrupt(what): Corrupt) -> Self {
+        Self {
+            is_certain: false,
+            reason: format!("wrote nonsense into shared memory: {what}"),
+        }
+    }
+}
+
+fn lost(rank: Rank, is_certain: bool, reason: String) -> Event {
+    Event::Lost {
+        rank,
+        loss: Loss { is_certain, reason },
+    }
+}
+
+impl Inbox for ShmInbox {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        if self.turn(events) {
+            return;
+        }
+        if !self.shared.woken.load(Acquire) && until.is_none_or(|until| Instant::now() < until) {
+            let before = events.len();
+            self.wait(until, events);
+            if events.len() == before {
+                self.turn(events);
+            }
+        }
+        // What else there is stays there.
+        if self.shared.woken.load(Relaxed) {
+            self.shared.woken.store(false, SeqCst);
+        }
+    }
+}

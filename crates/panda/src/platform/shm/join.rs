@@ -1,0 +1,170 @@
+//! Taking a seat.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::time::{Duration, Instant};
+
+use super::crowd::own_processors;
+use super::inbox::ShmInbox;
+use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
+use super::shared::Shared;
+use super::watch::{Watch, started_at};
+use super::{Shm, refused, system};
+use crate::platform::{JoinError, Platform, Rank, Seat, Secret, futex};
+
+/// How long peers are waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub fn join(seat: &Seat) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
+    let shared = Arc::new(open(seat)?);
+    take(&shared, &seat.name)?;
+    if seat.rank < seat.size {
+        wait_for_peers(&shared)?;
+    }
+    let ended = {
+        let shared = Arc::clone(&shared);
+        move |rank| note_end(&shared, rank)
+    };
+    let watch = Watch::new(ended).map_err(|e| system("start a thread", e))?;
+    let inbox = ShmInbox::new(Arc::clone(&shared), watch).map_err(|e| system("map a ring", e))?;
+    Ok((shared, inbox))
+}
+
+/// Ranks for processes that will be started.
+pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
+    let given = shared
+        .header()
+        .next_rank
+        .fetch_update(SeqCst, SeqCst, |next| {
+            next.checked_add(count).filter(|&end| end <= RANKS)
+        });
+    let first = given.map_err(|taken| {
+        refused(format!(
+            "{taken} of {RANKS} places have been given, so {count} more processes cannot join: begin a new session, or use tcp"
+        ))
+    })?;
+    let seat = |rank| Seat {
+        platform: Shm::NAME.into(),
+        rank,
+        size: shared.size,
+        name: format!("rank {rank}"),
+        meeting: shared.meeting.clone(),
+        secret: shared.secret,
+    };
+    Ok((first..first + count).map(seat).collect())
+}
+
+/// A peer's process has ended.
+pub fn note_end(shared: &Shared, rank: Rank) {
+    let state = &shared.slot(rank).state;
+    let _ = state.compare_exchange(state::JOINED, state::DEAD, SeqCst, Relaxed);
+    shared.announce();
+}
+
+fn open(seat: &Seat) -> Result<Shared, JoinError> {
+    let what = format!("open the session's memory {}", seat.meeting);
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .open(&seat.meeting)
+        .map_err(|e| system(&what, e))?;
+    let length = file.metadata().map_err(|e| system(&what, e))?.len();
+    if length != FILE {
+        return Err(refused(format!(
+            "{} is {length} bytes long, not {FILE}: it is no session of this version of Antiphon",
+            seat.meeting
+        )));
+    }
+    let common =
+        Map::new(file.as_fd(), 0, COMMON).map_err(|e| system("map the session's memory", e))?;
+    check(common.view(0), seat)?;
+    Ok(Shared::new(file, common, seat))
+}
+
+fn check(header: &Header, seat: &Seat) -> Result<(), JoinError> {
+    if header.magic.load(Acquire) != MAGIC {
+        return Err(refused(format!(
+            "{} is no session of this version of Antiphon",
+            seat.meeting
+        )));
+    }
+    let mut secret = [0; 16];
+    for (half, word) in secret.chunks_exact_mut(8).zip(&header.secret) {
+        half.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+    }
+    if !seat.secret.is_same(Secret(secret)) {
+        return Err(refused(
+            "the session at this place has another secret".into(),
+        ));
+    }
+    let size = header.size.load(Relaxed);
+    if seat.size != size || seat.rank >= header.next_rank.load(Relaxed).min(RANKS) {
+        return Err(refused(format!(
+            "rank {} of {} has no place in a session that began with {size} processes",
+            seat.rank, seat.size
+        )));
+    }
+    Ok(())
+}
+
+fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
+    let slot = shared.slot(shared.rank);
+    let taken = slot
+        .state
+        .compare_exchange(state::FREE, state::TAKEN, SeqCst, Relaxed);
+    if taken.is_err() {
+        return Err(refused(format!(
+            "rank {} has been in this session already: a process that comes later gets a new rank by spawning it",
+            shared.rank
+        )));
+    }
+    let pid = std::process::id();
+    slot.pid.store(pid, Relaxed);
+    slot.started.store(started_at(pid).unwrap_or(0), Relaxed);
+    let mut end = name.len().min(NAME);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut bytes = [0; NAME];
+    bytes[..end].copy_from_slice(&name.as_bytes()[..end]);
+    for (word, part) in slot.name.iter().zip(bytes.chunks_exact(8)) {
+        word.store(
+            u64::from_ne_bytes(part.try_into().expect("8 bytes")),
+            Relaxed,
+        );
+    }
+    slot.name_bytes.store(end as u32, Relaxed);
+    for (word, processors) in slot.processors.iter().zip(own_processors()) {
+        word.store(processors, Relaxed);
+    }
+    slot.state.store(state::JOINED, SeqCst);
+    shared.announce();
+    Ok(())
+}
+
+fn wait_for_peers(shared: &Shared) -> Result<(), JoinError> {
+    let until = Instant::now() + PATIENCE;
+    let changes = &shared.header().changes;
+    loop {
+        let seen = changes.load(SeqCst);
+        let is_missing = |&rank: &Rank| shared.slot(rank).state.load(SeqCst) < state::JOINED;
+        let missing: Vec<Rank> = (0..shared.size).filter(is_missing).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            // Nobody waits for us in vain after this.
+            shared.leave();
+            let names: Vec<String> = missing.iter().map(|rank| format!("rank {rank}")).collect();
+            return Err(JoinError::Missing {
+                platform: Shm::NAME,
+                waited_s: PATIENCE.as_secs(),
+                missing: names.join(", "),
+            });
+        }
+        futex::wait(changes, seen, Some(left));
+    }
+}

@@ -1,0 +1,88 @@
+//! `shm`: processes of one host, over shared memory.
+//!
+//! A ring for each ordered pair of processes (see [`ring`]) rather than one for each receiver: a sender that is killed amid a frame then holds up nobody, senders never
+//! contend, and whatever one writes, only its own ring is corrupt. Rings that are not used cost no memory. A receiver spins while there are processors for all who are
+//! awake, and otherwise sleeps on its bell, a futex that senders ring only if it is asleep. The end of a peer's process is heard of from the system at once.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use super::{Flow, JoinError, Platform, Rank, Seat};
+use crate::message::Message;
+use crate::protocol::group::Sequencer;
+use crate::protocol::link::Through;
+
+mod crowd;
+mod inbox;
+mod join;
+mod meeting;
+mod memory;
+mod peer;
+mod ring;
+mod shared;
+mod watch;
+
+pub use inbox::ShmInbox;
+pub use meeting::Meeting;
+
+use shared::Shared;
+
+/// A process's seat in a session over shared memory.
+pub struct Shm {
+    shared: Arc<Shared>,
+}
+
+impl Platform for Shm {
+    const NAME: &'static str = "shm";
+    const RELIABLE: bool = true;
+    const ORDERED: bool = false;
+    const LARGEST: usize = usize::MAX;
+    const SURVIVES: bool = true;
+
+    type Links = Through;
+    type Order = Sequencer;
+    type Inbox = ShmInbox;
+
+    fn join(seat: &Seat) -> Result<(Self, ShmInbox), JoinError> {
+        let (shared, inbox) = join::join(seat)?;
+        Ok((Self { shared }, inbox))
+    }
+
+    fn send(&self, to: Rank, frame: Message) -> Flow {
+        self.shared.send(to, frame)
+    }
+
+    fn wake(&self) {
+        self.shared.woken.store(true, SeqCst);
+        self.shared.ring(self.shared.rank);
+    }
+
+    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+        join::allot(&self.shared, count)
+    }
+}
+
+impl Drop for Shm {
+    fn drop(&mut self) {
+        self.shared.leave();
+    }
+}
+
+/// A failed system call.
+fn system(what: &str, source: std::io::Error) -> JoinError {
+    JoinError::System {
+        platform: Shm::NAME,
+        what: what.to_owned(),
+        source,
+    }
+}
+
+fn refused(why: String) -> JoinError {
+    JoinError::Refused {
+        platform: Shm::NAME,
+        why,
+    }
+}
+
+#[cfg(test)]
+mod tests;

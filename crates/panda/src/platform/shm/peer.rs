@@ -1,0 +1,137 @@
+//! The way to one peer.
+
+use parking_lot::Mutex;
+
+use super::ring::{Corrupt, Sender};
+use crate::message::Message;
+use crate::platform::Flow;
+
+/// Bytes that may wait for a peer before it is called congested, and to which they must fall before it no longer is.
+const HIGH: usize = 1 << 20;
+const LOW: usize = HIGH / 2;
+/// Looks for room without finding any before a sender gives up waiting for it: longer than a receiver takes to wake.
+const LOOKS: u32 = 2000;
+/// Times that a sender finds room before it gives up all the same, so that no call lasts long.
+const TURNS: u32 = 256;
+
+/// What a peer is sent.
+pub struct Outgoing {
+    way: Mutex<Way>,
+}
+
+struct Way {
+    /// `None` once the peer is gone.
+    sender: Option<Sender>,
+    has_backlog: bool,
+    is_congested: bool,
+}
+
+/// How a call left a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    pub flow: Flow,
+    /// It was congested and has room now.
+    pub has_room: bool,
+    /// 1 if something waits now and did not before, −1 the other way round.
+    pub backlogs: isize,
+}
+
+impl Outgoing {
+    pub fn new(sender: Sender) -> Self {
+        Self {
+            way: Mutex::new(Way {
+                sender: Some(sender),
+                has_backlog: false,
+                is_congested: false,
+            }),
+        }
+    }
+
+    /// Sends a frame. Waits for room shortly if `may_spin`; `ring` wakes the peer if it sleeps.
+    pub fn send(
+        &self,
+        frame: Message,
+        may_spin: impl FnOnce() -> bool,
+        ring: impl Fn(),
+    ) -> Result<Left, Corrupt> {
+        let mut way = self.way.lock();
+        let Some(sender) = &mut way.sender else {
+            return Ok(way.left());
+        };
+        sender.send(frame)?;
+        ring();
+        if !sender.is_idle() {
+            if may_spin() {
+                sender.spin_through(&ring)?;
+            }
+            sender.settle(&ring)?;
+        }
+        Ok(way.left())
+    }
+
+    /// Sends what waits, as far as there is room.
+    pub fn go_on(&self, ring: impl Fn()) -> Result<Left, Corrupt> {
+        let mut way = self.way.lock();
+        if let Some(sender) = way.sender.as_mut().filter(|sender| !sender.is_idle()) {
+            sender.settle(&ring)?;
+        }
+        Ok(way.left())
+    }
+
+    /// The peer is gone: what waits for it is let go of.
+    pub fn close(&self) -> Left {
+        let mut way = self.way.lock();
+        way.sender = None;
+        way.left()
+    }
+}
+
+impl Way {
+    fn left(&mut self) -> Left {
+        let waiting = self.sender.as_ref().map_or(0, Sender::waiting_bytes);
+        let has_backlog = self.sender.as_ref().is_some_and(|s| !s.is_idle());
+        let backlogs = isize::from(has_backlog) - isize::from(self.has_backlog);
+        self.has_backlog = has_backlog;
+        let was_congested = self.is_congested;
+        self.is_congested = waiting > if was_congested { LOW } else { HIGH };
+        Left {
+            flow: if self.is_congested {
+                Flow::Congested
+            } else {
+                Flow::Free
+            },
+            has_room: was_congested && !self.is_congested,
+            backlogs,
+        }
+    }
+}
+
+impl Sender {
+    /// Goes on while the receiver makes room.
+    fn spin_through(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
+        let (mut looks, mut turns) = (0, 0);
+        while !self.is_idle() && looks < LOOKS && turns < TURNS {
+            if self.advance()? {
+                ring();
+                looks = 0;
+                turns += 1;
+            } else {
+                looks += 1;
+                std::hint::spin_loop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on until there is no room, and asks for the bell if something is left then.
+    fn settle(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
+        loop {
+            if self.advance()? {
+                ring();
+            }
+            if self.is_idle() || !self.wait_for_room()? {
+                return Ok(());
+            }
+        }
+    }
+}

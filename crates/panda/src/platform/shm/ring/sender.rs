@@ -1,0 +1,201 @@
+//! The sending end of a ring.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::fence;
+
+use super::super::memory::{CELLS, CellHead, Counters, Map, STREAM};
+use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, STEP, cell_at, lap, run};
+use crate::message::Message;
+
+/// Puts frames in; keeps those for which there is no room.
+pub struct Sender {
+    map: Map,
+    /// The next cell, and how many the receiver was known to have taken.
+    cell: u64,
+    cells_taken: u64,
+    /// Bytes put into the stream, and how many the receiver was known to have taken.
+    stream: u64,
+    stream_taken: u64,
+    /// The frame that is being put into the stream, and how much of it is in.
+    current: Option<(Message, usize)>,
+    waiting: VecDeque<Message>,
+    waiting_bytes: usize,
+}
+
+impl Sender {
+    pub fn new(map: Map) -> Self {
+        Self {
+            map,
+            cell: 0,
+            cells_taken: 0,
+            stream: 0,
+            stream_taken: 0,
+            current: None,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Puts a frame in behind those that wait, as far as there is room.
+    ///
+    /// # Errors
+    /// The receiver's counters are wrong.
+    pub fn send(&mut self, frame: Message) -> Result<(), Corrupt> {
+        if self.is_idle() && frame.len() <= INLINE && self.has_cell()? {
+            self.put_inline(&frame);
+            return Ok(());
+        }
+        self.waiting_bytes += frame.len();
+        self.waiting.push_back(frame);
+        self.go_on()
+    }
+
+    /// Puts in what waits, as far as there is room.
+    ///
+    /// # Errors
+    /// The receiver's counters are wrong.
+    pub fn go_on(&mut self) -> Result<(), Corrupt> {
+        loop {
+            if let Some((frame, done)) = self.current.take() {
+                let done = self.put(&frame, done)?;
+                if done < frame.len() {
+                    self.current = Some((frame, done));
+                    break;
+                }
+                self.waiting_bytes -= frame.len();
+                self.stream = self.stream.next_multiple_of(ALIGN);
+                continue;
+            }
+            if self.waiting.is_empty() || !self.has_cell()? {
+                break;
+            }
+            let Some(frame) = self.waiting.pop_front() else {
+                break;
+            };
+            if frame.len() <= INLINE {
+                self.waiting_bytes -= frame.len();
+                self.put_inline(&frame);
+            } else {
+                self.announce(frame.len());
+                self.current = Some((frame, 0));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same. True if anything was put in.
+    ///
+    /// # Errors
+    /// The receiver's counters are wrong.
+    pub fn advance(&mut self) -> Result<bool, Corrupt> {
+        let before = (self.cell, self.stream);
+        self.go_on()?;
+        Ok((self.cell, self.stream) != before)
+    }
+
+    /// Whether everything is in the ring.
+    pub fn is_idle(&self) -> bool {
+        self.current.is_none() && self.waiting.is_empty()
+    }
+
+    /// Bytes that wait.
+    pub fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
+    }
+
+    /// Asks the receiver to ring when it makes room. True if there is room already.
+    ///
+    /// # Errors
+    /// The receiver's counters are wrong.
+    pub fn wait_for_room(&mut self) -> Result<bool, Corrupt> {
+        self.counters().starved.is.store(1, Relaxed);
+        fence(SeqCst);
+        match self.current {
+            Some(_) => Ok(self.room()? > 0),
+            None => self.has_cell(),
+        }
+    }
+
+    fn counters(&self) -> &Counters {
+        self.map.view(0)
+    }
+
+    fn has_cell(&mut self) -> Result<bool, Corrupt> {
+        if self.cell - self.cells_taken < CELLS {
+            return Ok(true);
+        }
+        let taken = self.counters().taken.cells.load(Acquire);
+        if taken < self.cells_taken || taken > self.cell {
+            return Err(Corrupt(format!(
+                "it claims to have taken {taken} of {} frames",
+                self.cell
+            )));
+        }
+        self.cells_taken = taken;
+        Ok(self.cell - taken < CELLS)
+    }
+
+    /// Room in the stream.
+    fn room(&mut self) -> Result<u64, Corrupt> {
+        let room = STREAM.saturating_sub(self.stream - self.stream_taken);
+        if room >= STEP {
+            return Ok(room);
+        }
+        let taken = self.counters().taken.stream.load(Acquire);
+        if taken < self.stream_taken || taken > self.stream {
+            return Err(Corrupt(format!(
+                "it claims to have taken {taken} of {} bytes",
+                self.stream
+            )));
+        }
+        self.stream_taken = taken;
+        Ok(STREAM.saturating_sub(self.stream - taken))
+    }
+
+    fn put_inline(&mut self, frame: &Message) {
+        let at = cell_at(self.cell);
+        let mut end = at + CELL_HEAD;
+        for slice in frame.slices() {
+            self.map.write(end, slice);
+            end += slice.len();
+        }
+        self.publish_cell(frame.len() as u32);
+    }
+
+    fn announce(&mut self, length: usize) {
+        let at = cell_at(self.cell) + CELL_HEAD;
+        self.map.write(at, &(length as u64).to_ne_bytes());
+        self.publish_cell(IN_STREAM);
+    }
+
+    fn publish_cell(&mut self, length: u32) {
+        let head: &CellHead = self.map.view(cell_at(self.cell));
+        head.length.store(length, Relaxed);
+        head.lap.store(lap(self.cell), Release);
+        self.cell += 1;
+    }
+
+    /// Puts more of a frame into the stream; how much of it is in then.
+    fn put(&mut self, frame: &Message, done: usize) -> Result<usize, Corrupt> {
+        let mut end = done;
+        let mut skip = done;
+        for slice in frame.slices() {
+            let mut rest = &slice[skip.min(slice.len())..];
+            skip = skip.saturating_sub(slice.len());
+            while !rest.is_empty() {
+                let room = self.room()?;
+                if room == 0 {
+                    return Ok(end);
+                }
+                let (at, length) = run(self.stream, room.min(STEP).min(rest.len() as u64));
+                self.map.write(at, &rest[..length]);
+                rest = &rest[length..];
+                end += length;
+                self.stream += length as u64;
+                self.counters().sent.stream.store(self.stream, Release);
+            }
+        }
+        Ok(end)
+    }
+}

@@ -1,0 +1,115 @@
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering::Relaxed;
+
+use proptest::prelude::*;
+
+use super::super::meeting::Meeting;
+use super::super::memory::{CellHead, Counters, Map, RING, ring_at};
+use super::*;
+use crate::message::Message;
+use crate::platform::Secret;
+
+fn map() -> (Map, Map) {
+    let seat = Meeting::new(2, Secret([1; 16])).expect("a file");
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(seat.seat(0).meeting)
+        .expect("it is there while it is held");
+    let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
+    (map(), map())
+}
+
+fn ring() -> (Sender, Receiver) {
+    let (a, b) = map();
+    (Sender::new(a), Receiver::new(b))
+}
+
+fn frame(length: usize, mark: u8) -> Message {
+    let bytes: Vec<u8> = (0..length)
+        .map(|i| (i as u8).wrapping_mul(31) ^ mark)
+        .collect();
+    let mut message = Message::from(bytes[length / 3..].to_vec());
+    message.push(&bytes[length / 5..length / 3]);
+    message.push(&bytes[..length / 5]);
+    message
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn frames_of_any_length_come_whole_and_in_order(
+        lengths in proptest::collection::vec(prop_oneof![0..300_usize, 0..70_000_usize, Just(600_000)], 1..40),
+        eagerness in 1..8_usize,
+    ) {
+        let (mut sender, mut receiver) = ring();
+        let mut taken = Vec::new();
+        for (i, &length) in lengths.iter().enumerate() {
+            sender.send(frame(length, i as u8)).unwrap();
+            if i % eagerness == 0 {
+                taken.extend(receiver.take().unwrap());
+                receiver.tell();
+            }
+        }
+        while taken.len() < lengths.len() {
+            taken.extend(receiver.take().unwrap());
+            receiver.tell();
+            sender.go_on().unwrap();
+        }
+        prop_assert!(sender.is_idle() && sender.waiting_bytes() == 0);
+        prop_assert!(receiver.take().unwrap().is_none());
+        for (i, (taken, &length)) in taken.iter().zip(&lengths).enumerate() {
+            prop_assert!(taken.to_bytes() == frame(length, i as u8).to_bytes(), "frame {} of {} bytes", i, length);
+        }
+    }
+
+    #[test]
+    fn whatever_stands_in_a_ring_is_a_frame_or_corrupt(noise in proptest::collection::vec(any::<u8>(), 4096), sent in any::<u64>()) {
+        let (a, b) = map();
+        for lap in 0..4 {
+            a.write(CELLS_AT + lap * 4096, &noise);
+        }
+        for cell in 0..CELLS {
+            let head: &CellHead = a.view(cell_at(cell));
+            head.lap.store(lap(cell), Relaxed);
+            if cell % 2 == 0 {
+                head.length.store(if cell % 4 == 0 { 12 } else { IN_STREAM }, Relaxed);
+            }
+        }
+        a.view::<Counters>(0).sent.stream.store(sent, Relaxed);
+        let mut receiver = Receiver::new(b);
+        for _ in 0..=CELLS {
+            if !matches!(receiver.take(), Ok(Some(_))) {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_a_receiver_claims_is_room_or_corrupt(cells in any::<u64>(), stream in any::<u64>()) {
+        let (a, b) = map();
+        let mut sender = Sender::new(a);
+        let counters: &Counters = b.view(0);
+        counters.taken.cells.store(cells, Relaxed);
+        counters.taken.stream.store(stream, Relaxed);
+        for length in [10, 400_000, 10] {
+            if sender.send(frame(length, 0)).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sender_without_room_is_told_of_room() {
+    let (mut sender, mut receiver) = ring();
+    for i in 0..CELLS + 1 {
+        sender.send(frame(8, i as u8)).unwrap();
+    }
+    assert!(!sender.is_idle() && !sender.wait_for_room().unwrap());
+    assert!(receiver.take().unwrap().is_some());
+    assert!(receiver.tell(), "the sender waits");
+    assert!(!receiver.tell(), "it is told once");
+    sender.go_on().unwrap();
+    assert!(sender.is_idle());
+}

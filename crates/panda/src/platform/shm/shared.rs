@@ -1,0 +1,187 @@
+//! What the threads of one process share.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicIsize, fence};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::crowd::is_crowded;
+use super::memory::{Header, Map, NAME, RANKS, RING, SLOTS_AT, Slot, ring_at, state};
+use super::peer::{Left, Outgoing};
+use super::ring::{Corrupt, Receiver, Sender};
+use crate::message::Message;
+use crate::platform::{Flow, Rank, Secret};
+
+/// How long a process that leaves waits for its last frames to be taken.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+pub struct Shared {
+    pub file: File,
+    pub common: Map,
+    pub rank: Rank,
+    pub size: u32,
+    pub secret: Secret,
+    pub meeting: String,
+    outgoing: Box<[OnceLock<Outgoing>]>,
+    pub woken: AtomicBool,
+    /// Peers for whom something waits.
+    pub backlogs: AtomicIsize,
+    /// Peers whose counters are wrong, and what is wrong; for the inbox to tell.
+    pub faults: Mutex<Vec<(Rank, Corrupt)>>,
+    /// Peers that have room again; for the inbox to tell.
+    pub rooms: Mutex<Vec<Rank>>,
+    /// Either of the two holds something.
+    pub has_news: AtomicBool,
+}
+
+impl Shared {
+    pub fn new(file: File, common: Map, seat: &crate::platform::Seat) -> Self {
+        Self {
+            file,
+            common,
+            rank: seat.rank,
+            size: seat.size,
+            secret: seat.secret,
+            meeting: seat.meeting.clone(),
+            outgoing: (0..RANKS).map(|_| OnceLock::new()).collect(),
+            woken: AtomicBool::new(false),
+            backlogs: AtomicIsize::new(0),
+            faults: Mutex::default(),
+            rooms: Mutex::default(),
+            has_news: AtomicBool::new(false),
+        }
+    }
+
+    pub fn header(&self) -> &Header {
+        self.common.view(0)
+    }
+
+    pub fn slot(&self, rank: Rank) -> &Slot {
+        assert!(rank < RANKS);
+        self.common
+            .view(SLOTS_AT + rank as usize * size_of::<Slot>())
+    }
+
+    /// The name that a process gave itself.
+    pub fn name(&self, rank: Rank) -> String {
+        let slot = self.slot(rank);
+        let words = slot
+            .name
+            .iter()
+            .map(|word| word.load(Relaxed).to_ne_bytes());
+        let bytes: Vec<u8> = words.flatten().collect();
+        let length = (slot.name_bytes.load(Relaxed) as usize).min(NAME);
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    /// Maps the rings to and from a peer.
+    pub fn connect(&self, rank: Rank) -> io::Result<Receiver> {
+        let map = |from, to| Map::new(self.file.as_fd(), ring_at(from, to), RING);
+        let receiver = Receiver::new(map(rank, self.rank)?);
+        let sender = Sender::new(map(self.rank, rank)?);
+        // A rank is connected once: it is not given twice.
+        let _ = self.outgoing[rank as usize].set(Outgoing::new(sender));
+        Ok(receiver)
+    }
+
+    pub fn outgoing(&self, rank: Rank) -> Option<&Outgoing> {
+        self.outgoing.get(rank as usize)?.get()
+    }
+
+    /// Those that this process is connected with.
+    pub fn connected(&self) -> impl Iterator<Item = (Rank, &Outgoing)> {
+        let known = self.header().next_rank.load(Relaxed).min(RANKS);
+        (0..known).filter_map(|rank| Some((rank, self.outgoing(rank)?)))
+    }
+
+    /// Wakes a process if it sleeps.
+    #[inline]
+    pub fn ring(&self, rank: Rank) {
+        let bell = &self.slot(rank).bell.asleep;
+        // Pairs with the fence of who goes to sleep: either it sees what was sent, or we see that it sleeps.
+        fence(SeqCst);
+        if bell.load(Relaxed) != 0 && bell.swap(0, SeqCst) != 0 {
+            super::super::futex::wake(bell, 1);
+        }
+    }
+
+    /// Tells everybody that slots have changed.
+    pub fn announce(&self) {
+        let header = self.header();
+        header.changes.fetch_add(1, SeqCst);
+        super::super::futex::wake(&header.changes, i32::MAX as u32);
+        let known = header.next_rank.load(Relaxed).min(RANKS);
+        (0..known)
+            .filter(|&rank| self.slot(rank).state.load(Acquire) == state::JOINED)
+            .for_each(|rank| self.ring(rank));
+    }
+
+    pub fn send(&self, to: Rank, frame: Message) -> Flow {
+        let Some(outgoing) = self.outgoing(to) else {
+            return Flow::Free;
+        };
+        let left = outgoing.send(frame, || !self.is_crowded(), || self.ring(to));
+        self.settle(to, outgoing, left)
+    }
+
+    /// Sends more of what waits.
+    pub fn go_on(&self) {
+        for (rank, outgoing) in self.connected() {
+            let left = outgoing.go_on(|| self.ring(rank));
+            self.settle(rank, outgoing, left);
+        }
+    }
+
+    /// A peer is gone: nothing more is sent to it.
+    pub fn close(&self, rank: Rank) {
+        if let Some(outgoing) = self.outgoing(rank) {
+            self.settle(rank, outgoing, Ok(outgoing.close()));
+        }
+    }
+
+    /// Whether spinning would keep somebody from running.
+    pub fn is_crowded(&self) -> bool {
+        let own = self.slot(self.rank);
+        let processors = std::array::from_fn(|i| own.processors[i].load(Relaxed));
+        let peers = self.connected().map(|(rank, _)| self.slot(rank));
+        let there = peers.filter(|slot| slot.state.load(Relaxed) == state::JOINED);
+        is_crowded(processors, there.chain([own]))
+    }
+
+    /// Sends what waits and gives the seat up.
+    pub fn leave(&self) {
+        let until = Instant::now() + FAREWELL;
+        while self.backlogs.load(Relaxed) > 0 && Instant::now() < until {
+            self.go_on();
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        self.slot(self.rank).state.store(state::LEFT, SeqCst);
+        self.announce();
+    }
+
+    fn settle(&self, rank: Rank, outgoing: &Outgoing, left: Result<Left, Corrupt>) -> Flow {
+        let left = left.unwrap_or_else(|fault| {
+            self.faults.lock().push((rank, fault));
+            self.tell();
+            outgoing.close()
+        });
+        if left.backlogs != 0 {
+            self.backlogs.fetch_add(left.backlogs, Relaxed);
+        }
+        if left.has_room {
+            self.rooms.lock().push(rank);
+            self.tell();
+        }
+        left.flow
+    }
+
+    fn tell(&self) {
+        self.has_news.store(true, Release);
+        self.ring(self.rank);
+    }
+}

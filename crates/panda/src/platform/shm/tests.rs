@@ -1,0 +1,167 @@
+use std::sync::atomic::AtomicU32;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::*;
+use crate::platform::{Event, Inbox, Secret};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn session(size: u32) -> (Meeting, Vec<(Shm, ShmInbox)>) {
+    let meeting = Meeting::new(size, Secret([7; 16])).expect("shared memory");
+    let joining: Vec<_> = (0..size)
+        .map(|rank| meeting.seat(rank))
+        .map(|seat| std::thread::spawn(move || Shm::join(&seat).expect("joined")))
+        .collect();
+    let members = joining.into_iter().map(|j| j.join().expect("no panic"));
+    let members = members.collect();
+    (meeting, members)
+}
+
+/// Receives until something passes `wanted`; what comes with it and behind it is for the next call.
+fn until<T>(
+    inbox: &mut ShmInbox,
+    events: &mut Vec<Event>,
+    mut wanted: impl FnMut(Event) -> Option<T>,
+) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        while !events.is_empty() {
+            if let Some(found) = wanted(events.remove(0)) {
+                return found;
+            }
+        }
+        assert!(Instant::now() < end, "it did not come");
+        inbox.receive(Some(end), events);
+    }
+}
+
+fn frame_of(event: Event) -> Option<(Rank, Message)> {
+    match event {
+        Event::Frame { from, frame } => Some((from, frame)),
+        _ => None,
+    }
+}
+
+#[test]
+fn frames_longer_than_the_ring_cross_each_other() {
+    let (_meeting, members) = session(3);
+    let served = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for (rank, (shm, mut inbox)) in (0..3).zip(members) {
+            let served = &served;
+            scope.spawn(move || {
+                let payload = Bytes::from(vec![rank as u8; 3 << 20]);
+                for to in (0..3).filter(|&to| to != rank) {
+                    for _ in 0..3 {
+                        let _ = shm.send(to, Message::from(payload.clone()));
+                    }
+                }
+                let mut events = Vec::new();
+                for _ in 0..6 {
+                    let (from, frame) = until(&mut inbox, &mut events, frame_of);
+                    assert!(frame.to_bytes() == vec![from as u8; 3 << 20]);
+                }
+                // Its own frames go out while it waits.
+                served.fetch_add(1, SeqCst);
+                while served.load(SeqCst) < 3 {
+                    inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_was_sent_before_leaving_arrives_before_the_loss() {
+    let (_meeting, mut members) = session(2);
+    let (shm, inbox) = members.pop().expect("two members");
+    let mut frames = 0;
+    let leaving = std::thread::spawn(move || {
+        for _ in 0..100 {
+            let _ = shm.send(0, Message::from(vec![1; 20_000]));
+        }
+        drop((shm, inbox));
+    });
+    let loss = until(&mut members[0].1, &mut Vec::new(), |event| match event {
+        Event::Lost { rank: 1, loss } => Some(loss),
+        Event::Frame { .. } => {
+            frames += 1;
+            None
+        }
+        other => panic!("{other:?}"),
+    });
+    leaving.join().expect("no panic");
+    assert_eq!(frames, 100);
+    assert!(
+        loss.is_certain && loss.reason == "left the session",
+        "{loss:?}"
+    );
+}
+
+#[test]
+fn a_wake_ends_a_wait_and_a_spawned_process_is_met() {
+    let (_meeting, mut members) = session(2);
+    let (shm, inbox) = &mut members[0];
+    std::thread::scope(|scope| {
+        scope.spawn(|| shm.wake());
+        inbox.receive(None, &mut Vec::new());
+    });
+    let seat = shm.allot(1).expect("room").pop().expect("one seat");
+    assert_eq!((seat.rank, seat.size), (2, 2));
+    let (third, mut thirds_inbox) = Shm::join(&seat).expect("joined");
+    third.send(0, Message::from(b"here".as_slice()));
+    let mut met = false;
+    let (from, frame) = until(inbox, &mut Vec::new(), |event| {
+        met |= matches!(&event, Event::Joined { rank: 2, name } if name == "rank 2");
+        frame_of(event)
+    });
+    assert!(met && from == 2 && frame == Message::from(b"here".as_slice()));
+    shm.send(2, Message::from(b"welcome".as_slice()));
+    assert_eq!(until(&mut thirds_inbox, &mut Vec::new(), frame_of).0, 0);
+}
+
+#[test]
+fn strangers_and_seconds_are_refused() {
+    let (meeting, _members) = session(1);
+    let refusal = |seat: Seat| Shm::join(&seat).err().expect("refused").to_string();
+    assert!(refusal(meeting.seat(0)).contains("rank 0 has been in this session"));
+    let stranger = Seat {
+        secret: Secret([8; 16]),
+        ..meeting.seat(0)
+    };
+    assert!(refusal(stranger).contains("another secret"));
+    let nowhere = Seat {
+        meeting: "/proc/self/status".into(),
+        ..meeting.seat(0)
+    };
+    assert!(refusal(nowhere).contains("/proc/self/status"));
+    assert!(Meeting::new(257, Secret([0; 16])).is_err());
+}
+
+#[test]
+fn nonsense_in_a_ring_loses_its_sender_only() {
+    let (meeting, mut members) = session(3);
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(meeting.seat(0).meeting)
+        .expect("there");
+    let ring = memory::Map::new(
+        std::os::fd::AsFd::as_fd(&file),
+        memory::ring_at(1, 0),
+        memory::RING,
+    )
+    .expect("mapped");
+    let head: &memory::CellHead = ring.view(memory::CELLS_AT);
+    head.length.store(u32::MAX - 1, SeqCst);
+    head.lap.store(1, SeqCst);
+    let loss = until(&mut members[0].1, &mut Vec::new(), |event| match event {
+        Event::Lost { rank: 1, loss } => Some(loss),
+        _ => None,
+    });
+    assert!(loss.reason.contains("4294967294 bytes"), "{loss:?}");
+    members[2].0.send(0, Message::from(vec![1]));
+    assert_eq!(until(&mut members[0].1, &mut Vec::new(), frame_of).0, 2);
+}

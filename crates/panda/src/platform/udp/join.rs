@@ -1,0 +1,280 @@
+//! Taking a seat.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::RwLock;
+use rustix::event::{EventfdFlags, eventfd};
+use socket2::{Domain, Socket, Type};
+
+use super::faults::{Faults, Weather};
+use super::inbox::UdpInbox;
+use super::shared::Shared;
+use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
+use super::{Udp, refused, system};
+use crate::platform::{JoinError, Platform, Rank, Seat};
+
+/// How long peers are waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the meeting is waited for by a process that is already there, and peers by one that comes later.
+const ANSWER: Duration = Duration::from_secs(5);
+/// Between two questions at first; doubles up to the second.
+const ASK_FIRST: Duration = Duration::from_millis(2);
+const ASK_LAST: Duration = Duration::from_millis(100);
+/// Bytes that the system may keep for us. It keeps fewer if it is set so.
+const BUFFER: usize = 4 << 20;
+
+pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
+    let (meeting_at, faults) = read_meeting(seat)?;
+    let socket = open(meeting_at).map_err(|e| system("open a UDP socket", e))?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let birth = now.unwrap_or_default().as_nanos() as u64;
+    let mut name = seat.name.clone();
+    while name.len() > NAME {
+        name.pop();
+    }
+    let host = Host {
+        socket: &socket,
+        seat,
+        meeting_at,
+    };
+    let places = host.meet(birth, &name)?;
+    let is_late = seat.rank >= seat.size;
+    if is_late {
+        host.knock(birth, &name, &places)?;
+    }
+    socket
+        .set_read_timeout(None)
+        .and_then(|()| socket.set_nonblocking(true))
+        .map_err(|e| system("set up a UDP socket", e))?;
+    let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+        .map_err(|e| system("make an event", e.into()))?;
+    let shared = Arc::new(Shared {
+        socket,
+        rank: seat.rank,
+        size: seat.size,
+        birth,
+        secret: seat.secret,
+        meeting: seat.meeting.clone(),
+        meeting_at,
+        places: RwLock::new(places),
+        asleep: AtomicBool::new(false),
+        woken: AtomicBool::new(false),
+        bell,
+    });
+    let weather = faults.map(|faults| Weather::new(faults, seat.rank));
+    Ok((Arc::clone(&shared), UdpInbox::new(shared, weather)))
+}
+
+/// Ranks for processes that will be started.
+pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
+    // A socket of its own: the other one's datagrams are the inbox's.
+    let socket = open(shared.meeting_at).map_err(|e| system("open a UDP socket", e))?;
+    let seat = |rank| Seat {
+        platform: Udp::NAME.into(),
+        rank,
+        size: shared.size,
+        name: format!("rank {rank}"),
+        meeting: shared.meeting.clone(),
+        secret: shared.secret,
+    };
+    let own = seat(shared.rank);
+    let host = Host {
+        socket: &socket,
+        seat: &own,
+        meeting_at: shared.meeting_at,
+    };
+    let mut question = [0; 8];
+    getrandom::fill(&mut question)
+        .map_err(|e| system("draw a random number", io::Error::other(e.to_string())))?;
+    let question = u64::from_le_bytes(question);
+    let ask = Note::Allot { question, count };
+    let answer = host.ask(
+        ANSWER,
+        || vec![(MEETING, shared.meeting_at, ask.clone())],
+        |from, note, _| match note {
+            Note::Allotted { question: q, first } if from == MEETING && q == question => {
+                Some(first)
+            }
+            _ => None,
+        },
+    )?;
+    match answer {
+        Some(Some(first)) => Ok((first..first + count).map(seat).collect()),
+        Some(None) => Err(refused(format!(
+            "{count} more processes are more than a session can have: begin a new one"
+        ))),
+        None => Err(refused(format!(
+            "the meeting at {} does not answer: does `antiphon launch` still run?",
+            shared.meeting_at
+        ))),
+    }
+}
+
+/// `ADDRESS:PORT`, and behind a space what the network does.
+fn read_meeting(seat: &Seat) -> Result<(SocketAddr, Option<Faults>), JoinError> {
+    let (address, faults) = match seat.meeting.split_once(' ') {
+        None => (seat.meeting.as_str(), None),
+        Some((address, faults)) => {
+            let faults = faults.parse().map_err(|e| refused(format!("{e}")))?;
+            (address, Some(faults))
+        }
+    };
+    let address = address.parse().map_err(|_| {
+        refused(format!(
+            "`{address}` is no address of a meeting: `antiphon launch` gives ADDRESS:PORT"
+        ))
+    })?;
+    Ok((address, faults))
+}
+
+/// A socket that reaches the meeting: on the loopback if that is there, else anywhere.
+fn open(meeting_at: SocketAddr) -> io::Result<UdpSocket> {
+    let own: IpAddr = match meeting_at.ip() {
+        ip if ip.is_loopback() => ip,
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = Socket::new(Domain::for_address(meeting_at), Type::DGRAM, None)?;
+    // As much as the system gives; less is slower and no worse.
+    let _ = socket.set_recv_buffer_size(BUFFER);
+    let _ = socket.set_send_buffer_size(BUFFER);
+    socket.bind(&SocketAddr::new(own, 0).into())?;
+    Ok(socket.into())
+}
+
+/// A process that asks its way in.
+struct Host<'a> {
+    socket: &'a UdpSocket,
+    seat: &'a Seat,
+    meeting_at: SocketAddr,
+}
+
+impl Host<'_> {
+    /// Learns where everybody is.
+    fn meet(&self, birth: u64, name: &str) -> Result<BTreeMap<Rank, Place>, JoinError> {
+        let Seat { rank, size, .. } = *self.seat;
+        let places = std::cell::RefCell::new(BTreeMap::new());
+        let next = std::cell::Cell::new(0);
+        let here = || Note::Here {
+            birth,
+            name: name.to_owned(),
+            next: next.get(),
+        };
+        let learn = |from, note, address| {
+            let Note::Known {
+                next: first,
+                given,
+                places: some,
+            } = note
+            else {
+                return None;
+            };
+            if from != MEETING || first != next.get() {
+                return None;
+            }
+            let mut at = first;
+            for place in some {
+                if place.is_none() && at < size {
+                    break; // ask again from here on
+                }
+                places.borrow_mut().extend(place.map(|place| (at, place)));
+                at += 1;
+            }
+            let is_progress = at > first;
+            next.set(at);
+            if at >= given {
+                return Some(());
+            }
+            if is_progress {
+                let ask = wire::note(self.seat.secret, rank, MEETING, &here());
+                let _ = self.socket.send_to(&ask, address);
+            }
+            None
+        };
+        let all = self.ask(PATIENCE, || vec![(MEETING, self.meeting_at, here())], learn)?;
+        let mut places = places.into_inner();
+        if all.is_none() {
+            let missing = (0..size).filter(|rank| !places.contains_key(rank));
+            let missing: Vec<String> = missing.map(|rank| format!("rank {rank}")).collect();
+            return Err(JoinError::Missing {
+                platform: Udp::NAME,
+                waited_s: PATIENCE.as_secs(),
+                missing: missing.join(", "),
+            });
+        }
+        places.remove(&rank);
+        Ok(places)
+    }
+
+    /// Tells those that are there that it has come. Who does not answer is left to be found lost.
+    fn knock(
+        &self,
+        birth: u64,
+        name: &str,
+        places: &BTreeMap<Rank, Place>,
+    ) -> Result<(), JoinError> {
+        let silent: BTreeSet<Rank> = places.keys().copied().collect();
+        let silent = std::cell::RefCell::new(silent);
+        if silent.borrow().is_empty() {
+            return Ok(());
+        }
+        let knocks = || {
+            let knock = Note::Knock {
+                birth,
+                name: name.to_owned(),
+            };
+            let silent = silent.borrow();
+            let to = silent.iter().map(|rank| (*rank, places[rank].address));
+            to.map(|(rank, at)| (rank, at, knock.clone())).collect()
+        };
+        self.ask(ANSWER, knocks, |from, note, _| {
+            let mut silent = silent.borrow_mut();
+            (note == Note::Welcome && silent.remove(&from) && silent.is_empty()).then_some(())
+        })?;
+        Ok(())
+    }
+
+    /// Asks until there is an answer, or too much time has passed.
+    fn ask<T>(
+        &self,
+        patience: Duration,
+        questions: impl Fn() -> Vec<(Rank, SocketAddr, Note)>,
+        mut answer: impl FnMut(Rank, Note, SocketAddr) -> Option<T>,
+    ) -> Result<Option<T>, JoinError> {
+        let failed = |e| system("ask the session's meeting", e);
+        let end = Instant::now() + patience;
+        let mut pause = ASK_FIRST;
+        let mut space = [0; DATAGRAM];
+        while Instant::now() < end {
+            for (to, at, note) in questions() {
+                let datagram = wire::note(self.seat.secret, self.seat.rank, to, &note);
+                // What cannot be sent now is asked again.
+                let _ = self.socket.send_to(&datagram, at);
+            }
+            let until = Instant::now() + pause;
+            pause = (pause * 2).min(ASK_LAST);
+            loop {
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                self.socket.set_read_timeout(Some(left)).map_err(failed)?;
+                let Ok((length, from)) = self.socket.recv_from(&mut space) else {
+                    continue; // the time is over, or an earlier question met a closed port
+                };
+                let opened = wire::open(self.seat.secret, self.seat.rank, &space[..length]);
+                if let Some((rank, Content::Note(note))) = opened
+                    && let Some(answer) = answer(rank, note, from)
+                {
+                    return Ok(Some(answer));
+                }
+            }
+        }
+        Ok(None)
+    }
+}

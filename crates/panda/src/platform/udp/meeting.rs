@@ -1,0 +1,167 @@
+//! Where the processes of a session learn of each other: a thread that answers datagrams.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread::JoinHandle;
+
+use super::faults::Faults;
+use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
+use crate::platform::{Rank, Seat, Secret};
+
+/// Places that a datagram holds, whatever their names.
+const PLACES: usize = 12;
+/// Ranks that a session can have.
+const RANKS: u32 = 1 << 16;
+
+/// The meeting of a session over UDP. Whoever starts the processes makes it and holds it while they run.
+#[derive(Debug)]
+pub struct Meeting {
+    address: SocketAddr,
+    size: u32,
+    secret: Secret,
+    faults: Option<Faults>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Meeting {
+    /// A meeting of `size` processes to begin with, all on this host.
+    ///
+    /// # Errors
+    /// No port or thread is left.
+    pub fn new(size: u32, secret: Secret) -> io::Result<Self> {
+        Self::at((Ipv4Addr::LOCALHOST, 0).into(), size, secret)
+    }
+
+    /// The same at an address of this host that the others reach.
+    ///
+    /// # Errors
+    /// The address is not this host's, or no port or thread is left.
+    pub fn at(address: SocketAddr, size: u32, secret: Secret) -> io::Result<Self> {
+        let socket = UdpSocket::bind(address)?;
+        let address = socket.local_addr()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let mut register = Register {
+            secret,
+            given: size,
+            places: BTreeMap::new(),
+            answers: HashMap::new(),
+        };
+        let over = Arc::clone(&is_over);
+        let thread = std::thread::Builder::new()
+            .name("udp-meeting".into())
+            .spawn(move || {
+                let mut space = [0; DATAGRAM];
+                while !over.load(SeqCst) {
+                    // An error is one of an earlier answer, whose asker is gone.
+                    if let Ok((length, from)) = socket.recv_from(&mut space)
+                        && let Some((to, answer)) = register.answer(&space[..length], from)
+                    {
+                        let answer = wire::note(secret, MEETING, to, &answer);
+                        let _ = socket.send_to(&answer, from);
+                    }
+                }
+            })?;
+        Ok(Self {
+            address,
+            size,
+            secret,
+            faults: None,
+            is_over,
+            thread: Some(thread),
+        })
+    }
+
+    /// The same over a network that loses, doubles and delays datagrams between the processes.
+    #[must_use]
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.faults = Some(faults);
+        self
+    }
+
+    /// The seat of one of the processes.
+    #[must_use]
+    pub fn seat(&self, rank: Rank) -> Seat {
+        let meeting = match self.faults {
+            None => self.address.to_string(),
+            Some(faults) => format!("{} {faults}", self.address),
+        };
+        Seat {
+            platform: "udp".into(),
+            rank,
+            size: self.size,
+            name: format!("rank {rank}"),
+            meeting,
+            secret: self.secret,
+        }
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        self.is_over.store(true, SeqCst);
+        let woken = UdpSocket::bind((self.address.ip(), 0))
+            .and_then(|socket| socket.send_to(&[], self.address));
+        if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Who is where.
+struct Register {
+    secret: Secret,
+    given: u32,
+    places: BTreeMap<Rank, Place>,
+    /// Ranks that were given, by question: an answer may be lost and asked for again.
+    answers: HashMap<u64, Option<Rank>>,
+}
+
+impl Register {
+    fn answer(&mut self, datagram: &[u8], address: SocketAddr) -> Option<(Rank, Note)> {
+        let (from, content) = wire::open(self.secret, MEETING, datagram)?;
+        let answer = match content {
+            Content::Note(Note::Here { birth, name, next }) => {
+                let is_new = self.places.get(&from).is_none_or(|p| p.birth < birth);
+                if is_new && from < self.given && name.len() <= NAME {
+                    let place = Place {
+                        address,
+                        birth,
+                        name,
+                    };
+                    self.places.insert(from, place);
+                }
+                let end = self.given.min(next.saturating_add(PLACES as u32));
+                Note::Known {
+                    next,
+                    given: self.given,
+                    places: (next..end).map(|r| self.places.get(&r).cloned()).collect(),
+                }
+            }
+            Content::Note(Note::Allot { question, count }) => Note::Allotted {
+                question,
+                first: self.allot(question, count),
+            },
+            Content::Note(Note::Leaving { birth }) => {
+                if self.places.get(&from).is_some_and(|p| p.birth == birth) {
+                    self.places.remove(&from);
+                }
+                return None;
+            }
+            _ => return None,
+        };
+        Some((from, answer))
+    }
+
+    fn allot(&mut self, question: u64, count: u32) -> Option<Rank> {
+        let given = &mut self.given;
+        *self.answers.entry(question).or_insert_with(|| {
+            let end = given.checked_add(count).filter(|&end| end <= RANKS)?;
+            Some(std::mem::replace(given, end))
+        })
+    }
+}

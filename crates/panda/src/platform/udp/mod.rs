@@ -1,0 +1,93 @@
+//! `udp`: datagrams. They may be lost, doubled or overtaken; the interface layer makes up for it.
+//!
+//! Each datagram is sealed with the session's secret (see [`wire`]), so strangers are neither heard nor answered. Addresses are learnt at a meeting, where the processes
+//! also get their ranks' places; later ones knock at each of those that are there.
+
+use std::sync::Arc;
+
+use super::{Flow, JoinError, Platform, Rank, Seat};
+use crate::message::Message;
+use crate::protocol::group::Sequencer;
+use crate::protocol::link::Retransmit;
+
+mod faults;
+mod inbox;
+mod join;
+mod meeting;
+mod shared;
+mod wire;
+
+pub use faults::{Faults, FaultsError};
+pub use inbox::UdpInbox;
+pub use meeting::Meeting;
+
+use shared::Shared;
+use wire::Note;
+
+/// Times that a process says that it leaves: one of them may arrive.
+const FAREWELLS: u32 = 3;
+
+/// A process's seat in a session over UDP.
+pub struct Udp {
+    shared: Arc<Shared>,
+}
+
+impl Platform for Udp {
+    const NAME: &'static str = "udp";
+    const RELIABLE: bool = false;
+    const ORDERED: bool = false;
+    /// What an Ethernet packet holds besides the headers of IPv6 and UDP and our own: a datagram in several packets is lost when one of them is.
+    const LARGEST: usize = 1500 - 40 - 8 - wire::HEADER;
+    const SURVIVES: bool = true;
+
+    type Links = Retransmit;
+    type Order = Sequencer;
+    type Inbox = UdpInbox;
+
+    fn join(seat: &Seat) -> Result<(Self, UdpInbox), JoinError> {
+        let (shared, inbox) = join::join(seat)?;
+        Ok((Self { shared }, inbox))
+    }
+
+    fn send(&self, to: Rank, frame: Message) -> Flow {
+        self.shared.send_frame(to, &frame);
+        Flow::Free
+    }
+
+    fn wake(&self) {
+        self.shared.wake();
+    }
+
+    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+        join::allot(&self.shared, count)
+    }
+}
+
+impl Drop for Udp {
+    fn drop(&mut self) {
+        for _ in 0..FAREWELLS {
+            self.shared.note_to_all(&Note::Leaving {
+                birth: self.shared.birth,
+            });
+        }
+    }
+}
+
+/// A failed system call.
+fn system(what: impl Into<String>, source: std::io::Error) -> JoinError {
+    JoinError::System {
+        platform: Udp::NAME,
+        what: what.into(),
+        source,
+    }
+}
+
+fn refused(why: String) -> JoinError {
+    JoinError::Refused {
+        platform: Udp::NAME,
+        why,
+    }
+}
+
+#[cfg(test)]
+mod tests;

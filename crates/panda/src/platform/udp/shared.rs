@@ -1,0 +1,78 @@
+//! What the threads of one process share.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+use parking_lot::RwLock;
+
+use super::wire::{self, DATAGRAM, MEETING, Note, Place};
+use crate::message::Message;
+use crate::platform::{Rank, Secret};
+
+pub struct Shared {
+    pub socket: UdpSocket,
+    pub rank: Rank,
+    pub size: u32,
+    /// Greater than that of any earlier process of this rank.
+    pub birth: u64,
+    pub secret: Secret,
+    /// As the seat names it, and its address.
+    pub meeting: String,
+    pub meeting_at: SocketAddr,
+    pub places: RwLock<BTreeMap<Rank, Place>>,
+    /// Whether the inbox sleeps, and is to wake.
+    pub asleep: AtomicBool,
+    pub woken: AtomicBool,
+    /// What wakes it.
+    pub bell: OwnedFd,
+}
+
+thread_local! {
+    /// Where datagrams are put together.
+    static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Shared {
+    pub fn send_frame(&self, to: Rank, frame: &Message) {
+        let places = self.places.read();
+        let Some(place) = places.get(&to) else { return };
+        SPACE.with_borrow_mut(|datagram| {
+            wire::frame(self.secret, self.rank, to, frame.slices(), datagram);
+            self.put(datagram, place.address);
+        });
+    }
+
+    pub fn note(&self, to: Rank, note: &Note) {
+        let address = match to {
+            MEETING => Some(self.meeting_at),
+            _ => self.places.read().get(&to).map(|place| place.address),
+        };
+        if let Some(address) = address {
+            self.put(&wire::note(self.secret, self.rank, to, note), address);
+        }
+    }
+
+    pub fn note_to_all(&self, note: &Note) {
+        let ranks: Vec<Rank> = self.places.read().keys().copied().collect();
+        let others = ranks.into_iter().filter(|&rank| rank != self.rank);
+        others.for_each(|rank| self.note(rank, note));
+        self.note(MEETING, note);
+    }
+
+    /// A datagram that cannot go out now is one that is lost: that is what the platform promises.
+    fn put(&self, datagram: &[u8], to: SocketAddr) {
+        debug_assert!(datagram.len() <= DATAGRAM, "a frame is longer than LARGEST");
+        let _ = self.socket.send_to(datagram, to);
+    }
+
+    pub fn wake(&self) {
+        self.woken.store(true, SeqCst);
+        if self.asleep.swap(false, SeqCst) {
+            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        }
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::platform::{Event, Inbox, Secret};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn session(meeting: &Meeting, size: u32) -> Vec<(Udp, UdpInbox)> {
+    let joining: Vec<_> = (0..size)
+        .map(|rank| meeting.seat(rank))
+        .map(|seat| std::thread::spawn(move || Udp::join(&seat).expect("joined")))
+        .collect();
+    let members = joining.into_iter().map(|j| j.join().expect("no panic"));
+    members.collect()
+}
+
+fn meeting(size: u32) -> Meeting {
+    Meeting::new(size, Secret([7; 16])).expect("a port")
+}
+
+/// Receives until something passes `wanted`, doing something a thousand times a second.
+fn until<T>(
+    inbox: &mut UdpInbox,
+    mut meanwhile: impl FnMut(),
+    mut wanted: impl FnMut(Event) -> Option<T>,
+) -> T {
+    let end = Instant::now() + PATIENCE;
+    let mut events = Vec::new();
+    loop {
+        meanwhile();
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+        if let Some(found) = events.drain(..).find_map(&mut wanted) {
+            return found;
+        }
+        assert!(Instant::now() < end, "it did not come");
+    }
+}
+
+fn number(event: Event) -> Option<(Rank, u64)> {
+    match event {
+        Event::Frame { from, frame } => {
+            let bytes = frame.look().expect("eight bytes");
+            Some((from, u64::from_le_bytes(bytes)))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn frames_of_the_longest_kind_arrive_when_sent_again_and_again() {
+    let meeting = meeting(3);
+    let mut members = session(&meeting, 3);
+    let (udp, _inbox) = members.pop().expect("three");
+    let frame = Message::from(vec![9; Udp::LARGEST]);
+    for (rank, (_, inbox)) in (0..).zip(&mut members) {
+        let send = || {
+            let _ = udp.send(rank, frame.clone());
+        };
+        let (from, length) = until(inbox, send, |event| match event {
+            Event::Frame { from, frame } => Some((from, frame.len())),
+            _ => None,
+        });
+        assert_eq!((from, length), (2, Udp::LARGEST));
+    }
+}
+
+#[test]
+fn faults_lose_and_double_frames() {
+    let faults = "seed=3,lost=200,doubled=200,late=200,late_us=500";
+    let meeting = meeting(2).with_faults(faults.parse().expect("good"));
+    let mut members = session(&meeting, 2);
+    let (udp, _inbox) = members.pop().expect("two");
+    let mut next = 0_u64;
+    let (mut seen, mut doubled, mut overtaken, mut highest) = (BTreeSet::new(), 0, 0, 0);
+    until(
+        &mut members[0].1,
+        || {
+            next += 1;
+            let _ = udp.send(0, Message::from(next.to_le_bytes().to_vec()));
+        },
+        |event| {
+            let (_, at) = number(event)?;
+            doubled += u32::from(!seen.insert(at));
+            overtaken += u32::from(at < highest);
+            highest = highest.max(at);
+            let lost = highest - seen.len() as u64;
+            (doubled > 0 && overtaken > 0 && lost > 0).then_some(())
+        },
+    );
+}
+
+#[test]
+fn a_spawned_process_is_met_and_one_that_leaves_is_lost() {
+    let meeting = meeting(2);
+    let mut members = session(&meeting, 2);
+    let seats = members[0].0.allot(2).expect("room");
+    assert_eq!(
+        seats.iter().map(|seat| seat.rank).collect::<Vec<_>>(),
+        [2, 3]
+    );
+    let seat = seats.into_iter().next().expect("two");
+    // It waits for the others to answer, so it joins on a thread of its own.
+    let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+    for (_, inbox) in &mut members {
+        let name = until(
+            inbox,
+            || (),
+            |event| match event {
+                Event::Joined { rank: 2, name } => Some(name),
+                _ => None,
+            },
+        );
+        assert_eq!(name, "rank 2");
+    }
+    let (late, _) = &joining.join().expect("no panic");
+    let send = || {
+        let _ = late.send(1, Message::from(7_u64.to_le_bytes().to_vec()));
+    };
+    assert_eq!(until(&mut members[1].1, send, number), (2, 7));
+    drop(members.remove(0));
+    let loss = until(
+        &mut members[0].1,
+        || (),
+        |event| match event {
+            Event::Lost { rank: 0, loss } => Some(loss),
+            _ => None,
+        },
+    );
+    assert!(loss.is_certain, "{loss:?}");
+}
+
+#[test]
+fn strangers_are_not_heard() {
+    let meeting = meeting(2);
+    let mut members = session(&meeting, 2);
+    let (udp, inbox) = &mut members[0];
+    let target = udp.shared.socket.local_addr().expect("bound");
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let sealed = wire::note(Secret([8; 16]), 1, 0, &Note::Leaving { birth: 0 });
+    for datagram in [&sealed[..], &[0; 2000], &[], &[1; 13]] {
+        stranger.send_to(datagram, target).expect("sent");
+    }
+    let mut events = Vec::new();
+    for _ in 0..50 {
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+    }
+    assert!(events.is_empty(), "{events:?}");
+}
+
+#[test]
+fn a_meeting_that_is_none_is_refused() {
+    let seat = Seat {
+        meeting: "somewhere".into(),
+        ..meeting(1).seat(0)
+    };
+    let refusal = Udp::join(&seat).err().expect("refused").to_string();
+    assert!(refusal.contains("`somewhere` is no address"), "{refusal}");
+}

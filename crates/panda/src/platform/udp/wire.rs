@@ -1,0 +1,196 @@
+//! Datagrams as they are sent.
+//!
+//! ```text
+//!   kind 1 | sender's rank 4 | seal 8 | content
+//! ```
+//!
+//! The seal is SipHash-2-4 (Aumasson and Bernstein, 2012) of kind, sender, receiver and content under the session's secret, in little-endian order. It keeps out who
+//! does not know the secret; datagrams that were overheard and are sent again are dropped as doubles by the interface layer, or are harmless.
+
+use std::hash::Hasher;
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher24;
+
+use crate::platform::{Rank, Secret};
+
+/// Bytes before the content.
+pub const HEADER: usize = 13;
+/// The longest datagram that is received; longer ones are not ours.
+pub const DATAGRAM: usize = 2048;
+/// The meeting's place among the ranks, which has no rank.
+pub const MEETING: Rank = Rank::MAX;
+
+const FRAME: u8 = 1;
+const NOTE: u8 = 2;
+
+/// What a datagram carries.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// A frame of the interface layer.
+    Frame(&'a [u8]),
+    /// A note between the processes of a session, or between them and their meeting.
+    Note(Note),
+}
+
+/// Notes. Each may be lost and doubled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Note {
+    /// To the meeting: I am here. What is known of the ranks from `next` on?
+    Here {
+        /// Greater than that of any earlier process of this rank.
+        birth: u64,
+        /// My name.
+        name: String,
+        /// The first rank that I want to know of.
+        next: Rank,
+    },
+    /// The meeting's answer: ranks from that one on, as many as a datagram holds.
+    Known {
+        /// The rank that was asked for.
+        next: Rank,
+        /// How many ranks have been given.
+        given: u32,
+        /// Those of them, from `next` on, that are there.
+        places: Vec<Option<Place>>,
+    },
+    /// To the meeting: give me that many ranks.
+    Allot {
+        /// The same if it is asked again.
+        question: u64,
+        /// How many.
+        count: u32,
+    },
+    /// The meeting's answer: the first of them; nothing if there are no more.
+    Allotted {
+        /// Which question.
+        question: u64,
+        /// The first rank.
+        first: Option<Rank>,
+    },
+    /// To a peer: I have come, later than you.
+    Knock {
+        /// As in [`Note::Here`].
+        birth: u64,
+        /// My name.
+        name: String,
+    },
+    /// A peer's answer: it knows.
+    Welcome,
+    /// I leave the session.
+    Leaving {
+        /// As in [`Note::Here`].
+        birth: u64,
+    },
+}
+
+/// Where a process is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Where it is sent to.
+    pub address: SocketAddr,
+    /// Greater than that of any earlier process of this rank.
+    pub birth: u64,
+    /// Its name, for messages to people.
+    pub name: String,
+}
+
+/// The longest name that is sent, in bytes.
+pub const NAME: usize = 64;
+
+/// A note's datagram.
+pub fn note(secret: Secret, from: Rank, to: Rank, note: &Note) -> Vec<u8> {
+    let content = postcard::to_stdvec(note).expect("notes are plain data, which postcard takes");
+    let mut datagram = Vec::with_capacity(HEADER + content.len());
+    seal(secret, NOTE, from, to, [content.as_slice()], &mut datagram);
+    datagram
+}
+
+/// A frame's datagram, into `datagram`.
+pub fn frame<'a>(
+    secret: Secret,
+    from: Rank,
+    to: Rank,
+    slices: impl IntoIterator<Item = &'a [u8]>,
+    datagram: &mut Vec<u8>,
+) {
+    seal(secret, FRAME, from, to, slices, datagram);
+}
+
+/// Opens a datagram; nothing if it is not of this session or not for `to`.
+pub fn open(secret: Secret, to: Rank, datagram: &[u8]) -> Option<(Rank, Content<'_>)> {
+    let (header, content) = datagram.split_at_checked(HEADER)?;
+    let kind = header[0];
+    let from = Rank::from_le_bytes(header[1..5].try_into().ok()?);
+    let theirs = u64::from_le_bytes(header[5..].try_into().ok()?);
+    if theirs != tag(secret, kind, from, to, content) {
+        return None;
+    }
+    let content = match kind {
+        FRAME => Content::Frame(content),
+        NOTE => Content::Note(postcard::from_bytes(content).ok()?),
+        _ => return None,
+    };
+    Some((from, content))
+}
+
+fn seal<'a>(
+    secret: Secret,
+    kind: u8,
+    from: Rank,
+    to: Rank,
+    slices: impl IntoIterator<Item = &'a [u8]>,
+    datagram: &mut Vec<u8>,
+) {
+    datagram.clear();
+    datagram.push(kind);
+    datagram.extend_from_slice(&from.to_le_bytes());
+    datagram.extend_from_slice(&[0; 8]);
+    slices
+        .into_iter()
+        .for_each(|slice| datagram.extend_from_slice(slice));
+    let tag = tag(secret, kind, from, to, &datagram[HEADER..]);
+    datagram[5..HEADER].copy_from_slice(&tag.to_le_bytes());
+}
+
+fn tag(secret: Secret, kind: u8, from: Rank, to: Rank, content: &[u8]) -> u64 {
+    let mut hasher = SipHasher24::new_with_key(&secret.0);
+    let mut head = [0; 16];
+    head[0] = kind;
+    head[4..8].copy_from_slice(&from.to_le_bytes());
+    head[8..12].copy_from_slice(&to.to_le_bytes());
+    hasher.write(&head);
+    hasher.write(content);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: Secret = Secret([3; 16]);
+
+    proptest! {
+        #[test]
+        fn what_was_sealed_is_opened_by_its_receiver_only(bytes in proptest::collection::vec(any::<u8>(), 0..1500), flip in any::<prop::sample::Index>()) {
+            let mut datagram = Vec::new();
+            frame(SECRET, 4, 9, [&bytes[..bytes.len() / 2], &bytes[bytes.len() / 2..]], &mut datagram);
+            prop_assert_eq!(open(SECRET, 9, &datagram), Some((4, Content::Frame(&bytes))));
+            prop_assert_eq!(open(SECRET, 8, &datagram), None);
+            prop_assert_eq!(open(Secret([4; 16]), 9, &datagram), None);
+            let at = flip.index(datagram.len());
+            datagram[at] ^= 0x10;
+            prop_assert_eq!(open(SECRET, 9, &datagram), None);
+        }
+
+        #[test]
+        fn sealed_nonsense_is_no_note(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut datagram = Vec::new();
+            seal(SECRET, NOTE, 0, 1, [bytes.as_slice()], &mut datagram);
+            let _ = open(SECRET, 1, &datagram);
+        }
+    }
+}

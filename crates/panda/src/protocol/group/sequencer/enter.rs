@@ -1,0 +1,209 @@
+//! Coming and going: who asks whom, before a change of view decides.
+
+use super::notes::{Note, Proposal};
+use super::{GroupEvent, Member, Output, Sequencer, Status, View};
+use crate::platform::Rank;
+use crate::protocol::Time;
+
+/// Memberships of one process: births below this many belong to one of its lives.
+const MEMBERSHIPS: u32 = 16;
+
+impl Sequencer {
+    pub(super) fn ask_to_join(&mut self, now: Time, out: &mut Output) {
+        match self.status {
+            Status::Joining | Status::Member => {}
+            // The group was kept for whoever comes next: it is its own keeper.
+            Status::Keeper => {
+                self.status = Status::Member;
+                self.begin_membership(&View::default(), out);
+            }
+            // It stays away for good first; then it can come back.
+            Status::Leaving => self.comes_back = true,
+            Status::Outside => {
+                self.me.birth += 1;
+                self.status = Status::Joining;
+                self.sending.reset();
+                self.asks = 0;
+                self.early.clear();
+                self.ask_again(now, out);
+            }
+        }
+    }
+
+    /// Asks whoever may let this process in: members of the last view that is known, from the first on; else founders, from rank 0 on. Who is lost is asked last.
+    pub(super) fn ask_again(&mut self, now: Time, out: &mut Output) {
+        if self.status != Status::Joining {
+            (self.ask_at, self.asked) = (None, None);
+            return;
+        }
+        let view = self.known.as_ref().map_or(&self.view, |known| &known.next);
+        // Members first. They may all be gone and the group with others, so then the founders, of whom this process may be the first.
+        let may_ask = |rank: &Rank| {
+            !self.dead.contains(rank) && (self.known.is_none() || *rank != self.me.rank)
+        };
+        let mut candidates: Vec<Rank> = view.ranks().filter(may_ask).collect();
+        let has_ended = self.known.is_some() && candidates.is_empty();
+        let rest: Vec<Rank> = (0..self.myself.size)
+            .filter(|rank| may_ask(rank) && !candidates.contains(rank))
+            .collect();
+        candidates.extend(rest);
+        self.asks += 1;
+        if has_ended && self.asks > 2 * candidates.len() {
+            candidates.clear();
+        }
+        let after = self
+            .asked
+            .and_then(|asked| candidates.iter().position(|rank| *rank == asked))
+            .map_or(0, |at| at + 1);
+        let Some(&next) = candidates.get(after).or(candidates.first()) else {
+            self.status = Status::Outside;
+            (self.ask_at, self.asked) = (None, None);
+            out.events.push(GroupEvent::Expelled {
+                why: "the group ended with its last member".into(),
+            });
+            return;
+        };
+        self.ask(next, now, out);
+    }
+
+    fn ask(&mut self, rank: Rank, now: Time, out: &mut Output) {
+        self.asked = Some(rank);
+        self.ask_at = Some(now + self.myself.silence / 2);
+        let member = self.me;
+        self.tell(rank, Note::Join { member }, out);
+        self.rewatch(out);
+    }
+
+    pub(super) fn asked_to_join(
+        &mut self,
+        now: Time,
+        from: Rank,
+        member: Member,
+        out: &mut Output,
+    ) {
+        if member.rank != from {
+            return;
+        }
+        let is_let_in = self.is_inside() && self.view.members.contains(&member);
+        let has_replaced = self.died_before(member);
+        if (self.is_first() || self.is_registrar() || has_replaced) && !is_let_in {
+            self.joiners.retain(|joiner| joiner.rank != from);
+            self.joiners.push(member);
+            self.consider_change(now, out);
+        } else {
+            // It asks the wrong one, or missed that it was let in.
+            self.tell_decision(from, out);
+        }
+    }
+
+    /// A process that asks again is no member any more as which it was let in, whether it noticed that or not; a process of a later life proves that its earlier
+    /// one has ended.
+    fn died_before(&mut self, member: Member) -> bool {
+        let life = |birth: u64| birth >> MEMBERSHIPS;
+        let old = self
+            .view
+            .members
+            .iter()
+            .find(|old| old.rank == member.rank && old.birth < member.birth)
+            .copied();
+        let Some(old) = old.filter(|_| self.view.number > 0) else {
+            return false;
+        };
+        self.suspects.insert(member.rank);
+        if life(old.birth) < life(member.birth) {
+            self.dead.insert(member.rank);
+        }
+        self.is_shaken |= self.is_inside();
+        self.is_inside()
+    }
+
+    /// The group has gone on without this process, which is outside or wants to be in.
+    pub(super) fn redirected(&mut self, now: Time, decision: Proposal, out: &mut Output) {
+        let is_new = decision.next.number > self.latest();
+        let first = decision.next.ranks().find(|rank| *rank != self.me.rank);
+        if is_new {
+            // Who is in a later view lives, or will be found dead again.
+            self.dead.retain(|rank| !decision.next.has(*rank));
+            self.known = Some(decision);
+            self.change = None;
+            for joiner in std::mem::take(&mut self.joiners) {
+                self.tell_decision(joiner.rank, out);
+            }
+        }
+        if self.status == Status::Joining && is_new {
+            self.asks = 0;
+            match first.filter(|first| !self.dead.contains(first) && self.asked != Some(*first)) {
+                Some(first) => self.ask(first, now, out),
+                None => self.ask_again(now, out),
+            }
+        }
+    }
+
+    pub(super) fn leave_if_done(&mut self, out: &mut Output) {
+        let has_asked = self.left_in == Some(self.view.number);
+        if self.status != Status::Leaving
+            || has_asked
+            || !self.sending.is_empty()
+            || !self.is_running()
+        {
+            return;
+        }
+        if self.view.members == [self.me] && self.joiners.is_empty() {
+            self.status = Status::Keeper;
+            out.events.push(GroupEvent::Left);
+        } else if let Some(first) = self.first() {
+            let view = self.view.number;
+            self.left_in = Some(view);
+            self.tell(first, Note::Leave { view }, out);
+        }
+    }
+
+    pub(super) fn asked_to_leave(&mut self, now: Time, from: Rank, out: &mut Output) {
+        if self.is_first() && self.view.has(from) {
+            self.leavers.insert(from);
+            self.consider_change(now, out);
+        }
+    }
+
+    /// No majority answers: the others may be going on without this member, so it must not.
+    pub(super) fn give_up(&mut self, out: &mut Output) {
+        let silent: Vec<String> = self
+            .suspects
+            .iter()
+            .map(|rank| format!("rank {rank}"))
+            .collect();
+        let why = match silent.len() {
+            0 => "no majority of its view could agree on the next one in time".into(),
+            _ => format!(
+                "it cannot reach a majority of its view: {} did not answer",
+                silent.join(", ")
+            ),
+        };
+        self.end(why, out);
+    }
+
+    /// This process is in the group no more. What it promised and accepted stays.
+    pub(super) fn end(&mut self, why: String, out: &mut Output) {
+        let event = match self.status {
+            Status::Leaving if self.sending.is_empty() => GroupEvent::Left,
+            _ => GroupEvent::Expelled { why },
+        };
+        if self.status != Status::Keeper {
+            out.events.push(event);
+        }
+        self.status = Status::Outside;
+        self.change = None;
+        (self.change_at, self.stuck_since) = (None, None);
+        self.sequencing.report_at = None;
+        self.suspects.clear();
+        self.is_shaken = false;
+        self.joiners.clear();
+        self.leavers.clear();
+        self.early.clear();
+        self.bodies.clear();
+        self.next = None;
+        self.left_in = None;
+        self.sending.reset();
+        out.watch = Some(Vec::new());
+    }
+}

@@ -1,0 +1,446 @@
+//! Order by a sequencer: one member, the first of the view, gives every message its place.
+//!
+//! After Kaashoek, *Group Communication in Distributed Computer Systems* (1992). Short messages go to the sequencer, which sends them on with their places
+//! (PB: point to point, then broadcast); long ones go to everybody at once and the sequencer sends only the places (BB). Each member keeps the entries that
+//! another may lack, its history. Links beneath are reliable and keep order, so gaps can only come from a link that began anew, and end with the view.
+//!
+//! Every change of members, joining included, is decided in one way (`change`): a coordinator stops the old view, finds the last place that any of them
+//! delivered, gives all of them what they lack, and has a majority of the old view accept the next one, by ballots as in Lamport's *Paxos Made Simple* (2001). So no
+//! two sets of members can go on from the same view, and what one survivor delivered all survivors deliver. Before the first view stands view 0, whose
+//! members are the processes that the session began with and where nothing can be sent.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{GroupEvent, Member, Myself, Order, Output, Recipients, View};
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+use crate::protocol::{Time, wire};
+use change::Change;
+use log::Log;
+use notes::{Ballot, Note, Proposal};
+
+mod change;
+mod decide;
+mod enter;
+mod log;
+mod notes;
+mod order;
+
+/// Notes of a view that has not begun here which are kept until it does.
+const EARLY_MAX: usize = 65_536;
+
+/// A fault put in on purpose, which the simulator must find.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mutant {
+    /// Messages that were under way are not sent again in the next view.
+    ForgetsUnordered,
+    /// A coordinator does not wait for a majority.
+    NeedsNoMajority,
+    /// The next view begins where the coordinator is, not where the foremost member is.
+    CutsAtOwn,
+}
+
+/// What this process is to the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// Nothing, or no more. It still takes part in the decision about a view that it was in.
+    Outside,
+    /// It has asked to be let in.
+    Joining,
+    Member,
+    /// It leaves when all that it sent has its place.
+    Leaving,
+    /// It left as the last member, and keeps the group until another has joined.
+    Keeper,
+}
+
+/// A group on a platform that does not order by itself.
+#[derive(Debug)]
+pub struct Sequencer {
+    myself: Myself,
+    me: Member,
+    status: Status,
+    /// The view that this process is in, or was in last and whose end it does not know.
+    view: View,
+    /// The decision that began `view`.
+    begun_by: Option<Proposal>,
+    /// A later view that this process is not in.
+    known: Option<Proposal>,
+    others: Arc<[Rank]>,
+    log: Log,
+    counts: HashMap<Rank, u64>,
+    sending: order::Sending,
+    sequencing: order::Sequencing,
+    bodies: HashMap<(Rank, u64), Message>,
+    promised: Option<Ballot>,
+    accepted: Option<(Ballot, Proposal)>,
+    change: Option<Change>,
+    /// When to begin a change oneself, unless it is over by then.
+    change_at: Option<Time>,
+    /// Since when this member could not go on.
+    stuck_since: Option<Time>,
+    suspects: BTreeSet<Rank>,
+    dead: BTreeSet<Rank>,
+    /// A link to a member began anew, so something may be missing.
+    is_shaken: bool,
+    joiners: Vec<Member>,
+    leavers: BTreeSet<Rank>,
+    ask_at: Option<Time>,
+    asked: Option<Rank>,
+    /// How often this process has asked since it last learnt of a view.
+    asks: usize,
+    /// Decided, but entries of the view that ends are still missing here.
+    next: Option<Proposal>,
+    /// The view in which this member asked to leave.
+    left_in: Option<u64>,
+    /// Asked to join again while leaving.
+    comes_back: bool,
+    early: VecDeque<(Rank, Note, Message)>,
+    to_self: VecDeque<(Note, Message)>,
+    mutant: Option<Mutant>,
+}
+
+impl Order for Sequencer {
+    const NEEDS_ORDERED: bool = false;
+
+    fn new(myself: Myself) -> Self {
+        let founders = (0..myself.size).map(|rank| Member { rank, birth: 0 });
+        Self {
+            myself,
+            me: Member {
+                rank: myself.rank,
+                birth: myself.birth << 16,
+            },
+            status: Status::Outside,
+            view: View {
+                number: 0,
+                members: founders.collect(),
+            },
+            begun_by: None,
+            known: None,
+            others: Arc::new([]),
+            log: Log::after(0),
+            counts: HashMap::new(),
+            sending: order::Sending::default(),
+            sequencing: order::Sequencing::default(),
+            bodies: HashMap::new(),
+            promised: None,
+            accepted: None,
+            change: None,
+            change_at: None,
+            stuck_since: None,
+            suspects: BTreeSet::new(),
+            dead: BTreeSet::new(),
+            is_shaken: false,
+            joiners: Vec::new(),
+            leavers: BTreeSet::new(),
+            ask_at: None,
+            asked: None,
+            asks: 0,
+            next: None,
+            left_in: None,
+            comes_back: false,
+            early: VecDeque::new(),
+            to_self: VecDeque::new(),
+            mutant: None,
+        }
+    }
+
+    fn join(&mut self, now: Time, out: &mut Output) {
+        self.ask_to_join(now, out);
+        self.settle(now, out);
+    }
+
+    fn leave(&mut self, now: Time, out: &mut Output) {
+        if self.status == Status::Member {
+            self.status = Status::Leaving;
+            self.settle(now, out);
+        }
+    }
+
+    fn send(&mut self, now: Time, payload: Message, out: &mut Output) {
+        self.submit(payload, out);
+        self.settle(now, out);
+    }
+
+    fn is_congested(&self) -> bool {
+        self.sending.is_full()
+    }
+
+    fn is_member(&self) -> bool {
+        matches!(self.status, Status::Joining | Status::Member) || self.comes_back
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        from: Rank,
+        message: Message,
+        out: &mut Output,
+    ) -> Result<(), DecodeError> {
+        let (note, body) = wire::unpack(message)?;
+        let taken = self.take(now, from, note, body, out);
+        self.settle(now, out);
+        taken
+    }
+
+    fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
+        if is_certain {
+            self.dead.insert(rank);
+        }
+        self.joiners.retain(|joiner| joiner.rank != rank);
+        if self.asked == Some(rank) {
+            self.ask_again(now, out);
+        }
+        if self.view.has(rank) {
+            self.suspects.insert(rank);
+            self.is_shaken |= self.is_inside();
+        }
+        self.change_lost(now, rank, out);
+        self.consider_change(now, out);
+        self.settle(now, out);
+    }
+
+    fn flush(&mut self, _now: Time, out: &mut Output) {
+        self.flush_requests(out);
+        self.flush_order(out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let give_up = self.stuck_since.map(|since| since + self.give_up_after());
+        [
+            self.change_at,
+            self.ask_at,
+            self.sequencing.report_at,
+            give_up,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if is_due(self.stuck_since.map(|since| since + self.give_up_after())) {
+            self.give_up(out);
+        }
+        if is_due(self.ask_at) {
+            self.ask_again(now, out);
+        }
+        if is_due(self.sequencing.report_at) {
+            self.report_delivered(out);
+        }
+        if is_due(self.change_at) {
+            self.begin_change(now, out);
+        }
+        self.settle(now, out);
+        self.flush(now, out);
+    }
+
+    fn last_decided(&self) -> Option<&View> {
+        self.known
+            .as_ref()
+            .or(self.begun_by.as_ref())
+            .map(|decision| &decision.next)
+    }
+
+    fn mutate(&mut self, mutant: Mutant) {
+        self.mutant = Some(mutant);
+    }
+}
+
+impl Sequencer {
+    /// Whether this process is in `view`.
+    fn is_inside(&self) -> bool {
+        matches!(
+            self.status,
+            Status::Member | Status::Leaving | Status::Keeper
+        )
+    }
+
+    fn is_first(&self) -> bool {
+        self.is_inside() && self.view.members.first() == Some(&self.me)
+    }
+
+    /// Whether this process may call the members of its last view together although it is none of them: nobody is known to have gone on.
+    fn is_registrar(&self) -> bool {
+        !self.is_inside()
+            && self.known.is_none()
+            && (self.view.number > 0 || self.myself.is_founder)
+    }
+
+    fn first(&self) -> Option<Rank> {
+        self.view.ranks().next().filter(|_| self.view.number > 0)
+    }
+
+    /// Whether orders are taken: no coordinator has stopped the view.
+    fn is_running(&self) -> bool {
+        self.is_inside() && self.promised.is_none()
+    }
+
+    fn give_up_after(&self) -> Duration {
+        self.myself.silence * 6
+    }
+
+    fn post(&mut self, to: Rank, note: Note, body: Message, out: &mut Output) {
+        if to == self.me.rank {
+            self.to_self.push_back((note, body));
+        } else {
+            out.sends
+                .push((Recipients::One(to), wire::pack(&note, body)));
+        }
+    }
+
+    fn tell(&mut self, to: Rank, note: Note, out: &mut Output) {
+        self.post(to, note, Message::new(), out);
+    }
+
+    /// Takes what this process said to itself, until nothing is left.
+    fn settle(&mut self, now: Time, out: &mut Output) {
+        loop {
+            while let Some((note, body)) = self.to_self.pop_front() {
+                let taken = self.take(now, self.me.rank, note, body, out);
+                debug_assert!(taken.is_ok(), "a note to oneself is well formed");
+            }
+            self.leave_if_done(out);
+            if self.comes_back && matches!(self.status, Status::Outside | Status::Keeper) {
+                self.comes_back = false;
+                self.ask_to_join(now, out);
+            }
+            if self.to_self.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Takes a note if it is about the view that this process is in; keeps it if that view is to come; tells its sender what it missed if it is over.
+    fn take(
+        &mut self,
+        now: Time,
+        from: Rank,
+        note: Note,
+        body: Message,
+        out: &mut Output,
+    ) -> Result<(), DecodeError> {
+        if let Some(view) = note.view() {
+            let latest = self
+                .known
+                .as_ref()
+                .map_or(self.view.number, |known| known.next.number);
+            if view > self.view.number {
+                if self.is_inside() || self.status == Status::Joining {
+                    self.keep_early(from, note, body);
+                }
+                return Ok(());
+            }
+            if view < latest {
+                if let Note::Fetch { after, upto, .. } = note {
+                    self.send_entries(from, view, after, upto, out);
+                    return Ok(());
+                }
+                self.tell_news(from, &note, out);
+                return Ok(());
+            }
+        }
+        self.suspects_heard(from);
+        match note {
+            Note::Join { member } => self.asked_to_join(now, from, member, out),
+            Note::Leave { .. } => self.asked_to_leave(now, from, out),
+            Note::Request {
+                delivered,
+                first,
+                lengths,
+                ..
+            } => return self.requested(from, delivered, first, &lengths, body, out),
+            Note::Body { number, .. } => self.body_came(from, number, body, out),
+            Note::Ordered {
+                first,
+                stable,
+                items,
+                ..
+            } => return self.ordered(now, from, first, stable, &items, body, out),
+            Note::Delivered { delivered, .. } => self.has_delivered(from, delivered, out),
+            Note::Collect { ballot, .. } => self.collected(now, from, ballot, out),
+            Note::State {
+                ballot,
+                delivered,
+                stays,
+                accepted,
+                ..
+            } => self.state_came(
+                now,
+                from,
+                ballot,
+                change::State {
+                    delivered,
+                    stays,
+                    accepted,
+                },
+                out,
+            ),
+            Note::Refuse { promised, .. } => self.refused(now, promised),
+            Note::Fetch { after, upto, .. } => self.fetched(from, after, upto, out),
+            Note::Entries { first, items, .. } => {
+                return self.entries_came(now, first, &items, body, out);
+            }
+            Note::Propose {
+                ballot, proposal, ..
+            } => self.proposed(now, from, ballot, proposal, out),
+            Note::Accepted { ballot, .. } => self.was_accepted(now, from, ballot, out),
+            Note::Install { view, proposal } => self.decided(now, from, view, proposal, out),
+        }
+        Ok(())
+    }
+
+    fn keep_early(&mut self, from: Rank, note: Note, body: Message) {
+        if self.early.len() < EARLY_MAX {
+            self.early.push_back((from, note, body));
+        }
+    }
+
+    /// A member that is silent but not dead may be heard again; the view changes all the same, since something may be missing.
+    fn suspects_heard(&mut self, from: Rank) {
+        self.suspects.remove(&from);
+    }
+
+    /// The view has ended here: says so to whoever does not know.
+    fn tell_news(&mut self, to: Rank, note: &Note, out: &mut Output) {
+        if to == self.me.rank
+            || matches!(
+                note,
+                Note::State { .. }
+                    | Note::Accepted { .. }
+                    | Note::Refuse { .. }
+                    | Note::Entries { .. }
+            )
+        {
+            return;
+        }
+        self.tell_decision(to, out);
+    }
+
+    /// How far the group has come, as far as this process knows.
+    fn tell_decision(&mut self, to: Rank, out: &mut Output) {
+        let latest = self.known.as_ref().or(self.begun_by.as_ref()).cloned();
+        if let Some(proposal) = latest.filter(|_| to != self.me.rank) {
+            self.tell(
+                to,
+                Note::Install {
+                    view: proposal.next.number - 1,
+                    proposal,
+                },
+                out,
+            );
+        }
+    }
+
+    /// The number of the last view that is known.
+    fn latest(&self) -> u64 {
+        self.known
+            .as_ref()
+            .map_or(self.view.number, |known| known.next.number)
+    }
+}

@@ -1,0 +1,156 @@
+//! What members say to each other.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{Member, View};
+use super::log::Entry;
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+
+/// A coordinator's attempt to decide on the next view. Greater ones win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct Ballot {
+    pub round: u64,
+    pub rank: Rank,
+}
+
+/// A next view, and where the last one ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    pub next: View,
+    /// The last place of the view before.
+    pub cut: u64,
+    /// The number of each member's last message up to the cut.
+    pub counts: Vec<(Rank, u64)>,
+}
+
+/// An entry of the order without its body.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Item {
+    pub sender: Rank,
+    /// The sender's own number for it, from 1.
+    pub number: u64,
+    /// Bytes of its body behind the note; none where the sender gave the body to everybody itself.
+    pub length: Option<u32>,
+}
+
+/// Numbers that no group reaches: who names greater ones is at fault.
+const NUMBER_MAX: u64 = 1 << 62;
+
+impl Proposal {
+    /// Whether it can be what follows a view.
+    pub fn follows(&self, view: u64) -> bool {
+        view < NUMBER_MAX && self.next.number == view + 1 && self.cut < NUMBER_MAX
+    }
+}
+
+/// A note. `view` is the view that the sender is in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Note {
+    /// To whoever may know the group: I want to be a member.
+    Join { member: Member },
+    /// To the first member: I want to leave.
+    Leave { view: u64 },
+    /// To the first member: order these, which follow one another.
+    Request {
+        view: u64,
+        delivered: u64,
+        first: u64,
+        lengths: Vec<u32>,
+    },
+    /// To everybody: the body of a long message, which the first member will give a place.
+    Body { view: u64, number: u64 },
+    /// From the first member: these have the places from `first` on. What is at or below `stable` has been delivered everywhere.
+    Ordered {
+        view: u64,
+        first: u64,
+        stable: u64,
+        items: Vec<Item>,
+    },
+    /// To the first member.
+    Delivered { view: u64, delivered: u64 },
+    /// From a coordinator: take no more orders in this view, and say what you have.
+    Collect { view: u64, ballot: Ballot },
+    /// The answer.
+    State {
+        view: u64,
+        ballot: Ballot,
+        delivered: u64,
+        stays: bool,
+        accepted: Option<(Ballot, Proposal)>,
+    },
+    /// The answer where a greater ballot was promised.
+    Refuse { view: u64, promised: Ballot },
+    /// From a coordinator or a member that is behind: send me your entries after this place up to that one.
+    Fetch { view: u64, after: u64, upto: u64 },
+    /// Entries of the order, with their bodies.
+    Entries {
+        view: u64,
+        first: u64,
+        items: Vec<Item>,
+    },
+    /// From a coordinator: accept this.
+    Propose {
+        view: u64,
+        ballot: Ballot,
+        proposal: Proposal,
+    },
+    /// The answer.
+    Accepted { view: u64, ballot: Ballot },
+    /// It is decided. To who asks elsewhere or is behind, too: the group has come so far.
+    Install { view: u64, proposal: Proposal },
+}
+
+impl Note {
+    /// The view that the note is about, if it is about one.
+    pub fn view(&self) -> Option<u64> {
+        match self {
+            Self::Join { .. } | Self::Install { .. } => None,
+            Self::Leave { view }
+            | Self::Request { view, .. }
+            | Self::Body { view, .. }
+            | Self::Ordered { view, .. }
+            | Self::Delivered { view, .. }
+            | Self::Collect { view, .. }
+            | Self::State { view, .. }
+            | Self::Refuse { view, .. }
+            | Self::Fetch { view, .. }
+            | Self::Entries { view, .. }
+            | Self::Propose { view, .. }
+            | Self::Accepted { view, .. } => Some(*view),
+        }
+    }
+}
+
+/// Entries as items and one body.
+pub fn join_bodies<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message) {
+    let mut bodies = Message::new();
+    let items = entries.map(|entry| {
+        let length = entry.body.as_ref().map(|body| {
+            bodies.append(body.clone());
+            body.len() as u32
+        });
+        Item {
+            sender: entry.sender,
+            number: entry.number,
+            length,
+        }
+    });
+    (items.collect(), bodies)
+}
+
+/// Items and their bodies as entries.
+pub fn split_bodies(items: &[Item], mut bodies: Message) -> Result<Vec<Entry>, DecodeError> {
+    let entry = |item: &Item| {
+        let body = item
+            .length
+            .map(|length| bodies.split_to(length as usize))
+            .transpose()?;
+        Ok(Entry {
+            sender: item.sender,
+            number: item.number,
+            body,
+        })
+    };
+    items.iter().map(entry).collect()
+}

@@ -1,0 +1,124 @@
+//! Requests that wait for a peer: synchronous sends and remote procedure calls.
+//!
+//! Links deliver once or report the peer lost, so a call is executed at most once without any numbers of its own; an answer to a request that has ended is dropped.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::Time;
+use crate::message::Message;
+use crate::platform::Rank;
+
+/// A request of this process.
+pub type RequestId = u64;
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The peer is lost; what was asked may or may not have been done.
+    Lost {
+        /// The peer.
+        rank: Rank,
+        /// In words, to follow its name.
+        why: String,
+    },
+    /// The deadline passed; what was asked may still be done.
+    TimedOut {
+        /// The peer.
+        rank: Rank,
+    },
+    /// Nobody has registered what was called.
+    NoService {
+        /// The peer.
+        rank: Rank,
+    },
+    /// The peer dropped the call without a reply.
+    NoReply {
+        /// The peer.
+        rank: Rank,
+    },
+}
+
+/// The requests that wait.
+#[derive(Debug, Default)]
+pub struct Requests {
+    last: RequestId,
+    pending: HashMap<RequestId, Pending>,
+    deadlines: BTreeSet<(Time, RequestId)>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    peer: Rank,
+    deadline: Option<Time>,
+}
+
+/// How a request ended, with the peer that it waited for.
+pub type Ended = (RequestId, Rank, Result<Message, Failure>);
+
+impl Requests {
+    /// A new request.
+    pub fn begin(&mut self, peer: Rank, deadline: Option<Time>) -> RequestId {
+        self.last += 1;
+        self.pending.insert(self.last, Pending { peer, deadline });
+        self.deadlines.extend(deadline.map(|at| (at, self.last)));
+        self.last
+    }
+
+    /// An answer; none if the request has ended or was for somebody else.
+    pub fn answered(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) -> Option<Ended> {
+        if self.pending.get(&id)?.peer != from {
+            return None;
+        }
+        self.end(id).map(|peer| (id, peer, outcome))
+    }
+
+    /// Ends all requests to a peer.
+    pub fn lost(&mut self, rank: Rank, why: &str) -> Vec<Ended> {
+        let mut ids: Vec<RequestId> = self
+            .pending
+            .iter()
+            .filter(|(_, pending)| pending.peer == rank)
+            .map(|(id, _)| *id)
+            .collect();
+        ids.sort_unstable();
+        let failure = || Failure::Lost {
+            rank,
+            why: why.to_string(),
+        };
+        ids.into_iter()
+            .filter_map(|id| self.end(id).map(|peer| (id, peer, Err(failure()))))
+            .collect()
+    }
+
+    /// When [`tick`](Self::tick) is next needed.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Ends the requests whose time has passed.
+    pub fn tick(&mut self, now: Time) -> Vec<Ended> {
+        let mut ended = Vec::new();
+        while let Some(&(at, id)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, id));
+            ended.extend(
+                self.end(id)
+                    .map(|rank| (id, rank, Err(Failure::TimedOut { rank }))),
+            );
+        }
+        ended
+    }
+
+    fn end(&mut self, id: RequestId) -> Option<Rank> {
+        let pending = self.pending.remove(&id)?;
+        if let Some(at) = pending.deadline {
+            self.deadlines.remove(&(at, id));
+        }
+        Some(pending.peer)
+    }
+}

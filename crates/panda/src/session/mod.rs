@@ -1,0 +1,232 @@
+//! The interface that programs see. Nothing in it depends on the platform, which is chosen once, when the session begins.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::message::Message;
+use crate::platform::{Flow, JoinError, Platform, Rank, Seat};
+use crate::protocol::group::Myself;
+use crate::protocol::requests::{Failure, RequestId};
+use desk::{Desk, Ended};
+use engine::{Ask, Engine, Node};
+
+mod circle;
+mod desk;
+mod engine;
+mod group;
+mod port;
+mod rpc;
+mod upcall;
+
+pub use circle::Circle;
+pub use desk::Arrived;
+pub use group::Group;
+pub use port::Port;
+pub use rpc::{Call, Reply};
+
+/// How long a peer may be silent before it is taken for lost, unless the program says otherwise.
+pub const SILENCE: Duration = Duration::from_secs(3);
+
+/// A process's part in a session. Clones are the same session; it ends with the last of them.
+#[derive(Clone)]
+pub struct Session {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Arc<dyn Engine>,
+    desk: Arc<Desk>,
+    rank: Rank,
+    founders: u32,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.engine.stop();
+    }
+}
+
+impl Session {
+    /// Joins the session that this process was started in by `antiphon launch`, over the platform that it names.
+    ///
+    /// # Errors
+    /// Why it cannot: variables that are absent or malformed, peers that did not come.
+    pub fn join() -> Result<Self, Error> {
+        let seat = Seat::from_environment().map_err(JoinError::from)?;
+        crate::platform::join(&seat)
+    }
+
+    /// A session over a platform that has been joined. `silence` is how long a peer may be silent before it is taken for lost.
+    ///
+    /// # Errors
+    /// The system starts no more threads.
+    pub fn over<P: Platform>(
+        platform: P,
+        inbox: P::Inbox,
+        seat: &Seat,
+        silence: Duration,
+    ) -> Result<Self, Error> {
+        let desk = Arc::new(Desk::default());
+        for rank in 0..seat.size.max(seat.rank + 1) {
+            desk.joined(rank, format!("rank {rank}"));
+        }
+        desk.joined(seat.rank, seat.name.clone());
+        let since_epoch = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        let birth = since_epoch.as_millis() as u64 & ((1 << 43) - 1);
+        let myself = Myself {
+            rank: seat.rank,
+            size: seat.size,
+            is_founder: seat.rank < seat.size,
+            birth,
+            silence,
+        };
+        let failed = |source| JoinError::System {
+            platform: P::NAME,
+            what: "start the session's thread".into(),
+            source,
+        };
+        let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                engine,
+                desk,
+                rank: seat.rank,
+                founders: seat.size,
+            }),
+        })
+    }
+
+    /// This process's rank.
+    #[must_use]
+    pub fn rank(&self) -> Rank {
+        self.inner.rank
+    }
+
+    /// How many processes the session began with; their ranks are below it.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.inner.founders
+    }
+
+    /// How many processes there have been, those that were spawned included.
+    #[must_use]
+    pub fn population(&self) -> u32 {
+        self.inner.desk.size()
+    }
+
+    /// A process's name.
+    #[must_use]
+    pub fn name_of(&self, rank: Rank) -> String {
+        self.inner.desk.name_of(rank)
+    }
+
+    /// The platform's name.
+    #[must_use]
+    pub fn platform(&self) -> &'static str {
+        self.inner.engine.platform()
+    }
+
+    /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].
+    ///
+    /// # Errors
+    /// Why there can be no more.
+    pub fn allot(&self, count: u32) -> Result<Vec<Seat>, Error> {
+        Ok(self.inner.engine.allot(count)?)
+    }
+
+    /// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread.
+    pub fn poll(&self) {
+        if !upcall::is_running() {
+            self.inner.engine.poll();
+        }
+    }
+
+    fn desk(&self) -> &Desk {
+        &self.inner.desk
+    }
+
+    fn ask(&self, ask: Ask) -> (RequestId, Flow) {
+        self.inner.engine.ask(ask)
+    }
+
+    fn check_rank(&self, rank: Rank) -> Result<(), Error> {
+        let size = self.population();
+        if rank < size {
+            Ok(())
+        } else {
+            Err(Error::NoSuchRank { rank, size })
+        }
+    }
+
+    /// Waits for the end of a request.
+    fn outcome(&self, id: RequestId) -> Ended {
+        self.inner
+            .engine
+            .wait(&mut || self.desk().has_ended(id), None);
+        let over = || {
+            Ended::Reply(Err(Failure::Lost {
+                rank: self.rank(),
+                why: "ended its session".into(),
+            }))
+        };
+        self.desk().take(id).unwrap_or_else(over)
+    }
+
+    /// Waits until a peer takes more, if this thread may wait.
+    fn wait_for_room(&self, to: Rank) {
+        if !upcall::is_running() && !self.desk().takes_more(to) {
+            self.inner.engine.wait(
+                &mut || self.desk().takes_more(to),
+                Some(Instant::now() + SILENCE * 2),
+            );
+        }
+    }
+
+    fn failed(&self, failure: Failure, service: &str, after: Option<Duration>) -> Error {
+        let peer = |rank| self.name_of(rank);
+        match failure {
+            Failure::Lost { rank, why } => Error::Lost {
+                rank,
+                peer: peer(rank),
+                why,
+            },
+            Failure::TimedOut { rank } => Error::TimedOut {
+                rank,
+                peer: peer(rank),
+                after: after.unwrap_or_default(),
+            },
+            Failure::NoService { rank } => Error::NoService {
+                peer: peer(rank),
+                service: service.into(),
+            },
+            Failure::NoReply { rank } => Error::NoReply {
+                peer: peer(rank),
+                service: service.into(),
+            },
+        }
+    }
+
+    fn reply_of(
+        &self,
+        id: RequestId,
+        service: &str,
+        after: Option<Duration>,
+    ) -> Result<Message, Error> {
+        match self.outcome(id) {
+            Ended::Reply(outcome) => {
+                outcome.map_err(|failure| self.failed(failure, service, after))
+            }
+            Ended::Collected(_) => unreachable!("request numbers are not used twice"),
+        }
+    }
+}
+
+/// A name as a number, the same at all processes: FNV-1a (Fowler, Noll and Vo).
+fn number_of(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}

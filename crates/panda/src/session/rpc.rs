@@ -1,0 +1,97 @@
+//! Remote procedure calls.
+
+use std::time::Duration;
+
+use super::desk::Incoming;
+use super::engine::Ask;
+use super::{Session, number_of, upcall};
+use crate::error::Error;
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::Answer;
+use crate::protocol::requests::RequestId;
+
+/// A call that came.
+pub struct Call {
+    /// The caller.
+    pub from: Rank,
+    /// The arguments.
+    pub payload: Message,
+    /// The means to answer.
+    pub reply: Reply,
+}
+
+/// The means to answer a call: at once or later, from any thread. The caller of one that is dropped gets an error.
+pub struct Reply {
+    session: Option<Session>,
+    to: Rank,
+    id: RequestId,
+}
+
+impl Reply {
+    /// Answers.
+    pub fn send(mut self, payload: impl Into<Message>) {
+        self.answer(Answer::Value, payload.into());
+    }
+
+    fn answer(&mut self, kind: Answer, payload: Message) {
+        if let Some(session) = self.session.take() {
+            session.ask(Ask::Reply {
+                to: self.to,
+                id: self.id,
+                kind,
+                payload,
+            });
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.answer(Answer::NoReply, Message::new());
+    }
+}
+
+impl Session {
+    /// Registers a service. The upcall must not wait; it may keep the [`Reply`] and answer later.
+    pub fn serve(&self, service: &str, mut upcall: impl FnMut(Call) + Send + 'static) {
+        // The session ends with the last of the program's own handles, not with this one.
+        let inner = std::sync::Arc::downgrade(&self.inner);
+        let upcall = move |Incoming { from, id, payload }| {
+            let session = inner.upgrade().map(|inner| Session { inner });
+            upcall(Call {
+                from,
+                payload,
+                reply: Reply {
+                    session,
+                    to: from,
+                    id,
+                },
+            });
+        };
+        self.desk().on_call(number_of(service), Box::new(upcall));
+    }
+
+    /// Calls a service and waits for the reply. It is executed at most once; exactly once if a reply comes.
+    ///
+    /// # Errors
+    /// The peer is lost, has no such service or gives no reply; the deadline has passed; this is an upcall.
+    #[track_caller]
+    pub fn call(
+        &self,
+        to: Rank,
+        service: &str,
+        payload: impl Into<Message>,
+        deadline: Option<Duration>,
+    ) -> Result<Message, Error> {
+        upcall::must_not_wait()?;
+        self.check_rank(to)?;
+        let (id, _) = self.ask(Ask::Call {
+            to,
+            service: number_of(service),
+            payload: payload.into(),
+            deadline,
+        });
+        self.reply_of(id, service, deadline)
+    }
+}

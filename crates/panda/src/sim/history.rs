@@ -1,0 +1,133 @@
+//! What a program saw in a simulated run, to be checked afterwards.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::platform::Rank;
+use crate::protocol::Time;
+use crate::protocol::requests::RequestId;
+
+/// Everything that all lives of all processes saw.
+#[derive(Debug, Default)]
+pub struct History {
+    /// In order of their beginning.
+    pub lives: Vec<Life>,
+}
+
+/// A process from its start to its crash.
+#[derive(Debug)]
+pub struct Life {
+    /// Its rank.
+    pub rank: Rank,
+    /// Its memberships of the group, one after another.
+    pub memberships: Vec<Membership>,
+    /// Calls that it made: to whom, when, and how they ended.
+    pub calls: BTreeMap<RequestId, Call>,
+    /// Calls that it executed: of which life, with which number, in order.
+    pub executed: Vec<(usize, u32)>,
+    /// Whether it crashed.
+    pub is_over: bool,
+}
+
+/// A call.
+#[derive(Debug)]
+pub struct Call {
+    /// To whom.
+    pub to: Rank,
+    /// The number that its argument held.
+    pub number: u32,
+    /// When.
+    pub at: Time,
+    /// When it ended, and whether well.
+    pub ended: Option<(Time, bool)>,
+}
+
+/// One membership.
+#[derive(Debug, Default)]
+pub struct Membership {
+    /// How many messages it sent; they are numbered from 1.
+    pub sent: u32,
+    /// What it saw.
+    pub places: Vec<Place>,
+    /// How it ended, if it has: whether as it asked.
+    pub ended: Option<bool>,
+    /// Whether it has asked to leave.
+    pub is_leaving: bool,
+}
+
+/// One event of a membership.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A view began.
+    View {
+        /// Its number.
+        number: u64,
+        /// Its members.
+        members: Vec<Rank>,
+    },
+    /// A message was delivered.
+    Message {
+        /// Its place.
+        place: u64,
+        /// The life, the membership and the number of its sender.
+        id: (u32, u32, u32),
+    },
+}
+
+impl Membership {
+    /// The number of the view that it saw last.
+    #[must_use]
+    pub fn view(&self) -> Option<(u64, &[Rank])> {
+        self.places.iter().rev().find_map(|place| match place {
+            Place::View { number, members } => Some((*number, members.as_slice())),
+            Place::Message { .. } => None,
+        })
+    }
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (which, life) in self.lives.iter().enumerate() {
+            writeln!(
+                f,
+                "life {which}, rank {}{}:",
+                life.rank,
+                if life.is_over { ", crashed" } else { "" }
+            )?;
+            for member in &life.memberships {
+                write!(f, "  sent {}", member.sent)?;
+                let mut run = None;
+                for place in &member.places {
+                    match place {
+                        Place::View { number, members } => {
+                            write!(f, "{}, view {number} {members:?}", Span(run.take()))?;
+                        }
+                        Place::Message { place, .. } => {
+                            run = Some((run.map_or(*place, |(first, _)| first), *place))
+                        }
+                    }
+                }
+                writeln!(
+                    f,
+                    "{}, {}",
+                    Span(run),
+                    match member.ended {
+                        None => "still in",
+                        Some(true) => "left",
+                        Some(false) => "expelled",
+                    }
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Span(Option<(u64, u64)>);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .map_or(Ok(()), |(first, last)| write!(f, ", {first}..={last}"))
+    }
+}

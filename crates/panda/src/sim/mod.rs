@@ -1,0 +1,17 @@
+//! A simulated network in virtual time: every run follows from its seed.
+//!
+//! The protocols run as they do on real platforms; the network loses, doubles, delays and reorders frames, splits, and processes crash and start again.
+//! [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
+
+mod chance;
+pub mod check;
+mod history;
+mod network;
+mod scenario;
+mod world;
+
+pub use chance::Chance;
+pub use history::{History, Life, Membership, Place};
+pub use network::{Kind, Network};
+pub use scenario::{Outcome, Scenario, run};
+pub use world::{GROUP, World};

@@ -1,0 +1,129 @@
+//! What the simulated network does to frames.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::Chance;
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::Time;
+
+/// Which platform is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Frames are lost, doubled and reordered; nobody is told of crashes.
+    Datagrams,
+    /// Frames arrive once and in order, late where the network is split; a crash closes connections, which peers notice.
+    Streams,
+    /// As streams, and a multicast has one order.
+    Bus,
+}
+
+/// The network's faults.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// The platform.
+    pub kind: Kind,
+    /// Frames lost, of a thousand.
+    pub loss: u64,
+    /// Frames that arrive twice, of a thousand.
+    pub double: u64,
+    /// The least delay, in microseconds.
+    pub delay_us: u64,
+    /// What is added to it at most.
+    pub jitter_us: u64,
+    /// The part of the network that each rank is in; ranks of different parts do not reach each other.
+    parts: HashMap<Rank, u8>,
+    /// When the last frame from one to another arrives.
+    last: HashMap<(Rank, Rank), Time>,
+    last_multicast: Time,
+    held: Vec<(Rank, Rank, Message)>,
+}
+
+impl Network {
+    /// A whole network.
+    #[must_use]
+    pub fn new(kind: Kind, loss: u64, double: u64, delay_us: u64, jitter_us: u64) -> Self {
+        Self {
+            kind,
+            loss,
+            double,
+            delay_us,
+            jitter_us,
+            parts: HashMap::new(),
+            last: HashMap::new(),
+            last_multicast: Time::ZERO,
+            held: Vec::new(),
+        }
+    }
+
+    /// Puts ranks into a part of their own.
+    pub fn split(&mut self, part: u8, ranks: &[Rank]) {
+        for &rank in ranks {
+            self.parts.insert(rank, part);
+        }
+    }
+
+    /// Makes it whole; returns what streams held back meanwhile, in order.
+    pub fn heal(&mut self) -> Vec<(Rank, Rank, Message)> {
+        self.parts.clear();
+        std::mem::take(&mut self.held)
+    }
+
+    fn part(&self, rank: Rank) -> u8 {
+        self.parts.get(&rank).copied().unwrap_or(0)
+    }
+
+    /// When a frame arrives: never, once or twice.
+    pub fn carry(
+        &mut self,
+        chance: &mut Chance,
+        now: Time,
+        from: Rank,
+        to: Rank,
+        frame: &Message,
+    ) -> Vec<Time> {
+        let is_cut = self.part(from) != self.part(to);
+        let delay = |chance: &mut Chance| {
+            Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1))
+        };
+        if self.kind != Kind::Datagrams {
+            if is_cut {
+                self.held.push((from, to, frame.clone()));
+                return Vec::new();
+            }
+            let at =
+                (now + delay(chance)).max(self.last.get(&(from, to)).copied().unwrap_or_default());
+            self.last.insert((from, to), at);
+            return vec![at];
+        }
+        let copies = if is_cut || chance.happens(self.loss) {
+            0
+        } else {
+            1 + usize::from(chance.happens(self.double))
+        };
+        (0..copies).map(|_| now + delay(chance)).collect()
+    }
+
+    /// When a multicast arrives, at all.
+    pub fn carry_to_all(&mut self, chance: &mut Chance, now: Time) -> Time {
+        let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
+        self.last_multicast = self.last_multicast.max(now + delay);
+        self.last_multicast
+    }
+
+    /// When the beginning or the end of a process is noticed: after all that came from it before.
+    pub fn notice(&mut self, chance: &mut Chance, now: Time, who: Rank, by: Rank) -> Time {
+        let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
+        let at = (now + delay)
+            .max(self.last.get(&(who, by)).copied().unwrap_or_default() + Duration::from_micros(1));
+        self.last.insert((who, by), at);
+        at
+    }
+
+    /// Forgets what was held for and by a process that crashed.
+    pub fn forget(&mut self, rank: Rank) {
+        self.held
+            .retain(|(from, to, _)| *from != rank && *to != rank);
+    }
+}

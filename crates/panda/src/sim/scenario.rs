@@ -1,0 +1,209 @@
+//! A whole history drawn from a seed: processes join, send, call, leave; the network splits and heals; processes crash and start again.
+
+use std::time::Duration;
+
+use super::check::{can_go_on, check, check_lively};
+use super::{Chance, Kind, Network, World};
+use crate::platform::Rank;
+use crate::protocol::group::{Bus, Mutant, Order, Sequencer};
+use crate::protocol::link::{Links, Retransmit, Through};
+
+/// What is drawn, and from which seed.
+#[derive(Debug, Clone, Copy)]
+pub struct Scenario {
+    /// The platform that is simulated.
+    pub kind: Kind,
+    /// The seed.
+    pub seed: u64,
+    /// A fault put in on purpose.
+    pub mutant: Option<Mutant>,
+    /// Whether to print views, losses, and in the end what each process holds.
+    pub tells: bool,
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What is wrong, if anything.
+    pub fault: Option<String>,
+    /// What each process saw, a line a life, if something is wrong.
+    pub story: String,
+    /// Frames that were carried.
+    pub frames: u64,
+    /// Whether the group had lost the majority that it needs, so that only safety could be checked.
+    pub was_hopeless: bool,
+    /// Messages delivered, over all processes.
+    pub delivered: usize,
+}
+
+/// Runs a scenario.
+#[must_use]
+pub fn run(scenario: Scenario) -> Outcome {
+    match scenario.kind {
+        Kind::Datagrams => play::<Retransmit, Sequencer>(scenario),
+        Kind::Streams => play::<Through, Sequencer>(scenario),
+        Kind::Bus => play::<Through, Bus>(scenario),
+    }
+}
+
+struct Weather {
+    rounds: u64,
+    crashes: u64,
+    splits: u64,
+    leaves: u64,
+    burst: u64,
+    is_split: bool,
+    crashes_left: u64,
+}
+
+fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
+    let mut chance = Chance::new(scenario.seed);
+    let size = chance.between(2, 6) as u32;
+    let loss = if chance.happens(500) {
+        chance.below(150)
+    } else {
+        0
+    };
+    let double = if chance.happens(500) {
+        chance.below(100)
+    } else {
+        0
+    };
+    let jitter = if chance.happens(700) {
+        chance.below(5_000)
+    } else {
+        0
+    };
+    let network = Network::new(scenario.kind, loss, double, chance.between(20, 500), jitter);
+    let mut weather = Weather {
+        rounds: chance.between(10, 40),
+        crashes: if chance.happens(600) {
+            chance.below(100)
+        } else {
+            0
+        },
+        splits: if chance.happens(500) && scenario.kind != Kind::Bus {
+            chance.below(150)
+        } else {
+            0
+        },
+        leaves: if chance.happens(400) {
+            chance.below(60)
+        } else {
+            0
+        },
+        burst: chance.between(1, 12),
+        is_split: false,
+        crashes_left: u64::from(size - 1) / 2,
+    };
+    let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
+    world.tells = scenario.tells;
+    for _ in 0..weather.rounds {
+        round(&mut world, &mut weather, size, scenario.kind);
+    }
+    calm_down(&mut world, size);
+    let was_hopeless =
+        scenario.kind != Kind::Bus && !(can_go_on(&world.history) && world.has_majority());
+    let fault = check(&world.history, world.now)
+        .and_then(|()| {
+            if was_hopeless {
+                Ok(())
+            } else {
+                check_lively(&world.history)
+            }
+        })
+        .err();
+    if scenario.tells {
+        for rank in world.living() {
+            eprintln!("{rank}: {}", world.inside(rank));
+        }
+    }
+    let delivered = world
+        .history
+        .lives
+        .iter()
+        .flat_map(|life| &life.memberships)
+        .map(|member| member.places.len())
+        .sum();
+    let story = if fault.is_some() {
+        world.history.to_string()
+    } else {
+        String::new()
+    };
+    Outcome {
+        fault,
+        story,
+        frames: world.frames,
+        was_hopeless,
+        delivered,
+    }
+}
+
+fn round<L: Links, O: Order>(
+    world: &mut World<L, O>,
+    weather: &mut Weather,
+    size: u32,
+    kind: Kind,
+) {
+    for rank in world.living() {
+        if world.is_outside(rank) && world.chance.happens(300) {
+            world.join(rank);
+        }
+        for _ in 0..world.chance.below(weather.burst + 1) {
+            let length = if world.chance.happens(50) {
+                world.chance.between(1251, 6_000)
+            } else {
+                world.chance.below(100)
+            };
+            world.send(rank, length as usize);
+        }
+        let to = world.chance.below(u64::from(size)) as Rank;
+        if world.chance.happens(200) && to != rank {
+            world.call(rank, to);
+        }
+        if world.chance.happens(weather.leaves) {
+            world.leave(rank);
+        }
+        if world.chance.happens(weather.crashes) && weather.crashes_left > 0 {
+            weather.crashes_left -= 1;
+            world.crash(rank);
+        }
+    }
+    for rank in (0..size).filter(|_| kind != Kind::Bus) {
+        if !world.living().contains(&rank) && world.chance.happens(150) {
+            world.start(rank, false);
+        }
+    }
+    if weather.is_split && world.chance.happens(300) {
+        weather.is_split = false;
+        world.heal();
+    } else if !weather.is_split && world.chance.happens(weather.splits) {
+        weather.is_split = true;
+        let part: Vec<Rank> = (0..size).filter(|_| world.chance.happens(400)).collect();
+        world.network.split(1, &part);
+    }
+    // From less than a delay to more than a silence.
+    let pause = match world.chance.below(10) {
+        0 => world.chance.between(100_000, 900_000),
+        1..=4 => world.chance.between(1_000, 40_000),
+        _ => world.chance.below(1_000),
+    };
+    world.run_until(world.now + Duration::from_micros(pause));
+}
+
+/// The network is whole again; all that live join, send once more, and wait.
+fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32) {
+    world.heal();
+    for _ in 0..40 {
+        for rank in 0..size {
+            if world.is_outside(rank) {
+                world.join(rank);
+            }
+        }
+        world.run_until(world.now + Duration::from_millis(500));
+    }
+    for rank in 0..size {
+        world.send(rank, 20);
+    }
+    world.run_until(world.now + Duration::from_secs(5));
+}

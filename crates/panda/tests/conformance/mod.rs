@@ -1,0 +1,384 @@
+//! One suite for every platform: what programs may rely on, whatever carries their frames.
+//!
+//! A platform's test file says how a session of N processes is made, here N sets of threads in one process, and runs [`all!`](conformance_tests).
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use antiphon_panda::{Error, GroupEvent, Message, Session};
+
+/// Bounds what never takes so long; nothing is asserted about times.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// Makes a session of so many processes, rank by rank.
+pub type Make = fn(u32) -> Vec<Session>;
+
+/// Runs a program at all ranks; their results by rank.
+fn run<R: Send + 'static>(
+    make: Make,
+    size: u32,
+    program: impl Fn(Session) -> R + Send + Sync + 'static,
+) -> Vec<R> {
+    let program = Arc::new(program);
+    let sessions = make(size);
+    let threads: Vec<_> = sessions
+        .into_iter()
+        .map(|session| {
+            let program = program.clone();
+            thread::spawn(move || program(session))
+        })
+        .collect();
+    threads
+        .into_iter()
+        .map(|thread| thread.join().expect("no program panics"))
+        .collect()
+}
+
+pub fn messages_come_in_their_senders_order(make: Make) {
+    let sums = run(make, 3, |session| {
+        let port = session.port("numbers");
+        for number in 0..500u32 {
+            for to in (0..3).filter(|to| *to != session.rank()) {
+                port.send(to, session.rank(), Message::of(&number).unwrap())
+                    .unwrap();
+            }
+        }
+        let mut next = [0u32; 3];
+        for _ in 0..1000 {
+            let arrived = port.receive(None, None).unwrap();
+            assert_eq!(arrived.tag, arrived.from);
+            assert_eq!(
+                arrived.payload.value::<u32>().unwrap(),
+                next[arrived.from as usize]
+            );
+            next[arrived.from as usize] += 1;
+        }
+        session.everyone().unwrap().barrier().unwrap();
+        next.iter().sum::<u32>()
+    });
+    assert_eq!(sums, [1000, 1000, 1000]);
+}
+
+pub fn messages_of_all_lengths_arrive_whole(make: Make) {
+    run(make, 2, |session| {
+        let port = session.port("long");
+        let lengths = [
+            0usize,
+            1,
+            63,
+            64,
+            65,
+            1249,
+            1250,
+            1251,
+            65_535,
+            65_536,
+            1 << 20,
+            (5 << 20) + 3,
+        ];
+        let pattern = |length: usize| {
+            (0..length)
+                .map(|i| (i * 31 + length) as u8)
+                .collect::<Vec<u8>>()
+        };
+        if session.rank() == 0 {
+            for length in lengths {
+                port.send_synchronously(1, 0, pattern(length)).unwrap();
+            }
+        } else {
+            for length in lengths {
+                assert!(
+                    port.receive(Some(0), None).unwrap().payload.to_bytes() == pattern(length),
+                    "{length} bytes"
+                );
+            }
+        }
+        session.everyone().unwrap().barrier().unwrap();
+    });
+}
+
+pub fn a_receiver_chooses_by_sender_and_tag(make: Make) {
+    run(make, 3, |session| {
+        let port = session.port("tagged");
+        if session.rank() > 0 {
+            for tag in [1, 2] {
+                port.send(0, tag, Message::of(&(session.rank() * 10 + tag)).unwrap())
+                    .unwrap();
+            }
+        } else {
+            let chosen: Vec<u32> = [(2, 2), (1, 2), (1, 1), (2, 1)]
+                .into_iter()
+                .map(|(from, tag)| {
+                    port.receive(Some(from), Some(tag))
+                        .unwrap()
+                        .payload
+                        .value()
+                        .unwrap()
+                })
+                .collect();
+            assert_eq!(chosen, [22, 12, 11, 21]);
+            assert!(port.poll(None, None).is_none());
+        }
+        session.everyone().unwrap().barrier().unwrap();
+    });
+}
+
+pub fn calls_are_answered_at_once_or_later_and_failures_name_the_peer(make: Make) {
+    run(make, 2, |session| {
+        let all = session.everyone().unwrap();
+        if session.rank() == 1 {
+            session.serve("double", |call| {
+                let number: u64 = call.payload.value().unwrap();
+                call.reply.send(Message::of(&(number * 2)).unwrap());
+            });
+            session.serve("later", |call| {
+                thread::spawn(move || call.reply.send(b"late".as_slice()));
+            });
+            session.serve("never", drop);
+            let kept = Mutex::new(Vec::new());
+            session.serve("silent", move |call| kept.lock().unwrap().push(call));
+        }
+        all.barrier().unwrap();
+        if session.rank() == 0 {
+            for number in 0..200u64 {
+                let reply = session
+                    .call(1, "double", Message::of(&number).unwrap(), None)
+                    .unwrap();
+                assert_eq!(reply.value::<u64>().unwrap(), number * 2);
+            }
+            assert_eq!(
+                session
+                    .call(1, "later", Message::new(), None)
+                    .unwrap()
+                    .to_bytes(),
+                b"late".as_slice()
+            );
+            let peer = session.name_of(1);
+            let failures = [
+                session.call(1, "absent", Message::new(), None),
+                session.call(1, "never", Message::new(), None),
+                session.call(1, "silent", Message::new(), Some(Duration::from_millis(50))),
+            ];
+            for failure in failures {
+                let text = failure.unwrap_err().to_string();
+                assert!(text.contains(&peer), "{text}");
+            }
+        }
+        all.barrier().unwrap();
+    });
+}
+
+/// Everybody sends; all see the same.
+pub fn a_group_has_one_order(make: Make) {
+    const EACH: u32 = 300;
+    let orders = run(make, 3, |session| {
+        let (sender, receiver) = mpsc::channel();
+        let group = session
+            .join_group("all", move |event| drop(sender.send(event)))
+            .unwrap();
+        let all = session.everyone().unwrap();
+        all.barrier().unwrap();
+        for number in 0..EACH {
+            // Some are long: they go another way.
+            let length = if number % 50 == 7 { 4000 } else { 10 };
+            group
+                .send(Message::of(&(session.rank(), number, vec![7u8; length])).unwrap())
+                .unwrap();
+        }
+        let mut order = Vec::new();
+        while order.len() < 3 * EACH as usize {
+            if let GroupEvent::Message { from, payload, .. } =
+                receiver.recv_timeout(LIMIT).expect("all are delivered")
+            {
+                let (rank, number, _): (u32, u32, Vec<u8>) = payload.value().unwrap();
+                assert_eq!(rank, from);
+                order.push((rank, number));
+            }
+        }
+        all.barrier().unwrap();
+        group.leave().unwrap();
+        all.barrier().unwrap();
+        order
+    });
+    assert!(orders.windows(2).all(|pair| pair[0] == pair[1]));
+    for rank in 0..3 {
+        let own: Vec<u32> = orders[0]
+            .iter()
+            .filter(|(from, _)| *from == rank)
+            .map(|(_, number)| *number)
+            .collect();
+        assert!(own.iter().copied().eq(0..EACH));
+    }
+}
+
+/// Who joins late begins with a view, and sees all that the others see after it.
+pub fn a_joiner_begins_at_one_point(make: Make) {
+    let seen = run(make, 3, |session| {
+        let all = session.everyone().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let events = move |event: GroupEvent| drop(sender.send(event));
+        let group = if session.rank() < 2 {
+            Some(session.join_group("late", events.clone()).unwrap())
+        } else {
+            None
+        };
+        all.barrier().unwrap();
+        if let Some(group) = &group {
+            (0..50u32).for_each(|n| group.send(Message::of(&n).unwrap()).unwrap());
+        }
+        let group = group.unwrap_or_else(|| session.join_group("late", events).unwrap());
+        all.barrier().unwrap();
+        if session.rank() == 0 {
+            group.send(Message::of(&1000u32).unwrap()).unwrap();
+        }
+        let mut seen = Vec::new();
+        loop {
+            match receiver
+                .recv_timeout(LIMIT)
+                .expect("the last message comes")
+            {
+                GroupEvent::Message { place, payload, .. } => {
+                    let number: u32 = payload.value().unwrap();
+                    seen.push((place, number));
+                    if number == 1000 {
+                        break;
+                    }
+                }
+                // What comes before all three are in is not common.
+                GroupEvent::View { members, .. } if members.len() == 3 => seen.clear(),
+                _ => {}
+            }
+        }
+        all.barrier().unwrap();
+        seen
+    });
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0], seen[2]);
+}
+
+pub fn collectives_agree(make: Make) {
+    for size in [1, 2, 3, 5] {
+        run(make, size, move |session| {
+            let (rank, all) = (session.rank(), session.everyone().unwrap());
+            for root in 0..size {
+                assert_eq!(all.broadcast(root, &(rank + 7)).unwrap(), root + 7);
+                let gathered = all.gather(root, &(rank * 3)).unwrap();
+                assert_eq!(
+                    gathered,
+                    (rank == root).then(|| (0..size).map(|r| r * 3).collect())
+                );
+                let values: Vec<String> = (0..size).map(|r| format!("{root} to {r}")).collect();
+                assert_eq!(
+                    all.scatter(root, &values).unwrap(),
+                    format!("{root} to {rank}")
+                );
+                let sum = all
+                    .reduce(root, &u64::from(rank + 1), |a, b| a + b)
+                    .unwrap();
+                assert_eq!(
+                    sum,
+                    (rank == root).then(|| u64::from(size * (size + 1) / 2))
+                );
+            }
+            assert_eq!(all.all_reduce(&rank, u32::max).unwrap(), size - 1);
+            if size == 5 && rank % 2 == 0 {
+                let even = session.circle(&[4, 0, 2]).unwrap();
+                assert_eq!(
+                    even.gather(2, &rank).unwrap(),
+                    (rank == 2).then(|| vec![4, 0, 2])
+                );
+            }
+            all.barrier().unwrap();
+        });
+    }
+}
+
+/// Who ends is named by every operation that waits for it, and the group goes on.
+pub fn a_lost_peer_is_named_and_the_group_goes_on(make: Make) {
+    run(make, 3, |session| {
+        let name = session.name_of(1);
+        let (sender, receiver) = mpsc::channel();
+        let group = session
+            .join_group("survivors", move |event| drop(sender.send(event)))
+            .unwrap();
+        let all = session.everyone().unwrap();
+        all.barrier().unwrap();
+        if session.rank() == 1 {
+            return;
+        }
+        let port = session.port("nothing");
+        let failures = [
+            port.receive(Some(1), None).map(drop),
+            session.call(1, "nothing", Message::new(), None).map(drop),
+            port.send_synchronously(1, 0, Message::new()),
+            all.barrier(),
+        ];
+        for failure in failures {
+            let error = failure.unwrap_err();
+            assert!(
+                matches!(&error, Error::Lost { peer, .. } if *peer == name),
+                "{error}"
+            );
+        }
+        group.send(Message::of(&session.rank()).unwrap()).unwrap();
+        let (mut from, mut members) = (Vec::new(), Vec::new());
+        while from.len() < 2 || members.len() != 2 {
+            match receiver.recv_timeout(LIMIT).expect("the group goes on") {
+                GroupEvent::Message { from: rank, .. } => from.push(rank),
+                GroupEvent::View { members: now, .. } => members = now,
+                other => panic!("{other:?}"),
+            }
+        }
+        from.sort_unstable();
+        assert_eq!(from, [0, 2]);
+        session.circle(&[0, 2]).unwrap().barrier().unwrap();
+    });
+}
+
+/// An upcall may send, to ports and to groups, and the session does not stall.
+pub fn upcalls_may_send(make: Make) {
+    run(make, 2, |session| {
+        let (sender, receiver) = mpsc::channel();
+        let port = session.port("bounce");
+        let other = 1 - session.rank();
+        let back = port.clone();
+        port.on_message(move |arrived| {
+            if arrived.tag > 0 {
+                back.send(other, arrived.tag - 1, arrived.payload).unwrap();
+            } else {
+                let _ = sender.send(());
+            }
+        });
+        session.everyone().unwrap().barrier().unwrap();
+        port.send(other, 100, Message::new()).unwrap();
+        receiver
+            .recv_timeout(LIMIT)
+            .expect("the ball comes to rest here or there");
+        session.everyone().unwrap().barrier().unwrap();
+    });
+}
+
+/// All tests of the suite for a platform whose sessions `$make` makes.
+#[macro_export]
+macro_rules! conformance_tests {
+    ($make:expr) => {
+        $crate::conformance_tests!($make;
+            messages_come_in_their_senders_order
+            messages_of_all_lengths_arrive_whole
+            a_receiver_chooses_by_sender_and_tag
+            calls_are_answered_at_once_or_later_and_failures_name_the_peer
+            a_group_has_one_order
+            a_joiner_begins_at_one_point
+            collectives_agree
+            a_lost_peer_is_named_and_the_group_goes_on
+            upcalls_may_send
+        );
+    };
+    ($make:expr; $($test:ident)*) => {
+        $(#[test]
+        fn $test() {
+            conformance::$test($make);
+        })*
+    };
+}

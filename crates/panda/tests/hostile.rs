@@ -1,0 +1,123 @@
+//! Garbage and hostile frames: nothing panics, and what is kept is bounded by what was sent.
+
+use std::time::Duration;
+
+use antiphon_panda::Message;
+use antiphon_panda::protocol::group::{Bus, Myself, Order, Sequencer};
+use antiphon_panda::protocol::link::{Fragment, Links, Retransmit, Through};
+use antiphon_panda::protocol::{Action, Stack};
+use proptest::prelude::*;
+
+const NOW: Duration = Duration::from_secs(1);
+
+fn stack<L: Links, O: Order>(largest: usize) -> Stack<L, O> {
+    Stack::new(
+        Myself {
+            rank: 0,
+            size: 3,
+            is_founder: true,
+            birth: 1,
+            silence: NOW,
+        },
+        largest,
+    )
+}
+
+fn survives<L: Links, O: Order>(largest: usize, frames: &[Vec<u8>]) {
+    let mut stack = stack::<L, O>(largest);
+    stack.group(NOW, 7, |group, now, out| group.join(now, out));
+    for (step, frame) in frames.iter().enumerate() {
+        let now = NOW + Duration::from_millis(step as u64);
+        // An error is as good as any answer.
+        let _ = stack.frame(now, 1 + step as u32 % 2, Message::from(frame.clone()));
+        stack.tick(now);
+        stack.flush(now);
+        stack.actions().clear();
+    }
+}
+
+/// Frames that a peer would send, to be damaged.
+fn genuine<L: Links, O: Order>(largest: usize) -> Vec<Vec<u8>> {
+    let mut peer = Stack::<L, O>::new(
+        Myself {
+            rank: 1,
+            size: 3,
+            is_founder: true,
+            birth: 2,
+            silence: NOW,
+        },
+        largest,
+    );
+    peer.group(NOW, 7, |group, now, out| group.join(now, out));
+    peer.send(NOW, 0, 1, 2, Message::from(vec![1; 100]));
+    peer.call(NOW, 0, 3, Message::from(vec![2; 3000]), None);
+    peer.flush(NOW);
+    let sent = peer.actions().drain(..).filter_map(|action| match action {
+        Action::Send(0, frame) | Action::Multicast(frame) => Some(frame.to_bytes().to_vec()),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn damaged<L: Links, O: Order>(largest: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let frames = genuine::<L, O>(largest);
+    let one = (
+        prop::sample::select(frames),
+        prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        any::<prop::sample::Index>(),
+        any::<bool>(),
+    );
+    let one = one.prop_map(|(mut frame, changes, end, is_cut)| {
+        for (at, byte) in changes {
+            let at = at.index(frame.len());
+            frame[at] = byte;
+        }
+        if is_cut {
+            frame.truncate(end.index(frame.len() + 1));
+        }
+        frame
+    });
+    prop::collection::vec(one, 1..30)
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_survived(frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..20)) {
+        survives::<Through, Sequencer>(usize::MAX, &frames);
+        survives::<Retransmit, Sequencer>(1400, &frames);
+        survives::<Fragment, Sequencer>(1400, &frames);
+        survives::<Through, Bus>(usize::MAX, &frames);
+    }
+
+    #[test]
+    fn damaged_frames_are_survived(streams in damaged::<Through, Sequencer>(usize::MAX), datagrams in damaged::<Retransmit, Sequencer>(1400)) {
+        survives::<Through, Sequencer>(usize::MAX, &streams);
+        survives::<Retransmit, Sequencer>(1400, &datagrams);
+    }
+
+    #[test]
+    fn messages_are_what_was_put_together(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..100), 0..6), headers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..90), 0..6), at in any::<prop::sample::Index>()) {
+        let mut message = Message::new();
+        let mut model: Vec<u8> = Vec::new();
+        for piece in &pieces {
+            message.append_bytes(piece.clone().into());
+            model.extend(piece);
+        }
+        for header in &headers {
+            message.push(header);
+            model.splice(0..0, header.iter().copied());
+        }
+        prop_assert_eq!(message.len(), model.len());
+        let at = at.index(model.len() + 1);
+        let first = message.clone().split_to(at).unwrap();
+        let first = first.to_bytes();
+        prop_assert_eq!(&first[..], &model[..at]);
+        prop_assert!(message.clone().split_to(model.len() + 1).is_err());
+        if let Ok(head) = message.pop::<5>() {
+            prop_assert_eq!(&head[..], &model[..5]);
+            model.drain(..5);
+        }
+        let rest = message.to_bytes();
+        prop_assert_eq!(&rest[..], &model[..]);
+    }
+}

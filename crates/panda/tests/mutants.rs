@@ -1,0 +1,35 @@
+//! The simulator finds a protocol that is broken on purpose: for each fault put in, some seed's history is wrong.
+
+use antiphon_panda::protocol::group::Mutant;
+use antiphon_panda::sim::{Kind, Scenario, run};
+
+fn is_found(mutant: Mutant, kind: Kind, seeds: u64) {
+    let found = (0..seeds).find_map(|seed| {
+        run(Scenario {
+            kind,
+            seed,
+            mutant: Some(mutant),
+            tells: false,
+        })
+        .fault
+        .map(|fault| (seed, fault))
+    });
+    let (seed, fault) =
+        found.unwrap_or_else(|| panic!("{mutant:?} went unnoticed in {seeds} seeds of {kind:?}"));
+    println!("{mutant:?}: seed {seed}: {fault}");
+}
+
+#[test]
+fn a_member_that_forgets_what_was_under_way() {
+    is_found(Mutant::ForgetsUnordered, Kind::Datagrams, 400);
+}
+
+#[test]
+fn a_coordinator_without_a_majority() {
+    is_found(Mutant::NeedsNoMajority, Kind::Datagrams, 400);
+}
+
+#[test]
+fn a_view_that_ends_where_its_coordinator_is() {
+    is_found(Mutant::CutsAtOwn, Kind::Datagrams, 1000);
+}

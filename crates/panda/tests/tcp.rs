@@ -1,0 +1,109 @@
+//! The conformance suite over TCP connections, and what is TCP's own.
+
+mod conformance;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+
+use antiphon_panda::platform::seat::Secret;
+use antiphon_panda::platform::{Meeting, Platform, Tcp};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::{Seat, Session};
+
+fn meeting(size: u32) -> Meeting {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    Meeting::hold(any, size, Secret::fresh().unwrap()).unwrap()
+}
+
+fn join(seat: &Seat) -> Session {
+    let (tcp, inbox) = Tcp::join(seat).unwrap();
+    Session::over(tcp, inbox, seat, SILENCE).unwrap()
+}
+
+fn session(size: u32) -> Vec<Session> {
+    let meeting = meeting(size);
+    let seats: Vec<Seat> = (0..size).map(|rank| meeting.seat("tcp", rank)).collect();
+    let threads: Vec<_> = seats
+        .into_iter()
+        .map(|seat| thread::spawn(move || join(&seat)))
+        .collect();
+    threads
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect()
+}
+
+conformance_tests!(session);
+
+#[test]
+fn processes_join_while_the_session_runs() {
+    let meeting = meeting(2);
+    let founders: Vec<_> = (0..2)
+        .map(|rank| meeting.seat("tcp", rank))
+        .map(|seat| thread::spawn(move || join(&seat)))
+        .collect();
+    let founders: Vec<Session> = founders
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
+    let seats = founders[1].allot(2).unwrap();
+    assert_eq!(
+        seats.iter().map(|seat| seat.rank).collect::<Vec<_>>(),
+        [2, 3]
+    );
+    let late: Vec<Session> = seats.iter().map(join).collect();
+    for session in &late {
+        session.serve("who", |call| call.reply.send(b"late".as_slice()));
+    }
+    for to in [2, 3] {
+        let served = late[1]
+            .call(to.min(2), "who", antiphon_panda::Message::new(), None)
+            .unwrap();
+        assert_eq!(served.to_bytes(), b"late".as_slice());
+    }
+    let port = late[0].port("hello");
+    port.send_synchronously(0, 5, b"from 2".as_slice()).unwrap();
+    let arrived = founders[0].port("hello").receive(Some(2), Some(5)).unwrap();
+    assert_eq!(arrived.payload.to_bytes(), b"from 2".as_slice());
+    assert_eq!(
+        founders[0]
+            .call(2, "who", antiphon_panda::Message::new(), None)
+            .unwrap()
+            .to_bytes(),
+        b"late".as_slice()
+    );
+}
+
+/// Strangers are dropped at the meeting, whatever they say, and the session meets all the same.
+#[test]
+fn strangers_do_not_get_in() {
+    let meeting = meeting(2);
+    let seat = meeting.seat("tcp", 0);
+    let strangers: Vec<Vec<u8>> = vec![
+        vec![],
+        vec![0; 3],
+        vec![0xff; 4096],
+        [seat.secret.0.to_vec(), vec![0xff; 64]].concat(),
+    ];
+    for bytes in strangers {
+        let mut stranger = TcpStream::connect(&seat.meeting).unwrap();
+        // A meeting that has hung up already is as good.
+        let _ = stranger.write_all(&bytes);
+        let _ = stranger.shutdown(std::net::Shutdown::Write);
+        let mut told = Vec::new();
+        let _ = stranger.read_to_end(&mut told);
+        assert!(told.is_empty());
+    }
+    let wrong = Seat {
+        secret: Secret([1; 16]),
+        ..meeting.seat("tcp", 1)
+    };
+    assert!(Tcp::join(&wrong).is_err());
+    let other = meeting.seat("tcp", 1);
+    let thread = thread::spawn(move || join(&other));
+    let first = join(&seat);
+    let second = thread.join().unwrap();
+    second.port("p").send(0, 1, b"in".as_slice()).unwrap();
+    assert_eq!(first.port("p").receive(Some(1), None).unwrap().tag, 1);
+}

@@ -1,0 +1,48 @@
+//! The conformance suite over datagrams, on a good network and on a bad one.
+
+mod conformance;
+
+use antiphon_panda::platform::{Platform, Secret, Udp, udp};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::{Seat, Session};
+use std::thread;
+
+fn join(seat: &Seat) -> Session {
+    let (udp, inbox) = Udp::join(seat).unwrap();
+    Session::over(udp, inbox, seat, SILENCE).unwrap()
+}
+
+fn meet(meeting: &udp::Meeting, size: u32) -> Vec<Session> {
+    let seats: Vec<Seat> = (0..size).map(|rank| meeting.seat(rank)).collect();
+    let threads: Vec<_> = seats
+        .into_iter()
+        .map(|seat| thread::spawn(move || join(&seat)))
+        .collect();
+    let sessions = threads.into_iter().map(|thread| thread.join().unwrap());
+    sessions.collect()
+}
+
+fn meeting(size: u32) -> udp::Meeting {
+    udp::Meeting::new(size, Secret::fresh().unwrap()).unwrap()
+}
+
+mod over_a_good_network {
+    use super::*;
+
+    fn session(size: u32) -> Vec<Session> {
+        meet(&meeting(size), size)
+    }
+
+    conformance_tests!(session);
+}
+
+mod over_a_bad_network {
+    use super::*;
+
+    fn session(size: u32) -> Vec<Session> {
+        let faults = "seed=11,lost=50,doubled=30,late=100,late_us=2000";
+        meet(&meeting(size).with_faults(faults.parse().unwrap()), size)
+    }
+
+    conformance_tests!(session);
+}
