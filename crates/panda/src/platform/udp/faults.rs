@@ -84,7 +84,7 @@ impl<D: Clone> Weather<D> {
     /// For one receiver.
     pub fn new(faults: Faults, rank: u32) -> Self {
         let mut seeds = Chance::new(faults.seed);
-        let chance = Chance::new(seeds.next() ^ u64::from(rank));
+        let chance = Chance::new(seeds.draw() ^ u64::from(rank));
         Self {
             faults,
             chance,
