@@ -121,7 +121,7 @@ SR_INLINE intptr_t sr_gate(void (*function)(void), intptr_t a, intptr_t b, intpt
 void SR_GATED(call)(void), SR_GATED(receive)(void), SR_GATED(class_enter)(void), SR_GATED(class_wait)(void), SR_GATED(co_wait)(void);
 void SR_GATED(create)(void), SR_GATED(destroy)(void), SR_GATED(need_global)(void), SR_GATED(stop)(void);
 void SR_GATED(p)(void), SR_GATED(p_wait)(void), SR_GATED(yield_now)(void), SR_GATED(nap)(void), SR_GATED(set_priority)(void);
-void SR_GATED(region)(void), SR_GATED(loop_is_up)(void), SR_GATED(leave_external)(void);
+void SR_GATED(region)(void), SR_GATED(leave_external)(void);
 #define SR_GATE(name, a, b, c, d) sr_gate(SR_GATED(name), (intptr_t)(a), (intptr_t)(b), (intptr_t)(c), (intptr_t)(d))
 
 /* ---- errors ------------------------------------------------------------------------------------------------------------------------- */
@@ -1012,16 +1012,24 @@ int64_t *srn_budget_of_thread(void);
 extern int64_t *sr1_budget;
 #define SR_BUDGET sr1_budget
 #endif
+#ifdef SR_MANY
+#define SR_LOOP_GATE "srn_loop_gate"
+#else
+#define SR_LOOP_GATE "sr1_loop_gate"
+#endif
+void SR_RT(loop_is_up)(void);
 SR_INLINE void sr_loop(void)
 {
-    _Bool is_up;
 #if defined(__x86_64__) && defined(__GNUC__)
+    _Bool is_up;
     __asm__ volatile("subq $1, %0" : "+m"(*SR_BUDGET), "=@ccle"(is_up) : : "memory");
-#else
-    is_up = --*SR_BUDGET <= 0;
-#endif
+    /* Leaves all registers alone, so that the loop keeps its variables in them. */
     if (SR_UNLIKELY(is_up))
-        SR_GATE(loop_is_up, 0, 0, 0, 0);
+        __asm__ volatile("call " SR_LOOP_GATE : : : "memory", "cc");
+#else
+    if (SR_UNLIKELY(--*SR_BUDGET <= 0))
+        SR_RT(loop_is_up)();
+#endif
 }
 #define SR_LOOP() sr_loop()
 #else

@@ -123,6 +123,8 @@ words! {
 // SAFETY of everything below: generated code calls it as `include/sr.h` says; pointers are of the kinds that it says.
 export! {
     plain_one plain_many
+    // The head of a loop.
+    fn loop_is_up<S>() { Fibers::<S>::poll_is_up(); }
     // Memory.
     fn allocate_more<S>(at: At, bytes: i64) -> *mut c_void {
         let _entered = Fibers::<S>::enter();
@@ -282,7 +284,6 @@ export_gated! {
         (*S::this()).head.at = at;
         Fibers::<S>::set_region(Region(region.unsigned_abs() as usize));
     }
-    fn loop_is_up<S>() { Fibers::<S>::poll_is_up(); }
     fn leave_external<S>() {
         // What the function printed by C's own means belongs before what the program prints next.
         libc::fflush(ptr::null_mut());

@@ -24,6 +24,56 @@ std::arch::global_asm!(
     ".size sr_gate_stub, . - sr_gate_stub",
 );
 
+/// The way in from the head of a loop whose count is used up. It comes once in thousands of iterations, so a return that is predicted wrong is nothing to it; what
+/// counts is that the loop finds all its registers as they were, or the C compiler would keep its variables in memory.
+#[cfg(target_arch = "x86_64")]
+macro_rules! loop_gate {
+    ($name:literal, $function:literal) => {
+        std::arch::global_asm!(
+            ".p2align 4",
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            "    push rbp",
+            "    mov rbp, rsp",
+            "    push rax",
+            "    push rcx",
+            "    push rdx",
+            "    push rsi",
+            "    push rdi",
+            "    push r8",
+            "    push r9",
+            "    push r10",
+            "    push r11",
+            // The other registers are the called function's to keep. 512 bytes hold those of floating point.
+            "    sub rsp, 512",
+            "    and rsp, -16",
+            "    fxsave64 [rsp]",
+            concat!("    call ", $function),
+            "    fxrstor64 [rsp]",
+            "    lea rsp, [rbp - 72]",
+            "    pop r11",
+            "    pop r10",
+            "    pop r9",
+            "    pop r8",
+            "    pop rdi",
+            "    pop rsi",
+            "    pop rdx",
+            "    pop rcx",
+            "    pop rax",
+            "    pop rbp",
+            "    ret",
+            concat!(".size ", $name, ", . - ", $name),
+        );
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+loop_gate!("sr1_loop_gate", "sr1_loop_is_up");
+#[cfg(target_arch = "x86_64")]
+loop_gate!("srn_loop_gate", "srn_loop_is_up");
+
 /// Goes back to generated code with a result.
 ///
 /// # Safety

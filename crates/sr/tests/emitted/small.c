@@ -92,16 +92,14 @@ static void b_small(struct sr_instance *instance, void *parameters) {
     sr_op_proc(&self->o_producer, &self->head, "small.producer", x_small_producer, 0);
     sr_instance_ops(&self->head, &self->o_producer, 1);
     {
-        for (int64_t i3 = 1, last3 = 3; i3 <= last3; i3++) {
-            const sr_int v_i = (sr_int)i3;
+        for (sr_int v_i = 1, last3 = 3, goes3 = v_i <= last3; goes3; goes3 = v_i < last3, v_i++) {
             SR_LOOP();
             struct q_2 *t4 = (struct q_2 *)sr_invocation_new(&at_21, sizeof(struct q_2));
             t4->a1 = v_i;
             sr_send(&at_21, sr_cap_of(&self->o_producer), &t4->head);
         }
     }
-    for (int64_t i6 = 1, last6 = 3; i6 <= last6; i6++) {
-        const sr_int v_i_2 = (sr_int)i6;
+    for (sr_int v_i_2 = 1, last6 = 3, goes6 = v_i_2 <= last6; goes6; goes6 = v_i_2 < last6, v_i_2++) {
         SR_LOOP();
         sr_p(&at_26, &self->o_done);
     }
@@ -128,8 +126,7 @@ static sr_int p_small_total(struct c_small *self, struct sr_array1 w_a, sr_int v
     struct sr_array1 t4 = w_a;
     sr_array_copy(&at_8, 1, (int64_t)sizeof(sr_int), t3.data, t3.d, t4.data, t4.d);
     v_sum = 0;
-    for (int64_t i6 = v_start, last6 = v_a.d[0].high; i6 <= last6; i6++) {
-        const sr_int v_i = (sr_int)i6;
+    for (sr_int v_i = v_start, last6 = v_a.d[0].high, goes6 = v_i <= last6; goes6; goes6 = v_i < last6, v_i++) {
         SR_LOOP();
         if ((*(sr_int *)(v_a.data + sr_offset(&at_10, v_i, 1, v_a.d[0].high) * (int64_t)sizeof(sr_int))) != 0) {
             v_sum += *(sr_int *)(v_a.data + sr_offset(&at_10, v_i, 1, v_a.d[0].high) * (int64_t)sizeof(sr_int));
