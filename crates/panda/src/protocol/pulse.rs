@@ -27,7 +27,7 @@ struct Watched {
 pub struct Findings {
     /// To be asked for a sign of life.
     pub ask: Vec<Rank>,
-    /// Silent for too long.
+    /// Silent for too long. Found again after as long, as long as something waits for it.
     pub lost: Vec<Rank>,
 }
 
@@ -129,8 +129,9 @@ mod tests {
         pulse.watch(1, Time::ZERO);
         pulse.watch(2, Time::ZERO);
         assert!(pulse.tick(SECOND / 4).ask.contains(&1));
+        assert!(looks(&mut pulse, 2, 4).is_empty());
         pulse.heard(2, SECOND * 3 / 4);
-        assert_eq!(looks(&mut pulse, 2, 7), [1]);
+        assert_eq!(looks(&mut pulse, 4, 7), [1]);
     }
 
     #[test]
@@ -138,7 +139,7 @@ mod tests {
         let mut pulse = Pulse::new(SECOND);
         pulse.watch(1, Time::ZERO);
         assert!(pulse.tick(SECOND * 60).lost.is_empty());
-        assert_eq!(looks(&mut pulse, 241, 250), [1]);
+        assert_eq!(looks(&mut pulse, 241, 246), [1]);
     }
 
     #[test]
