@@ -4,6 +4,7 @@ mod common;
 
 use common::{Place, Ran, has_cc};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -82,12 +83,17 @@ fn arguments_streams_and_exit_code_are_the_programs_own() {
 
 /// A program that runs until it is told to end, and its first line.
 fn begun(place: &Place) -> Child {
-    let mut child = place
-        .command(&["sr", "run", "spin.sr"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = place.command(&["sr", "run", "spin.sr"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Tests that run in the background of a shell are started with SIGINT ignored, and so would the program be.
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let mut child = command.spawn().unwrap();
     let mut line = String::new();
     let stdout = child.stdout.as_mut().unwrap();
     BufReader::new(stdout).read_line(&mut line).unwrap();
