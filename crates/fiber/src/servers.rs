@@ -85,7 +85,8 @@ impl Kept {
 pub trait Word: Default {
     /// The value.
     fn get(&self) -> u64;
-    /// Sets it.
+    /// Sets it. Who must not miss it looks after a fence, or under a lock that the caller holds: a store that waited for others to see it would cost a
+    /// third of a yield.
     fn set(&self, value: u64);
     /// Adds (with wrap-around) and gives the value before.
     fn add(&self, by: u64) -> u64;
@@ -125,7 +126,7 @@ impl Word for AtomicU64 {
     }
     #[inline]
     fn set(&self, value: u64) {
-        self.store(value, Ordering::SeqCst);
+        self.store(value, Ordering::Release);
     }
     #[inline]
     fn add(&self, by: u64) -> u64 {
