@@ -48,6 +48,8 @@ pub enum Verb {
     Compare(Compare),
     /// List the runs in the store
     Runs(Runs),
+    /// Show a subject's heap, instructions and cache misses by valgrind, before and after a change
+    Profile(crate::profile::Options),
     /// Turn Ada tasks that only serve rendezvous into protected objects, and check that the program behaves the same
     Translate(crate::translate::Translate),
     /// Run, build or check programs in the language SR

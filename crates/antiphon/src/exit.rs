@@ -2,6 +2,7 @@
 
 use antiphon_lab::LiveError;
 use antiphon_lab::build::BuildError;
+use antiphon_lab::profile::ProfileError;
 use antiphon_lab::run::RunError;
 use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
@@ -82,6 +83,13 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             LaunchError::Nobody | LaunchError::Hosts { .. } | LaunchError::Faults { .. } => {
                 Exit::Misuse
             }
+            _ => Exit::Missing,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<ProfileError>() {
+        return Some(match error {
+            ProfileError::NoProgram { .. } => Exit::Misuse,
+            ProfileError::Interrupted => Exit::Interrupted,
             _ => Exit::Missing,
         });
     }

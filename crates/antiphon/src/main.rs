@@ -10,6 +10,7 @@ mod interruption;
 mod launch;
 mod measure;
 mod output;
+mod profile;
 mod progress;
 mod report;
 mod runs;
@@ -30,6 +31,7 @@ fn main() -> Exit {
         Verb::Report(options) => report::run(&cli, options),
         Verb::Compare(options) => compare::run(&cli, options),
         Verb::Runs(options) => runs::run(&cli, options),
+        Verb::Profile(options) => profile::run(&cli, options),
         Verb::Launch(options) => launch::run(options),
         Verb::Translate(options) => translate::run(options),
         Verb::Sr(options) => sr::run(options),

@@ -49,7 +49,7 @@ pub fn run(cli: &Cli, options: &Report) -> Result<Exit> {
 }
 
 /// Writes a file and says where; `-` is standard output.
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if is_stdout(path) {
         return print_bytes(bytes);
     }

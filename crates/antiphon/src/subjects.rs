@@ -45,6 +45,14 @@ pub fn pair(cli: &Cli, wanted: [&str; 2]) -> Result<[Chosen; 2]> {
     Ok([named(a, wanted[0])?, named(b, wanted[1])?])
 }
 
+/// One subject, as in [`pair`].
+pub fn one(cli: &Cli, wanted: &str) -> Result<Chosen> {
+    match by_folder(wanted) {
+        Some(found) => Ok(found?),
+        None => by_name(&all(&home(cli)?)?, wanted),
+    }
+}
+
 fn by_folder(wanted: &str) -> Option<Result<Chosen, SubjectError>> {
     let path = Path::new(wanted);
     let is_subject = |folder: &Path| folder.join("subject.toml").is_file();

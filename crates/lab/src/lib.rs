@@ -8,6 +8,7 @@ pub mod instructions;
 mod live;
 pub mod machine;
 mod patterns;
+pub mod profile;
 pub mod protocol;
 mod record;
 pub mod run;

@@ -28,7 +28,7 @@ pub use plan::{Item, Task};
 
 pub(crate) use analysis::clock_facts;
 pub(crate) use promise::broken;
-pub(crate) use seats::{Processors, launch};
+pub(crate) use seats::{Processors, launch, program_launch};
 
 use crate::build::Cache;
 use crate::patterns::PatternError;

@@ -6,6 +6,7 @@
 use super::account::Account;
 use super::budget::nominal;
 use super::engine::Engine;
+use super::seats::program_launch;
 use super::{RunError, Task};
 use crate::record::{Absence, Outcome, ResultRecord};
 use crate::store::Raw;
@@ -201,20 +202,14 @@ fn run(engine: &Engine<'_, '_>, position: usize, round: Option<u32>) -> Ran {
         return Ran::Badly(absence(reason, "see why its build failed", ""));
     };
     let placement = engine.seats.processors.placement(&identity.placement);
-    let mut launch = super::launch(built, &identity.policy, placement);
+    let launch = program_launch(built, &identity.policy, placement, program, arguments);
+    let mut launch = match launch {
+        Ok(launch) => launch,
+        Err(path) => return Ran::Badly(lacking(&path)),
+    };
     launch.start_limit = Duration::from_secs(*limit_s);
     if round.is_none() {
         launch.env.extend(built.counting.iter().cloned());
-    }
-    for word in &mut launch.argv {
-        *word = word.replace("{program}", program);
-    }
-    launch.argv.extend(arguments.iter().cloned());
-    if let Some(first) = launch.argv.first() {
-        let path = launch.cwd.join(first);
-        if first.contains('/') && !path.exists() {
-            return Ran::Badly(lacking(&path));
-        }
     }
     let Some(program) = launch.program() else {
         return Ran::Badly(absence("its subject has no `run`", "give it one", ""));

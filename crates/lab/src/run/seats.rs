@@ -9,6 +9,7 @@ use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Failures in a row after which a subject's process is not started again.
@@ -70,6 +71,26 @@ pub(crate) fn launch(built: &Built, policy_name: &str, placement: Placement) -> 
     launch.policy = policy(policy_name);
     launch.placement = placement;
     launch
+}
+
+/// A whole program of a build with its arguments; the path where the program should be if the build did not leave it.
+pub(crate) fn program_launch(
+    built: &Built,
+    policy_name: &str,
+    placement: Placement,
+    program: &str,
+    arguments: &[String],
+) -> Result<Launch, PathBuf> {
+    let mut launch = launch(built, policy_name, placement);
+    for word in &mut launch.argv {
+        *word = word.replace("{program}", program);
+    }
+    launch.argv.extend(arguments.iter().cloned());
+    let path = launch.argv.first().filter(|first| first.contains('/'));
+    match path.map(|first| launch.cwd.join(first)) {
+        Some(path) if !path.exists() => Err(path),
+        _ => Ok(launch),
+    }
 }
 
 /// A process: whose, under which policy and placement, and which start.

@@ -9,6 +9,7 @@ mod findings;
 mod header;
 mod interference;
 mod latency;
+mod memory;
 mod method;
 mod models;
 mod profile;
@@ -27,6 +28,7 @@ use crate::layout::{Group, Layout};
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 pub use comparison::compose_comparison;
 pub(crate) use header::summary;
+pub use memory::compose_memory;
 pub use together::compose_together;
 use view::View;
 

@@ -1,0 +1,153 @@
+//! `antiphon profile`: a change of a program is found in its profiles, and told.
+
+mod common;
+
+use common::{Place, has_cc};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// Fills tables of `SIZE` bytes and takes every value out of them.
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) static char *table_new(void) { return calloc(1, SIZE); }
+__attribute__((noinline)) static long table_reset(volatile char *table)
+{
+    long sum = 0;
+    for (long place = 0; place < SIZE; place++) sum += table[place];
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    long sum = argc;
+    for (int time = 0; time < 20; time++) {
+        char *table = table_new();
+        sum += table_reset(table);
+        free(table);
+    }
+    printf("sum %ld\n@@ run elapsed_ns=1\n", sum);
+    return argc > 2 ? 7 : 0;
+}
+"#;
+
+fn place() -> Option<Place> {
+    let valgrind = Command::new("valgrind")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    if !valgrind.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: `valgrind` is needed (apt-get install valgrind)");
+        return None;
+    }
+    let place = Place::with_c();
+    place.write("subjects/tables/tables.c", PROGRAM);
+    place.write(
+        "subjects/tables/subject.toml",
+        "name = 'tables'\nlanguage = 'C'\nversion = ['cc', '--version']\nsources = ['tables.c']\nprograms = ['fill']\nrun = ['{build}/{program}']\n\
+         build = [['cc', '-g', '-O1', '{flags}', '{source}/tables.c', '-o', '{build}/fill']]\n\
+         [[variant]]\nname = 'large'\nflags = ['-DSIZE=400000L']\n[[variant]]\nname = 'small'\nflags = ['-DSIZE=2000L']\n",
+    );
+    has_cc().then_some(place)
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// A count of a function in one of the profiles.
+fn count(side: &Value, function: &str, event: usize) -> i64 {
+    let functions = side["cache"]["functions"].as_array().unwrap();
+    let named = functions.iter().find(|pair| pair[0]["name"] == function);
+    named.map_or(0, |pair| pair[1][event].as_i64().unwrap())
+}
+
+#[test]
+fn what_a_smaller_table_saves_is_told_with_its_functions() {
+    let Some(place) = place() else { return };
+    let ran = place.run(&[
+        "profile",
+        "tables/large",
+        "fill",
+        "--against",
+        "tables/small",
+    ]);
+    // Lines are broken for the terminal, and units stand behind a narrow space.
+    let out = ran.done().split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "The heap's peak falls from",
+        "`table_new` allocates: 391 KiB at a time before",
+        "Data reads fall from 8",
+        "in `table_reset`",
+    ] {
+        assert!(out.contains(words), "{words:?} is not in:\n{out}");
+    }
+    let page = std::fs::read_to_string(place.path("antiphon-profile.html")).unwrap();
+    assert!(page.contains("Heap over the run") && page.contains("table_reset"));
+}
+
+#[test]
+fn a_programs_counts_are_those_of_its_text() {
+    let Some(place) = place() else { return };
+    let ran = place.run(&["profile", "tables/large", "fill", "--json"]);
+    let both = json(ran.done());
+    assert_eq!(both["after"], Value::Null);
+    let reads = count(&both["before"], "table_reset", 3);
+    assert!((8_000_000..8_100_000).contains(&reads), "{reads}");
+    let largest = &both["before"]["heap"]["snapshots"]
+        .as_array()
+        .unwrap()
+        .iter();
+    let largest = largest
+        .clone()
+        .map(|snapshot| snapshot["heap_bytes"].as_u64().unwrap())
+        .max();
+    assert!(
+        (400_000..410_000).contains(&largest.unwrap()),
+        "{largest:?}"
+    );
+}
+
+#[test]
+fn a_frames_counts_are_those_of_its_iterations_alone() {
+    let Some(place) = place() else { return };
+    let counted = |iterations: &str| {
+        let arguments = [
+            "profile",
+            "c/O2",
+            "self.same",
+            "--iterations",
+            iterations,
+            "--json",
+        ];
+        let both = json(place.run(&arguments).done());
+        both["before"]["cache"]["total"][0].as_i64().unwrap() as f64
+    };
+    let (some, more) = (counted("20000"), counted("60000"));
+    let ratio = more / some;
+    assert!((2.9..3.1).contains(&ratio), "{some} {more}");
+}
+
+#[test]
+fn what_cannot_be_profiled_is_named() {
+    let Some(place) = place() else { return };
+    let fails = |arguments: &[&str], code, says: &[&str]| {
+        place
+            .run(&[&["profile"], arguments].concat())
+            .fails(code, says);
+    };
+    fails(
+        &["tables/large", "spill"],
+        2,
+        &["has no program `spill`", "it has fill"],
+    );
+    fails(&["tables/large", "fill", "--arg", "3"], 2, &["after `--`"]);
+    fails(&["c", "self.same", "--", "x"], 2, &["--arg"]);
+    fails(&["tabels", "fill"], 2, &["did you mean `tables`?"]);
+    fails(&["c", "no.such.test"], 3, &["no.such.test"]);
+    fails(
+        &["tables/small", "fill", "--", "a", "b"],
+        3,
+        &["massif", "7"],
+    );
+}

@@ -1,0 +1,91 @@
+//! What a subject does with memory, alone or before and after a change, from valgrind's profiles to a document.
+
+mod cache;
+mod explain;
+mod heap;
+
+use crate::document::{Column, Document, Fact};
+use crate::number;
+use antiphon_lab::profile::{Profile, Work};
+
+/// One profile, or two of which the second is what became of the first.
+pub(super) struct Sides<'a> {
+    pub(super) before: &'a Profile,
+    pub(super) after: Option<&'a Profile>,
+}
+
+/// The document of a profile; with another, of what changed from it to the other.
+#[must_use]
+pub fn compose_memory(profile: &Profile, against: Option<&Profile>) -> Document {
+    let sides = Sides {
+        before: profile,
+        after: against,
+    };
+    let subjects: Vec<String> = sides.each().map(name).collect();
+    Document {
+        title: match &subjects[..] {
+            [before, after] => format!("Memory: {before}, then {after}"),
+            _ => format!("Memory: {}", subjects[0]),
+        },
+        subtitle: "The heap by massif, instructions and cache misses by cachegrind.".into(),
+        summary: explain::notes(&sides),
+        facts: facts(&sides),
+        subjects,
+        sections: vec![heap::section(&sides), cache::section(&sides)],
+    }
+}
+
+/// Subject and work in one line.
+fn name(profile: &Profile) -> String {
+    match &profile.work {
+        Work::Program { name, arguments } if arguments.is_empty() => {
+            format!("{} {name}", profile.subject)
+        }
+        Work::Program { name, arguments } => {
+            format!("{} {name} {}", profile.subject, arguments.join(" "))
+        }
+        Work::Frame { test, arg, .. } => {
+            let arg = arg.map(|arg| format!(" {arg}")).unwrap_or_default();
+            format!("{} {test}{arg}", profile.subject)
+        }
+    }
+}
+
+fn facts(sides: &Sides) -> Vec<Fact> {
+    let caches = sides.before.cache.caches.iter();
+    let caches = caches.filter_map(|cache| cache.split_once(':'));
+    let simulated =
+        |(label, text): (&str, &str)| Fact::new(format!("Simulated {label}"), text.trim());
+    let mut facts: Vec<Fact> = caches.map(simulated).collect();
+    if let Work::Frame { iterations, .. } = &sides.before.work {
+        let text = format!(
+            "{} operations; the heap is that of the whole process, all else is the difference between a run with so many and one with twice as many",
+            number::count(*iterations)
+        );
+        facts.push(Fact::new("Measured in", text));
+    }
+    facts
+}
+
+impl<'a> Sides<'a> {
+    pub(super) fn each(&self) -> impl Iterator<Item = &'a Profile> {
+        std::iter::once(self.before).chain(self.after)
+    }
+
+    /// A column for each side, and one for the change if there are two.
+    pub(super) fn columns(&self, what: &str) -> Vec<Column> {
+        let side = |(number, profile): (usize, &Profile)| Column {
+            title: profile.subject.clone(),
+            subtitle: what.into(),
+            subject: Some(number),
+        };
+        let mut columns: Vec<Column> = self.each().enumerate().map(side).collect();
+        if self.after.is_some() {
+            columns.push(Column {
+                title: "Change".into(),
+                ..Column::default()
+            });
+        }
+        columns
+    }
+}
