@@ -7,7 +7,10 @@
 
 #define TAG 1
 
-const bool system_members_are_threads = false;
+bool system_members_are_threads(void)
+{
+    return false;
+}
 
 static MPI_Comm first[MEMBERS_MOST + 1]; /* by number: a communicator of the first so many members */
 

@@ -21,7 +21,7 @@ uint64_t system_switches(void)
     return 0;
 }
 
-/* A member whose leader comes and goes again ends. */
+/* For a leader that is asked for no test: a member whose leader comes and goes again ends. */
 static void release_members(void)
 {
     char name[NAME_BYTES];
@@ -36,8 +36,9 @@ static void release_members(void)
     }
 }
 
-/* For a leader that is asked for no test. */
-__attribute__((constructor)) static void release_members_in_the_end(void)
+/* The leader's main program is the kit's. */
+__attribute__((constructor)) static void before_main(void)
 {
+    end_with_parent();
     atexit(release_members);
 }

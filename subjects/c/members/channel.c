@@ -2,6 +2,7 @@
 #include "channel.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,14 @@ void member_fail(const char *format, ...)
     fputc('\n', stderr);
     va_end(arguments);
     _exit(EXIT_FAILURE);
+}
+
+void member_program(char path[PATH_MAX])
+{
+    char own[PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length < 0 || snprintf(path, PATH_MAX, "%s/member", dirname(own)) >= PATH_MAX)
+        member_fail("the path of the members' program cannot be had: %s", strerror(errno));
 }
 
 static socklen_t address_of(const char *name, unsigned rank, struct sockaddr_un *address)
@@ -64,8 +73,11 @@ static int known(int channel)
     return channel;
 }
 
-int channel_accept(int listening)
+int channel_accept(int listening, int patience_ms)
 {
+    struct pollfd coming = {.fd = listening, .events = POLLIN};
+    if (poll(&coming, 1, patience_ms) == 0)
+        member_fail("no leader came within %d s", patience_ms / 1000);
     return known(accept4(listening, NULL, NULL, SOCK_CLOEXEC));
 }
 

@@ -24,8 +24,9 @@ struct answer {
 /* The socket on which member `rank` waits for its leader; member_fail where the system refuses. */
 int channel_listen(const char *name, unsigned rank);
 
-/* One end each of the connection; -1 where there is nobody yet. Only processes of the same user are let in. */
-int channel_accept(int listening);
+/* One end each of the connection; -1 where there is nobody yet. Only processes of the same user are let in. Where nobody
+ * comes in the time (-1: any), the process ends. */
+int channel_accept(int listening, int patience_ms);
 int channel_connect(const char *name, unsigned rank);
 
 /* Whole messages; false when the other end is gone. */

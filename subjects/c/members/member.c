@@ -29,7 +29,7 @@ static void go_to(int processor)
 static uint64_t own_switches(void)
 {
     struct rusage usage;
-    if (system_members_are_threads)
+    if (system_members_are_threads())
         return 0;
     getrusage(RUSAGE_SELF, &usage);
     return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
@@ -83,15 +83,15 @@ static bool obey(const struct member *member, struct order *order)
     return true;
 }
 
-void member_serve(const char *name, unsigned rank)
+void member_serve(const char *name, unsigned rank, int patience_ms)
 {
     struct order order;
     struct member member = {.rank = rank};
     int listening = channel_listen(name, rank);
-    while ((member.channel = channel_accept(listening)) < 0)
+    while ((member.channel = channel_accept(listening, patience_ms)) < 0)
         continue;
     close(listening);
-    if (!system_members_are_threads)
+    if (!system_members_are_threads())
         channel_watch(&member.channel, 1);
     while (channel_receive(member.channel, &order, sizeof order) && obey(&member, &order))
         continue;

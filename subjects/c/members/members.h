@@ -11,6 +11,7 @@
 #ifndef MEMBERS_H
 #define MEMBERS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,10 +39,9 @@ typedef uint64_t member_loop(const struct turn *turn);
 /* What a system defines ------------------------------------------------------------------------------------------------ */
 
 extern member_loop *const system_loops[OPERATIONS]; /* NULL: it has none */
-extern const bool system_members_are_threads;       /* of the leader's process */
+bool system_members_are_threads(void);                /* of the leader's process */
 
-/* In the leader, before its first test: sees to it that members 1 … MEMBERS_MOST − 1 call member_serve(name, rank), and gives
- * the name. When the others have left the system: waits for their ends. */
+/* In the leader, before its first test: sees to it that members 1 … MEMBERS_MOST − 1 serve a name, and gives the name. When the others have left the system: waits for their ends. */
 void system_start_members(char name[NAME_BYTES]);
 void system_stop_members(void);
 
@@ -70,8 +70,11 @@ void system_close(unsigned rank);
 /* Ends this process with a message on standard error: the leader's end is the end of all. */
 _Noreturn void member_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Serves the leader until it is gone. */
-void member_serve(const char *name, unsigned rank);
+/* The path of the members' program, beside the leader's. */
+void member_program(char path[PATH_MAX]);
+
+/* Serves the leader until it is gone. Fails if none comes in this time, -1 for any. */
+void member_serve(const char *name, unsigned rank, int patience_ms);
 
 /* The messages of this member: each holds `bytes` of the turn, once for every member where the operation is ALLTOALL. */
 unsigned char *outgoing(void);

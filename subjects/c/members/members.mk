@@ -1,6 +1,6 @@
 # For the Makefile of a subject whose partners are processes, which sets
 #   SOURCE   the subject's folder: tests.c and start.c are the leader's (what it lists, how it starts the members), main.c is
-#            the member's, the rest is for both
+#            the member's where it is not the usual one, the rest is for both
 #   SYSTEM_CFLAGS, SYSTEM_LIBS   what the message-passing system wants
 # Two programs come of it: `leader`, which speaks the protocol, and `member`.
 
@@ -19,12 +19,14 @@ kit = $(patsubst $(KIT)/%.c,objects/kit/%.o,$(wildcard $(KIT)/*.c))
 both = objects/members/channel.o objects/members/messages.o objects/members/member.o \
        $(patsubst $(SOURCE)/%.c,objects/system/%.o,$(filter-out %/tests.c %/start.c %/main.c,$(wildcard $(SOURCE)/*.c)))
 
+main = $(if $(wildcard $(SOURCE)/main.c),objects/system/main.o,objects/members/main.o)
+
 all: leader member
 
 leader: objects/system/tests.o objects/system/start.o objects/members/leader.o $(both) libkit.a
 	$(CC) $(CFLAGS) -fno-lto -pthread -o $@ $^ $(SYSTEM_LIBS)
 
-member: objects/system/main.o $(both) libkit.a
+member: $(main) $(both) libkit.a
 	$(CC) $(CFLAGS) -fno-lto -pthread -o $@ $^ $(SYSTEM_LIBS)
 
 libkit.a: $(kit)
