@@ -176,7 +176,8 @@ static uint64_t reduce(const struct turn *turn)
     for (uint64_t i = 0; i < turn->iterations; i++) {
         own[0] = (int64_t)i;
         MPI_Reduce(own, result, count, MPI_INT64_T, MPI_SUM, 0, members_of(turn));
-        sum += (uint64_t)result[0];
+        if (turn->rank == 0)
+            sum += (uint64_t)result[0];
     }
     return sum;
 }
