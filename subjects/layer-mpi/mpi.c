@@ -62,72 +62,17 @@ void system_settle(const struct turn *turn)
     MPI_Barrier(members_of(turn));
 }
 
-void system_release(const struct turn *turn)
+static void send_to(const struct turn *turn, unsigned rank, const void *message, size_t bytes)
 {
-    if (turn->rank != 0)
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, members_of(turn), MPI_STATUS_IGNORE);
-    else
-        for (unsigned rank = 1; rank < turn->members; rank++)
-            MPI_Send(NULL, 0, MPI_BYTE, (int)rank, TAG, members_of(turn));
+    MPI_Send(message, (int)bytes, MPI_BYTE, (int)rank, TAG, members_of(turn));
 }
 
-uint64_t system_confirm(const struct turn *turn, uint64_t received)
+static void receive_from(const struct turn *turn, unsigned rank, void *message, size_t bytes)
 {
-    uint64_t told, sum = received;
-    if (turn->rank != 0)
-        MPI_Send(&received, 1, MPI_UINT64_T, 0, TAG, members_of(turn));
-    for (unsigned rank = 1; turn->rank == 0 && rank < turn->members; rank++) {
-        MPI_Recv(&told, 1, MPI_UINT64_T, (int)rank, TAG, members_of(turn), MPI_STATUS_IGNORE);
-        sum += told;
-    }
-    return sum;
+    MPI_Recv(message, (int)bytes, MPI_BYTE, (int)rank, TAG, members_of(turn), MPI_STATUS_IGNORE);
 }
 
-/* Two members ---------------------------------------------------------------------------------------------------------- */
-
-static void send_bytes(const struct turn *turn, const void *message, int to)
-{
-    MPI_Send(message, (int)turn->bytes, MPI_BYTE, to, TAG, members_of(turn));
-}
-
-static void receive_bytes(const struct turn *turn, void *message, int from)
-{
-    MPI_Recv(message, (int)turn->bytes, MPI_BYTE, from, TAG, members_of(turn), MPI_STATUS_IGNORE);
-}
-
-static uint64_t roundtrip(const struct turn *turn)
-{
-    uint64_t sum = 0;
-    unsigned char *out = outgoing(), *in = incoming();
-    for (uint64_t i = 0; i < turn->iterations; i++) {
-        if (turn->rank == 0) {
-            stamp_message(out, turn->bytes, i);
-            send_bytes(turn, out, 1);
-            receive_bytes(turn, in, 1);
-            sum += i + message_stamp(in, turn->bytes);
-        } else {
-            receive_bytes(turn, in, 0);
-            send_bytes(turn, in, 0);
-        }
-    }
-    return sum;
-}
-
-static uint64_t stream(const struct turn *turn)
-{
-    uint64_t received = 0;
-    unsigned char *out = outgoing(), *in = incoming();
-    for (uint64_t i = 0; i < turn->iterations; i++) {
-        if (turn->rank == 0) {
-            stamp_message(out, turn->bytes, i);
-            send_bytes(turn, out, 1);
-        } else {
-            receive_bytes(turn, in, 0);
-            received += i + message_stamp(in, turn->bytes);
-        }
-    }
-    return received;
-}
+#include "loops.h"
 
 /* All members ---------------------------------------------------------------------------------------------------------- */
 

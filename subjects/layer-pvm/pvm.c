@@ -92,97 +92,24 @@ static void pack(const void *message, size_t bytes)
         checked(pvm_pkbyte((char *)message, (int)bytes, 1), "pvm_pkbyte");
 }
 
-static void send_to(unsigned rank, const void *message, size_t bytes)
+static void send_to(const struct turn *turn, unsigned rank, const void *message, size_t bytes)
 {
+    (void)turn;
     pack(message, bytes);
     checked(pvm_send(tasks[rank], TAG), "pvm_send");
 }
 
-static void receive_from(unsigned rank, void *message, size_t bytes)
+static void receive_from(const struct turn *turn, unsigned rank, void *message, size_t bytes)
 {
+    (void)turn;
     checked(pvm_recv(tasks[rank], TAG), "pvm_recv");
     if (bytes > 0)
         checked(pvm_upkbyte(message, (int)bytes, 1), "pvm_upkbyte");
 }
 
-void system_release(const struct turn *turn)
-{
-    if (turn->rank != 0)
-        receive_from(0, NULL, 0);
-    else
-        for (unsigned rank = 1; rank < turn->members; rank++)
-            send_to(rank, NULL, 0);
-}
-
-uint64_t system_confirm(const struct turn *turn, uint64_t received)
-{
-    uint64_t told, sum = received;
-    if (turn->rank != 0)
-        send_to(0, &received, sizeof received);
-    for (unsigned rank = 1; turn->rank == 0 && rank < turn->members; rank++) {
-        receive_from(rank, &told, sizeof told);
-        sum += told;
-    }
-    return sum;
-}
-
-/* Two members ---------------------------------------------------------------------------------------------------------- */
-
-static uint64_t roundtrip(const struct turn *turn)
-{
-    uint64_t sum = 0;
-    unsigned char *out = outgoing(), *in = incoming();
-    for (uint64_t i = 0; i < turn->iterations; i++) {
-        if (turn->rank == 0) {
-            stamp_message(out, turn->bytes, i);
-            send_to(1, out, turn->bytes);
-            receive_from(1, in, turn->bytes);
-            sum += i + message_stamp(in, turn->bytes);
-        } else {
-            receive_from(0, in, turn->bytes);
-            send_to(0, in, turn->bytes);
-        }
-    }
-    return sum;
-}
-
-static uint64_t stream(const struct turn *turn)
-{
-    uint64_t received = 0;
-    unsigned char *out = outgoing(), *in = incoming();
-    for (uint64_t i = 0; i < turn->iterations; i++) {
-        if (turn->rank == 0) {
-            stamp_message(out, turn->bytes, i);
-            send_to(1, out, turn->bytes);
-        } else {
-            receive_from(0, in, turn->bytes);
-            received += i + message_stamp(in, turn->bytes);
-        }
-    }
-    return received;
-}
+#include "loops.h"
 
 /* All members ---------------------------------------------------------------------------------------------------------- */
-
-/* PVM has no such operation: each sends to all others and then receives. */
-static uint64_t alltoall(const struct turn *turn)
-{
-    uint64_t sum = 0;
-    unsigned char *out = outgoing(), *in = incoming();
-    for (uint64_t i = 0; i < turn->iterations; i++) {
-        for (unsigned to = 0; to < turn->members; to++) {
-            stamp_message(out + to * turn->bytes, turn->bytes, i);
-            if (to != turn->rank)
-                send_to(to, out + to * turn->bytes, turn->bytes);
-        }
-        for (unsigned from = 0; from < turn->members; from++) {
-            if (from != turn->rank)
-                receive_from(from, in + from * turn->bytes, turn->bytes);
-            sum += i + message_stamp((from == turn->rank ? out : in) + from * turn->bytes, turn->bytes);
-        }
-    }
-    return sum;
-}
 
 static uint64_t barrier(const struct turn *turn)
 {
@@ -204,7 +131,7 @@ static uint64_t broadcast(const struct turn *turn)
             pack(message, turn->bytes);
             checked(pvm_mcast(tasks + 1, (int)turn->members - 1, TAG), "pvm_mcast");
         } else {
-            receive_from(0, message, turn->bytes);
+            receive_from(turn, 0, message, turn->bytes);
         }
         received += i + message_stamp(message, turn->bytes);
     }
@@ -227,6 +154,6 @@ static uint64_t reduce(const struct turn *turn)
 }
 
 member_loop *const system_loops[OPERATIONS] = {
-    [ROUNDTRIP] = roundtrip, [STREAM] = stream,       [ALLTOALL] = alltoall,
+    [ROUNDTRIP] = roundtrip, [STREAM] = stream,       [ALLTOALL] = exchange,
     [BARRIER] = barrier,     [BROADCAST] = broadcast, [REDUCE] = reduce,
 };

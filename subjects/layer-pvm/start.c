@@ -1,8 +1,8 @@
 /* The leader starts a virtual machine of its own and spawns the members in it. */
+#include "kit.h"
 #include "machine.h"
 #include "members.h"
 
-#include <inttypes.h>
 #include <pvm3.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,27 +43,6 @@ void system_stop_members(void)
     machine_stop();
 }
 
-static uint64_t status_number(const char *status, const char *key)
-{
-    uint64_t number = 0;
-    const char *line = strstr(status, key);
-    if (line)
-        sscanf(line + strlen(key), "%" SCNu64, &number);
-    return number;
-}
-
-static uint64_t switches_of(pid_t process)
-{
-    char text[8192];
-    snprintf(text, sizeof text, "/proc/%d/status", (int)process);
-    FILE *file = fopen(text, "r");
-    size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    text[got] = '\0';
-    if (file)
-        fclose(file);
-    return status_number(text, "\nvoluntary_ctxt_switches:") + status_number(text, "\nnonvoluntary_ctxt_switches:");
-}
-
 /* PVM starts the server of groups with the first group. */
 static pid_t group_server(void)
 {
@@ -81,5 +60,5 @@ uint64_t system_switches(void)
 {
     if (helpers[1] == 0)
         helpers[1] = group_server();
-    return switches_of(helpers[0]) + (helpers[1] > 0 ? switches_of(helpers[1]) : 0);
+    return kit_switches_of(helpers[0]) + (helpers[1] > 0 ? kit_switches_of(helpers[1]) : 0);
 }

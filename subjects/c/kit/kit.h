@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Frames ----------------------------------------------------------------------------------------------------- */
 
@@ -141,6 +142,9 @@ void kit_add_report(const struct kit_report *report);
 
 /* The processor that partners belong on; -1 where the system chooses. */
 int kit_partner_processor(void);
+
+/* Context switches of the main thread of another process so far; 0 where there is no such process. */
+uint64_t kit_switches_of(pid_t process);
 
 /* A reset hook tells how many switches partners in other processes made in the slice that has ended. */
 void kit_add_switches(uint64_t switches);

@@ -106,6 +106,14 @@ bool channel_receive(int channel, void *message, size_t bytes)
     return got == (ssize_t)bytes;
 }
 
+void channel_part(int channel)
+{
+    char none;
+    while (recv(channel, &none, sizeof none, 0) > 0)
+        continue;
+    close(channel);
+}
+
 /* The watch ------------------------------------------------------------------------------------------------------------- */
 
 static struct pollfd watched[MEMBERS_MOST];

@@ -5,7 +5,7 @@
 #include "kit.h"
 #include "members.h"
 
-enum verb { OPEN, MEET, RUN, CLOSE };
+enum verb { OPEN, MEET, RUN, CLOSE, LEAVE }; /* LEAVE: instead of all others */
 
 struct order {
     enum verb verb;
@@ -32,6 +32,9 @@ int channel_connect(const char *name, unsigned rank);
 /* Whole messages; false when the other end is gone. */
 bool channel_send(int channel, const void *message, size_t bytes);
 bool channel_receive(int channel, void *message, size_t bytes);
+
+/* Waits until the other end has gone, and closes this one. */
+void channel_part(int channel);
 
 /* Ends the process when the other end of one of the channels goes away, whatever else this process waits for. */
 void channel_watch(const int *channels, size_t count);

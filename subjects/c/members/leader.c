@@ -62,7 +62,7 @@ static void close_members(void)
     order_members(&order, MEMBERS_MOST);
     system_close(0);
     for (unsigned rank = 1; rank < MEMBERS_MOST; rank++)
-        close(channels[rank]);
+        channel_part(channels[rank]); /* who finds itself left alone would take it for a failure */
     system_stop_members();
 }
 

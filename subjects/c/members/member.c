@@ -78,6 +78,9 @@ static bool obey(const struct member *member, struct order *order)
         channel_watch_ends();
         system_close(member->rank);
         return false;
+    case LEAVE:
+        channel_watch_ends();
+        return false;
     }
     answer(member, &done);
     return true;
