@@ -8,11 +8,9 @@
 #define KIT_H
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* Frames ----------------------------------------------------------------------------------------------------- */
 
