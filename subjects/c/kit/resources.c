@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define STATUS_BYTES 8192
+
 static int schedstat = -1;
 
 /* `thread-self` is the thread that opens it: the measuring thread, ever after. */
@@ -28,6 +30,13 @@ static bool read_wait(uint64_t *wait_ns)
     return sscanf(text, "%" SCNu64 " %" SCNu64, &on_processor, wait_ns) == 2 && on_processor > 0;
 }
 
+static uint64_t elsewhere;
+
+void kit_add_switches(uint64_t switches)
+{
+    elsewhere += switches;
+}
+
 void read_resources(struct resources *resources)
 {
     struct rusage usage;
@@ -36,6 +45,7 @@ void read_resources(struct resources *resources)
     resources->involuntary = (uint64_t)usage.ru_nivcsw;
     resources->minor = (uint64_t)usage.ru_minflt;
     resources->major = (uint64_t)usage.ru_majflt;
+    resources->elsewhere = elsewhere;
     resources->wait_known = read_wait(&resources->wait_ns);
 }
 
@@ -44,7 +54,7 @@ static uint64_t nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
-/* A number from a line `Key: 123` of /proc/self/status; 0 where there is none. */
+/* A number from a line `Key: 123` of a /proc/PROCESS/status; 0 where there is none. */
 static uint64_t status_number(const char *status, const char *key)
 {
     uint64_t number = 0;
@@ -54,17 +64,32 @@ static uint64_t status_number(const char *status, const char *key)
     return number;
 }
 
+/* The text of /proc/PROCESS/status; empty where there is none. */
+static void read_status(const char *process, char *status, size_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%s/status", process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : read(file, status, bytes - 1);
+    status[got > 0 ? got : 0] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
+uint64_t kit_switches_of(pid_t process)
+{
+    char name[16], status[STATUS_BYTES];
+    snprintf(name, sizeof name, "%d", (int)process);
+    read_status(name, status, sizeof status);
+    return status_number(status, "\nvoluntary_ctxt_switches:") + status_number(status, "\nnonvoluntary_ctxt_switches:");
+}
+
 /* The peak is VmHWM: ru_maxrss would still hold the peak of the parent that this process was forked from. */
 void answer_usage(void)
 {
-    char status[4096] = "";
+    char status[STATUS_BYTES];
     struct rusage usage;
-    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        ssize_t got = read(file, status, sizeof status - 1);
-        status[got > 0 ? got : 0] = '\0';
-        close(file);
-    }
+    read_status("self", status, sizeof status);
     getrusage(RUSAGE_SELF, &usage);
     uint64_t peak_kib = status_number(status, "\nVmHWM:");
     if (peak_kib == 0)
