@@ -33,3 +33,8 @@ fn broken(name: &str) -> Vec<Check> {
 fn rust_keeps_the_protocol() {
     assert_eq!(broken("rust"), []);
 }
+
+#[test]
+fn go_keeps_the_protocol() {
+    assert_eq!(broken("go"), []);
+}
