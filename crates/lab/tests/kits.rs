@@ -38,3 +38,8 @@ fn rust_keeps_the_protocol() {
 fn go_keeps_the_protocol() {
     assert_eq!(broken("go"), []);
 }
+
+#[test]
+fn python_keeps_the_protocol() {
+    assert_eq!(broken("python"), []);
+}
