@@ -43,3 +43,8 @@ fn go_keeps_the_protocol() {
 fn python_keeps_the_protocol() {
     assert_eq!(broken("python"), []);
 }
+
+#[test]
+fn cpp_keeps_the_protocol() {
+    assert_eq!(broken("cpp"), []);
+}
