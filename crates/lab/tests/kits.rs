@@ -48,3 +48,8 @@ fn python_keeps_the_protocol() {
 fn cpp_keeps_the_protocol() {
     assert_eq!(broken("cpp"), []);
 }
+
+#[test]
+fn javascript_keeps_the_protocol() {
+    assert_eq!(broken("javascript"), []);
+}
