@@ -53,3 +53,8 @@ fn cpp_keeps_the_protocol() {
 fn javascript_keeps_the_protocol() {
     assert_eq!(broken("javascript"), []);
 }
+
+#[test]
+fn java_keeps_the_protocol() {
+    assert_eq!(broken("java"), []);
+}
