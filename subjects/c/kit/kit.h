@@ -8,9 +8,21 @@
 #define KIT_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* C++ uses the kit too (subjects/cpp/kit); it has other names for two things of C. */
+#ifdef __cplusplus
+#include <atomic>
+using std::atomic_bool;
+using std::atomic_load_explicit;
+using std::memory_order_relaxed;
+#define KIT_NORETURN [[noreturn]]
+extern "C" {
+#else
+#include <stdatomic.h>
+#define KIT_NORETURN _Noreturn
+#endif
 
 /* Frames ----------------------------------------------------------------------------------------------------- */
 
@@ -95,7 +107,7 @@ uint64_t kit_now(void);
 
 /* Ends the test with `@@ error failed TEXT`. For the measuring thread: from a frame, an operation or a preparation.
  * The reset and finish hooks run as usual. */
-_Noreturn void kit_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+KIT_NORETURN void kit_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Attributes that start a partner thread where the placement wants it; NULL where it need not be told. */
 const pthread_attr_t *kit_partner_attributes(void);
@@ -156,5 +168,9 @@ static inline void kit_thread_takes_part(const char *role)
     if (kit_reporting())
         kit_thread_reports(role);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The language that the tests are written in. */
+#ifndef KIT_LANGUAGE
+#define KIT_LANGUAGE "C"
+#endif
+
 static void serve_hello(const struct request *request)
 {
     uint64_t version;
@@ -13,7 +18,7 @@ static void serve_hello(const struct request *request)
         answer_error("version", "speaks 1");
         return;
     }
-    printf("@@ hello protocol=1 language=C kit=1.0 clock=CLOCK_MONOTONIC%s\n",
+    printf("@@ hello protocol=1 language=" KIT_LANGUAGE " kit=1.0 clock=CLOCK_MONOTONIC%s\n",
            partners_in_processes() ? " switches=own" : "");
     answer_ok();
 }

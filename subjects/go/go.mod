@@ -1,0 +1,3 @@
+module antiphon/subjects/go
+
+go 1.21
