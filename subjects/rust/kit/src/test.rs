@@ -22,6 +22,11 @@ pub trait Frames {
     /// The same with the feature.
     fn test(&mut self, iterations: u64) -> Result<u64, Failure>;
 
+    /// Untimed, just before so many iterations of the test (not of the control): tells partners that are processes what is to come.
+    fn begin(&mut self, _iterations: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Untimed, after each slice: gives back what the slice took.
     fn reset(&mut self) {}
 
