@@ -6,7 +6,9 @@ REPORT ?= antiphon-report.html
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
 RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
-TEST_NEEDS = $(RUN_NEEDS) chromium=chromium mpirun=openmpi-bin
+# Rivals are measured where they are installed; their tests install them.
+RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev
+TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(RIVALS)
 
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs what the laboratory needs on Debian and Ubuntu: for each COMMAND=PACKAGE argument, PACKAGE if COMMAND is missing.
+# Installs what the laboratory needs on Debian and Ubuntu: for each COMMAND=PACKAGE argument, PACKAGE if COMMAND (or
+# the file of this path) is missing.
 # Without root or sudo it says what to install, and goes on with what is there: subjects that lack something are reported as such.
 set -u
 
 missing=
 for pair in "$@"; do
-    command -v "${pair%%=*}" >/dev/null 2>&1 || missing="$missing ${pair#*=}"
+    [ -e "${pair%%=*}" ] || command -v "${pair%%=*}" >/dev/null 2>&1 || missing="$missing ${pair#*=}"
 done
 [ -n "$missing" ] || exit 0
 

@@ -138,7 +138,7 @@ fn toolchain(subject: &Subject) -> Toolchain {
         } else {
             None
         },
-        missing: missing.iter().map(|need| need.command.clone()).collect(),
+        missing: missing.iter().map(|need| need.name().to_owned()).collect(),
         install: (!packages.is_empty()).then(|| format!("apt-get install {}", packages.join(" "))),
     }
 }

@@ -38,8 +38,8 @@ pub struct Built {
 /// Why there is no build.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// Commands that it needs are not there.
-    #[error("`{subject}` needs {}, which this machine does not have", commands(.missing))]
+    /// Commands or headers that it needs are not there.
+    #[error("`{subject}` needs {}, which this machine does not have", names(.missing))]
     Missing {
         /// `name/variant`.
         subject: String,
@@ -74,10 +74,10 @@ pub enum BuildError {
     },
 }
 
-fn commands(missing: &[Need]) -> String {
+fn names(missing: &[Need]) -> String {
     let names: Vec<_> = missing
         .iter()
-        .map(|need| format!("`{}`", need.command))
+        .map(|need| format!("`{}`", need.name()))
         .collect();
     names.join(" and ")
 }

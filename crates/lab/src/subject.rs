@@ -19,9 +19,9 @@ pub struct Subject {
     pub description: String,
     /// The command that prints the compiler's version.
     pub version: Vec<String>,
-    /// The commands that it needs.
+    /// The commands and headers that it needs.
     pub needs: Vec<Need>,
-    /// Files and folders below its folder that decide what is built.
+    /// Files and folders that decide what is built, from its folder on.
     pub sources: Vec<String>,
     /// The commands that build it, run one after the other in `{build}`.
     pub build: Vec<Vec<String>>,
@@ -38,13 +38,39 @@ pub struct Subject {
     pub policies: BTreeMap<String, Vec<String>>,
 }
 
-/// A command that a subject needs.
+/// What a subject needs of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The command, looked for in `PATH`.
-    pub command: String,
+    /// What it is.
+    pub thing: Thing,
     /// The Debian package that gives it.
     pub package: String,
+}
+
+/// What a machine may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A command, looked for in `PATH`.
+    Command(String),
+    /// A header of a C library that comes with no command, looked for where C compilers do: in `CPATH` and below `/usr`.
+    Header(String),
+}
+
+impl Need {
+    /// The command's or the header's name.
+    pub fn name(&self) -> &str {
+        match &self.thing {
+            Thing::Command(name) | Thing::Header(name) => name,
+        }
+    }
+
+    /// Whether this machine has it.
+    pub fn is_met(&self) -> bool {
+        match &self.thing {
+            Thing::Command(name) => find_command(name).is_some(),
+            Thing::Header(name) => has_header(name),
+        }
+    }
 }
 
 /// A way to build a subject.
@@ -146,12 +172,9 @@ impl Subject {
         })
     }
 
-    /// The needs that are not in `PATH`.
+    /// The needs that this machine does not meet.
     pub fn missing(&self) -> Vec<&Need> {
-        self.needs
-            .iter()
-            .filter(|need| find_command(&need.command).is_none())
-            .collect()
+        self.needs.iter().filter(|need| !need.is_met()).collect()
     }
 
     /// The flags of a variant under a policy.
@@ -222,4 +245,13 @@ pub fn find_command(command: &str) -> Option<PathBuf> {
     std::env::split_paths(&path)
         .map(|folder| folder.join(command))
         .find(executable)
+}
+
+fn has_header(name: &str) -> bool {
+    let own = std::env::var_os("CPATH").unwrap_or_default();
+    let usual = ["/usr/local/include", "/usr/include"].map(PathBuf::from);
+    std::env::split_paths(&own)
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .chain(usual)
+        .any(|folder| folder.join(name).is_file())
 }

@@ -92,6 +92,33 @@ fn a_build_is_made_once_and_again_when_anything_that_decides_it_changes() {
 }
 
 #[test]
+fn what_is_built_may_be_shared_with_a_neighbour() {
+    let parent = tempfile::tempdir().unwrap();
+    let (own, kit) = (parent.path().join("own"), parent.path().join("kit"));
+    let first = folder(COPIES);
+    let copied = std::process::Command::new("cp")
+        .arg("-R")
+        .args([first.path(), &own])
+        .status();
+    assert!(copied.unwrap().success());
+    std::fs::create_dir(&kit).unwrap();
+    std::fs::write(kit.join("kit.c"), "one").unwrap();
+    let file = own.join("subject.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let sources = "sources = [";
+    assert!(text.contains(sources));
+    std::fs::write(&file, text.replace(sources, "sources = [\"../kit\", ")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let cache = Cache::at(place.path());
+    let before = build(&own, &cache, 0, "other").unwrap();
+    assert!(build(&own, &cache, 0, "other").unwrap().cached);
+    std::fs::write(kit.join("kit.c"), "another").unwrap();
+    let after = build(&own, &cache, 0, "other").unwrap();
+    assert!(!after.cached);
+    assert_ne!(after.record.content, before.record.content);
+}
+
+#[test]
 fn a_build_that_fails_says_the_compilers_last_words_and_leaves_nothing() {
     let folder = folder("echo made > half; echo 'main.toy:3: unknown word' >&2; exit 1");
     let place = tempfile::tempdir().unwrap();
@@ -127,11 +154,11 @@ fn a_build_that_takes_too_long_is_ended() {
 }
 
 #[test]
-fn a_missing_compiler_is_told_with_the_command_that_installs_it() {
+fn a_missing_compiler_or_library_is_told_with_the_command_that_installs_it() {
     let folder = folder(COPIES);
     let file = folder.path().join("subject.toml");
     let text = std::fs::read_to_string(&file).unwrap();
-    let needs = "[{ command = \"no-such-compiler\", package = \"gnat\" }, { command = \"nor-this\", package = \"gcc\" }]";
+    let needs = "[{ command = \"no-such-compiler\", package = \"gnat\" }, { header = \"nor/this.h\", package = \"gcc\" }]";
     std::fs::write(
         &file,
         text.replace("[{ command = \"sh\", package = \"dash\" }]", needs),
@@ -147,7 +174,7 @@ fn a_missing_compiler_is_told_with_the_command_that_installs_it() {
     assert!(
         error
             .to_string()
-            .contains("`no-such-compiler` and `nor-this`"),
+            .contains("`no-such-compiler` and `nor/this.h`"),
         "{error}"
     );
     assert_eq!(error.mend(), "`apt install gcc gnat` as root");

@@ -41,7 +41,7 @@ pub enum Order {
         /// Whether the leader has another one.
         is_apart: bool,
     },
-    /// Take part in a slice of so many iterations.
+    /// Take part in a slice of so many iterations; of the control, none.
     Slice(u64),
     /// Say where you run.
     Report,
@@ -153,8 +153,7 @@ impl Board {
                 is_apart,
             } => {
                 head.test.store(test as u64, SeqCst);
-                head.processor
-                    .store(processor.unwrap_or(u32::MAX), SeqCst);
+                head.processor.store(processor.unwrap_or(u32::MAX), SeqCst);
                 head.is_apart.store(is_apart.into(), SeqCst);
                 (0, arg)
             }

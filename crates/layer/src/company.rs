@@ -84,7 +84,9 @@ impl Company {
         }
         let mut programs = programs.into_iter();
         let leader = programs.next().map(|program| program.spawn());
-        let leader = leader.expect("there is a leader").map_err(|error| failed(&error))?;
+        let leader = leader
+            .expect("there is a leader")
+            .map_err(|error| failed(&error))?;
         let mut company = Self {
             leader,
             others: Vec::new(),
@@ -95,7 +97,9 @@ impl Company {
         };
         // From here on those that run are ended with the company.
         for (rank, program) in (1..).zip(programs) {
-            let other = company.follow(rank, program).map_err(|error| failed(&error))?;
+            let other = company
+                .follow(rank, program)
+                .map_err(|error| failed(&error))?;
             company.others.push(other);
         }
         Ok(company)

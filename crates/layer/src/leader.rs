@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use antiphon_kit::{Failure, Frames, Placement, Subject, ThreadReport, increment};
+use antiphon_kit::{Failure, Frames, Placement, Role, Subject, ThreadReport, increment};
 
 use crate::board::Order;
 use crate::failure::Failed;
@@ -140,7 +140,10 @@ impl Operation {
         led.check()?;
         let (test, size) = (&led.tests[index], led.stage.borrow().size);
         if test.members != size {
-            let why = format!("{} is for {} members; there are {size}", test.name, test.members);
+            let why = format!(
+                "{} is for {} members; there are {size}",
+                test.name, test.members
+            );
             return Err(Failed(why));
         }
         let order = Order::Prepare {
@@ -160,14 +163,20 @@ impl Operation {
 }
 
 impl Frames for Operation {
-    fn begin(&mut self, iterations: u64) -> Result<(), Failure> {
+    fn begin(&mut self, role: Role, iterations: u64) -> Result<(), Failure> {
         self.led.check()?;
+        let iterations = match role {
+            Role::Test => iterations,
+            _ if self.part.confirms() => 0,
+            _ => return Ok(()),
+        };
         let (given, size) = {
             let stage = self.led.stage.borrow();
             (stage.board.give(Order::Slice(iterations)), stage.size)
         };
         self.led.slice.set(Slice::Begun(given));
-        self.led.breaks(self.part.run(prime(size)))?;
+        let primed = self.part.run(prime(size));
+        self.led.breaks(primed.and_then(|_| self.part.confirm()))?;
         Ok(())
     }
 
@@ -177,11 +186,14 @@ impl Frames for Operation {
             sum = sum.wrapping_add(index);
             index = increment(index);
         }
+        self.led.breaks(self.part.confirm())?;
         Ok(sum)
     }
 
     fn test(&mut self, iterations: u64) -> Result<u64, Failure> {
-        Ok(self.led.breaks(self.part.run(iterations))?)
+        let ran = self.part.run(iterations);
+        let confirmed = ran.and_then(|sum| self.part.confirm().map(|()| sum));
+        Ok(self.led.breaks(confirmed)?)
     }
 
     fn reset(&mut self) {

@@ -38,17 +38,19 @@ pub fn serve(mut stage: Stage, tests: &[Test], counts: bool) {
                     String::new()
                 })
             }
-            Order::Slice(iterations) => match slice(&stage, part.as_mut(), given, iterations, counts) {
-                Ok(switches) => {
-                    added = switches;
-                    Ok(String::new())
+            Order::Slice(iterations) => {
+                match slice(&stage, part.as_mut(), given, iterations, counts) {
+                    Ok(switches) => {
+                        added = switches;
+                        Ok(String::new())
+                    }
+                    // The others wait for what this one does not do: only its end tells them.
+                    Err(Failed(why)) => {
+                        eprintln!("member {}: {why}", stage.rank);
+                        std::process::exit(1);
+                    }
                 }
-                // The others wait for what this one does not do: only its end tells them.
-                Err(Failed(why)) => {
-                    eprintln!("member {}: {why}", stage.rank);
-                    std::process::exit(1);
-                }
-            },
+            }
             Order::Report => Ok(ThreadReport::of_this_thread(ROLE).to_string()),
             Order::Finish => {
                 part = None;
@@ -87,8 +89,10 @@ fn slice(
 ) -> Result<i64, Failed> {
     let part = part.ok_or_else(|| Failed("a slice of nothing was ordered".into()))?;
     part.run(prime(stage.size))?;
+    part.confirm()?;
     let before = switches(Whose::Process);
     part.run(iterations)?;
+    part.confirm()?;
     // Those whose upcalls work sleep here for the whole slice: that is no part of the operation.
     let asleep = switches(Whose::Thread);
     stage.board.wait_for_end(given);

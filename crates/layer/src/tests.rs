@@ -9,6 +9,16 @@ use crate::stage::Stage;
 pub trait Part {
     /// Does its part of so many operations; a checksum that is the same for the same number.
     fn run(&mut self, iterations: u64) -> Result<u64, Failed>;
+
+    /// Whether the leader may be ready before the others: then a slice, of the test or of the control, ends with [`confirm`](Self::confirm).
+    fn confirms(&self) -> bool {
+        false
+    }
+
+    /// Does its part in letting the leader know that all are ready.
+    fn confirm(&mut self) -> Result<(), Failed> {
+        Ok(())
+    }
 }
 
 /// Makes the part of this process.

@@ -26,12 +26,32 @@ static kit_frame *frame_of(const struct kit_test *test, enum role role)
     }
 }
 
+static void begin_turn(const struct kit_test *test, uint64_t argument, enum role role, uint64_t iterations)
+{
+    if (role != REFERENCE && test->begin)
+        test->begin(test->context, argument, role == TEST ? iterations : 0);
+}
+
+/* Where partners are other processes, a slice has one count: all switches of all of them. */
+static void take_switches(struct slice *slice)
+{
+    if (!partners_in_processes())
+        return;
+    struct resources told;
+    read_resources(&told);
+    slice->after.voluntary += slice->after.involuntary - slice->before.involuntary;
+    slice->after.voluntary += told.elsewhere - slice->before.elsewhere;
+    slice->after.involuntary = slice->before.involuntary;
+}
+
 /* Between the two readings of the clock there is the frame and nothing else. */
-static void run_slice(struct slice *slice, const struct kit_test *test, enum role role, uint64_t iterations)
+static void run_slice(struct slice *slice, const struct kit_test *test, uint64_t argument, enum role role,
+                      uint64_t iterations)
 {
     kit_frame *frame = frame_of(test, role);
     slice->role = role;
     slice->iterations = iterations;
+    begin_turn(test, argument, role, iterations);
     unlearn_branches();
     read_resources(&slice->before);
     slice->start_ns = kit_now();
@@ -40,12 +60,14 @@ static void run_slice(struct slice *slice, const struct kit_test *test, enum rol
     read_resources(&slice->after);
     slice->processor = sched_getcpu();
     run_hook(test->reset);
+    take_switches(slice);
 }
 
-static void run_untimed(const struct kit_test *test, enum role role, uint64_t iterations)
+static void run_untimed(const struct kit_test *test, uint64_t argument, enum role role, uint64_t iterations)
 {
     if (iterations == 0)
         return;
+    begin_turn(test, argument, role, iterations);
     frame_of(test, role)(iterations);
     run_hook(test->reset);
 }
@@ -95,7 +117,7 @@ static void run_blocks(const struct batch *batch)
     size_t slices = (size_t)batch->blocks * batch->slices_a_block;
     for (size_t i = 0; i < slices; i++) {
         enum role role = batch->order[i % batch->slices_a_block];
-        run_slice(&batch->slices[i], batch->test, role, role == REFERENCE ? batch->reference : batch->iterations);
+        run_slice(&batch->slices[i], batch->test, batch->argument, role, role == REFERENCE ? batch->reference : batch->iterations);
     }
 }
 
@@ -106,12 +128,12 @@ static void run_batch(void *context)
     start_reporting();
     if (batch->test->prepare)
         batch->test->prepare(batch->argument);
-    run_untimed(batch->test, CONTROL, batch->warmup);
-    run_untimed(batch->test, TEST, batch->warmup);
+    run_untimed(batch->test, batch->argument, CONTROL, batch->warmup);
+    run_untimed(batch->test, batch->argument, TEST, batch->warmup);
     stop_reporting();
     run_blocks(batch);
     start_reporting();
-    run_untimed(batch->test, TEST, 1);
+    run_untimed(batch->test, batch->argument, TEST, 1);
 }
 
 static void answer_batch(const struct batch *batch)
@@ -190,8 +212,8 @@ static void run_single(void *context)
         if (single->test->prepare)
             single->test->prepare(single->argument);
     }
-    run_untimed(single->test, single->role, single->warmup);
-    run_slice(&single->slice, single->test, single->role, single->iterations);
+    run_untimed(single->test, single->argument, single->role, single->warmup);
+    run_slice(&single->slice, single->test, single->argument, single->role, single->iterations);
 }
 
 static bool parse_role(const char *word, enum role *role)

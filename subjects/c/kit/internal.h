@@ -67,6 +67,7 @@ void answer_reports(void);
 
 struct resources {
     uint64_t voluntary, involuntary, minor, major;
+    uint64_t elsewhere; /* switches of partners in other processes, as reset hooks have told them */
     uint64_t wait_ns;
     bool wait_known;
 };
@@ -133,6 +134,7 @@ void serve_series(const struct request *request);
 
 extern const struct kit_test self_tests[];
 void answer_tests(void);
+bool partners_in_processes(void); /* whether any test has partners in other processes */
 
 /* The test that the request's first positional word names and the argument meant for it. NULL, and the error answered, if there
  * is no such test, it is of another kind or absent, or the argument does not fit it. */

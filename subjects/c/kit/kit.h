@@ -8,6 +8,7 @@
 #define KIT_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,6 +58,7 @@ typedef bool kit_turn(uint64_t index);
 
 typedef void kit_prepare_hook(uint64_t argument); /* may call kit_fail */
 typedef void kit_hook(void);                      /* may not fail; also runs after a preparation that failed half-way */
+typedef void kit_begin_hook(const void *context, uint64_t argument, uint64_t operations); /* may call kit_fail */
 
 enum kit_kind { KIT_FRAME, KIT_LATENCY, KIT_SERIES };
 
@@ -70,6 +72,9 @@ struct kit_test {
     kit_turn *turn;         /* KIT_SERIES */
 
     kit_prepare_hook *prepare; /* untimed, before the warm-up: start partners, take storage; NULL: nothing to do */
+    kit_begin_hook *begin;     /* untimed, before each turn of a frame: tell partners in other processes how many operations
+                                * they shall take part in, none of the control's; NULL: nothing to do */
+    const void *context;       /* for `begin` */
     kit_hook *reset;           /* untimed, after each slice: give storage back; NULL: nothing to do */
     kit_hook *finish;          /* untimed, after the last slice, operation or turn: end partners, give all back */
 
@@ -110,8 +115,37 @@ static inline bool kit_reporting(void)
     return atomic_load_explicit(&kit_reporting_now, memory_order_relaxed);
 }
 
-/* The calling thread reports its policy, priority, processor and allowed processors. `role` must be a literal. */
+/* The calling thread reports its policy, priority, processor and allowed processors. At most 15 letters of `role` are kept. */
 void kit_thread_reports(const char *role);
+
+/* Partners in other processes ---------------------------------------------------------------------------------------- */
+
+/* A subject with a test that has a `begin` hook says `switches=own`: its slices carry the context switches of all its
+ * processes, voluntary and involuntary together. */
+
+#define KIT_SETS 8 /* × CPU_SETSIZE: room for 8192 processors */
+
+/* What a thread says of itself; copied as it is from process to process. */
+struct kit_report {
+    char role[16];
+    int policy, priority, processor;
+    uint64_t count;
+    cpu_set_t allowed[KIT_SETS];
+};
+
+/* The calling thread's report, read without being noted. */
+void kit_read_report(struct kit_report *report, const char *role);
+
+/* Notes a report, of whichever process. */
+void kit_add_report(const struct kit_report *report);
+
+/* The processor that partners belong on; -1 where the system chooses. */
+int kit_partner_processor(void);
+
+/* A reset hook tells how many switches partners in other processes made in the slice that has ended. */
+void kit_add_switches(uint64_t switches);
+
+/* Threads of tests --------------------------------------------------------------------------------------------------- */
 
 /* What each thread that a test starts calls first, and a long-lived partner at each operation: reports in untimed
  * iterations, and costs one test of a variable in timed ones. */

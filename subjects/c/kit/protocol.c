@@ -13,7 +13,8 @@ static void serve_hello(const struct request *request)
         answer_error("version", "speaks 1");
         return;
     }
-    puts("@@ hello protocol=1 language=C kit=1.0 clock=CLOCK_MONOTONIC");
+    printf("@@ hello protocol=1 language=C kit=1.0 clock=CLOCK_MONOTONIC%s\n",
+           partners_in_processes() ? " switches=own" : "");
     answer_ok();
 }
 

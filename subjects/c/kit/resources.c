@@ -28,6 +28,13 @@ static bool read_wait(uint64_t *wait_ns)
     return sscanf(text, "%" SCNu64 " %" SCNu64, &on_processor, wait_ns) == 2 && on_processor > 0;
 }
 
+static uint64_t elsewhere;
+
+void kit_add_switches(uint64_t switches)
+{
+    elsewhere += switches;
+}
+
 void read_resources(struct resources *resources)
 {
     struct rusage usage;
@@ -36,6 +43,7 @@ void read_resources(struct resources *resources)
     resources->involuntary = (uint64_t)usage.ru_nivcsw;
     resources->minor = (uint64_t)usage.ru_minflt;
     resources->major = (uint64_t)usage.ru_majflt;
+    resources->elsewhere = elsewhere;
     resources->wait_known = read_wait(&resources->wait_ns);
 }
 

@@ -37,6 +37,15 @@ void answer_tests(void)
         answer_table(kit_tables[i]);
 }
 
+bool partners_in_processes(void)
+{
+    for (size_t i = 0; kit_tables[i]; i++)
+        for (const struct kit_test *test = kit_tables[i]; test->name; test++)
+            if (test->begin)
+                return true;
+    return false;
+}
+
 static const struct kit_test *find_in(const struct kit_test *test, const char *name)
 {
     while (test->name && strcmp(test->name, name) != 0)

@@ -1,6 +1,6 @@
 //! From the text of a `subject.toml` to a checked subject.
 
-use super::{Need, Subject, Variant};
+use super::{Need, Subject, Thing, Variant};
 use crate::document::{Document, Faults, Item, Section, did_you_mean};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,7 +101,10 @@ fn needs(top: &Section<'_>) -> Vec<Need> {
         .unwrap_or_default();
     let need = |section: Section<'_>| {
         let need = Need {
-            command: section.required_string("command"),
+            thing: match section.string("header") {
+                Some(header) => Thing::Header(header),
+                None => Thing::Command(section.required_string("command")),
+            },
             package: section.required_string("package"),
         };
         section.finish();

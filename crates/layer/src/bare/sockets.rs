@@ -93,30 +93,31 @@ struct Stream(Roundtrip<TcpStream>);
 
 impl Part for Stream {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
-        let Roundtrip {
-            socket,
-            is_leader,
-            payload,
-            space,
-        } = &mut self.0;
-        let mut confirmed = [0];
+        let trip = &mut self.0;
         for _ in 0..iterations {
-            if *is_leader {
-                socket.send_whole(payload)?;
-            } else {
-                socket.receive_whole(space)?;
+            match trip.is_leader {
+                true => trip.socket.send_whole(&trip.payload)?,
+                false => trip.socket.receive_whole(&mut trip.space)?,
             }
         }
-        if *is_leader {
-            socket.receive_whole(&mut confirmed)?;
-        } else {
-            socket.send_whole(&confirmed)?;
+        Ok(iterations * (trip.space.len() as u64 + 1))
+    }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        let trip = &mut self.0;
+        match trip.is_leader {
+            true => trip.socket.receive_whole(&mut [0])?,
+            false => trip.socket.send_whole(&[0])?,
         }
-        Ok(iterations * (space.len() as u64 + 1))
+        Ok(())
     }
 }
 
-/// One way; the last is confirmed.
+/// One way; the receiver confirms the last.
 pub fn tcp_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let trip = Roundtrip::new(connection(stage)?, stage, bytes);
     Ok(Box::new(Stream(trip)))

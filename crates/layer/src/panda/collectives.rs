@@ -1,6 +1,6 @@
 //! Operations that all members call.
 
-use antiphon_panda::{Circle, Port};
+use antiphon_panda::{Circle, Error, Port};
 use bytes::Bytes;
 
 use super::{payload, weight};
@@ -8,59 +8,85 @@ use crate::failure::Failed;
 use crate::stage::Stage;
 use crate::tests::Part;
 
+type Call = fn(&Circle, &Bytes) -> Result<(), Error>;
+
 struct Collective {
     circle: Circle,
-    size: u64,
     payload: Bytes,
-    call: fn(&Circle, u32, &Bytes) -> Result<(), antiphon_panda::Error>,
+    call: Call,
+    confirms: bool,
 }
 
 impl Part for Collective {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
-        for turn in 0..iterations {
-            // The root goes round: with one root its messages would follow each other unhindered, and a rate be measured instead of a time.
-            let root = (turn % self.size) as u32;
-            (self.call)(&self.circle, root, &self.payload)?;
+        for _ in 0..iterations {
+            (self.call)(&self.circle, &self.payload)?;
         }
         Ok(iterations * weight(self.payload.len()))
     }
+
+    fn confirms(&self) -> bool {
+        self.confirms
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        match self.confirms {
+            true => Ok(self.circle.barrier()?),
+            false => Ok(()),
+        }
+    }
 }
 
-fn collective(
-    stage: &mut Stage,
-    bytes: usize,
-    call: fn(&Circle, u32, &Bytes) -> Result<(), antiphon_panda::Error>,
-) -> Result<Box<dyn Part>, Failed> {
-    Ok(Box::new(Collective {
+fn collective(stage: &mut Stage, bytes: usize, call: Call) -> Result<Collective, Failed> {
+    Ok(Collective {
         circle: stage.everyone()?,
-        size: stage.size as u64,
         payload: payload(bytes),
         call,
-    }))
+        confirms: false,
+    })
 }
 
 /// Until all are there.
 pub fn barrier(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    collective(stage, 0, |circle, _, _| circle.barrier())
+    let barrier = collective(stage, 0, |circle, _| circle.barrier())?;
+    Ok(Box::new(barrier))
 }
 
-/// One member's bytes to all; each in turn.
+/// The leader's bytes to all; it goes on before they have come.
 pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    collective(stage, bytes, |circle, root, payload| {
-        circle.broadcast(root, payload).map(drop)
-    })
+    let broadcast = collective(stage, bytes, |circle, payload| {
+        circle.broadcast(0, payload).map(drop)
+    })?;
+    Ok(Box::new(Collective {
+        confirms: true,
+        ..broadcast
+    }))
 }
 
-/// Everybody's bytes, added up place by place at one member; each in turn.
+/// Sums, at the leader, of 64-bit integers that each has so many bytes of; the others go on before.
 pub fn reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    collective(stage, bytes, |circle, root, payload| {
-        circle.reduce(root, payload, add).map(drop)
-    })
+    let reduce = collective(stage, bytes, |circle, payload| {
+        circle.reduce(0, payload, add).map(drop)
+    })?;
+    Ok(Box::new(Collective {
+        confirms: true,
+        ..reduce
+    }))
 }
 
 fn add(one: Bytes, other: Bytes) -> Bytes {
-    let sums = one.iter().zip(&other).map(|(a, b)| a.wrapping_add(*b));
-    sums.collect()
+    let mut sums = Vec::with_capacity(one.len());
+    for (a, b) in one.chunks(8).zip(other.chunks(8)) {
+        let sum = number(a).wrapping_add(number(b)).to_le_bytes();
+        sums.extend_from_slice(&sum[..a.len()]);
+    }
+    sums.into()
+}
+
+fn number(bytes: &[u8]) -> i64 {
+    let mut whole = [0; 8];
+    whole[..bytes.len()].copy_from_slice(bytes);
+    i64::from_le_bytes(whole)
 }
 
 struct AllToAll {

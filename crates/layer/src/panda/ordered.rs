@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use antiphon_panda::{Group, GroupEvent, Session};
+use antiphon_panda::{Circle, Group, GroupEvent, Session};
 use bytes::Bytes;
 
 use super::payload;
@@ -69,9 +69,8 @@ impl Ordered {
 
     /// Waits until all that is to come has been delivered here.
     fn wait(&self) -> Result<u64, Failed> {
-        let is_waiting = |state: &mut State| {
-            state.delivered < state.wanted && state.expelled.is_none()
-        };
+        let is_waiting =
+            |state: &mut State| state.delivered < state.wanted && state.expelled.is_none();
         let state = self.seen.state();
         let state = self
             .seen
@@ -119,6 +118,7 @@ pub fn group_own(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
 /// Everybody sends its share as fast as the group takes it.
 struct All {
     ordered: Ordered,
+    everyone: Circle,
     rank: u64,
     size: u64,
     payload: Bytes,
@@ -135,12 +135,21 @@ impl Part for All {
         self.ordered.wait()?;
         Ok(iterations)
     }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        Ok(self.everyone.barrier()?)
+    }
 }
 
-/// Messages of all members.
+/// Messages of all members; all of them have delivered all in the end.
 pub fn group_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(All {
         ordered: stage.ordered()?,
+        everyone: stage.everyone()?,
         rank: stage.rank as u64,
         size: stage.size as u64,
         payload: payload(bytes),

@@ -9,10 +9,14 @@ use crate::system;
 use crate::test::{Failure, Frames};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Which frame a slice is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
+    /// The loop without the feature.
     Control,
+    /// The loop with it.
     Test,
+    /// The operation of known cost.
     Reference,
 }
 
@@ -81,8 +85,8 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
 
 fn begin(frames: &mut dyn Frames, role: Role, iterations: u64) -> Result<(), Failure> {
     match role {
-        Role::Test => caught(|| frames.begin(iterations)),
-        Role::Control | Role::Reference => Ok(()),
+        Role::Control | Role::Test => caught(|| frames.begin(role, iterations)),
+        Role::Reference => Ok(()),
     }
 }
 

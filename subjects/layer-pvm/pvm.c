@@ -1,0 +1,232 @@
+/* What the layer suite measures, as PVM programs have it. */
+#include "members.h"
+
+#include <pvm3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG 1
+
+static int tasks[MEMBERS_MOST]; /* by rank */
+static int packing = PvmDataRaw;
+
+bool system_members_are_threads(void)
+{
+    return false;
+}
+
+/* Errors of PVM are negative. */
+static int checked(int result, const char *call)
+{
+    if (result < 0)
+        member_fail("%s: PVM's error %d", call, result);
+    return result;
+}
+
+/* The start ------------------------------------------------------------------------------------------------------------ */
+
+/* The variant's choices, from the environment. */
+static bool chosen(const char *variable, const char *usual, const char *other)
+{
+    const char *named = getenv(variable);
+    if (named && strcmp(named, usual) != 0 && strcmp(named, other) != 0)
+        member_fail("%s=%s: it is %s or %s", variable, named, usual, other);
+    return named && strcmp(named, other) == 0;
+}
+
+void system_open(unsigned rank, char address[ADDRESS_BYTES])
+{
+    (void)rank;
+    bool direct = chosen("LAYER_ROUTE", "daemon", "direct");
+    packing = chosen("LAYER_PACKING", "raw", "in-place") ? PvmDataInPlace : PvmDataRaw;
+    snprintf(address, ADDRESS_BYTES, "%d", checked(pvm_mytid(), "pvm_mytid"));
+    checked(pvm_setopt(PvmRoute, direct ? PvmRouteDirect : PvmDontRoute), "pvm_setopt");
+}
+
+static char *group(unsigned members)
+{
+    static char name[32];
+    snprintf(name, sizeof name, "first.%u", members);
+    return name;
+}
+
+/* Instances are given in the order of joining, and a reduction's root is an instance: the leader comes first. Frozen groups
+ * are remembered by each task, where others ask the server each time. */
+void system_meet(unsigned rank, char address[][ADDRESS_BYTES])
+{
+    for (unsigned other = 0; other < MEMBERS_MOST; other++)
+        tasks[other] = (int)strtol(address[other], NULL, 10);
+    for (unsigned members = rank < 2 ? 2 : rank + 1; members <= MEMBERS_MOST; members++) {
+        while (rank != 0 && pvm_gettid(group(members), 0) != tasks[0])
+            continue;
+        checked(pvm_joingroup(group(members)), "pvm_joingroup");
+    }
+    for (unsigned members = rank < 2 ? 2 : rank + 1; members <= MEMBERS_MOST; members++)
+        checked(pvm_freezegroup(group(members), (int)members), "pvm_freezegroup");
+}
+
+void system_close(unsigned rank)
+{
+    (void)rank;
+    pvm_exit();
+}
+
+/* Nothing is under way between slices but what PVM's daemon holds. */
+void system_prepare(const struct turn *turn)
+{
+    (void)turn;
+}
+
+void system_settle(const struct turn *turn)
+{
+    (void)turn;
+}
+
+/* Messages ------------------------------------------------------------------------------------------------------------- */
+
+static void pack(const void *message, size_t bytes)
+{
+    checked(pvm_initsend(packing), "pvm_initsend");
+    if (bytes > 0)
+        checked(pvm_pkbyte((char *)message, (int)bytes, 1), "pvm_pkbyte");
+}
+
+static void send_to(unsigned rank, const void *message, size_t bytes)
+{
+    pack(message, bytes);
+    checked(pvm_send(tasks[rank], TAG), "pvm_send");
+}
+
+static void receive_from(unsigned rank, void *message, size_t bytes)
+{
+    checked(pvm_recv(tasks[rank], TAG), "pvm_recv");
+    if (bytes > 0)
+        checked(pvm_upkbyte(message, (int)bytes, 1), "pvm_upkbyte");
+}
+
+void system_release(const struct turn *turn)
+{
+    if (turn->rank != 0)
+        receive_from(0, NULL, 0);
+    else
+        for (unsigned rank = 1; rank < turn->members; rank++)
+            send_to(rank, NULL, 0);
+}
+
+uint64_t system_confirm(const struct turn *turn, uint64_t received)
+{
+    uint64_t told, sum = received;
+    if (turn->rank != 0)
+        send_to(0, &received, sizeof received);
+    for (unsigned rank = 1; turn->rank == 0 && rank < turn->members; rank++) {
+        receive_from(rank, &told, sizeof told);
+        sum += told;
+    }
+    return sum;
+}
+
+/* Two members ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t roundtrip(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    unsigned char *out = outgoing(), *in = incoming();
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        if (turn->rank == 0) {
+            stamp_message(out, turn->bytes, i);
+            send_to(1, out, turn->bytes);
+            receive_from(1, in, turn->bytes);
+            sum += i + message_stamp(in, turn->bytes);
+        } else {
+            receive_from(0, in, turn->bytes);
+            send_to(0, in, turn->bytes);
+        }
+    }
+    return sum;
+}
+
+static uint64_t stream(const struct turn *turn)
+{
+    uint64_t received = 0;
+    unsigned char *out = outgoing(), *in = incoming();
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        if (turn->rank == 0) {
+            stamp_message(out, turn->bytes, i);
+            send_to(1, out, turn->bytes);
+        } else {
+            receive_from(0, in, turn->bytes);
+            received += i + message_stamp(in, turn->bytes);
+        }
+    }
+    return received;
+}
+
+/* All members ---------------------------------------------------------------------------------------------------------- */
+
+/* PVM has no such operation: each sends to all others and then receives. */
+static uint64_t alltoall(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    unsigned char *out = outgoing(), *in = incoming();
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        for (unsigned to = 0; to < turn->members; to++) {
+            stamp_message(out + to * turn->bytes, turn->bytes, i);
+            if (to != turn->rank)
+                send_to(to, out + to * turn->bytes, turn->bytes);
+        }
+        for (unsigned from = 0; from < turn->members; from++) {
+            if (from != turn->rank)
+                receive_from(from, in + from * turn->bytes, turn->bytes);
+            sum += i + message_stamp((from == turn->rank ? out : in) + from * turn->bytes, turn->bytes);
+        }
+    }
+    return sum;
+}
+
+static uint64_t barrier(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        checked(pvm_barrier(group(turn->members), (int)turn->members), "pvm_barrier");
+        sum += i;
+    }
+    return sum;
+}
+
+static uint64_t broadcast(const struct turn *turn)
+{
+    uint64_t received = 0;
+    unsigned char *message = outgoing();
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        if (turn->rank == 0) {
+            stamp_message(message, turn->bytes, i);
+            pack(message, turn->bytes);
+            checked(pvm_mcast(tasks + 1, (int)turn->members - 1, TAG), "pvm_mcast");
+        } else {
+            receive_from(0, message, turn->bytes);
+        }
+        received += i + message_stamp(message, turn->bytes);
+    }
+    return received;
+}
+
+/* In place: the leader's numbers become the sums. */
+static uint64_t reduce(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    long *numbers = (long *)(void *)outgoing();
+    int count = (int)(turn->bytes / sizeof *numbers);
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        numbers[0] = (long)i;
+        checked(pvm_reduce(PvmSum, numbers, count, PVM_LONG, TAG + 1, group(turn->members), 0), "pvm_reduce");
+        if (turn->rank == 0)
+            sum += (uint64_t)numbers[0];
+    }
+    return sum;
+}
+
+member_loop *const system_loops[OPERATIONS] = {
+    [ROUNDTRIP] = roundtrip, [STREAM] = stream,       [ALLTOALL] = alltoall,
+    [BARRIER] = barrier,     [BROADCAST] = broadcast, [REDUCE] = reduce,
+};
