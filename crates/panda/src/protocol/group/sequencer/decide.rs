@@ -1,8 +1,8 @@
 //! The change from one view to the next: the part of those who are asked, and the beginning of the next view.
 
 use super::log::Log;
-use super::notes::{Ballot, Item, Note, Proposal, split_bodies};
-use super::{GroupEvent, Output, Sequencer, Status, View};
+use super::notes::{Ballot, Item, Note, Proposal};
+use super::{GroupEvent, Output, Sequencer, Status, View, bodies};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -20,7 +20,7 @@ impl Sequencer {
         }
         if self.is_inside() {
             // What has been given a place here goes out, or is lost to the others.
-            self.flush_order(out);
+            self.tell_order(out);
             self.stuck_since.get_or_insert(now);
         }
         self.promised = Some(ballot);
@@ -49,7 +49,7 @@ impl Sequencer {
         bodies: Message,
         out: &mut Output,
     ) -> Result<(), DecodeError> {
-        let entries = split_bodies(items, bodies)?;
+        let entries = bodies::split(items, bodies)?;
         if self.view.number == 0 || (self.promised.is_none() && self.next.is_none()) {
             return Ok(());
         }
@@ -205,6 +205,8 @@ impl Sequencer {
             }
         }
         self.begin_membership(&old, out);
+        self.begin_sequencing();
+        self.begin_delivering(out);
         self.begin_sending(out);
         self.rewatch(out);
         self.hear_early(now, out);

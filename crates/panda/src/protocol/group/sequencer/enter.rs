@@ -194,7 +194,7 @@ impl Sequencer {
         self.status = Status::Outside;
         self.change = None;
         (self.change_at, self.stuck_since) = (None, None);
-        self.sequencing.report_at = None;
+        self.reporting.at = None;
         self.suspects.clear();
         self.is_shaken = false;
         self.joiners.clear();

@@ -21,12 +21,15 @@ use change::Change;
 use log::Log;
 use notes::{Ballot, Note, Proposal};
 
+mod bodies;
 mod change;
 mod decide;
+mod deliver;
 mod enter;
 mod log;
 mod notes;
 mod order;
+mod sending;
 
 /// Notes of a view that has not begun here which are kept until it does.
 const EARLY_MAX: usize = 65_536;
@@ -72,8 +75,9 @@ pub struct Sequencer {
     others: Arc<[Rank]>,
     log: Log,
     counts: HashMap<Rank, u64>,
-    sending: order::Sending,
+    sending: sending::Sending,
     sequencing: order::Sequencing,
+    reporting: deliver::Reporting,
     bodies: HashMap<(Rank, u64), Message>,
     promised: Option<Ballot>,
     accepted: Option<(Ballot, Proposal)>,
@@ -124,8 +128,9 @@ impl Order for Sequencer {
             others: Arc::new([]),
             log: Log::after(0),
             counts: HashMap::new(),
-            sending: order::Sending::default(),
+            sending: sending::Sending::default(),
             sequencing: order::Sequencing::default(),
+            reporting: deliver::Reporting::default(),
             bodies: HashMap::new(),
             promised: None,
             accepted: None,
@@ -206,20 +211,16 @@ impl Order for Sequencer {
 
     fn flush(&mut self, _now: Time, out: &mut Output) {
         self.flush_requests(out);
+        self.flush_report(out);
         self.flush_order(out);
     }
 
     fn deadline(&self) -> Option<Time> {
         let give_up = self.stuck_since.map(|since| since + self.give_up_after());
-        [
-            self.change_at,
-            self.ask_at,
-            self.sequencing.report_at,
-            give_up,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [self.change_at, self.ask_at, self.reporting.at, give_up]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn tick(&mut self, now: Time, out: &mut Output) {
@@ -230,7 +231,7 @@ impl Order for Sequencer {
         if is_due(self.ask_at) {
             self.ask_again(now, out);
         }
-        if is_due(self.sequencing.report_at) {
+        if is_due(self.reporting.at) {
             self.report_delivered(out);
         }
         if is_due(self.change_at) {
@@ -238,6 +239,7 @@ impl Order for Sequencer {
         }
         self.settle(now, out);
         self.flush(now, out);
+        self.tell_order(out);
     }
 
     fn last_decided(&self) -> Option<&View> {
@@ -359,9 +361,13 @@ impl Sequencer {
             Note::Ordered {
                 first,
                 stable,
+                wants_report,
                 items,
                 ..
-            } => return self.ordered(now, from, first, stable, &items, body, out),
+            } => {
+                let (places, told) = ((first, items.as_slice()), (stable, wants_report));
+                return self.ordered(now, from, places, told, body, out);
+            }
             Note::Delivered { delivered, .. } => self.has_delivered(from, delivered, out),
             Note::Collect { ballot, .. } => self.collected(now, from, ballot, out),
             Note::State {

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{Member, View};
-use super::log::Entry;
-use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 
 /// A coordinator's attempt to decide on the next view. Greater ones win.
@@ -60,11 +58,13 @@ pub enum Note {
     },
     /// To everybody: the body of a long message, which the first member will give a place.
     Body { view: u64, number: u64 },
-    /// From the first member: these have the places from `first` on. What is at or below `stable` has been delivered everywhere.
+    /// From the first member: these have the places from `first` on. What is at or below `stable` has been delivered everywhere. If it wants a report, some members
+    /// say at once that this came.
     Ordered {
         view: u64,
         first: u64,
         stable: u64,
+        wants_report: bool,
         items: Vec<Item>,
     },
     /// To the first member.
@@ -120,37 +120,4 @@ impl Note {
             | Self::Accepted { view, .. } => Some(*view),
         }
     }
-}
-
-/// Entries as items and one body.
-pub fn join_bodies<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message) {
-    let mut bodies = Message::new();
-    let items = entries.map(|entry| {
-        let length = entry.body.as_ref().map(|body| {
-            bodies.append(body.clone());
-            body.len() as u32
-        });
-        Item {
-            sender: entry.sender,
-            number: entry.number,
-            length,
-        }
-    });
-    (items.collect(), bodies)
-}
-
-/// Items and their bodies as entries.
-pub fn split_bodies(items: &[Item], mut bodies: Message) -> Result<Vec<Entry>, DecodeError> {
-    let entry = |item: &Item| {
-        let body = item
-            .length
-            .map(|length| bodies.split_to(length as usize))
-            .transpose()?;
-        Ok(Entry {
-            sender: item.sender,
-            number: item.number,
-            body,
-        })
-    };
-    items.iter().map(entry).collect()
 }
