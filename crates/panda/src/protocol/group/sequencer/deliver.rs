@@ -41,7 +41,10 @@ impl Sequencer {
                 self.give_place(from, number, body, true, out);
             }
         } else if self.log.supply(from, number, &body) {
-            self.deliver(out);
+            // Where the view ends is being decided: what comes now may be behind that place.
+            if self.is_running() {
+                self.deliver(out);
+            }
         } else {
             self.bodies.insert((from, number), body);
         }
@@ -86,7 +89,14 @@ impl Sequencer {
 
     /// Hands over what has its place and its body, up to the first gap.
     pub(super) fn deliver(&mut self, out: &mut Output) {
-        while let Some(entry) = self.log.next_mut() {
+        self.deliver_up_to(u64::MAX, out);
+    }
+
+    pub(super) fn deliver_up_to(&mut self, last: u64, out: &mut Output) {
+        while self.log.delivered < last {
+            let Some(entry) = self.log.next_mut() else {
+                return;
+            };
             let Some(payload) = entry.body.clone() else {
                 return;
             };
@@ -173,7 +183,7 @@ impl Sequencer {
         out: &mut Output,
     ) {
         let (items, bodies) = bodies::join(self.log.range(after, upto));
-        let first = upto.min(self.log.delivered) + 1 - items.len() as u64;
+        let first = upto.min(self.log.held()) + 1 - items.len() as u64;
         self.post(to, Note::Entries { view, first, items }, bodies, out);
     }
 }

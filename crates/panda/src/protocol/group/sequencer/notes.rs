@@ -1,5 +1,7 @@
 //! What members say to each other.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::{Member, View};
@@ -22,6 +24,17 @@ pub struct Proposal {
     pub counts: Vec<(Rank, u64)>,
 }
 
+/// The same as a difference, for those who hold the view that it follows and its order up to the cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The last place of the view that ends.
+    pub cut: u64,
+    /// Those of it who are not in the next one as the members that they were.
+    pub left: Vec<Rank>,
+    /// Those who follow, behind all who stay.
+    pub joined: Vec<Member>,
+}
+
 /// An entry of the order without its body.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Item {
@@ -39,6 +52,20 @@ impl Proposal {
     /// Whether it can be what follows a view.
     pub fn follows(&self, view: u64) -> bool {
         view < NUMBER_MAX && self.next.number == view + 1 && self.cut < NUMBER_MAX
+    }
+}
+
+impl Step {
+    /// The members of the next view.
+    pub fn members(&self, of: &View) -> Vec<Member> {
+        let left: HashSet<Rank> = self.left.iter().copied().collect();
+        let stay = of.members.iter().filter(|old| !left.contains(&old.rank));
+        stay.chain(&self.joined).copied().collect()
+    }
+
+    /// Whether it can follow a view.
+    pub fn is_sound(&self, view: u64) -> bool {
+        view < NUMBER_MAX && self.cut < NUMBER_MAX
     }
 }
 
@@ -71,13 +98,13 @@ pub enum Note {
     Delivered { view: u64, delivered: u64 },
     /// From a coordinator: take no more orders in this view, and say what you have.
     Collect { view: u64, ballot: Ballot },
-    /// The answer.
+    /// The answer: up to which place there is nothing missing, and what was accepted.
     State {
         view: u64,
         ballot: Ballot,
-        delivered: u64,
+        held: u64,
         stays: bool,
-        accepted: Option<(Ballot, Proposal)>,
+        accepted: Option<(Ballot, Step)>,
     },
     /// The answer where a greater ballot was promised.
     Refuse { view: u64, promised: Ballot },
@@ -93,11 +120,13 @@ pub enum Note {
     Propose {
         view: u64,
         ballot: Ballot,
-        proposal: Proposal,
+        step: Step,
     },
     /// The answer.
     Accepted { view: u64, ballot: Ballot },
-    /// It is decided. To who asks elsewhere or is behind, too: the group has come so far.
+    /// To those who answered and stay: it is decided.
+    Decide { view: u64, step: Step },
+    /// To everybody else: it is decided. To who asks elsewhere or is behind, too: the group has come so far.
     Install { view: u64, proposal: Proposal },
 }
 
@@ -117,7 +146,8 @@ impl Note {
             | Self::Fetch { view, .. }
             | Self::Entries { view, .. }
             | Self::Propose { view, .. }
-            | Self::Accepted { view, .. } => Some(*view),
+            | Self::Accepted { view, .. }
+            | Self::Decide { view, .. } => Some(*view),
         }
     }
 }
