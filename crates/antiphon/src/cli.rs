@@ -60,6 +60,9 @@ pub enum Verb {
     /// Write the man pages or the shell completions
     #[command(hide = true)]
     Generate(Generate),
+    /// Be a subject that is part of this command, for the laboratory to talk to
+    #[command(hide = true)]
+    Subject(Subject),
 }
 
 /// `antiphon doctor`
@@ -236,6 +239,20 @@ pub struct Runs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `antiphon subject`
+#[derive(Debug, Args)]
+pub struct Subject {
+    /// Which
+    pub which: OwnSubject,
+}
+
+/// The subjects that are part of the command, so that an installed one needs nothing built.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OwnSubject {
+    /// Panda and the platforms beneath it; ANTIPHON_LAYER says which
+    Layer,
 }
 
 /// `antiphon generate`

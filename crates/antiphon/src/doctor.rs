@@ -55,7 +55,9 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
         anyhow::Error::from(error).context(context)
     })?;
     drop(progress);
-    let checks = conformance::check(&Launch::new(id.clone(), built.run, built.folder));
+    let mut launch = Launch::new(id.clone(), built.run, built.folder);
+    launch.env = built.environment;
+    let checks = conformance::check(&launch);
     let failed = checks.iter().filter(|check| !check.passed).count();
     if options.json {
         print_line(serde_json::to_string_pretty(&checks)?)?;

@@ -12,7 +12,7 @@ use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
 /// How a verb ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exit {
     /// Done.
     Done,
@@ -26,6 +26,8 @@ pub enum Exit {
     Interrupted,
     /// As the program that was run.
     Program(u8),
+    /// As a subject of the command's own ended.
+    Subject(ExitCode),
 }
 
 impl Exit {
@@ -38,6 +40,7 @@ impl Exit {
 impl Termination for Exit {
     fn report(self) -> ExitCode {
         ExitCode::from(match self {
+            Exit::Subject(code) => return code,
             Exit::Done => 0,
             Exit::No => 1,
             Exit::Misuse => 2,

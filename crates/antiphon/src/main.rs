@@ -36,9 +36,16 @@ fn main() -> Exit {
         Verb::Translate(options) => translate::run(options),
         Verb::Sr(options) => sr::run(options),
         Verb::Generate(options) => generate::run(options),
+        Verb::Subject(options) => Ok(subject(options)),
     };
     done.unwrap_or_else(|error| {
         output::say(format_args!("antiphon: {}", exit::message(&error)));
         exit::of_error(&error)
     })
+}
+
+fn subject(options: &cli::Subject) -> Exit {
+    match options.which {
+        cli::OwnSubject::Layer => Exit::Subject(antiphon_layer::run()),
+    }
 }

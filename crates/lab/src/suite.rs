@@ -1,5 +1,6 @@
 //! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
 
+mod curve;
 mod matrix;
 mod models;
 mod profile;
@@ -7,6 +8,7 @@ mod published;
 mod read;
 mod savings;
 
+pub use curve::{Curve, CurveColumn, CurveUnit};
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};
 pub use profile::{Part, Profile};
@@ -41,6 +43,8 @@ pub struct Suite {
     pub models: Vec<Models>,
     /// Where programs spend what they spend.
     pub profiles: Vec<Profile>,
+    /// Costs against a number, and beside those of others.
+    pub curves: Vec<Curve>,
 }
 
 /// How long and how exactly a row is measured.
@@ -86,14 +90,23 @@ pub struct Row {
     pub runs: Vec<Placed>,
     /// Policies and placements of a quick run.
     pub quick_runs: Vec<Placed>,
-    /// The argument given to the test, if it takes one.
-    pub arg: Option<u64>,
+    /// The argument given to the tests that take one.
+    pub arg: Option<Argument>,
     /// Patterns of the subjects that it is measured in, as `name/variant`; empty: all.
     pub subjects: Vec<String>,
     /// Tell passing by copy from passing by reference by the slope of the cost against this placeholder.
     pub passing: Option<String>,
     /// Look for steps of the cost along this placeholder.
     pub steps: Option<String>,
+}
+
+/// The argument of a row's tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The same for all.
+    Number(u64),
+    /// The value of this placeholder.
+    Of(String),
 }
 
 /// A scheduling policy and a placement.
@@ -198,6 +211,14 @@ impl Row {
             self.each.clone()
         };
         matrix.instances(&self.test, &self.label)
+    }
+
+    /// The argument of one of its tests; `None` if it gives none.
+    pub fn arg_of(&self, instance: &Instance) -> Option<u64> {
+        match self.arg.as_ref()? {
+            Argument::Number(number) => Some(*number),
+            Argument::Of(placeholder) => instance.value(placeholder)?.parse().ok(),
+        }
     }
 
     /// The policies and placements that it is measured under.

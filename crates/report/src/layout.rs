@@ -3,7 +3,9 @@
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
 use antiphon_lab::Faults;
-use antiphon_lab::suite::{self, Instance, Models, Profile, Published, RowKind, Savings, Suite};
+use antiphon_lab::suite::{
+    self, Argument, Curve, Instance, Models, Profile, Published, RowKind, Savings, Suite,
+};
 
 /// How the results of one suite are arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +24,8 @@ pub struct Layout {
     pub models: Vec<Models>,
     /// Profiles of programs in order.
     pub profiles: Vec<Profile>,
+    /// Costs against a number, in order.
+    pub curves: Vec<Curve>,
 }
 
 /// A group of rows.
@@ -46,6 +50,8 @@ pub struct Group {
 pub struct LabelledTest {
     /// Name in the protocol.
     pub test: String,
+    /// Its argument, where the label tells it.
+    pub arg: Option<u64>,
     /// Label.
     pub label: String,
 }
@@ -92,6 +98,7 @@ impl Layout {
             savings: suite.savings.clone(),
             models: suite.models.clone(),
             profiles: suite.profiles.clone(),
+            curves: suite.curves.clone(),
         }
     }
 }
@@ -110,6 +117,10 @@ fn group(from: &suite::Group) -> Group {
             .rows
             .extend(instances.iter().map(|instance| LabelledTest {
                 test: instance.test.clone(),
+                arg: match row.arg {
+                    Some(Argument::Of(_)) => row.arg_of(instance),
+                    _ => None,
+                },
                 label: label(&row.label, &instance.values),
             }));
         for (asks, by) in [(Asks::Passing, &row.passing), (Asks::Steps, &row.steps)] {

@@ -265,7 +265,7 @@ impl Planner<'_> {
         }
         let identity = Identity {
             test: instance.test.clone(),
-            arg: row.arg.filter(|_| takes_arg),
+            arg: row.arg_of(instance).filter(|_| takes_arg),
             subject: known.id.clone(),
             policy: policy.to_owned(),
             placement: placed.placement.clone(),

@@ -204,7 +204,7 @@ fn programs(top: &Section<'_>) -> Vec<String> {
 fn run_placeholders(top: &Section<'_>) -> &'static [&'static str] {
     match top.get("programs") {
         Some(_) => &["source", "build", "self", "program"],
-        None => &["source", "build"],
+        None => &["source", "build", "self"],
     }
 }
 

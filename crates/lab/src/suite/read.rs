@@ -1,5 +1,6 @@
 //! From the text of a suite file to a checked suite.
 
+mod curve;
 mod models;
 mod profile;
 mod row;
@@ -28,6 +29,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         savings: savings::savings(&top, &tests, &subjects),
         models: models::models(&top, &tests, &subjects),
         profiles: profile::profiles(&top, &tests, &subjects),
+        curves: curve::curves(&top, &tests, &subjects),
         subjects,
     };
     top.finish();

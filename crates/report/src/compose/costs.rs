@@ -7,7 +7,7 @@ use crate::document::{
     Axis, AxisUnit, Block, Cell, Column, Drawn, Figure, Plot, Point, Row, RowKind, Series,
     Standing, Table,
 };
-use crate::layout::Group;
+use crate::layout::{Group, LabelledTest};
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
 
@@ -31,7 +31,10 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 
 /// Rows in the order of the suite, then whatever it does not name.
 fn keys<'a>(group: &Group, results: &[&'a ResultRecord]) -> Vec<Key<'a>> {
-    let place = |key: &Key| group.rows.iter().position(|row| row.test == key.0);
+    let is_at = |row: &LabelledTest, key: &Key| {
+        row.test == key.0 && (row.arg.is_none() || row.arg == key.1)
+    };
+    let place = |key: &Key| group.rows.iter().position(|row| is_at(row, key));
     let mut keys: Vec<Key> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for result in results {

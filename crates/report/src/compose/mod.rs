@@ -3,6 +3,7 @@
 mod clocks;
 mod comparison;
 mod costs;
+mod curves;
 mod delay;
 pub(crate) mod figure;
 mod findings;
@@ -80,6 +81,7 @@ fn sections(view: &View) -> Vec<Section> {
         };
         sections.push(section(view, &group, &others));
     }
+    sections.extend(curves::sections(view));
     sections.extend(published::section(view));
     sections.extend(savings::sections(view));
 

@@ -71,7 +71,7 @@ fn table(view: &View, published: &Published) -> Table {
     Table {
         title: published.title.clone(),
         caption: format!("Published figures: {}.{missing}", published.source),
-        corner: "Compiler".into(),
+        corner: "System".into(),
         columns: published.columns.iter().map(heading).collect(),
         rows,
         folded: false,

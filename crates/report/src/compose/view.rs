@@ -1,6 +1,6 @@
 //! The run arranged for composing: results by test, columns by subject and run, colours by subject.
 
-use crate::layout::Layout;
+use crate::layout::{LabelledTest, Layout};
 use antiphon_lab::{Identity, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{Estimate, FindingKind};
 
@@ -70,6 +70,24 @@ impl<'a> View<'a> {
             .find(|r| r.identity.test == test && RunColumn::of(&r.identity) == *column)
     }
 
+    /// The usable estimate of a test with an argument in a column.
+    pub fn estimate_with(
+        &self,
+        test: &str,
+        arg: Option<u64>,
+        column: &RunColumn,
+    ) -> Option<&'a Estimate> {
+        let fits = |r: &&ResultRecord| {
+            r.identity.test == test
+                && r.identity.arg == arg
+                && RunColumn::of(&r.identity) == *column
+        };
+        match &self.run.results.iter().find(fits)?.outcome {
+            Outcome::Frame(estimate) if fatal(estimate).is_none() => Some(estimate),
+            _ => None,
+        }
+    }
+
     /// The usable estimate of a test in a column.
     pub fn estimate(&self, test: &str, column: &RunColumn) -> Option<&'a Estimate> {
         match &self.find(test, column)?.outcome {
@@ -104,15 +122,18 @@ impl<'a> View<'a> {
 
     /// The label of a test with its argument.
     pub fn label(&self, identity: &Identity) -> String {
-        let named = self.layout.groups.iter().flat_map(|g| &g.rows);
-        let label = named
-            .filter(|row| row.test == identity.test)
-            .map(|row| row.label.clone())
-            .next()
-            .unwrap_or_else(|| identity.test.clone());
-        match identity.arg {
+        let mut named = self.layout.groups.iter().flat_map(|g| &g.rows);
+        let fits = |row: &&LabelledTest| {
+            row.test == identity.test && (row.arg.is_none() || row.arg == identity.arg)
+        };
+        let found = named.find(fits);
+        let label = found.map_or(&identity.test, |row| &row.label);
+        match identity
+            .arg
+            .filter(|_| found.is_none_or(|row| row.arg.is_none()))
+        {
             Some(arg) => format!("{label} ({})", crate::number::count(arg)),
-            None => label,
+            None => label.clone(),
         }
     }
 

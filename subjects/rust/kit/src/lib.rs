@@ -58,6 +58,7 @@ mod threads;
 
 pub use clocks::now_ns;
 pub use frame::{chain_step, increment};
+pub use slices::Role;
 pub use subject::Subject;
 pub use test::{Failure, Frames, Operation, Sample, Test, Turn, Turns};
 pub use threads::{

@@ -9,10 +9,14 @@ use crate::system;
 use crate::test::{Failure, Frames};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Which frame a slice is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
+    /// The loop without the feature.
     Control,
+    /// The loop with it.
     Test,
+    /// The operation of known cost.
     Reference,
 }
 
@@ -79,6 +83,13 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     }
 }
 
+fn begin(frames: &mut dyn Frames, role: Role, iterations: u64) -> Result<(), Failure> {
+    match role {
+        Role::Control | Role::Test => caught(|| frames.begin(role, iterations)),
+        Role::Reference => Ok(()),
+    }
+}
+
 /// Runs a frame untimed.
 pub(crate) fn run_untimed(
     frames: &mut dyn Frames,
@@ -86,6 +97,7 @@ pub(crate) fn run_untimed(
     iterations: u64,
 ) -> Result<(), Failure> {
     if iterations > 0 {
+        begin(frames, role, iterations)?;
         run(frames, role, iterations)?;
         frames.reset();
     }
@@ -194,13 +206,14 @@ impl Timer {
         role: Role,
         iterations: u64,
     ) -> Result<Slice, Failure> {
+        let entry = role.entry();
+        unlearn(&mut self.bits);
+        begin(frames, role, iterations)?;
         let mut call = Call {
             frames,
             outcome: Ok(0),
         };
         let context = (&raw mut call).cast();
-        let entry = role.entry();
-        unlearn(&mut self.bits);
         let before = self.resources();
         let start_ns = now_ns();
         enter(entry, context, iterations);

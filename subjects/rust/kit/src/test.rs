@@ -1,5 +1,6 @@
 //! What a test is made of.
 
+use crate::slices::Role;
 use crate::threads::ThreadReport;
 
 /// Why a test failed; the laboratory is answered `@@ error failed` with this text, and goes on.
@@ -21,6 +22,11 @@ pub trait Frames {
 
     /// The same with the feature.
     fn test(&mut self, iterations: u64) -> Result<u64, Failure>;
+
+    /// Untimed, just before so many iterations of the control or the test: tells partners that are processes what is to come.
+    fn begin(&mut self, _role: Role, _iterations: u64) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Untimed, after each slice: gives back what the slice took.
     fn reset(&mut self) {}

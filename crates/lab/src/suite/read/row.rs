@@ -5,7 +5,7 @@ use crate::document::{Item, Section, did_you_mean};
 use crate::patterns::Patterns;
 use crate::protocol::GAPS_TIME_NS;
 use crate::suite::matrix::placeholders;
-use crate::suite::{DelaySweep, Matrix, Placed, ProgramRow, Row, RowKind};
+use crate::suite::{Argument, DelaySweep, Matrix, Placed, ProgramRow, Row, RowKind};
 use std::collections::BTreeSet;
 
 const KINDS: [&str; 7] = [
@@ -45,7 +45,7 @@ pub(super) fn read(
         kind: kind(&section, &each),
         runs: own_runs.unwrap_or_else(|| runs.to_vec()),
         quick_runs,
-        arg: section.count("arg"),
+        arg: argument(&section, &each),
         subjects: subjects(&section),
         passing: by(&section, "passing", &each),
         steps: by(&section, "steps", &each),
@@ -63,8 +63,12 @@ pub(super) fn read(
         return None;
     }
     let clock = if every { &["clock"][..] } else { &[] };
-    let sound = templates(&test, &row.each, &[], true)
-        & label.is_none_or(|label| templates(&label, &row.each, clock, false));
+    let argument = match &row.arg {
+        Some(Argument::Of(placeholder)) => Some(placeholder.as_str()),
+        _ => None,
+    };
+    let sound = templates(&test, &row.each, &[], Some(argument))
+        & label.is_none_or(|label| templates(&label, &row.each, clock, None));
     if sound && !every {
         enter(&test, &row, tests);
     }
@@ -83,8 +87,13 @@ fn enter(test: &Item<'_>, row: &Row, tests: &mut Tests) {
         test.fault(format!("the row has {many} tests"), "shorten its matrix");
         return;
     }
+    let mut own = BTreeSet::new();
     for instance in row.instances(false) {
         let name = instance.test;
+        // The same test with another argument.
+        if matches!(row.arg, Some(Argument::Of(_))) && !own.insert(name.clone()) {
+            continue;
+        }
         let permitted = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c);
         if row.kind.name() != "clock" && !name.chars().all(permitted) {
             test.fault(
@@ -103,8 +112,9 @@ fn enter(test: &Item<'_>, row: &Row, tests: &mut Tests) {
     }
 }
 
-/// Checks a template's placeholders against the matrix, both ways for the test's name.
-fn templates(item: &Item<'_>, each: &Matrix, extra: &[&str], all_used: bool) -> bool {
+/// Checks a template's placeholders against the matrix; both ways for the test's name, for which `name` holds the placeholder that is the
+/// argument, if there is one.
+fn templates(item: &Item<'_>, each: &Matrix, extra: &[&str], name: Option<Option<&str>>) -> bool {
     let Some(template) = item.as_string() else {
         return false;
     };
@@ -132,10 +142,12 @@ fn templates(item: &Item<'_>, each: &Matrix, extra: &[&str], all_used: bool) -> 
             sound = false;
         }
     }
-    let unused = each
-        .0
-        .iter()
-        .find(|(name, _)| all_used && !names.contains(&name.as_str()));
+    let is_used = |placeholder: &str, argument: Option<&str>| {
+        names.contains(&placeholder) || argument == Some(placeholder)
+    };
+    let mut placeholders = each.0.iter();
+    let unused = name
+        .and_then(|argument| placeholders.find(|(placeholder, _)| !is_used(placeholder, argument)));
     if let Some((name, _)) = unused {
         item.fault(
             format!("the placeholder `{name}` of `each` is not used"),
@@ -197,6 +209,26 @@ fn quick(section: &Section<'_>, each: &Matrix) -> Matrix {
         }
     }
     matrix(&item)
+}
+
+/// A number, or a placeholder whose values are numbers.
+fn argument(section: &Section<'_>, each: &Matrix) -> Option<Argument> {
+    let item = section.get("arg")?;
+    let Some(template) = item.as_string() else {
+        return item.count().map(Argument::Number);
+    };
+    let placeholder = template.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+    let values = placeholder.and_then(|name| each.values(name));
+    let are_numbers =
+        values.is_some_and(|values| values.iter().all(|value| value.parse::<u64>().is_ok()));
+    if !are_numbers {
+        item.fault(
+            format!("`{template}` is no placeholder of whole numbers"),
+            "write a number, or a placeholder of this row such as `{bytes}`",
+        );
+        return None;
+    }
+    placeholder.map(|name| Argument::Of(name.to_owned()))
 }
 
 /// `{ by = "placeholder" }`, whose values must be numbers.
@@ -271,14 +303,14 @@ fn program(section: &Section<'_>, each: &Matrix) -> ProgramRow {
     let list = |key| {
         let items = section.get(key)?.list()?;
         for item in &items {
-            templates(item, each, &[], false);
+            templates(item, each, &[], None);
         }
         let word = |item: &Item<'_>| item.string().unwrap_or_default();
         Some(items.iter().map(word).collect::<Vec<_>>())
     };
     let name = section.require("program");
     if let Some(item) = &name {
-        templates(item, each, &[], false);
+        templates(item, each, &[], None);
     }
     let arguments = list("arguments").unwrap_or_default();
     ProgramRow {

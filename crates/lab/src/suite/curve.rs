@@ -1,0 +1,71 @@
+//! Costs against a number, such as bytes or members, and how many times those of something else they are.
+
+use super::{Placed, fill};
+
+/// Tests that differ by one number, in several subjects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Curve {
+    /// Short name, unique.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows, in a sentence or two.
+    pub text: String,
+    /// What the number is, such as `bytes`.
+    pub by: String,
+    /// What it counts.
+    pub unit: CurveUnit,
+    /// The numbers, as they stand for `{row}`.
+    pub rows: Vec<String>,
+    /// Template of the tests' argument; none if they take none.
+    pub arg: Option<String>,
+    /// Its columns.
+    pub columns: Vec<CurveColumn>,
+}
+
+/// What a curve's number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurveUnit {
+    /// Bytes.
+    Bytes,
+    /// Anything else.
+    Count,
+}
+
+/// A column: a subject under one policy and placement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CurveColumn {
+    /// Heading, unique in its curve.
+    pub title: String,
+    /// Template of the tests' names.
+    pub test: String,
+    /// The subject, as `name/variant`.
+    pub subject: String,
+    /// Policy and placement.
+    pub run: Placed,
+    /// The title of the column that its costs are told in multiples of.
+    pub against: Option<String>,
+}
+
+impl Curve {
+    /// The argument of the test in a row.
+    pub fn arg_in(&self, row: &str) -> Option<u64> {
+        in_row(self.arg.as_ref()?, row).parse().ok()
+    }
+
+    /// The column of a title.
+    pub fn column(&self, title: &str) -> Option<&CurveColumn> {
+        self.columns.iter().find(|column| column.title == title)
+    }
+}
+
+impl CurveColumn {
+    /// The name of its test in a row.
+    pub fn test_in(&self, row: &str) -> String {
+        in_row(&self.test, row)
+    }
+}
+
+fn in_row(template: &str, row: &str) -> String {
+    fill(template, &[("row".to_owned(), row.to_owned())])
+}

@@ -1,0 +1,45 @@
+//! What platforms are made of, with nothing around it: the leader and one partner. A message of no bytes is sent as one byte, since nothing else would arrive.
+
+mod memory;
+mod sockets;
+
+pub use memory::memory_roundtrip;
+pub use sockets::{tcp_roundtrip, tcp_stream, udp_roundtrip};
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+use crate::board::{Board, sleep_while, wake_all};
+use crate::failure::Failed;
+use crate::stage::Stage;
+
+/// A partner that has not come, or not answered, by then is gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The word in which a member says its port. Each test has its own, since the last one's stays.
+fn port_word(stage: &Stage, rank: usize) -> usize {
+    rank + stage.size * 2
+}
+
+/// Says one's own port (not 0), and learns the partner's.
+fn exchange_ports(stage: &Stage, own: u16) -> Result<u16, Failed> {
+    let board: &Board = &stage.board;
+    let word = |rank| board.word(port_word(stage, rank));
+    let (mine, theirs) = (word(stage.rank), word(1 - stage.rank));
+    mine.store(own.into(), SeqCst);
+    wake_all(mine);
+    let until = Instant::now() + PATIENCE;
+    let port = loop {
+        let port = theirs.load(SeqCst);
+        if port != 0 {
+            break port;
+        }
+        if Instant::now() > until {
+            return Err(Failed("the partner did not say its port".into()));
+        }
+        sleep_while(theirs, 0, Duration::from_millis(100));
+    };
+    // Whoever takes it clears it for the next test.
+    theirs.store(0, SeqCst);
+    u16::try_from(port).map_err(|_| Failed(format!("{port} is no port")))
+}

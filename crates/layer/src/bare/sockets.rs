@@ -1,0 +1,137 @@
+//! Two sockets that block.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+
+use super::{PATIENCE, exchange_ports};
+use crate::failure::Failed;
+use crate::stage::Stage;
+use crate::tests::Part;
+
+/// The longest payload of a datagram over IPv4.
+const DATAGRAM: usize = 65_507;
+const HOST: &str = "127.0.0.1";
+
+/// A message on a socket.
+trait Carries {
+    fn send_whole(&mut self, message: &[u8]) -> std::io::Result<()>;
+    fn receive_whole(&mut self, space: &mut [u8]) -> std::io::Result<()>;
+}
+
+impl Carries for TcpStream {
+    fn send_whole(&mut self, message: &[u8]) -> std::io::Result<()> {
+        self.write_all(message)
+    }
+
+    fn receive_whole(&mut self, space: &mut [u8]) -> std::io::Result<()> {
+        self.read_exact(space)
+    }
+}
+
+impl Carries for UdpSocket {
+    fn send_whole(&mut self, message: &[u8]) -> std::io::Result<()> {
+        self.send(message).map(drop)
+    }
+
+    fn receive_whole(&mut self, space: &mut [u8]) -> std::io::Result<()> {
+        self.recv(space).map(drop)
+    }
+}
+
+struct Roundtrip<S> {
+    socket: S,
+    is_leader: bool,
+    payload: Vec<u8>,
+    space: Vec<u8>,
+}
+
+impl<S: Carries> Part for Roundtrip<S> {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        for _ in 0..iterations {
+            if self.is_leader {
+                self.socket.send_whole(&self.payload)?;
+                self.socket.receive_whole(&mut self.space)?;
+            } else {
+                self.socket.receive_whole(&mut self.space)?;
+                self.socket.send_whole(&self.payload)?;
+            }
+        }
+        Ok(iterations * (self.space.len() as u64 + 1))
+    }
+}
+
+impl<S: Carries> Roundtrip<S> {
+    fn new(socket: S, stage: &Stage, bytes: usize) -> Self {
+        let length = bytes.max(1);
+        Self {
+            socket,
+            is_leader: stage.rank == 0,
+            payload: vec![7; length],
+            space: vec![0; length],
+        }
+    }
+}
+
+fn connection(stage: &Stage) -> Result<TcpStream, Failed> {
+    let listener = TcpListener::bind((HOST, 0))?;
+    let port = exchange_ports(stage, listener.local_addr()?.port())?;
+    let stream = match stage.rank {
+        0 => TcpStream::connect((HOST, port))?,
+        _ => listener.accept()?.0,
+    };
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+/// There and back by `TCP_NODELAY`.
+pub fn tcp_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Roundtrip::new(connection(stage)?, stage, bytes)))
+}
+
+struct Stream(Roundtrip<TcpStream>);
+
+impl Part for Stream {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let trip = &mut self.0;
+        for _ in 0..iterations {
+            match trip.is_leader {
+                true => trip.socket.send_whole(&trip.payload)?,
+                false => trip.socket.receive_whole(&mut trip.space)?,
+            }
+        }
+        Ok(iterations * (trip.space.len() as u64 + 1))
+    }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        let trip = &mut self.0;
+        match trip.is_leader {
+            true => trip.socket.receive_whole(&mut [0])?,
+            false => trip.socket.send_whole(&[0])?,
+        }
+        Ok(())
+    }
+}
+
+/// One way; the receiver confirms the last.
+pub fn tcp_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let trip = Roundtrip::new(connection(stage)?, stage, bytes);
+    Ok(Box::new(Stream(trip)))
+}
+
+/// There and back, a datagram each.
+pub fn udp_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    if bytes > DATAGRAM {
+        let why = format!("a datagram holds {DATAGRAM} bytes");
+        return Err(Failed(why));
+    }
+    let socket = UdpSocket::bind((HOST, 0))?;
+    let port = exchange_ports(stage, socket.local_addr()?.port())?;
+    socket.connect((HOST, port))?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    Ok(Box::new(Roundtrip::new(socket, stage, bytes)))
+}

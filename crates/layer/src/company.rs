@@ -1,0 +1,210 @@
+//! The processes of a company: started over a platform, and ended together.
+
+use std::fmt::Display;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use antiphon_panda::platform::{self, Seat, Secret, shm, udp};
+use antiphon_runner::{Process, Program, Signaller};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::board::Board;
+use crate::place::Place;
+use crate::what::{Platform, What};
+
+/// How long a company may take to end when it is asked to: the laboratory gives a second.
+const END: Duration = Duration::from_millis(800);
+
+/// The leader to talk to, and the others.
+pub struct Company {
+    leader: Process,
+    others: Vec<Other>,
+    is_ending: Arc<AtomicBool>,
+    size: usize,
+    /// Held while they live.
+    _meeting: Meeting,
+    _board: Board,
+}
+
+/// A process that is not talked to: its words are passed on, and its end is noticed.
+struct Other {
+    signaller: Signaller,
+    follower: JoinHandle<()>,
+}
+
+/// Where processes learn of each other.
+enum Meeting {
+    /// Elsewhere, or by the board.
+    Elsewhere,
+    Shm(shm::Meeting),
+    Tcp(platform::Meeting),
+    Udp(udp::Meeting),
+}
+
+impl Meeting {
+    fn new(what: What, size: usize) -> io::Result<Self> {
+        let (secret, size) = (Secret::fresh()?, size as u32);
+        let any = (Ipv4Addr::LOCALHOST, 0).into();
+        Ok(match what {
+            What::Panda(Platform::Shm) => Self::Shm(shm::Meeting::new(size, secret)?),
+            What::Panda(Platform::Tcp) => Self::Tcp(platform::Meeting::hold(any, size, secret)?),
+            What::Panda(Platform::Udp) => Self::Udp(udp::Meeting::new(size, secret)?),
+            _ => Self::Elsewhere,
+        })
+    }
+
+    fn seat(&self, rank: usize) -> Option<Seat> {
+        let rank = rank as u32;
+        match self {
+            Self::Elsewhere => None,
+            Self::Shm(meeting) => Some(meeting.seat(rank)),
+            Self::Tcp(meeting) => Some(meeting.seat("tcp", rank)),
+            Self::Udp(meeting) => Some(meeting.seat(rank)),
+        }
+    }
+}
+
+impl Company {
+    /// Starts `size` processes of this same program, with the same arguments.
+    pub fn start(what: What, size: usize) -> Result<Self, String> {
+        let failed = |error: &dyn Display| format!("{size} processes were not started: {error}");
+        let board = Board::new().map_err(|error| failed(&error))?;
+        let meeting = Meeting::new(what, size).map_err(|error| failed(&error))?;
+        let alone = matches!(what, What::Panda(Platform::Local | Platform::Mpi));
+        let mut programs = Vec::new();
+        for rank in 0..if alone { 1 } else { size } {
+            let program = member(what, &board, rank, size).map_err(|error| failed(&error))?;
+            let seat = meeting.seat(rank).map(|seat| seat.to_environment());
+            programs.push(with(program, seat.unwrap_or_default()));
+        }
+        let mut programs = programs.into_iter();
+        let leader = programs.next().map(|program| program.spawn());
+        let leader = leader
+            .expect("there is a leader")
+            .map_err(|error| failed(&error))?;
+        let mut company = Self {
+            leader,
+            others: Vec::new(),
+            is_ending: Arc::default(),
+            size,
+            _meeting: meeting,
+            _board: board,
+        };
+        // From here on those that run are ended with the company.
+        for (rank, program) in (1..).zip(programs) {
+            let other = company
+                .follow(rank, program)
+                .map_err(|error| failed(&error))?;
+            company.others.push(other);
+        }
+        Ok(company)
+    }
+
+    /// How many processes there are.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Starts one of the others. Should it end before its time, so must the leader, which may wait for it.
+    fn follow(&self, rank: usize, program: Program) -> Result<Other, Box<dyn std::error::Error>> {
+        let process = program.forward(false)?;
+        let signaller = process.signaller()?;
+        let leader = process_handle(self.leader.id())?;
+        let is_ending = self.is_ending.clone();
+        let follower = std::thread::Builder::new().spawn(move || {
+            let end = process.to_end(|_, bytes| {
+                let _ = io::Write::write_all(&mut io::stderr(), bytes);
+            });
+            if !is_ending.load(SeqCst) {
+                let how = end.map_or_else(|error| error.to_string(), |(end, _)| format!("{end:?}"));
+                eprintln!("member {rank} ended: {how}");
+                let _ = pidfd_send_signal(leader, Signal::KILL);
+            }
+        })?;
+        Ok(Other {
+            signaller,
+            follower,
+        })
+    }
+
+    /// Asks the leader; its answer, the closing line last.
+    pub fn ask(&mut self, request: &str) -> Result<Vec<String>, String> {
+        let went = self.leader.write_line(request);
+        went.map_err(|error| error.to_string())?;
+        let mut lines = Vec::new();
+        loop {
+            let line = self.leader.read_line().map_err(|error| error.to_string())?;
+            let is_last = line == "@@ ok" || line.starts_with("@@ error ");
+            lines.push(line);
+            if is_last {
+                return Ok(lines);
+            }
+        }
+    }
+
+    /// Lets it end by itself.
+    pub fn end(mut self) {
+        self.is_ending.store(true, SeqCst);
+        self.leader.close_input();
+        let _ = self.leader.wait(END);
+    }
+}
+
+impl Drop for Company {
+    fn drop(&mut self) {
+        self.is_ending.store(true, SeqCst);
+        self.leader.kill();
+        for other in &self.others {
+            other.signaller.signal(libc::SIGKILL);
+        }
+        for other in self.others.drain(..) {
+            let _ = other.follower.join();
+        }
+    }
+}
+
+/// One process as a program to start.
+fn member(what: What, board: &Board, rank: usize, size: usize) -> io::Result<Program> {
+    let own = std::env::current_exe()?;
+    let args = std::env::args_os().skip(1);
+    let is_mpi = what == What::Panda(Platform::Mpi);
+    let program = if is_mpi {
+        mpirun(size).arg(own)
+    } else {
+        Program::new(own)
+    };
+    let place = Place {
+        board: board.name(),
+        rank: (!is_mpi).then_some(rank),
+        size,
+    };
+    Ok(with(program.args(args), place.to_environment()))
+}
+
+/// Open MPI's launcher; the processes are pinned by themselves.
+fn mpirun(size: usize) -> Program {
+    let program = Program::new("mpirun")
+        .env("ANTIPHON_PLATFORM", "mpi")
+        .args(["--oversubscribe", "--bind-to", "none", "-n"])
+        .arg(size.to_string());
+    match rustix::process::geteuid().is_root() {
+        true => program.arg("--allow-run-as-root"),
+        false => program,
+    }
+}
+
+fn with(program: Program, variables: Vec<(&'static str, String)>) -> Program {
+    let variables = variables.into_iter();
+    variables.fold(program, |program, (name, value)| program.env(name, value))
+}
+
+fn process_handle(id: u32) -> io::Result<OwnedFd> {
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw);
+    let id = id.ok_or_else(|| io::Error::other("it has no process number"))?;
+    Ok(pidfd_open(id, PidfdFlags::empty())?)
+}

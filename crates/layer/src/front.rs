@@ -1,0 +1,132 @@
+//! The subject as the laboratory sees it: passes each request on to a company of as many processes as its test needs.
+//!
+//! A session has its size from the beginning, and Open MPI begins once in a process's life; so another number of members is another company, of new processes.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use antiphon_kit::Subject;
+
+use crate::company::Company;
+use crate::tests::Test;
+use crate::what::What;
+
+/// Processes of the first company, which also serves what is no test.
+const FIRST: usize = 2;
+
+/// Serves the laboratory until it has had enough.
+pub fn serve(what: What) -> ExitCode {
+    let tests = what.tests();
+    if let Some(missing) = what.missing() {
+        return absent(tests, &missing);
+    }
+    let mut front = Front {
+        what,
+        tests,
+        company: None,
+        placement: None,
+    };
+    match front.run(&mut io::stdin().lock(), &mut io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("the laboratory can no longer be talked to: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Names the tests, and says why none of them can run.
+fn absent(tests: Vec<Test>, why: &str) -> ExitCode {
+    let tests = tests.into_iter();
+    let tests = tests.map(|test| antiphon_kit::Test::absent(test.name, why));
+    Subject::new("Rust").tests(tests).serve()
+}
+
+struct Front {
+    what: What,
+    tests: Vec<Test>,
+    company: Option<Company>,
+    /// The request that placed the threads, for companies that come later.
+    placement: Option<String>,
+}
+
+impl Front {
+    fn run(&mut self, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
+        let mut line = Vec::new();
+        while input.read_until(b'\n', &mut line)? > 0 {
+            // Half a line at the end is no request.
+            if line.pop() != Some(b'\n') {
+                break;
+            }
+            let request = String::from_utf8_lossy(&line).into_owned();
+            let answer = self.answer(&request);
+            for line in &answer {
+                writeln!(output, "{line}")?;
+            }
+            output.flush()?;
+            let is_last = request == "quit" && answer.last().is_some_and(|line| line == "@@ ok");
+            if is_last {
+                break;
+            }
+            line.clear();
+        }
+        self.company.take().into_iter().for_each(Company::end);
+        Ok(())
+    }
+
+    /// The answer, its closing line last.
+    fn answer(&mut self, request: &str) -> Vec<String> {
+        let answered = self
+            .company_for(request)
+            .and_then(|company| company.ask(request));
+        let answer = answered.unwrap_or_else(|why| {
+            // Its processes have ended, or some have: the next request gets others.
+            self.company = None;
+            vec![format!("@@ error failed {}", one_line(&why))]
+        });
+        let closing = answer.last().map_or("", String::as_str);
+        if closing.starts_with("@@ error failed") {
+            self.company = None;
+        }
+        if request.starts_with("placement ") && closing == "@@ ok" {
+            self.placement = Some(request.to_owned());
+        }
+        answer
+    }
+
+    /// The company that serves a request: of another size only if it is for a test that needs one.
+    fn company_for(&mut self, request: &str) -> Result<&mut Company, String> {
+        let present = self.company.as_ref().map(Company::size);
+        let size = self.members(request).or(present).unwrap_or(FIRST);
+        if present != Some(size) {
+            self.company.take().into_iter().for_each(Company::end);
+            self.company = Some(self.begin(size, request)?);
+        }
+        Ok(self.company.as_mut().expect("it was begun just now"))
+    }
+
+    /// How many members the test has that the request is for.
+    fn members(&self, request: &str) -> Option<usize> {
+        let name = request.split(' ').nth(1)?;
+        let test = self.tests.iter().find(|test| test.name == name);
+        test.map(|test| test.members)
+    }
+
+    fn begin(&self, size: usize, request: &str) -> Result<Company, String> {
+        let mut company = Company::start(self.what, size)?;
+        if let Some(placement) = &self.placement
+            && !request.starts_with("placement ")
+        {
+            company.ask("hello 1")?;
+            let placed = company.ask(placement)?;
+            if placed.last().is_none_or(|line| line != "@@ ok") {
+                return Err(placed.join(" "));
+            }
+        }
+        Ok(company)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,219 @@
+//! The leader: the process that is asked by the laboratory, and whose clock times an operation.
+
+use std::cell::{Cell, RefCell};
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use antiphon_kit::{Failure, Frames, Placement, Role, Subject, ThreadReport, increment};
+
+use crate::board::Order;
+use crate::failure::Failed;
+use crate::member::prime;
+use crate::stage::Stage;
+use crate::tests::{Part, Test};
+use crate::usage::{Whose, switches};
+
+/// Where a slice stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slice {
+    /// Members wait for orders.
+    None,
+    /// They are under way with the one of this number.
+    Begun(u32),
+    /// It is being timed.
+    Counted(u32),
+}
+
+/// What the leader's tests share.
+struct Led {
+    stage: RefCell<Stage>,
+    tests: Vec<Test>,
+    /// The processor of members; none: any.
+    processor: Cell<Option<u32>>,
+    slice: Cell<Slice>,
+    /// Switches of members in all slices so far.
+    switches: Cell<i64>,
+    /// Why the company can do no more.
+    broken: RefCell<Option<Failed>>,
+}
+
+/// Serves the laboratory until it has had enough.
+pub fn serve(stage: Stage, tests: Vec<Test>) -> ExitCode {
+    let led = Rc::new(Led {
+        stage: RefCell::new(stage),
+        tests,
+        processor: Cell::new(None),
+        slice: Cell::new(Slice::None),
+        switches: Cell::new(0),
+        broken: RefCell::new(None),
+    });
+    let (counted, placed) = (led.clone(), led.clone());
+    let offered = (0..led.tests.len()).map(|index| offer(&led, index));
+    let offered: Vec<_> = offered.collect();
+    let code = Subject::new("Rust")
+        .own_switches(move || counted.count())
+        .on_placement(move |placement| {
+            placed.place(placement);
+            Ok(())
+        })
+        .tests(offered)
+        .serve();
+    led.stage.borrow().board.give(Order::Quit);
+    code
+}
+
+/// A test as the kit serves it.
+fn offer(led: &Rc<Led>, index: usize) -> antiphon_kit::Test {
+    let (own, test) = (led.clone(), &led.tests[index]);
+    let offered = antiphon_kit::Test::frame(test.name.clone(), move |bytes| {
+        Ok(Operation::new(own.clone(), index, bytes)?)
+    });
+    let offered = offered.threads(test.members as u32);
+    match test.takes_bytes {
+        true => offered.arg("bytes"),
+        false => offered,
+    }
+}
+
+impl Led {
+    fn place(&self, placement: Placement) {
+        self.processor.set(placement.partner_processor());
+        self.stage.borrow_mut().is_apart = matches!(placement, Placement::Across { .. });
+    }
+
+    /// Has all members carry out an order.
+    fn order(&self, order: Order) -> Result<(), Failed> {
+        let (board, size) = {
+            let stage = self.stage.borrow();
+            (stage.board.clone(), stage.size)
+        };
+        let given = board.give(order);
+        board.wait_for(given, size)
+    }
+
+    fn check(&self) -> Result<(), Failed> {
+        self.broken.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    /// What went wrong ends the company: whoever started it starts another.
+    fn breaks<T>(&self, went: Result<T, Failed>) -> Result<T, Failed> {
+        went.inspect_err(|why| *self.broken.borrow_mut() = Some(why.clone()))
+    }
+
+    /// Ends the slice that runs, if one does.
+    fn end_slice(&self) {
+        let (Slice::Begun(given) | Slice::Counted(given)) = self.slice.replace(Slice::None) else {
+            return;
+        };
+        if self.check().is_err() {
+            return;
+        }
+        let stage = self.stage.borrow();
+        stage.board.slice_is_over(given);
+        let went = self.breaks(stage.board.wait_for(given, stage.size));
+        if went.is_ok() {
+            let members = stage.board.switches(stage.size);
+            self.switches.set(self.switches.get() + members);
+        }
+    }
+
+    /// Context switches so far of all processes. Asked before what is timed and after it, which ends a slice.
+    fn count(&self) -> u64 {
+        let own = switches(Whose::Process);
+        match self.slice.get() {
+            Slice::None => {}
+            Slice::Begun(given) => self.slice.set(Slice::Counted(given)),
+            Slice::Counted(_) => self.end_slice(),
+        }
+        own.saturating_add_signed(self.switches.get())
+    }
+}
+
+/// A test that has been prepared in all processes.
+struct Operation {
+    led: Rc<Led>,
+    part: Box<dyn Part>,
+}
+
+impl Operation {
+    fn new(led: Rc<Led>, index: usize, bytes: u64) -> Result<Self, Failed> {
+        led.check()?;
+        let (test, size) = (&led.tests[index], led.stage.borrow().size);
+        if test.members != size {
+            let why = format!(
+                "{} is for {} members; there are {size}",
+                test.name, test.members
+            );
+            return Err(Failed(why));
+        }
+        let order = Order::Prepare {
+            test: index,
+            arg: bytes,
+            processor: led.processor.get(),
+            is_apart: led.stage.borrow().is_apart,
+        };
+        let board = led.stage.borrow().board.clone();
+        let given = board.give(order);
+        // At the same time as the members: they join the session, and meet.
+        let part = (test.prepare)(&mut led.stage.borrow_mut(), bytes as usize);
+        let part = led.breaks(part)?;
+        led.breaks(board.wait_for(given, size))?;
+        Ok(Self { led, part })
+    }
+}
+
+impl Frames for Operation {
+    fn begin(&mut self, role: Role, iterations: u64) -> Result<(), Failure> {
+        self.led.check()?;
+        let iterations = match role {
+            Role::Test => iterations,
+            _ if self.part.confirms() => 0,
+            _ => return Ok(()),
+        };
+        let (given, size) = {
+            let stage = self.led.stage.borrow();
+            (stage.board.give(Order::Slice(iterations)), stage.size)
+        };
+        self.led.slice.set(Slice::Begun(given));
+        let primed = self.part.run(prime(size));
+        self.led.breaks(primed.and_then(|_| self.part.confirm()))?;
+        Ok(())
+    }
+
+    fn control(&mut self, iterations: u64) -> Result<u64, Failure> {
+        let (mut sum, mut index) = (0_u64, 0);
+        while index < iterations {
+            sum = sum.wrapping_add(index);
+            index = increment(index);
+        }
+        self.led.breaks(self.part.confirm())?;
+        Ok(sum)
+    }
+
+    fn test(&mut self, iterations: u64) -> Result<u64, Failure> {
+        let ran = self.part.run(iterations);
+        let confirmed = ran.and_then(|sum| self.part.confirm().map(|()| sum));
+        Ok(self.led.breaks(confirmed)?)
+    }
+
+    fn reset(&mut self) {
+        self.led.end_slice();
+    }
+
+    fn report(&mut self) -> Result<Vec<ThreadReport>, Failure> {
+        self.led.breaks(self.led.order(Order::Report))?;
+        let stage = self.led.stage.borrow();
+        (1..stage.size)
+            .map(|rank| stage.board.said(rank).parse())
+            .collect()
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        self.led.end_slice();
+        if self.led.check().is_ok() {
+            let _ = self.led.breaks(self.led.order(Order::Finish));
+        }
+    }
+}

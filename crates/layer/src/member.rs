@@ -1,0 +1,106 @@
+//! A member: does what the leader orders.
+
+use antiphon_kit::ThreadReport;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::board::Order;
+use crate::failure::Failed;
+use crate::stage::Stage;
+use crate::tests::{Part, Test};
+use crate::usage::{Whose, switches};
+
+/// The role in its reports.
+const ROLE: &str = "member";
+
+/// Operations before those of a slice, so that all are under way when it begins.
+pub fn prime(size: usize) -> u64 {
+    size as u64
+}
+
+/// Carries orders out until there are no more. `counts` is whether its process is its own, whose switches nobody else counts.
+pub fn serve(mut stage: Stage, tests: &[Test], counts: bool) {
+    let mut part: Option<Box<dyn Part>> = None;
+    let mut last = 0;
+    loop {
+        let (given, order) = stage.board.next_order(last);
+        last = given;
+        let mut added = 0;
+        let went = match order {
+            Order::Prepare {
+                test,
+                arg,
+                processor,
+                is_apart,
+            } => {
+                stage.is_apart = is_apart;
+                prepare(&mut stage, tests, test, arg, processor).map(|prepared| {
+                    part = Some(prepared);
+                    String::new()
+                })
+            }
+            Order::Slice(iterations) => {
+                match slice(&stage, part.as_mut(), given, iterations, counts) {
+                    Ok(switches) => {
+                        added = switches;
+                        Ok(String::new())
+                    }
+                    // The others wait for what this one does not do: only its end tells them.
+                    Err(Failed(why)) => {
+                        eprintln!("member {}: {why}", stage.rank);
+                        std::process::exit(1);
+                    }
+                }
+            }
+            Order::Report => Ok(ThreadReport::of_this_thread(ROLE).to_string()),
+            Order::Finish => {
+                part = None;
+                Ok(String::new())
+            }
+            Order::Quit => return,
+        };
+        stage.board.answer(stage.rank, given, went, added);
+    }
+}
+
+fn prepare(
+    stage: &mut Stage,
+    tests: &[Test],
+    test: usize,
+    arg: u64,
+    processor: Option<u32>,
+) -> Result<Box<dyn Part>, Failed> {
+    if let Some(processor) = processor {
+        let mut set = CpuSet::new();
+        set.set(processor as usize);
+        // The session's own thread, which starts when it is joined, inherits the place.
+        sched_setaffinity(None, &set)
+            .map_err(|error| Failed(format!("cannot run on processor {processor}: {error}")))?;
+    }
+    (tests[test].prepare)(stage, arg as usize)
+}
+
+/// Takes part in a slice; the context switches that come to those of the leader's process.
+fn slice(
+    stage: &Stage,
+    part: Option<&mut Box<dyn Part>>,
+    given: u32,
+    iterations: u64,
+    counts: bool,
+) -> Result<i64, Failed> {
+    let part = part.ok_or_else(|| Failed("a slice of nothing was ordered".into()))?;
+    part.run(prime(stage.size))?;
+    part.confirm()?;
+    let before = switches(Whose::Process);
+    part.run(iterations)?;
+    part.confirm()?;
+    // Those whose upcalls work sleep here for the whole slice: that is no part of the operation.
+    let asleep = switches(Whose::Thread);
+    stage.board.wait_for_end(given);
+    let asleep = switches(Whose::Thread) - asleep;
+    let all = if counts {
+        switches(Whose::Process) - before
+    } else {
+        0
+    };
+    Ok(all as i64 - asleep as i64)
+}

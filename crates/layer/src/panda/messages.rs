@@ -1,0 +1,182 @@
+//! Messages between two: the leader, rank 0, and rank 1.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use antiphon_panda::{Message, Port, Session};
+use bytes::Bytes;
+
+use super::{payload, weight};
+use crate::failure::Failed;
+use crate::stage::Stage;
+use crate::tests::Part;
+
+/// A port that both receive from explicitly.
+struct Pair {
+    port: Port,
+    is_leader: bool,
+    payload: Bytes,
+}
+
+impl Pair {
+    fn new(stage: &mut Stage, name: &str, bytes: usize) -> Result<Self, Failed> {
+        Ok(Self {
+            port: stage.session()?.port(name),
+            is_leader: stage.rank == 0,
+            payload: payload(bytes),
+        })
+    }
+
+    fn other(&self) -> u32 {
+        u32::from(self.is_leader)
+    }
+
+    fn give(&self) -> Result<(), Failed> {
+        Ok(self.port.send(self.other(), 0, self.payload.clone())?)
+    }
+
+    fn take(&self) -> Result<u64, Failed> {
+        let arrived = self.port.receive(Some(self.other()), None)?;
+        Ok(weight(arrived.payload.len()))
+    }
+}
+
+struct Roundtrip(Pair);
+
+impl Part for Roundtrip {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let (pair, mut sum) = (&self.0, 0);
+        for _ in 0..iterations {
+            if pair.is_leader {
+                pair.give()?;
+                sum += pair.take()?;
+            } else {
+                sum += pair.take()?;
+                pair.give()?;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// There and back, both receiving explicitly.
+pub fn roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Roundtrip(Pair::new(stage, "roundtrip", bytes)?)))
+}
+
+/// One that only waits for the slice's end: its upcalls do the work.
+struct Passive<T>(#[allow(dead_code)] T);
+
+impl<T> Part for Passive<T> {
+    fn run(&mut self, _iterations: u64) -> Result<u64, Failed> {
+        Ok(0)
+    }
+}
+
+/// There and back; the partner's upcall answers.
+pub fn roundtrip_upcall(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let pair = Pair::new(stage, "there", bytes)?;
+    if pair.is_leader {
+        return Ok(Box::new(Roundtrip(pair)));
+    }
+    let (port, payload) = (pair.port.clone(), pair.payload.clone());
+    // A leader that is lost hears nothing; the company then ends.
+    pair.port
+        .on_message(move |arrived| drop(port.send(arrived.from, 0, payload.clone())));
+    Ok(Box::new(Passive(pair)))
+}
+
+struct Synchronous(Pair);
+
+impl Part for Synchronous {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let pair = &self.0;
+        for _ in 0..iterations {
+            pair.port
+                .send_synchronously(pair.other(), 0, pair.payload.clone())?;
+        }
+        Ok(iterations * weight(pair.payload.len()))
+    }
+}
+
+/// A synchronous send to an upcall that does nothing.
+pub fn synchronous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let pair = Pair::new(stage, "synchronous", bytes)?;
+    if pair.is_leader {
+        return Ok(Box::new(Synchronous(pair)));
+    }
+    let taken = Arc::new(AtomicU64::new(0));
+    let own = taken.clone();
+    pair.port.on_message(move |arrived| {
+        own.fetch_add(weight(arrived.payload.len()), Relaxed);
+    });
+    Ok(Box::new(Passive((pair, taken))))
+}
+
+struct Calls {
+    session: Session,
+    payload: Bytes,
+}
+
+impl Part for Calls {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let mut sum = 0;
+        for _ in 0..iterations {
+            let reply = self.session.call(1, "null", self.payload.clone(), None)?;
+            sum += weight(reply.len());
+        }
+        Ok(sum)
+    }
+}
+
+/// A call with so many bytes of arguments and an empty reply.
+pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = stage.session()?;
+    if stage.rank == 0 {
+        return Ok(Box::new(Calls {
+            session,
+            payload: payload(bytes),
+        }));
+    }
+    session.serve("null", |call| call.reply.send(Message::new()));
+    Ok(Box::new(Passive(session)))
+}
+
+struct Stream {
+    pair: Pair,
+    confirmed: Port,
+}
+
+impl Part for Stream {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let (pair, mut sum) = (&self.pair, 0);
+        for _ in 0..iterations {
+            if pair.is_leader {
+                pair.give()?;
+                sum += weight(pair.payload.len());
+            } else {
+                sum += pair.take()?;
+            }
+        }
+        Ok(sum)
+    }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        match self.pair.is_leader {
+            true => self.confirmed.receive(Some(1), None).map(drop)?,
+            false => self.confirmed.send(0, 0, Message::new())?,
+        }
+        Ok(())
+    }
+}
+
+/// Messages one way; the receiver confirms the last.
+pub fn stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let confirmed = stage.session()?.port("confirmed");
+    let pair = Pair::new(stage, "stream", bytes)?;
+    Ok(Box::new(Stream { pair, confirmed }))
+}

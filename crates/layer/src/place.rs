@@ -1,0 +1,68 @@
+//! A process's place in its company, as its environment says it.
+
+const BOARD: &str = "ANTIPHON_LAYER_BOARD";
+const RANK: &str = "ANTIPHON_LAYER_RANK";
+const SIZE: &str = "ANTIPHON_LAYER_SIZE";
+/// What `mpirun` says of the rank.
+const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
+
+/// A process's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name of the page that all see.
+    pub board: String,
+    /// Its number; none where `mpirun` gives it.
+    pub rank: Option<usize>,
+    /// How many there are.
+    pub size: usize,
+}
+
+impl Place {
+    /// The variables that tell a process its place.
+    pub fn to_environment(&self) -> Vec<(&'static str, String)> {
+        let rank = self.rank.map(|rank| (RANK, rank.to_string()));
+        let others = [(BOARD, self.board.clone()), (SIZE, self.size.to_string())];
+        others.into_iter().chain(rank).collect()
+    }
+
+    /// This process's, its rank given; none if it is not one of a company.
+    pub fn of_environment() -> Option<(Self, usize)> {
+        Self::of_variables(|name| std::env::var(name).ok())
+    }
+
+    fn of_variables(lookup: impl Fn(&str) -> Option<String>) -> Option<(Self, usize)> {
+        let number = |name| lookup(name)?.parse().ok();
+        let place = Self {
+            board: lookup(BOARD)?,
+            rank: number(RANK),
+            size: number(SIZE)?,
+        };
+        let rank = place.rank.or_else(|| number(MPI_RANK))?;
+        Some((place, rank))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_survives_the_environment() {
+        let place = |rank| Place {
+            board: "/proc/7/fd/3".into(),
+            rank,
+            size: 4,
+        };
+        let read = |place: &Place, mpi: Option<&str>| {
+            let variables = place.to_environment();
+            Place::of_variables(|name| {
+                let told = variables.iter().find(|(known, _)| *known == name);
+                let told = told.map(|(_, value)| value.clone());
+                told.or_else(|| mpi.filter(|_| name == MPI_RANK).map(str::to_owned))
+            })
+        };
+        assert_eq!(read(&place(Some(2)), None), Some((place(Some(2)), 2)));
+        assert_eq!(read(&place(None), Some("3")), Some((place(None), 3)));
+        assert_eq!(read(&place(None), None), None);
+    }
+}

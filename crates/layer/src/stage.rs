@@ -1,0 +1,67 @@
+//! What a process has while its company lives: its place, and the session once a test needed it.
+
+use std::sync::Arc;
+
+use antiphon_panda::{Circle, Session};
+
+use crate::board::Board;
+use crate::failure::Failed;
+use crate::panda::Ordered;
+
+/// How a process joins the session.
+pub type Join = Box<dyn FnOnce() -> Result<Session, antiphon_panda::Error>>;
+
+/// A process of a company.
+pub struct Stage {
+    /// Its number; the leader's is 0.
+    pub rank: usize,
+    /// How many there are.
+    pub size: usize,
+    /// The page that all see.
+    pub board: Arc<Board>,
+    /// Whether another processor runs the partner, so that waiting for it in a loop holds nobody up.
+    pub is_apart: bool,
+    join: Option<Join>,
+    session: Option<Session>,
+    ordered: Option<Ordered>,
+}
+
+impl Stage {
+    /// A process that has not joined yet: it may still be moved.
+    pub fn new(rank: usize, size: usize, board: Arc<Board>, join: Join) -> Self {
+        Self {
+            rank,
+            size,
+            board,
+            is_apart: false,
+            join: Some(join),
+            session: None,
+            ordered: None,
+        }
+    }
+
+    /// The session, joined at the first call, which all members must make.
+    pub fn session(&mut self) -> Result<Session, Failed> {
+        if let Some(join) = self.join.take() {
+            self.session = Some(join()?);
+        }
+        let gone = || Failed("the session could not be joined; see the first failure".into());
+        self.session.clone().ok_or_else(gone)
+    }
+
+    /// All members.
+    pub fn everyone(&mut self) -> Result<Circle, Failed> {
+        Ok(self.session()?.everyone()?)
+    }
+
+    /// The ordered group, joined at the first call, which all members must make.
+    pub fn ordered(&mut self) -> Result<Ordered, Failed> {
+        if let Some(ordered) = &self.ordered {
+            return Ok(ordered.clone());
+        }
+        let ordered = Ordered::join(&self.session()?)?;
+        // Nobody sends before all are in.
+        self.everyone()?.barrier()?;
+        Ok(self.ordered.insert(ordered).clone())
+    }
+}

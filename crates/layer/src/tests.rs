@@ -1,0 +1,102 @@
+//! The tests: names, how many processes take part, what each process does.
+
+use crate::bare;
+use crate::failure::Failed;
+use crate::panda;
+use crate::stage::Stage;
+
+/// One process's part in an operation.
+pub trait Part {
+    /// Does its part of so many operations; a checksum that is the same for the same number.
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed>;
+
+    /// Whether the leader may be ready before the others: then a slice, of the test or of the control, ends with [`confirm`](Self::confirm).
+    fn confirms(&self) -> bool {
+        false
+    }
+
+    /// Does its part in letting the leader know that all are ready.
+    fn confirm(&mut self) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+/// Makes the part of this process.
+pub type Prepare = fn(&mut Stage, usize) -> Result<Box<dyn Part>, Failed>;
+
+/// A test.
+#[derive(Clone)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// How many processes take part.
+    pub members: usize,
+    /// Whether its messages have a length that it is told.
+    pub takes_bytes: bool,
+    /// Makes a process's part, for messages of so many bytes.
+    pub prepare: Prepare,
+}
+
+/// Members that the tests of many are there for.
+pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=crate::board::MOST;
+
+impl Test {
+    fn pair(name: &str, prepare: Prepare) -> Self {
+        Self {
+            name: name.to_owned(),
+            members: 2,
+            takes_bytes: true,
+            prepare,
+        }
+    }
+
+    /// The same operation with each number of members, which ends the name.
+    fn of_many(name: &str, members: usize, prepare: Prepare) -> Self {
+        Self {
+            name: format!("{name}.{members}"),
+            members,
+            takes_bytes: name != "barrier",
+            prepare,
+        }
+    }
+}
+
+/// What is measured of panda.
+pub fn of_panda() -> Vec<Test> {
+    let mut tests = vec![
+        Test::pair("roundtrip", panda::roundtrip),
+        Test::pair("roundtrip.upcall", panda::roundtrip_upcall),
+        Test::pair("roundtrip.synchronous", panda::synchronous),
+        Test::pair("rpc", panda::rpc),
+        Test::pair("stream", panda::stream),
+    ];
+    for members in MEMBERS {
+        tests.extend([
+            Test::of_many("group.own", members, panda::group_own),
+            Test::of_many("group.all", members, panda::group_all),
+            Test::of_many("alltoall", members, panda::all_to_all),
+            Test::of_many("barrier", members, panda::barrier),
+            Test::of_many("broadcast", members, panda::broadcast),
+            Test::of_many("reduce", members, panda::reduce),
+        ]);
+    }
+    tests
+}
+
+/// What is measured of connections.
+pub fn of_tcp() -> Vec<Test> {
+    vec![
+        Test::pair("roundtrip", bare::tcp_roundtrip),
+        Test::pair("stream", bare::tcp_stream),
+    ]
+}
+
+/// What is measured of datagrams: streams of them are lost where nobody slows the sender down.
+pub fn of_udp() -> Vec<Test> {
+    vec![Test::pair("roundtrip", bare::udp_roundtrip)]
+}
+
+/// What is measured of shared memory.
+pub fn of_memory() -> Vec<Test> {
+    vec![Test::pair("roundtrip", bare::memory_roundtrip)]
+}

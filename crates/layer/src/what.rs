@@ -1,0 +1,102 @@
+//! What the operations run over.
+
+use crate::tests::{self, Test};
+
+/// The variable that says it.
+pub const VARIABLE: &str = "ANTIPHON_LAYER";
+
+/// What the operations run over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Panda over a platform.
+    Panda(Platform),
+    /// The platform itself.
+    Bare(Bare),
+}
+
+/// Panda's platforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// Threads of one process.
+    Local,
+    /// Shared memory.
+    Shm,
+    /// Connections.
+    Tcp,
+    /// Datagrams.
+    Udp,
+    /// Open MPI.
+    Mpi,
+}
+
+/// What platforms are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bare {
+    /// Two connected sockets.
+    Tcp,
+    /// Two sockets for datagrams.
+    Udp,
+    /// A page that both see, and a futex.
+    Memory,
+}
+
+const KNOWN: [(&str, What); 8] = [
+    ("local", What::Panda(Platform::Local)),
+    ("shm", What::Panda(Platform::Shm)),
+    ("tcp", What::Panda(Platform::Tcp)),
+    ("udp", What::Panda(Platform::Udp)),
+    ("mpi", What::Panda(Platform::Mpi)),
+    ("bare-tcp", What::Bare(Bare::Tcp)),
+    ("bare-udp", What::Bare(Bare::Udp)),
+    ("bare-shm", What::Bare(Bare::Memory)),
+];
+
+impl What {
+    /// What the environment says.
+    pub fn of_environment() -> Result<Self, String> {
+        let said = std::env::var(VARIABLE).unwrap_or_default();
+        Self::of(&said).ok_or_else(|| {
+            let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
+            format!("{VARIABLE}={said}: give one of {}", names.join(", "))
+        })
+    }
+
+    fn of(said: &str) -> Option<Self> {
+        let found = KNOWN.iter().find(|(name, _)| *name == said);
+        found.map(|(_, what)| *what)
+    }
+
+    /// What is measured of it.
+    pub fn tests(self) -> Vec<Test> {
+        match self {
+            What::Panda(_) => tests::of_panda(),
+            What::Bare(Bare::Tcp) => tests::of_tcp(),
+            What::Bare(Bare::Udp) => tests::of_udp(),
+            What::Bare(Bare::Memory) => tests::of_memory(),
+        }
+    }
+
+    /// The command that it needs and that is not there, with the mend.
+    pub fn missing(self) -> Option<String> {
+        let needs_mpi = self == What::Panda(Platform::Mpi);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = std::env::split_paths(&path).any(|folder| folder.join("mpirun").is_file());
+        (needs_mpi && !is_there).then(|| {
+            "there is no `mpirun`: install Open MPI (apt-get install openmpi-bin)".to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests_of_what {
+    use super::*;
+
+    #[test]
+    fn every_name_is_known_and_others_are_not() {
+        for (name, what) in KNOWN {
+            assert_eq!(What::of(name), Some(what));
+            assert!(!what.tests().is_empty(), "{name}");
+        }
+        assert_eq!(What::of("carrier pigeons"), None);
+    }
+}

@@ -1,0 +1,248 @@
+//! Costs against a number: plotted, and as multiples of what stands beside them.
+
+use super::slug;
+use super::view::{RunColumn, View};
+use crate::document::{
+    Axis, AxisUnit, Block, Cell, Column, Drawn, Figure, Guide, Plot, Point, Row, RowKind, Section,
+    Series, Standing, Table, Unit,
+};
+use crate::number;
+use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit};
+use antiphon_measure::Interval;
+
+/// A section for each curve of which something was measured.
+pub fn sections(view: &View) -> Vec<Section> {
+    let curves = view.layout.curves.iter();
+    let measured = curves.map(|curve| Measured { view, curve });
+    measured.filter_map(|measured| section(&measured)).collect()
+}
+
+fn section(measured: &Measured) -> Option<Section> {
+    let curve = measured.curve;
+    let costs = plot(measured, Shown::Costs)?;
+    let mut blocks = Vec::new();
+    if !curve.text.is_empty() {
+        let words: Vec<&str> = curve.text.split_whitespace().collect();
+        blocks.push(Block::Prose {
+            text: words.join(" "),
+        });
+    }
+    blocks.push(Block::Plot(costs));
+    blocks.extend(table(measured).map(Block::Table));
+    blocks.extend(plot(measured, Shown::Multiples).map(Block::Plot));
+    Some(Section {
+        id: format!("curve-{}", slug(&curve.id)),
+        title: curve.title.clone(),
+        blocks,
+    })
+}
+
+/// What a plot shows of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Costs,
+    Multiples,
+}
+
+/// A curve in a run.
+struct Measured<'a> {
+    view: &'a View<'a>,
+    curve: &'a Curve,
+}
+
+impl Measured<'_> {
+    fn cost(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
+        let test = column.test_in(row);
+        let place = RunColumn {
+            subject: column.subject.clone(),
+            policy: column.run.policy.clone(),
+            placement: column.run.placement.clone(),
+        };
+        let found = self
+            .view
+            .estimate_with(&test, self.curve.arg_in(row), &place);
+        let instead = || {
+            // Where FIFO is not permitted, its rows are measured under `other`.
+            let policy = "other".into();
+            let place = RunColumn {
+                policy,
+                ..place.clone()
+            };
+            self.view
+                .estimate_with(&test, self.curve.arg_in(row), &place)
+        };
+        let estimate = found.or_else(instead)?;
+        (!estimate.is_like_control()).then_some(estimate.cost_ns)
+    }
+
+    /// How many times the cost of what it is beside. The two were measured one after the other, so their intervals are independent, and the limits are those of
+    /// the farthest ends.
+    fn multiple(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
+        let beside = self.curve.column(column.against.as_deref()?)?;
+        let (own, other) = (self.cost(column, row)?, self.cost(beside, row)?);
+        (other.low > 0.0).then(|| Interval {
+            value: own.value / other.value,
+            low: own.low.max(0.0) / other.high,
+            high: own.high / other.low,
+        })
+    }
+
+    fn shown(&self, shown: Shown, column: &CurveColumn, row: &str) -> Option<Interval> {
+        match shown {
+            Shown::Costs => self.cost(column, row),
+            Shown::Multiples => self.multiple(column, row),
+        }
+    }
+
+    fn number(&self, row: &str) -> String {
+        match self.curve.unit {
+            CurveUnit::Bytes => number::exact(Unit::Bytes, row.parse().unwrap_or(0.0)),
+            CurveUnit::Count => row.to_owned(),
+        }
+    }
+}
+
+/// The multiples; `None` where there are none.
+fn table(measured: &Measured) -> Option<Table> {
+    let curve = measured.curve;
+    let columns: Vec<&CurveColumn> = curve
+        .columns
+        .iter()
+        .filter(|column| {
+            let mut rows = curve.rows.iter();
+            rows.any(|row| measured.multiple(column, row).is_some())
+        })
+        .collect();
+    let row = |row: &String| Row {
+        label: measured.number(row),
+        place: String::new(),
+        kind: RowKind::Derived,
+        subject: None,
+        cells: columns
+            .iter()
+            .map(|column| cell(measured.multiple(column, row)))
+            .collect(),
+    };
+    let rows: Vec<Row> = curve.rows.iter().map(row).collect();
+    let rows = rows.into_iter();
+    let rows: Vec<Row> = rows
+        .filter(|row| row.cells.iter().any(|cell| *cell != Cell::Empty))
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        title: format!("{}: how many times", curve.title),
+        caption: "Costs of one run, one divided by the other; the limits are those of the farthest ends of their intervals.".into(),
+        corner: curve.by.clone(),
+        columns: columns
+            .iter()
+            .map(|column| Column {
+                title: column.title.clone(),
+                subtitle: format!("÷ {}", column.against.as_deref().unwrap_or_default()),
+                subject: measured.view.colour(&column.subject),
+            })
+            .collect(),
+        rows,
+        folded: false,
+    })
+}
+
+fn cell(multiple: Option<Interval>) -> Cell {
+    multiple.map_or(Cell::Empty, |multiple| {
+        Cell::Figure(Box::new(Figure {
+            value: multiple.value,
+            low: multiple.low,
+            high: multiple.high,
+            unit: Unit::Ratio,
+            standing: Standing::Resolved,
+            switches: None,
+            instructions: None,
+            marks: Vec::new(),
+            detail: Vec::new(),
+        }))
+    })
+}
+
+/// `None` where no column has two points.
+fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
+    let curve = measured.curve;
+    let (unit, title, axis) = match shown {
+        Shown::Costs => (Unit::Nanoseconds, curve.title.clone(), "Cost"),
+        Shown::Multiples => (
+            Unit::Ratio,
+            format!("{}: how many times", curve.title),
+            "Times the other",
+        ),
+    };
+    let mut series: Vec<Series> = Vec::new();
+    for column in &curve.columns {
+        let points = curve.rows.iter().filter_map(|row| {
+            let figure = measured.shown(shown, column, row)?;
+            Some(point(measured, row, unit, figure))
+        });
+        let points: Vec<Point> = points.collect();
+        let subject = measured.view.colour(&column.subject);
+        let shape = series.iter().filter(|s| s.subject == subject).count();
+        series.push(Series {
+            name: column.title.clone(),
+            subject,
+            shape,
+            drawn: Drawn::Line,
+            points,
+        });
+    }
+    series.retain(|one| one.points.len() > 1);
+    let values = || series.iter().flat_map(|one| one.points.iter().map(|p| p.y));
+    let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+    let told = |value| number::quantity(unit, value);
+    let is_bytes = curve.unit == CurveUnit::Bytes;
+    Some(Plot {
+        title,
+        description: format!(
+            "{} against {}, from {} to {}.",
+            number::counted(series.len(), "curve"),
+            curve.by,
+            told(low),
+            told(high)
+        ),
+        caption: match is_bytes {
+            true => "0 bytes are drawn as 1.".into(),
+            false => String::new(),
+        },
+        categories: Vec::new(),
+        x: Axis {
+            title: curve.by.clone(),
+            unit: match is_bytes {
+                true => AxisUnit::Bytes,
+                false => AxisUnit::Count,
+            },
+            log: true,
+        },
+        y: Axis {
+            title: axis.into(),
+            unit: match shown {
+                Shown::Costs => AxisUnit::Nanoseconds,
+                Shown::Multiples => AxisUnit::Ratio,
+            },
+            log: shown == Shown::Costs,
+        },
+        series,
+        guides: match shown {
+            Shown::Costs => Vec::new(),
+            Shown::Multiples => vec![Guide::Horizontal {
+                at: 1.0,
+                text: "the same".into(),
+            }],
+        },
+    })
+}
+
+fn point(measured: &Measured, row: &str, unit: Unit, figure: Interval) -> Point {
+    let line = number::interval(unit, figure.value, figure.low, figure.high).line();
+    let x: f64 = row.parse().unwrap_or(1.0);
+    Point {
+        // An axis may be logarithmic.
+        x: x.max(1.0),
+        y: figure.value,
+        interval: Some((figure.low, figure.high)),
+        text: format!("{}: {line}", measured.number(row)),
+    }
+}
