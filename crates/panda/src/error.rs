@@ -71,6 +71,11 @@ pub enum Error {
     /// An upcall waited.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),
+    /// This process has ended its session.
+    #[error(
+        "this process's session is over: keep the Session while its ports, groups and circles are used"
+    )]
+    Over,
     /// A message is not what was expected.
     #[error(transparent)]
     Decode(#[from] DecodeError),
