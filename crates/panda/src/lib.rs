@@ -9,6 +9,7 @@ pub mod platform;
 pub mod protocol;
 pub mod session;
 pub mod sim;
+pub mod starter;
 pub mod thread;
 
 pub use error::Error;

@@ -83,6 +83,11 @@ impl Desk {
         self.lost.lock().remove(&rank);
     }
 
+    /// Whether a process has ever been there.
+    pub fn has_joined(&self, rank: Rank) -> bool {
+        self.names.lock().contains_key(&rank)
+    }
+
     /// The number of the highest rank that was heard of, and one.
     pub fn size(&self) -> u32 {
         self.names

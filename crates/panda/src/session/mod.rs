@@ -17,6 +17,7 @@ mod engine;
 mod group;
 mod port;
 mod rpc;
+mod spawn;
 pub(crate) mod upcall;
 
 pub use circle::Circle;
