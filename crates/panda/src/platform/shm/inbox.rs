@@ -12,13 +12,11 @@ use super::ring::{Corrupt, Receiver};
 use super::shared::Shared;
 use super::watch::Watch;
 use super::{join, system};
-use crate::platform::patience::Patience;
+use crate::platform::patience::{self, Patience, Waits};
 use crate::platform::{Event, Inbox, Loss, Rank, futex};
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
-/// Looks before the clock is read again.
-const LOOKS: u32 = 32;
 /// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame is spun for that much longer.
 const READING: Duration = Duration::from_nanos(250);
 /// Sleeps longer than this are left to an alarm to end.
@@ -179,31 +177,40 @@ impl ShmInbox {
     }
 
     /// Waits until something is there, spinning first where that is in nobody's way.
-    fn wait(&mut self, began: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn wait(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
         if self.shared.is_crowded() {
             // A spin would keep the sender from running: nothing to learn from this wait.
-            self.sleep(began, until, events);
+            self.sleep(now, until, events);
             return;
         }
         let mut spin = self.patience.spin();
         if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
             spin += READING * self.shared.lent_kib();
         }
-        let mut now = began;
-        while now < began + spin && until.is_none_or(|until| now < until) {
-            for _ in 0..LOOKS {
-                if self.turn(events) || self.shared.woken.load(Relaxed) {
-                    self.patience.found();
-                    return;
-                }
-                std::hint::spin_loop();
-            }
-            now = Instant::now();
+        patience::wait(self, now, spin, until, events);
+    }
+
+    /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
+    fn has_any(&mut self, events: &mut Vec<Event>) -> bool {
+        if self.shared.backlogs.load(Relaxed) > 0 {
+            return self.turn(events);
         }
-        self.sleep(now, until, events);
-        if until.is_none_or(|until| now < until) {
-            self.patience.slept(now - began, now.elapsed());
-        }
+        self.shared.header().changes.load(Relaxed) != self.changes
+            || self.shared.has_news.load(Relaxed)
+            || self.incoming.iter().any(|peer| peer.receiver.has_any())
+    }
+}
+
+impl Waits for ShmInbox {
+    const LOOKS: u32 = 32;
+
+    fn patience(&mut self) -> &mut Patience {
+        &mut self.patience
+    }
+
+    #[inline]
+    fn look(&mut self, events: &mut Vec<Event>) -> bool {
+        self.turn(events) || self.shared.woken.load(Relaxed)
     }
 
     fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
@@ -237,16 +244,6 @@ impl ShmInbox {
             }
         }
         bell.store(0, Relaxed);
-    }
-
-    /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
-    fn has_any(&mut self, events: &mut Vec<Event>) -> bool {
-        if self.shared.backlogs.load(Relaxed) > 0 {
-            return self.turn(events);
-        }
-        self.shared.header().changes.load(Relaxed) != self.changes
-            || self.shared.has_news.load(Relaxed)
-            || self.incoming.iter().any(|peer| peer.receiver.has_any())
     }
 }
 

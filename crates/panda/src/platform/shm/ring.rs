@@ -10,7 +10,6 @@
 use super::memory::{CELL, CELLS, CELLS_AT, Counters, RING, STREAM, STREAM_AT};
 
 mod loan;
-mod pool;
 pub mod receiver;
 pub mod sender;
 

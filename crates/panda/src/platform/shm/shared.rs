@@ -16,6 +16,7 @@ use super::peer::{Left, Outgoing};
 use super::reach::{Reach, mark};
 use super::ring::{Corrupt, Receiver, Sender};
 use crate::message::Message;
+use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
 
 /// How long a process that leaves waits for its last frames to be taken.
@@ -30,6 +31,8 @@ pub struct Shared {
     pub meeting: String,
     /// What peers that read this process's memory know it by; stays where it is.
     pub mark: Box<AtomicU64>,
+    /// Space of long frames, whoever sends them.
+    pool: Pool,
     outgoing: Box<[OnceLock<Outgoing>]>,
     pub woken: AtomicBool,
     /// Peers for whom something waits.
@@ -52,6 +55,7 @@ impl Shared {
             secret: seat.secret,
             meeting: seat.meeting.clone(),
             mark: Box::new(AtomicU64::new(mark(seat.secret, seat.rank))),
+            pool: Pool::default(),
             outgoing: (0..RANKS).map(|_| OnceLock::new()).collect(),
             woken: AtomicBool::new(false),
             backlogs: AtomicIsize::new(0),
@@ -89,7 +93,7 @@ impl Shared {
         let slot = self.slot(rank);
         let (pid, mark_at) = (slot.pid.load(Relaxed), slot.mark_at.load(Relaxed));
         let reach = Reach::probe(pid, mark_at, mark(self.secret, rank));
-        let receiver = Receiver::new(map(rank, self.rank)?, reach);
+        let receiver = Receiver::new(map(rank, self.rank)?, reach, self.pool.clone());
         let sender = Sender::new(map(self.rank, rank)?);
         // A rank is connected once: it is not given twice.
         let _ = self.outgoing[rank as usize].set(Outgoing::new(sender));

@@ -6,9 +6,9 @@ use std::sync::atomic::fence;
 use super::super::memory::{CellHead, Counters, Map, STREAM};
 use super::super::reach::{Reach, Unread};
 use super::loan::Loan;
-use super::pool::Pool;
 use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, STEP, cell_at, lap, run};
 use crate::message::Message;
+use crate::platform::pool::Pool;
 
 /// The longest frame that is copied into the message itself, without allocating.
 const WITHIN: usize = 64;
@@ -37,7 +37,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// Tells the sender whether its memory can be read.
-    pub fn new(map: Map, reach: Option<Reach>) -> Self {
+    pub fn new(map: Map, reach: Option<Reach>, pool: Pool) -> Self {
         if reach.is_some() {
             map.view::<Counters>(0).taken.reads.store(1, Release);
         }
@@ -48,7 +48,7 @@ impl Receiver {
             current: None,
             cells_told: 0,
             stream_told: 0,
-            pool: Pool::default(),
+            pool,
             reach,
             loans: 0,
             loans_told: 0,

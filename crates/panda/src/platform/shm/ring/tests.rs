@@ -12,6 +12,7 @@ use super::super::reach::Reach;
 use super::*;
 use crate::message::Message;
 use crate::platform::Secret;
+use crate::platform::pool::Pool;
 
 fn map() -> (Map, Map) {
     let seat = Meeting::new(2, Secret([1; 16])).expect("a file");
@@ -26,7 +27,7 @@ fn map() -> (Map, Map) {
 
 fn ring() -> (Sender, Receiver) {
     let (a, b) = map();
-    (Sender::new(a), Receiver::new(b, None))
+    (Sender::new(a), Receiver::new(b, None, Pool::default()))
 }
 
 static MARK: u64 = 0x1234_5678;
@@ -59,7 +60,7 @@ proptest! {
         lends in any::<bool>(),
     ) {
         let (a, b) = map();
-        let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(reach).flatten()));
+        let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(reach).flatten(), Pool::default()));
         let mut taken = Vec::new();
         for (i, &length) in lengths.iter().enumerate() {
             sender.send(frame(length, i as u8)).unwrap();
@@ -73,6 +74,7 @@ proptest! {
             receiver.tell();
             sender.go_on().unwrap();
         }
+        sender.go_on().unwrap();
         prop_assert!(sender.is_idle() && sender.waiting_bytes() == 0);
         prop_assert!(receiver.take().unwrap().is_none());
         for (i, (taken, &length)) in taken.iter().zip(&lengths).enumerate() {
@@ -94,7 +96,7 @@ proptest! {
             }
         }
         a.view::<Counters>(0).sent.stream.store(sent, Relaxed);
-        let mut receiver = Receiver::new(b, reach());
+        let mut receiver = Receiver::new(b, reach(), Pool::default());
         for _ in 0..=CELLS {
             if !matches!(receiver.take(), Ok(Some(_))) {
                 break;
@@ -148,7 +150,10 @@ fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
     }
     let (a, b) = map();
     let Some(reach) = reach() else { return };
-    let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, Some(reach)));
+    let (mut sender, mut receiver) = (
+        Sender::new(a),
+        Receiver::new(b, Some(reach), Pool::default()),
+    );
     let is_gone = Arc::new(AtomicBool::new(false));
     let owner = Owner(is_gone.clone(), vec![5; 100_000]);
     let mut frame = Message::from(Bytes::from_owner(owner));
