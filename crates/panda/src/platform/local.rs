@@ -172,7 +172,7 @@ impl Platform for Local {
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
         Err(JoinError::Refused {
             platform: Self::NAME,
-            why: "a session of threads has its size from the beginning".into(),
+            why: "a session of threads has its size from the beginning: start more threads (`thread::spawn`), or launch the program over shm or tcp".into(),
         })
     }
 }
