@@ -158,12 +158,18 @@ impl Table {
             switches: 0.0,
         };
         for output in outputs {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let mut numbers = text
-                .split_whitespace()
-                .map(|word| word.parse().unwrap_or(f64::NAN));
-            found.took_ns = found.took_ns.max(numbers.next().unwrap_or(f64::NAN));
-            found.switches += numbers.next().unwrap_or(f64::NAN);
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                let mut numbers = line
+                    .split_whitespace()
+                    .map(|word| word.parse().unwrap_or(f64::NAN));
+                found.took_ns = found.took_ns.max(numbers.next().unwrap_or(f64::NAN));
+                let switches = numbers.next().unwrap_or(f64::NAN);
+                // The threads of one process count together.
+                found.switches = match processes {
+                    1 => found.switches.max(switches),
+                    _ => found.switches + switches,
+                };
+            }
         }
         let _ = std::fs::remove_dir_all(&folder);
         // Switches are counted by each process for the trips of its pair.

@@ -13,7 +13,7 @@ use parking_lot::RwLock;
 
 use super::meeting::{self, Contact};
 use super::waiting::Bell;
-use super::{Event, Flow, JoinError, Platform, Rank, Seat};
+use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
@@ -93,10 +93,17 @@ impl Platform for Tcp {
         for contact in contacts.iter().filter(|contact| {
             contact.rank != seat.rank && (contact.rank < seat.rank || seat.rank >= seat.size)
         }) {
-            let stream = connect(contact, seat).map_err(system(format!(
-                "connect to {} at {}",
-                contact.name, contact.address
-            )))?;
+            let stream = match connect(contact, seat) {
+                Ok(stream) => stream,
+                Err(error) if seat.rank >= seat.size && is_of_the_gone(&error) => {
+                    inbox.keep(never_met(contact));
+                    continue;
+                }
+                Err(error) => {
+                    let (name, address) = (&contact.name, &contact.address);
+                    return Err(system(format!("connect to {name} at {address}"))(error));
+                }
+            };
             inbox
                 .add(contact.rank, &contact.name, stream)
                 .map_err(system(format!("set up the connection to {}", contact.name)))?;
@@ -152,6 +159,28 @@ fn connect(contact: &Contact, seat: &Seat) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect(&contact.address)?;
     Hello::write(&stream, seat)?;
     Ok(stream)
+}
+
+/// Whether nobody listens any more where a process did.
+fn is_of_the_gone(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset};
+    [BrokenPipe, ConnectionRefused, ConnectionReset].contains(&error.kind())
+}
+
+/// What is told of a process that had entered the meeting and was gone when a later one wanted to connect to it.
+fn never_met(contact: &Contact) -> Vec<Event> {
+    let joined = Event::Joined {
+        rank: contact.rank,
+        name: contact.name.clone(),
+    };
+    let lost = Event::Lost {
+        rank: contact.rank,
+        loss: Loss {
+            is_certain: true,
+            reason: "had ended before".into(),
+        },
+    };
+    vec![joined, lost]
 }
 
 /// Founders of higher rank connect to this process; those that were spawned are connected already.

@@ -21,9 +21,14 @@ impl<P: Platform> Node<P> {
                 is_called = false;
                 continue;
             }
-            is_called = self.own.stand_aside(|| {
+            let waits = || {
                 self.is_wanted() && self.rounds.load(Ordering::SeqCst) == rounds && !self.is_over()
-            });
+            };
+            // Who has waited since we last looked waits for long.
+            is_called = match is_idle && waits() {
+                true => self.own.stand_far(waits),
+                false => self.own.stand_aside(),
+            };
         }
         self.linger();
     }

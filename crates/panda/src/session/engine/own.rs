@@ -28,18 +28,22 @@ impl Own {
         *self.handle.lock() = Some(handle);
     }
 
-    /// Stands aside: for a moment, or until it is called if `is_long` still holds. True if it was called.
-    pub fn stand_aside(&self, is_long: impl Fn() -> bool) -> bool {
+    /// Stands aside for a moment. True if it was called.
+    pub fn stand_aside(&self) -> bool {
+        let mut is_called = self.is_called.lock();
+        if !*is_called {
+            self.changed.wait_for(&mut is_called, ASIDE);
+        }
+        std::mem::take(&mut *is_called)
+    }
+
+    /// Stands aside until it is called, or a thread has ended its wait; not at all if nobody `waits` any more. True if it was called.
+    pub fn stand_far(&self, waits: impl Fn() -> bool) -> bool {
         let mut is_called = self.is_called.lock();
         self.is_far.store(true, Ordering::SeqCst);
         // Who ends its wait sees that we are far, or we see that it has.
-        match is_long() {
-            _ if *is_called => {}
-            true => self.changed.wait(&mut is_called),
-            false => {
-                self.is_far.store(false, Ordering::SeqCst);
-                self.changed.wait_for(&mut is_called, ASIDE);
-            }
+        if !*is_called && waits() {
+            self.changed.wait(&mut is_called);
         }
         self.is_far.store(false, Ordering::SeqCst);
         std::mem::take(&mut *is_called)
