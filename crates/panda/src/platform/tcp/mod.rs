@@ -5,12 +5,15 @@
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
 use super::meeting::{self, Contact};
-use super::{Event, Flow, JoinError, Platform, Rank, Seat};
+use super::waiting::Bell;
+use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
@@ -21,7 +24,7 @@ use peer::Outbox;
 mod hello;
 mod inbox;
 mod peer;
-mod wake;
+mod reader;
 
 /// How long peers may take to connect once they have entered the meeting.
 const CONNECT_WAIT: Duration = Duration::from_secs(30);
@@ -36,7 +39,9 @@ pub struct Tcp {
 #[derive(Debug)]
 struct Shared {
     outboxes: RwLock<Vec<Option<Arc<Outbox>>>>,
-    wake: wake::Wake,
+    bell: Bell,
+    /// Something is kept that the inbox does not know of.
+    has_kept: AtomicBool,
 }
 
 impl Shared {
@@ -77,19 +82,28 @@ impl Platform for Tcp {
             Ok(address)
         })?;
         let listener = listener.expect("the meeting was told its address");
-        let wake = wake::Wake::new().map_err(system("make an event counter".into()))?;
+        let bell = Bell::new().map_err(system("make an event counter".into()))?;
         let shared = Arc::new(Shared {
             outboxes: RwLock::default(),
-            wake,
+            bell,
+            has_kept: AtomicBool::new(false),
         });
-        let mut inbox = TcpInbox::new(seat, listener, shared.clone());
+        let mut inbox = TcpInbox::new(seat, listener, shared.clone())
+            .map_err(system("watch the listening socket".into()))?;
         for contact in contacts.iter().filter(|contact| {
             contact.rank != seat.rank && (contact.rank < seat.rank || seat.rank >= seat.size)
         }) {
-            let stream = connect(contact, seat).map_err(system(format!(
-                "connect to {} at {}",
-                contact.name, contact.address
-            )))?;
+            let stream = match connect(contact, seat) {
+                Ok(stream) => stream,
+                Err(error) if seat.rank >= seat.size && is_of_the_gone(&error) => {
+                    inbox.keep(never_met(contact));
+                    continue;
+                }
+                Err(error) => {
+                    let (name, address) = (&contact.name, &contact.address);
+                    return Err(system(format!("connect to {name} at {address}"))(error));
+                }
+            };
             inbox
                 .add(contact.rank, &contact.name, stream)
                 .map_err(system(format!("set up the connection to {}", contact.name)))?;
@@ -112,13 +126,14 @@ impl Platform for Tcp {
         let (is_kept, flow) = outbox.send(frame);
         if is_kept {
             // Whoever holds the inbox must learn that there is something to write.
-            self.shared.wake.wake();
+            self.shared.has_kept.store(true, SeqCst);
+            self.shared.bell.ring();
         }
         flow
     }
 
     fn wake(&self) {
-        self.shared.wake.wake();
+        self.shared.bell.ring();
     }
 
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
@@ -144,6 +159,28 @@ fn connect(contact: &Contact, seat: &Seat) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect(&contact.address)?;
     Hello::write(&stream, seat)?;
     Ok(stream)
+}
+
+/// Whether nobody listens any more where a process did.
+fn is_of_the_gone(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset};
+    [BrokenPipe, ConnectionRefused, ConnectionReset].contains(&error.kind())
+}
+
+/// What is told of a process that had entered the meeting and was gone when a later one wanted to connect to it.
+fn never_met(contact: &Contact) -> Vec<Event> {
+    let joined = Event::Joined {
+        rank: contact.rank,
+        name: contact.name.clone(),
+    };
+    let lost = Event::Lost {
+        rank: contact.rank,
+        loss: Loss {
+            is_certain: true,
+            reason: "had ended before".into(),
+        },
+    };
+    vec![joined, lost]
 }
 
 /// Founders of higher rank connect to this process; those that were spawned are connected already.

@@ -2,15 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::OwnedFd;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::SeqCst;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use parking_lot::RwLock;
 
 use super::wire::{self, DATAGRAM, MEETING, Note, Place};
 use crate::message::Message;
+use crate::platform::waiting::Bell;
 use crate::platform::{Rank, Secret};
 
 pub struct Shared {
@@ -23,12 +21,11 @@ pub struct Shared {
     /// As the seat names it, and its address.
     pub meeting: String,
     pub meeting_at: SocketAddr,
+    /// This host's address, as the others reach it.
+    pub own: IpAddr,
     pub places: RwLock<BTreeMap<Rank, Place>>,
-    /// Whether the inbox sleeps, and is to wake.
-    pub asleep: AtomicBool,
-    pub woken: AtomicBool,
-    /// What wakes it.
-    pub bell: OwnedFd,
+    /// What wakes the inbox.
+    pub bell: Bell,
 }
 
 thread_local! {
@@ -67,12 +64,5 @@ impl Shared {
     fn put(&self, datagram: &[u8], to: SocketAddr) {
         debug_assert!(datagram.len() <= DATAGRAM, "a frame is longer than LARGEST");
         let _ = self.socket.send_to(datagram, to);
-    }
-
-    pub fn wake(&self) {
-        self.woken.store(true, SeqCst);
-        if self.asleep.swap(false, SeqCst) {
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
-        }
     }
 }

@@ -1,0 +1,191 @@
+//! One process of a round. Even ranks send, the odd ones after them answer.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use antiphon_panda::platform::{Event, Inbox, Local, Platform, Shm, Tcp, Udp};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::thread::{self, Threads};
+use antiphon_panda::{Message, Seat, Session};
+
+use crate::raw;
+use crate::table::Case;
+
+const PAYLOAD: [u8; 8] = [7; 8];
+/// The tag of the last message.
+const LAST: u32 = 1;
+
+/// Does the round; every process prints the nanoseconds a round trip, 0 if it answers, and its context switches a round trip.
+pub fn run(case: &Case) {
+    let mut words = case.contestant.split(' ');
+    let (platform, way) = (words.next(), words.next().unwrap_or("receive"));
+    if platform != Some("local") {
+        pin(case, case.rank);
+    }
+    match (platform, way) {
+        (Some("raw"), "tcp") => raw::tcp(case),
+        (Some("raw"), "udp") => raw::udp(case),
+        (Some("raw"), _) => raw::unix(case),
+        (Some("local"), way) => local(case, way),
+        (Some("tcp"), "bare") => bare::<Tcp>(case),
+        (Some("udp"), "bare") => bare::<Udp>(case),
+        (_, "bare") => bare::<Shm>(case),
+        (_, "fiber") => {
+            let case = case.with_rank(case.rank);
+            let main = move || session(&case, "receive", &Session::join().expect("joined"));
+            thread::run(Threads::Fibers, main).expect("fibers");
+        }
+        (_, way) => session(case, way, &Session::join().expect("joined")),
+    }
+}
+
+/// Context switches of this process so far.
+fn switches() -> f64 {
+    // SAFETY: the record is written by the system before it is read.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    (usage.ru_nvcsw + usage.ru_nivcsw) as f64
+}
+
+/// Times so many trips after a tenth of them, and prints.
+pub fn time(case: &Case, mut trip: impl FnMut()) {
+    (0..case.trips / 10).for_each(|_| trip());
+    let (before, began) = (switches(), Instant::now());
+    (0..case.trips).for_each(|_| trip());
+    let (took, trips) = (began.elapsed(), f64::from(case.trips));
+    println!(
+        "{} {}",
+        took.as_nanos() as f64 / trips,
+        (switches() - before) / trips
+    );
+}
+
+/// The trips that the other times.
+pub fn answer(case: &Case, trip: impl FnMut()) {
+    let trips = case.trips + case.trips / 10;
+    let before = switches();
+    std::iter::repeat_with(trip)
+        .take(trips as usize)
+        .for_each(drop);
+    println!("0 {}", (switches() - before) / f64::from(trips));
+}
+
+fn pin(case: &Case, rank: u32) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(if case.placement == "one" {
+        0
+    } else {
+        rank as usize % 2
+    });
+    rustix::thread::sched_setaffinity(None, &set).expect("this machine has two processors");
+}
+
+impl Case {
+    fn with_rank(&self, rank: u32) -> Self {
+        Self {
+            contestant: self.contestant.clone(),
+            placement: self.placement.clone(),
+            meeting: self.meeting.clone(),
+            rank,
+            trips: self.trips,
+        }
+    }
+}
+
+/// Two threads of one process.
+fn local(case: &Case, way: &str) {
+    std::thread::scope(|scope| {
+        for (seat, local, inbox) in Local::session(2) {
+            let case = case.with_rank(seat.rank);
+            scope.spawn(move || {
+                pin(&case, case.rank);
+                let own = Session::over(local, inbox, &seat, SILENCE).expect("a session");
+                session(&case, way, &own);
+            });
+        }
+    });
+}
+
+/// Round trips through a session, in one of three ways.
+fn session(case: &Case, way: &str, session: &Session) {
+    let (port, other) = (session.port("ball"), case.rank ^ 1);
+    let everyone = session.everyone().expect("all take part");
+    let is_first = case.rank.is_multiple_of(2);
+    let (sender, is_over) = mpsc::channel();
+    if !is_first && way == "upcall" {
+        let back = port.clone();
+        port.on_message(move |arrived| match arrived.tag {
+            LAST => drop(sender.send(())),
+            _ => back.send(arrived.from, 0, arrived.payload).expect("sent"),
+        });
+    } else if !is_first && way == "rpc" {
+        session.serve("ball", move |call| match call.payload.len() {
+            0 => drop(sender.send(())),
+            _ => call.reply.send(call.payload),
+        });
+    }
+    everyone.barrier().expect("all are here");
+    match (is_first, way) {
+        (true, "rpc") => {
+            time(case, || {
+                let reply = session.call(other, "ball", PAYLOAD.as_slice(), None);
+                assert_eq!(reply.expect("a reply").len(), PAYLOAD.len());
+            });
+            let _ = session.call(other, "ball", Message::new(), None);
+        }
+        (true, _) => {
+            time(case, || {
+                port.send(other, 0, PAYLOAD.as_slice()).expect("sent");
+                port.receive(Some(other), None).expect("received");
+            });
+            port.send(other, LAST, Message::new()).expect("sent");
+        }
+        (false, "receive") => answer(case, || {
+            let ball = port.receive(Some(other), None).expect("received");
+            port.send(other, 0, ball.payload).expect("sent");
+        }),
+        (false, _) => {
+            let before = switches();
+            is_over.recv().expect("the last message");
+            let trips = f64::from(case.trips + case.trips / 10);
+            println!("0 {}", (switches() - before) / trips);
+        }
+    }
+    everyone.barrier().expect("all are here");
+}
+
+/// Round trips of frames below the protocols.
+fn bare<P: Platform>(case: &Case) {
+    let seat = Seat::from_environment().expect("a seat");
+    let (platform, mut inbox) = P::join(&seat).expect("joined");
+    let mut events = Vec::new();
+    let give = || {
+        let _ = platform.send(case.rank ^ 1, Message::from(PAYLOAD.as_slice()));
+    };
+    // The other one leaves when it has done its part.
+    let mut take = || {
+        let mut is_taken = false;
+        while !is_taken {
+            inbox.receive(Some(Instant::now() + Duration::from_secs(20)), &mut events);
+            let ends = |event: &Event| matches!(event, Event::Frame { .. } | Event::Lost { .. });
+            is_taken = events.drain(..).filter(ends).count() > 0;
+        }
+    };
+    if case.rank.is_multiple_of(2) {
+        // A first frame may come before the other listens, and would be lost over datagrams.
+        std::thread::sleep(Duration::from_millis(50));
+        time(case, || {
+            give();
+            take();
+        });
+    } else {
+        answer(case, || {
+            take();
+            give();
+        });
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

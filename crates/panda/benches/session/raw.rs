@@ -1,0 +1,103 @@
+//! Sockets that block, with nothing around them.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::process::{answer, time};
+use crate::table::Case;
+
+const BYTES: usize = 8;
+
+/// Both ways over a stream.
+fn stream(case: &Case, mut stream: impl Read + Write) {
+    let (payload, mut space) = ([7; BYTES], [0; BYTES]);
+    let give = |stream: &mut dyn Write| stream.write_all(&payload).expect("sent");
+    if case.rank.is_multiple_of(2) {
+        time(case, || {
+            give(&mut stream);
+            stream.read_exact(&mut space).expect("received");
+        });
+    } else {
+        answer(case, || {
+            stream.read_exact(&mut space).expect("received");
+            give(&mut stream);
+        });
+    }
+}
+
+/// A file of the pair that tells where its first one listens.
+fn place(case: &Case) -> PathBuf {
+    PathBuf::from(&case.meeting).join(format!("pair-{}", case.rank / 2))
+}
+
+/// What the pair's first one wrote, once it is there.
+fn told(case: &Case) -> String {
+    loop {
+        match std::fs::read_to_string(place(case)) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+fn tell(case: &Case, text: impl std::fmt::Display) {
+    std::fs::write(place(case), format!("{text}\n")).expect("written");
+}
+
+pub fn tcp(case: &Case) {
+    let connected = if case.rank.is_multiple_of(2) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        tell(case, listener.local_addr().expect("bound"));
+        listener.accept().expect("accepted").0
+    } else {
+        TcpStream::connect(told(case)).expect("connected")
+    };
+    connected.set_nodelay(true).expect("set");
+    stream(case, connected);
+}
+
+pub fn unix(case: &Case) {
+    let path = place(case).with_extension("socket");
+    if case.rank.is_multiple_of(2) {
+        let listener = UnixListener::bind(&path).expect("bound");
+        tell(case, path.display());
+        stream(case, listener.accept().expect("accepted").0);
+    } else {
+        stream(case, UnixStream::connect(told(case)).expect("connected"));
+    }
+}
+
+/// A socket that is connected is a stream, as far as this goes.
+struct Datagrams(UdpSocket);
+
+impl Read for Datagrams {
+    fn read(&mut self, space: &mut [u8]) -> std::io::Result<usize> {
+        self.0.recv(space)
+    }
+}
+
+impl Write for Datagrams {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.send(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+pub fn udp(case: &Case) {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    if case.rank.is_multiple_of(2) {
+        tell(case, socket.local_addr().expect("bound"));
+        let (_, other) = socket.recv_from(&mut [0; 1]).expect("a first word");
+        socket.connect(other).expect("connected");
+    } else {
+        socket.connect(told(case)).expect("connected");
+        socket.send(&[0]).expect("sent");
+    }
+    stream(case, Datagrams(socket));
+}

@@ -1,0 +1,179 @@
+//! Contestants side by side.
+
+use std::env;
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+
+use antiphon_panda::platform::{Meeting, Rank, Seat, Secret, shm, udp};
+
+/// Round trips of a round, after a tenth of them that are not timed.
+const TRIPS: u32 = 10_000;
+/// Rounds of each contestant, unless told otherwise.
+const ROUNDS: usize = 5;
+
+/// What a process is told.
+pub struct Case {
+    /// A platform, and how it is used: `tcp rpc`, or `raw tcp`.
+    pub contestant: String,
+    /// The processor that all processes are on, or each second one.
+    pub placement: String,
+    pub rank: Rank,
+    pub trips: u32,
+    /// Where processes that are in no session meet.
+    pub meeting: String,
+}
+
+impl Case {
+    /// What this process was told, if it is one of a round.
+    pub fn of_this_process() -> Option<Self> {
+        let text = |name: &str| env::var(format!("BENCH_{name}")).ok();
+        Some(Self {
+            contestant: text("CONTESTANT")?,
+            placement: text("PLACEMENT")?,
+            rank: text("RANK")?.parse().ok()?,
+            trips: TRIPS,
+            meeting: text("MEETING").unwrap_or_default(),
+        })
+    }
+
+    fn command(&self) -> Command {
+        let program = env::current_exe().expect("this program has a path");
+        let mut command = Command::new(program);
+        command
+            .env("BENCH_CONTESTANT", &self.contestant)
+            .env("BENCH_PLACEMENT", &self.placement)
+            .env("BENCH_RANK", self.rank.to_string())
+            .env("BENCH_MEETING", &self.meeting)
+            .stdout(Stdio::piped());
+        command
+    }
+}
+
+/// Contestants side by side.
+pub struct Table {
+    title: &'static str,
+    placement: &'static str,
+    processes: u32,
+}
+
+/// What a round found: nanoseconds and context switches a round trip.
+struct Found {
+    took_ns: f64,
+    switches: f64,
+}
+
+impl Table {
+    pub fn new(title: &'static str, placement: &'static str, processes: u32) -> Self {
+        Self {
+            title,
+            placement,
+            processes,
+        }
+    }
+
+    /// Lets contestants take turns, and prints medians.
+    pub fn print(&self, contestants: &[&str]) {
+        let only = env::var("ONLY").ok();
+        let is_wanted = |name: &str| {
+            only.as_ref()
+                .is_none_or(|only| only.split(',').any(|o| o == name))
+        };
+        let contestants: Vec<&str> = contestants
+            .iter()
+            .copied()
+            .filter(|c| is_wanted(c))
+            .collect();
+        if contestants.is_empty() {
+            return;
+        }
+        let rounds = env::var("ROUNDS").ok().and_then(|text| text.parse().ok());
+        let rounds: usize = rounds.unwrap_or(ROUNDS);
+        let mut found: Vec<Vec<Found>> = contestants.iter().map(|_| Vec::new()).collect();
+        for _ in 0..rounds {
+            for (contestant, found) in contestants.iter().zip(&mut found) {
+                found.push(self.round(contestant));
+            }
+        }
+        let place = match (self.processes, self.placement) {
+            (4, _) => "four processes on two processors",
+            (_, "one") => "both on one processor",
+            _ => "each on its own processor",
+        };
+        println!(
+            "\n{}, {place}: round trip, median of {rounds} rounds",
+            self.title
+        );
+        let mut first = None;
+        for (contestant, mut found) in contestants.iter().zip(found) {
+            found.sort_by(|a, b| a.took_ns.total_cmp(&b.took_ns));
+            let Found { took_ns, switches } = found[found.len() / 2];
+            let ratio = took_ns / *first.get_or_insert(took_ns);
+            println!(
+                "  {contestant:12} {:9.2} µs  {ratio:6.2}  {switches:6.2} switches",
+                took_ns / 1000.0
+            );
+        }
+    }
+
+    fn round(&self, contestant: &str) -> Found {
+        let secret = Secret::fresh().expect("random numbers");
+        let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        let shm = shm::Meeting::new(self.processes, secret).expect("shared memory");
+        let udp = udp::Meeting::new(self.processes, secret).expect("a port");
+        let tcp = Meeting::hold(any, self.processes, secret).expect("a port");
+        let platform = contestant.split(' ').next();
+        let seat = |rank| -> Seat {
+            match platform {
+                Some("udp") => udp.seat(rank),
+                Some("tcp") => tcp.seat("tcp", rank),
+                _ => shm.seat(rank),
+            }
+        };
+        let folder = env::temp_dir().join(format!("antiphon-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let processes = if platform == Some("local") {
+            1
+        } else {
+            self.processes
+        };
+        let children: Vec<Child> = (0..processes)
+            .map(|rank| {
+                let case = Case {
+                    contestant: contestant.to_owned(),
+                    placement: self.placement.to_owned(),
+                    rank,
+                    trips: TRIPS,
+                    meeting: folder.display().to_string(),
+                };
+                let mut command = case.command();
+                let command = command.envs(seat(rank).to_environment());
+                command.spawn().expect("started")
+            })
+            .collect();
+        let outputs = children
+            .into_iter()
+            .map(|child| child.wait_with_output().expect("ended"));
+        let mut found = Found {
+            took_ns: 0.0,
+            switches: 0.0,
+        };
+        for output in outputs {
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                let mut numbers = line
+                    .split_whitespace()
+                    .map(|word| word.parse().unwrap_or(f64::NAN));
+                found.took_ns = found.took_ns.max(numbers.next().unwrap_or(f64::NAN));
+                let switches = numbers.next().unwrap_or(f64::NAN);
+                // The threads of one process count together.
+                found.switches = match processes {
+                    1 => found.switches.max(switches),
+                    _ => found.switches + switches,
+                };
+            }
+        }
+        let _ = std::fs::remove_dir_all(&folder);
+        // Switches are counted by each process for the trips of its pair.
+        found.switches /= f64::from(self.processes / 2);
+        found
+    }
+}
