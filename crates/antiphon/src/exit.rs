@@ -7,6 +7,7 @@ use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
 use antiphon_lab::suite::SuiteError;
 use antiphon_launch::LaunchError;
+use antiphon_load::Error as LoadError;
 use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
@@ -80,6 +81,14 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(error) = cause.downcast_ref::<LaunchError>() {
         return Some(match error {
             LaunchError::Nobody | LaunchError::Hosts { .. } | LaunchError::Faults { .. } => {
+                Exit::Misuse
+            }
+            _ => Exit::Missing,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<LoadError>() {
+        return Some(match error {
+            LoadError::Url { .. } | LoadError::NotLoopback { .. } | LoadError::Setting { .. } => {
                 Exit::Misuse
             }
             _ => Exit::Missing,
