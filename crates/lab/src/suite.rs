@@ -14,6 +14,7 @@ pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
 pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
 use crate::document::{Faults, did_you_mean};
+use crate::record::Generator;
 use std::path::Path;
 
 /// A suite as its file says it, checked.
@@ -140,6 +141,31 @@ pub enum RowKind {
     DelayCurve(DelaySweep),
     /// Whole runs of a program.
     Program(ProgramRow),
+    /// Load on a server.
+    Load(LoadRow),
+}
+
+/// Load that is put on a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadRow {
+    /// What is asked for, from the slash on.
+    pub path: String,
+    /// The body that every answer must have.
+    pub body: String,
+    /// Template of how many connections are used at a time.
+    pub connections: String,
+    /// Whether a connection is used for many requests.
+    pub keep_alive: bool,
+    /// How many requests are due each second; closed loop if not given.
+    pub per_second: Option<f64>,
+    /// For how long the server is stopped in the middle, ms: a test of the generator.
+    pub freeze_ms: Option<u64>,
+    /// Who sends.
+    pub by: Generator,
+    /// How long requests are sent in a round of a full run, s.
+    pub seconds: f64,
+    /// The same in a quick run, s.
+    pub quick_seconds: f64,
 }
 
 /// A program that is run whole, with its arguments. Both are templates over the row's placeholders.
@@ -185,6 +211,7 @@ impl RowKind {
             RowKind::Interference { .. } => "interference",
             RowKind::DelayCurve(_) => "delay_curve",
             RowKind::Program(_) => "program",
+            RowKind::Load(_) => "load",
         }
     }
 }

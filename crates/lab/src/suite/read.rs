@@ -1,5 +1,6 @@
 //! From the text of a suite file to a checked suite.
 
+mod load;
 mod models;
 mod profile;
 mod row;

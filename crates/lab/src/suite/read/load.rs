@@ -1,0 +1,102 @@
+//! Rows of load on servers.
+
+use super::row::templates;
+use crate::document::{Section, did_you_mean};
+use crate::record::Generator;
+use crate::suite::{LoadRow, Matrix, fill};
+
+/// As many connections as the generator takes.
+const CONNECTIONS_MOST: usize = 10_000;
+
+/// A longer round is no round.
+const SECONDS_MOST: f64 = 600.0;
+
+pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
+    let seconds = |key| {
+        let item = section.get(key)?;
+        let number = item.positive()?;
+        if number > SECONDS_MOST {
+            item.fault(
+                "a round of load takes at most ten minutes",
+                format!("write {SECONDS_MOST} or less"),
+            );
+        }
+        Some(number)
+    };
+    if section.get("seconds").is_none() {
+        section.fault(
+            "a row of load needs `seconds`",
+            "say how long a round sends requests",
+        );
+    }
+    let length = seconds("seconds").unwrap_or(1.0);
+    let boolean = |key| section.get(key).and_then(|item| item.boolean());
+    let row = LoadRow {
+        path: section.required_string("path"),
+        body: section.required_string("body"),
+        connections: connections(section, each),
+        keep_alive: boolean("keep_alive").unwrap_or(true),
+        per_second: section.positive("per_second"),
+        freeze_ms: section.count("freeze_ms"),
+        by: by(section),
+        seconds: length,
+        quick_seconds: seconds("quick_seconds").unwrap_or(length),
+    };
+    if !row.path.is_empty() && !row.path.starts_with('/') {
+        section.fault("`path` does not begin with a slash", "write it as `/api`");
+    }
+    if row.freeze_ms.is_some() && row.per_second.is_none() {
+        section.fault(
+            "a freeze shows on an open schedule alone",
+            "give `per_second` too",
+        );
+    }
+    if row.by != Generator::Antiphon && row.per_second.is_some() {
+        section.fault(
+            format!("{} has no open schedule here", row.by.word()),
+            "remove `per_second` or `by`",
+        );
+    }
+    row
+}
+
+/// The template of the number of connections, each of which must be one.
+fn connections(section: &Section<'_>, each: &Matrix) -> String {
+    let Some(item) = section.require("connections") else {
+        return "1".to_owned();
+    };
+    let template = item.string().unwrap_or_default();
+    if !templates(&item, each, &[], false) {
+        return template;
+    }
+    for instance in each.instances(&template, &template) {
+        let number = fill(&template, &instance.values);
+        let permitted = |count: &usize| (1..=CONNECTIONS_MOST).contains(count);
+        if number.parse::<usize>().ok().filter(permitted).is_none() {
+            item.fault(
+                format!("`{number}` is no number of connections"),
+                format!("write 1 to {CONNECTIONS_MOST}, as a string"),
+            );
+            break;
+        }
+    }
+    template
+}
+
+fn by(section: &Section<'_>) -> Generator {
+    let Some(item) = section.get("by") else {
+        return Generator::Antiphon;
+    };
+    let word = item.string().unwrap_or_default();
+    let found = Generator::ALL
+        .into_iter()
+        .find(|known| known.word() == word);
+    found.unwrap_or_else(|| {
+        let known = Generator::ALL.iter().map(|known| known.word());
+        item.fault(
+            format!("`{word}` is no generator"),
+            did_you_mean(&word, known),
+        );
+        Generator::Antiphon
+    })
+}
