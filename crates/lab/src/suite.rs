@@ -1,5 +1,6 @@
 //! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
 
+mod load;
 mod matrix;
 mod models;
 mod profile;
@@ -7,6 +8,7 @@ mod published;
 mod read;
 mod savings;
 
+pub use load::{ServerClaim, ServerQuantity, Servers};
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};
 pub use profile::{Part, Profile};
@@ -42,6 +44,8 @@ pub struct Suite {
     pub models: Vec<Models>,
     /// Where programs spend what they spend.
     pub profiles: Vec<Profile>,
+    /// What is claimed of servers under load.
+    pub servers: Vec<Servers>,
 }
 
 /// How long and how exactly a row is measured.

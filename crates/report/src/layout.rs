@@ -3,7 +3,9 @@
 //! A run carries the suite's file as it was, so an old run is shown the way it was meant even after the suite has changed.
 
 use antiphon_lab::Faults;
-use antiphon_lab::suite::{self, Instance, Models, Profile, Published, RowKind, Savings, Suite};
+use antiphon_lab::suite::{
+    self, Instance, Models, Profile, Published, RowKind, Savings, Servers, Suite,
+};
 
 /// How the results of one suite are arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +24,8 @@ pub struct Layout {
     pub models: Vec<Models>,
     /// Profiles of programs in order.
     pub profiles: Vec<Profile>,
+    /// What is claimed of servers, in order.
+    pub servers: Vec<Servers>,
 }
 
 /// A group of rows.
@@ -92,6 +96,7 @@ impl Layout {
             savings: suite.savings.clone(),
             models: suite.models.clone(),
             profiles: suite.profiles.clone(),
+            servers: suite.servers.clone(),
         }
     }
 }

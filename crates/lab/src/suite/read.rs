@@ -29,6 +29,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         savings: savings::savings(&top, &tests, &subjects),
         models: models::models(&top, &tests, &subjects),
         profiles: profile::profiles(&top, &tests, &subjects),
+        servers: load::servers(&top, &tests, &subjects),
         subjects,
     };
     top.finish();

@@ -1,9 +1,11 @@
-//! Rows of load on servers.
+//! Rows of load on servers, and what is claimed of servers.
 
+use super::models::{known, run};
 use super::row::templates;
-use crate::document::{Section, did_you_mean};
+use super::{Tests, identified};
+use crate::document::{Item, Section, did_you_mean};
 use crate::record::Generator;
-use crate::suite::{LoadRow, Matrix, fill};
+use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
 
 /// As many connections as the generator takes.
 const CONNECTIONS_MOST: usize = 10_000;
@@ -99,4 +101,89 @@ fn by(section: &Section<'_>) -> Generator {
         );
         Generator::Antiphon
     })
+}
+
+/// What is claimed of servers.
+pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Servers> {
+    identified(top.get("servers"), "set of claims", |section, id| {
+        let claims = section.require("claim");
+        let claims = claims.iter().flat_map(Item::sections);
+        let servers = Servers {
+            id,
+            title: section.required_string("title"),
+            text: section.string("text").unwrap_or_default(),
+            source: section.required_string("source"),
+            claims: claims
+                .map(|claim| self::claim(claim, tests, subjects))
+                .collect(),
+        };
+        section.finish();
+        servers
+    })
+}
+
+fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClaim {
+    let limits = (section.positive("at_least"), section.positive("at_most"));
+    if limits == (None, None) {
+        section.fault(
+            "a claim needs a limit",
+            "give it `at_least`, `at_most` or both, as shares of what it is compared with",
+        );
+    }
+    let subject = |key| {
+        let Some(item) = section.require(key) else {
+            return String::new();
+        };
+        let name = item.string().unwrap_or_default();
+        known(&item, &name, "subject of this suite", subjects.iter());
+        name
+    };
+    let claim = ServerClaim {
+        text: section.required_string("text"),
+        quantity: quantity(&section),
+        of: subject("of"),
+        against: subject("against"),
+        tests: loads(&section, tests),
+        run: run(&section),
+        published: section.positive("published"),
+        at_least: limits.0.unwrap_or(f64::NEG_INFINITY),
+        at_most: limits.1.unwrap_or(f64::INFINITY),
+    };
+    section.finish();
+    claim
+}
+
+fn quantity(section: &Section<'_>) -> ServerQuantity {
+    let found = section.require("quantity").and_then(|item| {
+        let word = item.string()?;
+        let found = ServerQuantity::ALL
+            .into_iter()
+            .find(|known| known.word() == word);
+        if found.is_none() {
+            let words = ServerQuantity::ALL.iter().map(|known| known.word());
+            item.fault(
+                format!("`{word}` is nothing that is claimed of servers"),
+                did_you_mean(&word, words),
+            );
+        }
+        found
+    });
+    found.unwrap_or(ServerQuantity::Cpu)
+}
+
+/// The loads that a claim is about, which rows of the suite must have.
+fn loads(section: &Section<'_>, tests: &Tests) -> Vec<String> {
+    let Some(item) = section.require("tests") else {
+        return Vec::new();
+    };
+    for element in item.list().unwrap_or_default() {
+        let test = element.as_string().unwrap_or_default();
+        if tests.get(test) != Some(&"load") {
+            element.fault(
+                format!("no row of this suite has the test `{test}` as a load"),
+                "add the row, or take this one out of the claim",
+            );
+        }
+    }
+    item.strings().unwrap_or_default()
 }

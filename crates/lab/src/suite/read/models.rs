@@ -192,7 +192,7 @@ fn against(section: &Section<'_>, models: &Models) -> Option<String> {
 }
 
 /// A fault unless the name is one of these.
-fn known<'n>(
+pub(super) fn known<'n>(
     item: &Item<'_>,
     name: &str,
     what: &str,
