@@ -57,6 +57,8 @@ pub enum Verb {
     Sr(crate::sr::Sr),
     /// Start a program as several processes that communicate over a platform
     Launch(crate::launch::Launch),
+    /// Load an HTTP server of this machine, and tell rates, latencies and fairness
+    Load(crate::load::Load),
     /// Write the man pages or the shell completions
     #[command(hide = true)]
     Generate(Generate),
@@ -276,7 +278,7 @@ pub enum Generated {
 // --- Values ----------------------------------------------------------------------------------------------------------------
 
 /// A number of seconds that a clock can count: above 0, and not above ten years.
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match number(text)? {
         seconds if seconds > 0.0 && seconds <= 3.2e8 => Ok(seconds),
         _ => Err("give a number of seconds above 0".to_owned()),

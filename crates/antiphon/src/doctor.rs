@@ -37,6 +37,11 @@ pub fn run(cli: &Cli, options: &Doctor) -> Result<Exit> {
 fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
     let chosen = subjects::in_folder(folder, options.variant.as_deref())?;
     let id = format!("{}/{}", chosen.subject.name, chosen.variant.name);
+    if chosen.subject.serves {
+        anyhow::bail!(
+            "{id} is a server, which speaks no protocol of ours; `antiphon measure SUITE --subjects {id}` puts it under load"
+        );
+    }
     if !chosen.subject.programs.is_empty() {
         anyhow::bail!(
             "{id} is a subject of whole programs, which speak no protocol; `antiphon measure SUITE --subjects {id}` runs them"

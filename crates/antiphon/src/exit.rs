@@ -8,6 +8,7 @@ use antiphon_lab::store::StoreError;
 use antiphon_lab::subject::SubjectError;
 use antiphon_lab::suite::SuiteError;
 use antiphon_launch::LaunchError;
+use antiphon_load::Error as LoadError;
 use antiphon_sr::build::BuildError as SrBuildError;
 use std::process::{ExitCode, Termination};
 
@@ -93,6 +94,14 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
         return Some(match error {
             ProfileError::NoProgram { .. } => Exit::Misuse,
             ProfileError::Interrupted => Exit::Interrupted,
+            _ => Exit::Missing,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<LoadError>() {
+        return Some(match error {
+            LoadError::Url { .. } | LoadError::NotLoopback { .. } | LoadError::Setting { .. } => {
+                Exit::Misuse
+            }
             _ => Exit::Missing,
         });
     }

@@ -8,6 +8,7 @@ mod generate;
 mod home;
 mod interruption;
 mod launch;
+mod load;
 mod measure;
 mod output;
 mod profile;
@@ -33,6 +34,7 @@ fn main() -> Exit {
         Verb::Runs(options) => runs::run(&cli, options),
         Verb::Profile(options) => profile::run(&cli, options),
         Verb::Launch(options) => launch::run(options),
+        Verb::Load(options) => load::run(options),
         Verb::Translate(options) => translate::run(options),
         Verb::Sr(options) => sr::run(options),
         Verb::Generate(options) => generate::run(options),

@@ -25,6 +25,8 @@ pub struct Built {
     pub run: Vec<String>,
     /// The whole programs that it has; `{program}` in `run` stands for one of them.
     pub programs: Vec<String>,
+    /// Whether it is a server; `{port}` in `run` stands for its port.
+    pub serves: bool,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
     /// Environment variables under which its programs count.
@@ -168,6 +170,7 @@ impl Cache {
         let built = |cached| Built {
             run: subject.fill(&subject.run, &place, &[]),
             programs: subject.programs.clone(),
+            serves: subject.serves,
             environment: variant.environment.clone(),
             counting: variant.counting.clone(),
             folder: place.clone(),

@@ -21,7 +21,10 @@ pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
-pub use record::{Absence, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+pub use record::{
+    Absence, Freeze, Generator, Identity, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
+    ResultRecord, RunRecord, SubjectRecord, WarmSlice, WarmUp,
+};
 pub use session::{
     ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, Reported, SeriesAnswer, Session,
     SessionError,

@@ -1,5 +1,9 @@
 //! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
 
+mod load;
+
+pub use load::{Freeze, Generator, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
+
 use antiphon_measure::{
     ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,
     WholeRun,
@@ -135,6 +139,8 @@ pub enum Outcome {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         counted: BTreeMap<String, u64>,
     },
+    /// Load on a server.
+    Load(Box<LoadOutcome>),
     /// No figure, and why: it crashed, hung, or what it needs is missing.
     Absent {
         /// What happened, by name.

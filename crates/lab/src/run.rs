@@ -11,6 +11,7 @@ mod delays;
 mod engine;
 mod event;
 mod frames;
+mod load;
 mod opinion;
 mod plan;
 mod prepare;

@@ -42,6 +42,8 @@ pub struct Listing {
     pub clocks: Vec<ClockInfo>,
     /// The whole programs that it has, if it is a subject of such.
     pub programs: Vec<String>,
+    /// Whether it is a server, which is put under load.
+    pub serves: bool,
 }
 
 /// An answer, and what the threads that took part in it said of themselves.

@@ -32,6 +32,8 @@ pub struct Subject {
     /// The programs that it has, if it is one of whole programs; `{program}` in `run` stands for one of them. Empty for a subject that
     /// speaks the protocol.
     pub programs: Vec<String>,
+    /// Whether it is a server that answers HTTP; `{port}` in `run` stands for the port of loopback that it is given.
+    pub serves: bool,
     /// Its variants, the default one first; never empty.
     pub variants: Vec<Variant>,
     /// Further flags under a policy; a policy that is named here has builds of its own.

@@ -1,6 +1,7 @@
 //! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
 
 mod curve;
+mod load;
 mod matrix;
 mod models;
 mod profile;
@@ -9,6 +10,7 @@ mod read;
 mod savings;
 
 pub use curve::{Curve, CurveColumn, CurveUnit};
+pub use load::{ServerClaim, ServerQuantity, Servers};
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};
 pub use profile::{Part, Profile};
@@ -16,6 +18,7 @@ pub use published::{Column, Figures, Published, PublishedRow, PublishedValue};
 pub use savings::{Claim, Program, PublishedVariant, Quantity, Savings};
 
 use crate::document::{Faults, did_you_mean};
+use crate::record::Generator;
 use std::path::Path;
 
 /// A suite as its file says it, checked.
@@ -45,6 +48,8 @@ pub struct Suite {
     pub profiles: Vec<Profile>,
     /// Costs against a number, and beside those of others.
     pub curves: Vec<Curve>,
+    /// What is claimed of servers under load.
+    pub servers: Vec<Servers>,
 }
 
 /// How long and how exactly a row is measured.
@@ -153,6 +158,31 @@ pub enum RowKind {
     DelayCurve(DelaySweep),
     /// Whole runs of a program.
     Program(ProgramRow),
+    /// Load on a server.
+    Load(LoadRow),
+}
+
+/// Load that is put on a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadRow {
+    /// What is asked for, from the slash on.
+    pub path: String,
+    /// The body that every answer must have.
+    pub body: String,
+    /// Template of how many connections are used at a time.
+    pub connections: String,
+    /// Whether a connection is used for many requests.
+    pub keep_alive: bool,
+    /// How many requests are due each second; closed loop if not given.
+    pub per_second: Option<f64>,
+    /// For how long the server is stopped in the middle, ms: a test of the generator.
+    pub freeze_ms: Option<u64>,
+    /// Who sends.
+    pub by: Generator,
+    /// How long requests are sent in a round of a full run, s.
+    pub seconds: f64,
+    /// The same in a quick run, s.
+    pub quick_seconds: f64,
 }
 
 /// A program that is run whole, with its arguments. Both are templates over the row's placeholders.
@@ -198,6 +228,7 @@ impl RowKind {
             RowKind::Interference { .. } => "interference",
             RowKind::DelayCurve(_) => "delay_curve",
             RowKind::Program(_) => "program",
+            RowKind::Load(_) => "load",
         }
     }
 }

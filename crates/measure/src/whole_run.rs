@@ -55,7 +55,13 @@ pub fn run_counter(runs: &[WholeRun], name: &str) -> Option<f64> {
 }
 
 fn interval(values: Vec<f64>) -> Option<Interval> {
-    (!values.is_empty()).then(|| Ranked::new(&values).sign(LEVEL))
+    median_interval(&values)
+}
+
+/// The median of figures, one a round, with its exact interval: that of the sign test, and the whole range where they are too few for it.
+/// `None` where there are none.
+pub fn median_interval(values: &[f64]) -> Option<Interval> {
+    (!values.is_empty()).then(|| Ranked::new(values).sign(LEVEL))
 }
 
 #[cfg(test)]

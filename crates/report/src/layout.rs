@@ -4,7 +4,7 @@
 
 use antiphon_lab::Faults;
 use antiphon_lab::suite::{
-    self, Argument, Curve, Instance, Models, Profile, Published, RowKind, Savings, Suite,
+    self, Argument, Curve, Instance, Models, Profile, Published, RowKind, Savings, Servers, Suite,
 };
 
 /// How the results of one suite are arranged.
@@ -26,6 +26,8 @@ pub struct Layout {
     pub profiles: Vec<Profile>,
     /// Costs against a number, in order.
     pub curves: Vec<Curve>,
+    /// What is claimed of servers, in order.
+    pub servers: Vec<Servers>,
 }
 
 /// A group of rows.
@@ -99,6 +101,7 @@ impl Layout {
             models: suite.models.clone(),
             profiles: suite.profiles.clone(),
             curves: suite.curves.clone(),
+            servers: suite.servers.clone(),
         }
     }
 }

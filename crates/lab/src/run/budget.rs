@@ -61,7 +61,7 @@ impl Budget {
 pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
     OVERHEAD
         + match task {
-            Task::Frame | Task::Program { .. } => seconds_per_row,
+            Task::Frame | Task::Program { .. } | Task::Load(_) => seconds_per_row,
             Task::Latency { count, interval_ns } => {
                 *count as f64 * (*interval_ns as f64).max(1e4) / 1e9
             }

@@ -22,6 +22,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) lab: &'e mut Laboratory<'l>,
     pub(super) run: i64,
     pub(super) seed: u64,
+    /// Whether the quick sizes are used.
+    pub(super) quick: bool,
     pub(super) sizes: Sizes,
     pub(super) items: Vec<Item>,
     /// By subject and name.
@@ -121,6 +123,7 @@ impl<'e, 'l> Engine<'e, 'l> {
         let mut engine = Engine {
             run,
             seed: options.seed,
+            quick: options.quick,
             sizes,
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),
@@ -216,6 +219,9 @@ impl<'e, 'l> Engine<'e, 'l> {
         if let Task::Program { .. } = &self.items[position].task {
             return super::programs::take_turns(self, position);
         }
+        if let Task::Load(_) = &self.items[position].task {
+            return super::load::take_turns(self, position);
+        }
         // An item that failed in an earlier start of this run would fail again.
         let item = self.items[position].clone();
         let failed_before = start > 0
@@ -289,7 +295,9 @@ impl<'e, 'l> Engine<'e, 'l> {
                 memory_limit_mib,
             )),
             Task::Absent(absence) => Ok(Measured::Other(absence.into())),
-            Task::Program { .. } => unreachable!("whole programs take turns, all at once"),
+            Task::Program { .. } | Task::Load(_) => {
+                unreachable!("whole programs and servers take turns, all at once")
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! The plan: which items a run has, in the order in which they are measured.
 
 use super::selection::{Selection, groups};
-use super::tasks::{program_task, test_task};
+use super::tasks::{load_task, program_task, test_task};
 use super::{Options, RunError};
-use crate::record::{Absence, Identity};
+use crate::record::{Absence, Identity, LoadTask};
 use crate::session::Listing;
 use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,8 @@ pub enum Task {
         /// How many rounds are made; as many as the time allows if not given.
         rounds: Option<u64>,
     },
+    /// Load on a server.
+    Load(LoadTask),
     /// Nothing can be done, and this is why.
     Absent(Absence),
 }
@@ -309,6 +311,7 @@ impl Planner<'_> {
                 seconds: if quick { *quick_seconds } else { *seconds },
             },
             RowKind::Program(row) => program_task(row, instance, listing, quick)?,
+            RowKind::Load(row) => load_task(row, instance, listing, quick)?,
             kind => {
                 let test = listing
                     .tests

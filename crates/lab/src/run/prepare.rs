@@ -278,10 +278,11 @@ fn policies(selection: &Selection<'_>, permitted: &Permitted) -> Vec<&'static st
 }
 
 fn list(built: &Built, options: &Options) -> Result<Listing, crate::session::SessionError> {
-    if !built.programs.is_empty() {
-        // Whole programs are not asked: their subject's file names them.
+    if built.serves || !built.programs.is_empty() {
+        // Servers and whole programs are not asked: their subject's file says what they are.
         return Ok(Listing {
             programs: built.programs.clone(),
+            serves: built.serves,
             ..Listing::default()
         });
     }

@@ -100,6 +100,7 @@ impl<'s> Selection<'s> {
                         named(&instance.test)
                             && match &row.kind {
                                 RowKind::Program(row) => has(&fill(&row.program, &instance.values)),
+                                RowKind::Load(_) => listing.serves,
                                 _ => lists(&instance.test),
                             }
                     }),

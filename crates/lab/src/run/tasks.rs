@@ -2,9 +2,9 @@
 
 use super::plan::Task;
 use crate::protocol::{TestInfo, TestKind};
-use crate::record::Absence;
+use crate::record::{Absence, LoadTask};
 use crate::session::Listing;
-use crate::suite::{Instance, ProgramRow, Row, RowKind, fill};
+use crate::suite::{Instance, LoadRow, ProgramRow, Row, RowKind, fill};
 
 /// A program that takes longer in a quick run hangs, s.
 const QUICK_LIMIT_S: u64 = 30;
@@ -37,6 +37,33 @@ pub(super) fn program_task(
             },
             rounds: row.rounds,
         })
+}
+
+/// The load on a server; `None` if the subject is none.
+pub(super) fn load_task(
+    row: &LoadRow,
+    instance: &Instance,
+    listing: &Listing,
+    quick: bool,
+) -> Option<Task> {
+    if !listing.serves {
+        return None;
+    }
+    let connections = fill(&row.connections, &instance.values);
+    Some(Task::Load(LoadTask {
+        path: row.path.clone(),
+        body: row.body.clone(),
+        // The suite was checked for it to be a number.
+        connections: connections.parse().unwrap_or(1),
+        keep_alive: row.keep_alive,
+        per_second: row.per_second,
+        freeze_ms: row.freeze_ms,
+        by: row.by,
+        seconds: match quick {
+            true => row.quick_seconds,
+            false => row.seconds,
+        },
+    }))
 }
 
 /// What is done for a test that the subject lists.

@@ -23,6 +23,7 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
         build_seconds: top.count("build_seconds").unwrap_or(600),
         run: command(top.require("run"), run_placeholders(&top)),
         programs: programs(&top),
+        serves: serves(&top),
         variants: variants(&top),
         policies: policies(&top),
         folder,
@@ -201,10 +202,33 @@ fn programs(top: &Section<'_>) -> Vec<String> {
     programs
 }
 
+/// What it serves, if it is a server.
+fn serves(top: &Section<'_>) -> bool {
+    const SERVED: [&str; 1] = ["http"];
+    let Some(item) = top.get("serves") else {
+        return false;
+    };
+    let word = item.string().unwrap_or_default();
+    if !SERVED.contains(&word.as_str()) {
+        item.fault(
+            format!("`{word}` is nothing that a subject serves"),
+            did_you_mean(&word, SERVED.into_iter()),
+        );
+    }
+    if top.get("programs").is_some() {
+        item.fault(
+            "a subject has whole programs or serves, not both",
+            "remove `serves` or `programs`",
+        );
+    }
+    true
+}
+
 fn run_placeholders(top: &Section<'_>) -> &'static [&'static str] {
-    match top.get("programs") {
-        Some(_) => &["source", "build", "self", "program"],
-        None => &["source", "build", "self"],
+    match (top.get("programs"), top.get("serves")) {
+        (Some(_), _) => &["source", "build", "self", "program"],
+        (None, Some(_)) => &["source", "build", "self", "port"],
+        (None, None) => &["source", "build", "self"],
     }
 }
 

@@ -1,6 +1,7 @@
 //! From the text of a suite file to a checked suite.
 
 mod curve;
+mod load;
 mod models;
 mod profile;
 mod row;
@@ -30,6 +31,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         models: models::models(&top, &tests, &subjects),
         profiles: profile::profiles(&top, &tests, &subjects),
         curves: curve::curves(&top, &tests, &subjects),
+        servers: load::servers(&top, &tests, &subjects),
         subjects,
     };
     top.finish();

@@ -191,7 +191,7 @@ impl Session {
         until: Option<Instant>,
     ) -> Result<bool, Error> {
         upcall::must_not_wait()?;
-        Ok(self.inner.engine.wait(&mut holds, until))
+        Ok(self.wait(&mut holds, until))
     }
 
     fn desk(&self) -> &Desk {

@@ -10,6 +10,7 @@ mod findings;
 mod header;
 mod interference;
 mod latency;
+mod load;
 mod memory;
 mod method;
 mod models;
@@ -65,6 +66,7 @@ pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
 fn sections(view: &View) -> Vec<Section> {
     let mut sections = models::sections(view);
     sections.extend(profile::sections(view));
+    sections.extend(load::sections(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {
@@ -103,6 +105,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
     }
     blocks.extend(costs::blocks(view, group, results));
     blocks.extend(programs::blocks(view, group, results));
+    blocks.extend(load::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));
     blocks.extend(clocks::blocks(view, results));
     blocks.extend(interference::blocks(view, results));
@@ -152,6 +155,7 @@ enum Kind {
     Clock,
     Interference,
     Program,
+    Load,
 }
 
 impl Kind {
@@ -164,6 +168,7 @@ impl Kind {
             Outcome::Clock { .. } => Some(Kind::Clock),
             Outcome::Interference(_) => Some(Kind::Interference),
             Outcome::Program { .. } => Some(Kind::Program),
+            Outcome::Load(_) => Some(Kind::Load),
             Outcome::Absent { .. } => None,
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! Text that a spreadsheet would take for a formula is preceded by an apostrophe.
 
+mod load;
+
 use crate::comparison::Comparison;
 use crate::compose::view::{View, fatal};
 use crate::layout::Layout;
@@ -201,6 +203,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
             vec![start("interference_share", "").with("value", found.beta)]
         }
         Outcome::Program { runs, counted, .. } => program(runs, counted, &start),
+        Outcome::Load(load) => load::records(load, &start),
         Outcome::Absent {
             reason,
             mend,

@@ -5,7 +5,7 @@ use super::text::clean;
 use crate::compose::figure::figure;
 use crate::document::{Figure, Standing, Unit};
 use crate::number;
-use antiphon_lab::{Outcome, ResultRecord};
+use antiphon_lab::{LoadRound, Outcome, ResultRecord};
 use antiphon_measure::run_time_ns;
 
 /// Widths of the columns that a terminal of this width has room for.
@@ -109,6 +109,10 @@ fn headline(outcome: &Outcome) -> String {
         Outcome::Program { runs, .. } => match run_time_ns(runs) {
             Some(time) => format!("{} a run", ns(time.value)),
             None => "no runs".into(),
+        },
+        Outcome::Load(load) => match load.median(LoadRound::cpu_ns) {
+            Some(cost) => format!("{} of the server's processor a request", ns(cost.value)),
+            None => "no rounds".into(),
         },
         Outcome::Frame(_) | Outcome::Absent { .. } => String::new(),
     }

@@ -8,7 +8,7 @@ use crate::suite::matrix::placeholders;
 use crate::suite::{Argument, DelaySweep, Matrix, Placed, ProgramRow, Row, RowKind};
 use std::collections::BTreeSet;
 
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
     "frame",
     "latency",
     "series",
@@ -16,6 +16,7 @@ const KINDS: [&str; 7] = [
     "interference",
     "delay_curve",
     "program",
+    "load",
 ];
 
 /// A row must not multiply into more tests than anyone would wait for.
@@ -114,7 +115,12 @@ fn enter(test: &Item<'_>, row: &Row, tests: &mut Tests) {
 
 /// Checks a template's placeholders against the matrix; both ways for the test's name, for which `name` holds the placeholder that is the
 /// argument, if there is one.
-fn templates(item: &Item<'_>, each: &Matrix, extra: &[&str], name: Option<Option<&str>>) -> bool {
+pub(super) fn templates(
+    item: &Item<'_>,
+    each: &Matrix,
+    extra: &[&str],
+    name: Option<Option<&str>>,
+) -> bool {
     let Some(template) = item.as_string() else {
         return false;
     };
@@ -272,6 +278,7 @@ fn kind(section: &Section<'_>, each: &Matrix) -> RowKind {
         Some("interference") => interference(section),
         Some("delay_curve") => RowKind::DelayCurve(sweep(section)),
         Some("program") => RowKind::Program(program(section, each)),
+        Some("load") => RowKind::Load(super::load::row(section, each)),
         Some(other) => {
             if let Some(item) = item {
                 item.fault(

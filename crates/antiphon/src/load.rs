@@ -1,0 +1,215 @@
+//! `antiphon load`: a server under load.
+
+use crate::exit::Exit;
+use crate::output::{print, print_line};
+use antiphon_load::{Load as Settings, Measured, Reach, Schedule, Stopped, Target};
+use antiphon_report::number;
+use anyhow::{Result, bail};
+use clap::Args;
+use std::time::Duration;
+
+/// `antiphon load`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --rate each connection sends when it has its answer (closed loop), and a server that stalls is asked less. With --rate requests are due at equal
+distances, and a latency counts from the time at which its request was due. Every answer is held against the first one. Load goes to this machine only,
+unless --i-own-this-host is given. The exit code is 1 if any request failed or had no answer.
+
+Examples:
+  antiphon load http://127.0.0.1:8080/api -c 64
+  antiphon load http://127.0.0.1:8080/api --rate 5000 --seconds 10
+  antiphon load http://localhost:8080/ --no-keep-alive --json")]
+pub struct Load {
+    /// What to ask for: http://HOST[:PORT][/PATH]
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// Connections used at a time
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 10)]
+    pub connections: usize,
+
+    /// How long requests are sent
+    #[arg(short = 's', long, value_name = "SECONDS", default_value_t = 2.0, value_parser = crate::cli::positive)]
+    pub seconds: f64,
+
+    /// Send no more requests than these
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    pub requests: u64,
+
+    /// Open schedule: so many requests are due each second
+    #[arg(long, value_name = "PER_SECOND", value_parser = crate::cli::positive)]
+    pub rate: Option<f64>,
+
+    /// Open a connection for each request
+    #[arg(long)]
+    pub no_keep_alive: bool,
+
+    /// The status that answers must have
+    #[arg(long, value_name = "CODE", default_value_t = 200)]
+    pub status: u16,
+
+    /// Let bodies differ: check the status alone
+    #[arg(long)]
+    pub any_body: bool,
+
+    /// How long an answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = crate::cli::positive)]
+    pub time_limit: f64,
+
+    /// Threads that share the connections
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
+
+    /// Run on this processor
+    #[arg(long, value_name = "NUMBER")]
+    pub processor: Option<usize>,
+
+    /// The host is mine to load: permits other machines than this one
+    #[arg(long)]
+    pub i_own_this_host: bool,
+
+    /// Print JSON, with the raw histogram and every connection
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Sends the load and tells what was measured.
+pub fn run(options: &Load) -> Result<Exit> {
+    let reach = match options.i_own_this_host {
+        true => Reach::Anywhere,
+        false => Reach::Loopback,
+    };
+    let target = Target::parse(&options.url, reach)?;
+    let time_limit = Duration::from_secs_f64(options.time_limit.min(3600.0));
+    let expected = antiphon_load::first_exchange(&target, time_limit)?;
+    if expected.status != options.status {
+        bail!(
+            "{} answers with status {}, and not {}; mend the path, or give --status {0}",
+            target.url(),
+            expected.status,
+            options.status
+        );
+    }
+    let load = Settings {
+        check_body: !options.any_body,
+        connections: options.connections,
+        keep_alive: !options.no_keep_alive,
+        schedule: match options.rate {
+            Some(per_second) => Schedule::Open { per_second },
+            None => Schedule::Closed,
+        },
+        duration: Duration::from_secs_f64(options.seconds.min(1e9)),
+        requests_max: options.requests,
+        time_limit,
+        drain: time_limit,
+        threads: options.threads,
+        processor: options.processor,
+        ..Settings::new(target, expected)
+    };
+    let measured = antiphon_load::run(&load)?;
+    match options.json {
+        true => print_line(serde_json::to_string_pretty(&measured)?)?,
+        false => print(&told(&measured))?,
+    }
+    let lost = measured.failed() + measured.unanswered + measured.never_sent;
+    Ok(Exit::of(lost == 0))
+}
+
+/// What was measured, in lines.
+fn told(measured: &Measured) -> String {
+    let us = |ns: u64| format!("{} µs", number::significant(ns as f64 / 1e3, 4));
+    let latency = &measured.latency;
+    let mut lines = vec![
+        (
+            "answered",
+            format!(
+                "{} ({} requests/s)",
+                number::count(measured.answered),
+                number::count(measured.per_second() as u64)
+            ),
+        ),
+        (
+            "latency",
+            format!(
+                "p50 {}, p99 {}, p99.9 {}, longest {}",
+                us(latency.at(0.5)),
+                us(latency.at(0.99)),
+                us(latency.at(0.999)),
+                us(latency.longest())
+            ),
+        ),
+        (
+            "sent late by",
+            format!(
+                "p50 {}, p99 {}",
+                us(measured.lag.at(0.5)),
+                us(measured.lag.at(0.99))
+            ),
+        ),
+        ("fairness", fairness(measured)),
+        ("generator", generator(measured)),
+    ];
+    for (kind, count) in &measured.failures {
+        lines.push(("failed", format!("{} ({kind})", number::count(*count))));
+    }
+    let further = [
+        ("first failure", measured.first_failure.clone()),
+        ("unanswered", some(measured.unanswered)),
+        ("never sent", some(measured.never_sent)),
+        ("opened again", some(measured.reconnects)),
+        (
+            "ended early",
+            (measured.stopped == Stopped::Failures).then(|| "too many requests failed".to_owned()),
+        ),
+    ];
+    lines.extend(
+        further
+            .into_iter()
+            .filter_map(|(label, text)| Some((label, text?))),
+    );
+    let line = |(label, text): &(&str, String)| format!("{label:>14}  {text}\n");
+    lines.iter().map(line).collect()
+}
+
+fn some(count: u64) -> Option<String> {
+    (count > 0).then(|| number::count(count))
+}
+
+fn fairness(measured: &Measured) -> String {
+    let counts = || measured.connections.iter().map(|of| of.answered);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let index = number::fixed(measured.fairness(), 3);
+    let mut text = format!(
+        "{index} by Jain's index; {} to {} answers a connection",
+        number::count(least),
+        number::count(most)
+    );
+    let starved = measured.starved();
+    if !starved.is_empty() {
+        const NAMED: usize = 8;
+        let names: Vec<String> = starved
+            .iter()
+            .take(NAMED)
+            .map(|number| (number + 1).to_string())
+            .collect();
+        let more = if starved.len() > NAMED { ", …" } else { "" };
+        text.push_str(&format!(
+            "; starved: {} of {} ({}{more})",
+            starved.len(),
+            measured.connections.len(),
+            names.join(", ")
+        ));
+    }
+    text
+}
+
+fn generator(measured: &Measured) -> String {
+    /// Above this the generator may be what limits the rate.
+    const BUSY: f64 = 0.9;
+    let share = measured.own_share();
+    let used = format!("used {:.0} % of its time", share * 100.0);
+    match share > BUSY {
+        true => format!("{used}: it may be what limits the rate (--threads)"),
+        false => used,
+    }
+}

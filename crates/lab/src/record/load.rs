@@ -1,0 +1,238 @@
+//! What came out of load on a server.
+
+use antiphon_load::{Latency, Measured};
+use antiphon_measure::{Interval, median_interval};
+use serde::{Deserialize, Serialize};
+
+/// Above this part of its time the generator may be what limited the rate.
+const GENERATOR_BUSY: f64 = 0.9;
+
+/// Above this part of the processors' time others disturbed a round.
+const FOREIGN_MUCH: f64 = 0.1;
+
+/// Who sends requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Generator {
+    /// The laboratory's own.
+    Antiphon,
+    /// wrk.
+    Wrk,
+    /// ApacheBench.
+    Ab,
+    /// siege.
+    Siege,
+}
+
+impl Generator {
+    /// All of them.
+    pub const ALL: [Generator; 4] = [
+        Generator::Antiphon,
+        Generator::Wrk,
+        Generator::Ab,
+        Generator::Siege,
+    ];
+
+    /// Its command, and the word for it in suite files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Generator::Antiphon => "antiphon",
+            Generator::Wrk => "wrk",
+            Generator::Ab => "ab",
+            Generator::Siege => "siege",
+        }
+    }
+
+    /// The Debian package that gives it; nothing for our own.
+    pub fn package(self) -> &'static str {
+        match self {
+            Generator::Antiphon => "",
+            Generator::Ab => "apache2-utils",
+            other => other.word(),
+        }
+    }
+}
+
+/// The load that is put on a server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadTask {
+    /// What is asked for, from the slash on.
+    pub path: String,
+    /// The body that every answer must have.
+    pub body: String,
+    /// Connections used at a time.
+    pub connections: usize,
+    /// Whether a connection is used for many requests.
+    pub keep_alive: bool,
+    /// How many requests are due each second; closed loop if not given.
+    pub per_second: Option<f64>,
+    /// For how long the server is stopped in the middle, ms.
+    pub freeze_ms: Option<u64>,
+    /// Who sends.
+    pub by: Generator,
+    /// How long requests are sent in a round, s.
+    pub seconds: f64,
+}
+
+/// What a server did under a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadOutcome {
+    /// The load.
+    pub task: LoadTask,
+    /// The rounds, in the order of time. In each the server was started afresh.
+    pub rounds: Vec<LoadRound>,
+    /// How it became warm, round by round. With the first load of a server in a placement; the others ran in the same processes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warm_ups: Vec<WarmUp>,
+}
+
+/// One round of a load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadRound {
+    /// Its number, from 0: the same for all servers of a round.
+    pub round: u32,
+    /// Right answers.
+    pub answered: u64,
+    /// Right answers a second while requests were sent.
+    pub per_second: f64,
+    /// Requests without an answer when it ended, those that were due and never sent among them.
+    pub unanswered: u64,
+    /// Processor time of the server's processes, ns.
+    pub server_cpu_ns: u64,
+    /// Processor time of the generator, ns.
+    pub generator_cpu_ns: u64,
+    /// The generator's processor time as a part of its time.
+    pub generator_share: f64,
+    /// The part of the processors in use that neither server nor generator had and that was not idle.
+    pub foreign_share: f64,
+    /// How often it was measured; of the attempts that with the least foreign share is kept.
+    pub attempts: u32,
+    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; 0 where the generator does not tell.
+    pub p50_ns: u64,
+    /// See [`p50_ns`](Self::p50_ns).
+    pub p99_ns: u64,
+    /// See [`p50_ns`](Self::p50_ns).
+    pub p999_ns: u64,
+    /// See [`p50_ns`](Self::p50_ns).
+    pub longest_ns: u64,
+    /// How late requests were sent at 99 per cent, ns.
+    pub lag_p99_ns: u64,
+    /// Jain's index over the connections.
+    pub fairness: f64,
+    /// The connections that were starved, from 0.
+    pub starved: Vec<usize>,
+    /// Connections that were opened again.
+    pub reconnects: u64,
+    /// Proportional memory of the server's processes after it, bytes.
+    pub pss_bytes: u64,
+    /// The sum of their largest resident memories, bytes.
+    pub peak_bytes: u64,
+    /// Their threads.
+    pub threads: u64,
+    /// What was seen of a freeze.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
+}
+
+/// The generator's self-test: the server stood still for a known time, and the histogram must show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Freeze {
+    /// How long it stood, ns.
+    pub frozen_ns: u64,
+    /// The longest latency, ns.
+    pub longest_ns: u64,
+    /// Latencies longer than half of it.
+    pub long: u64,
+    /// How many of those there must be: requests that were due in its first half.
+    pub owed: u64,
+}
+
+impl Freeze {
+    /// Whether the histogram shows it: a latency as long as the freeze, and the waits of those that were due in it, within a tenth.
+    pub fn is_seen(&self) -> bool {
+        self.longest_ns as f64 >= 0.9 * self.frozen_ns as f64
+            && self.long as f64 >= 0.9 * self.owed as f64
+    }
+}
+
+/// How a server became warm after a start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// The round.
+    pub round: u32,
+    /// Its slices.
+    pub slices: Vec<WarmSlice>,
+    /// Whether the rule held before the time for it was over.
+    pub is_warm: bool,
+}
+
+/// A slice of a warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmSlice {
+    /// Its end, ns since the first request.
+    pub at_ns: u64,
+    /// Processor time of the server a request, ns.
+    pub cpu_ns: f64,
+    /// Right answers a second.
+    pub per_second: f64,
+}
+
+impl LoadRound {
+    /// What the laboratory's own generator measured.
+    pub(crate) fn of(measured: &Measured) -> LoadRound {
+        let at = |latency: &Latency, part| latency.at(part);
+        LoadRound {
+            answered: measured.answered,
+            per_second: measured.per_second(),
+            unanswered: measured.unanswered + measured.never_sent,
+            generator_cpu_ns: measured.own_cpu_ns,
+            generator_share: measured.own_share(),
+            p50_ns: at(&measured.latency, 0.5),
+            p99_ns: at(&measured.latency, 0.99),
+            p999_ns: at(&measured.latency, 0.999),
+            longest_ns: measured.latency.longest(),
+            lag_p99_ns: at(&measured.lag, 0.99),
+            fairness: measured.fairness(),
+            starved: measured.starved(),
+            reconnects: measured.reconnects,
+            ..LoadRound::default()
+        }
+    }
+
+    /// Processor time of the server a request, ns.
+    pub fn cpu_ns(&self) -> f64 {
+        self.server_cpu_ns as f64 / (self.answered as f64).max(1.0)
+    }
+
+    /// Whether the generator may be what limited the rate.
+    pub fn generator_was_busy(&self) -> bool {
+        self.generator_share > GENERATOR_BUSY
+    }
+
+    /// Whether others disturbed it.
+    pub fn was_disturbed(&self) -> bool {
+        self.foreign_share > FOREIGN_MUCH
+    }
+}
+
+impl LoadOutcome {
+    /// The median over the rounds of a figure, with its interval; `None` without rounds.
+    pub fn median(&self, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
+        median_interval(&self.rounds.iter().map(of).collect::<Vec<_>>())
+    }
+
+    /// The median of the ratios of a figure to another server's in the rounds that both have.
+    pub fn ratio(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
+        let ratio = |round: &LoadRound| {
+            let other = to.rounds.iter().find(|other| other.round == round.round)?;
+            let base = of(other);
+            (base > 0.0).then(|| of(round) / base)
+        };
+        median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())
+    }
+
+    /// How many rounds fit a condition.
+    pub fn count(&self, fits: impl Fn(&LoadRound) -> bool) -> usize {
+        self.rounds.iter().filter(|round| fits(round)).count()
+    }
+}

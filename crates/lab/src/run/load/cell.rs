@@ -1,0 +1,155 @@
+//! One load on one warm server.
+
+use super::processors::Places;
+use super::server::Server;
+use super::tree::Tree;
+use super::{absence, of_generator, rival};
+use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
+use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run};
+use std::time::{Duration, Instant};
+
+/// How often a cell is measured while others disturb it, in a quick and a full run.
+const ATTEMPTS_QUICK: u32 = 2;
+const ATTEMPTS_FULL: u32 = 3;
+
+/// An answer may take so long. Longer waits count with what they had waited.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long the last answers are waited for.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// The round, and the raw histogram of its latencies; empty where the generator does not give one.
+type Round = (LoadRound, Vec<(u64, u64)>);
+
+/// Measures a load. While others use the processors too much it is measured again, and the attempt that they disturbed least is kept.
+pub(super) fn measure(
+    server: &Server,
+    target: &Target,
+    task: &LoadTask,
+    expected: Expected,
+    places: &Places,
+    quick: bool,
+) -> Result<Round, Absence> {
+    let most = if quick { ATTEMPTS_QUICK } else { ATTEMPTS_FULL };
+    let load = load_of(target, task, expected, places);
+    let mut best: Option<Round> = None;
+    let mut attempts = 0;
+    while attempts < most {
+        attempts += 1;
+        let round = once(server, &load, task, places)?;
+        let is_quiet = !round.0.was_disturbed();
+        if best
+            .as_ref()
+            .is_none_or(|best| round.0.foreign_share < best.0.foreign_share)
+        {
+            best = Some(round);
+        }
+        if is_quiet {
+            break;
+        }
+    }
+    let (mut round, histogram) =
+        best.ok_or_else(|| absence("it was not measured", "measure again"))?;
+    round.attempts = attempts;
+    Ok((round, histogram))
+}
+
+fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places) -> Load {
+    Load {
+        connections: task.connections,
+        keep_alive: task.keep_alive,
+        schedule: match task.per_second {
+            Some(per_second) => Schedule::Open { per_second },
+            None => Schedule::Closed,
+        },
+        duration: Duration::from_secs_f64(task.seconds),
+        time_limit: TIME_LIMIT,
+        drain: DRAIN,
+        processor: places.generator,
+        ..Load::new(target.clone(), expected)
+    }
+}
+
+fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Result<Round, Absence> {
+    let tree = Tree::of(server.process());
+    let (cpu_ns, busy_ns, begun) = (tree.cpu_ns(), places.busy_ns(), Instant::now());
+    let (mut round, histogram) = match task.by {
+        Generator::Antiphon => own(server, load, task)?,
+        by => (rival::measure(by, load, places)?, Vec::new()),
+    };
+    let wall_ns = begun.elapsed().as_nanos() as f64 * places.used.len() as f64;
+    round.server_cpu_ns = tree.cpu_ns().saturating_sub(cpu_ns);
+    let foreign_ns =
+        (places.busy_ns() - busy_ns) as f64 - (round.server_cpu_ns + round.generator_cpu_ns) as f64;
+    round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
+    let held = Tree::of(server.process()).held();
+    (round.pss_bytes, round.peak_bytes, round.threads) =
+        (held.pss_bytes, held.peak_bytes, held.threads);
+    if round.answered == 0 {
+        return Err(server.with_words(absence(
+            "it answered nothing under this load",
+            "run it by hand to see why",
+        )));
+    }
+    Ok((round, histogram))
+}
+
+/// A load by the laboratory's own generator. A request that fails is a failure, never a time.
+fn own(server: &Server, load: &Load, task: &LoadTask) -> Result<Round, Absence> {
+    let (measured, frozen_ns) = match task.freeze_ms {
+        None => (run(load), 0),
+        Some(ms) => frozen(server, load, Duration::from_millis(ms)),
+    };
+    let measured = measured.map_err(|error| match server.has_ended() {
+        true => server.absence(&error),
+        false => of_generator(&error),
+    })?;
+    if let Some(first) = &measured.first_failure {
+        let of = measured.answered + measured.failed();
+        let reason = format!(
+            "{} of {of} requests failed; the first: {first}",
+            measured.failed()
+        );
+        return Err(server.with_words(absence(reason, "mend the server")));
+    }
+    let mut round = LoadRound::of(&measured);
+    round.freeze = task.freeze_ms.map(|_| seen(&measured, frozen_ns, task));
+    Ok((round, measured.latency.pairs()))
+}
+
+/// Runs a load, stops the server in its middle, and gives for how long, ns.
+fn frozen(
+    server: &Server,
+    load: &Load,
+    length: Duration,
+) -> (Result<Measured, antiphon_load::Error>, u64) {
+    let load = Load {
+        // Every request that was due is answered after all, so that each wait is known whole.
+        drain: TIME_LIMIT,
+        ..load.clone()
+    };
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| run(&load));
+        std::thread::sleep(load.duration.saturating_sub(length) / 2);
+        let begun = Instant::now();
+        server.freeze();
+        std::thread::sleep(length);
+        server.thaw();
+        let frozen_ns = begun.elapsed().as_nanos() as u64;
+        let measured = running
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (measured, frozen_ns)
+    })
+}
+
+fn seen(measured: &Measured, frozen_ns: u64, task: &LoadTask) -> Freeze {
+    let latency: &Latency = &measured.latency;
+    let per_ns = task.per_second.unwrap_or(0.0) / 1e9;
+    Freeze {
+        frozen_ns,
+        longest_ns: latency.longest(),
+        long: latency.above(frozen_ns / 2),
+        owed: (per_ns * frozen_ns as f64 / 2.0) as u64,
+    }
+}

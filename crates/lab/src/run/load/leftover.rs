@@ -1,0 +1,151 @@
+//! Servers that outlived everything meant to end them: the keeper ends a server when the laboratory ends in whatever way, and if somebody
+//! kills the keeper too, the next run finds the server here and ends it.
+//!
+//! Each running server has a file in the cache's folder `serving`, named after its process. It says when the process began, since numbers
+//! are used again, and which process of the laboratory it serves.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A note that a server runs, which is taken away with this value.
+pub(super) struct Note {
+    file: PathBuf,
+}
+
+impl Note {
+    /// Notes a server. One that cannot be noted is run all the same: its keeper ends it.
+    pub(super) fn of(cache: &Path, server: u32) -> Note {
+        let folder = cache.join("serving");
+        let file = folder.join(server.to_string());
+        let own = std::process::id();
+        let words = [Some(u64::from(own)), began(own), began(server)];
+        let text: Vec<String> = words
+            .iter()
+            .map(|word| word.unwrap_or(0).to_string())
+            .collect();
+        let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, text.join(" ")));
+        Note { file }
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+/// Ends servers whose laboratory is gone.
+pub(super) fn sweep(cache: &Path) {
+    for entry in fs::read_dir(cache.join("serving"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let server = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok());
+        let text = fs::read_to_string(entry.path()).unwrap_or_default();
+        let numbers: Vec<u64> = text
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let (Some(server), &[owner, owner_began, server_began]) = (server, &numbers[..]) else {
+            let _ = fs::remove_file(entry.path());
+            continue;
+        };
+        if u32::try_from(owner).ok().and_then(began) == Some(owner_began) {
+            continue; // Another run is measuring it.
+        }
+        if began(server) == Some(server_began)
+            && let Some(group) = Pid::from_raw(server as i32)
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
+/// When a process began, in the kernel's ticks; `None` if there is none or it has ended.
+fn began(process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    if matches!(words.first(), Some(&"Z" | &"X")) {
+        return None;
+    }
+    // The 22nd word of the line; the state, which is the third, comes first here.
+    words.get(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    fn sleeper() -> Child {
+        Command::new("sleep")
+            .arg("600")
+            .process_group(0)
+            .spawn()
+            .unwrap()
+    }
+
+    fn write(cache: &Path, server: u32, words: [u64; 3]) {
+        fs::create_dir_all(cache.join("serving")).unwrap();
+        let text = words.map(|word| word.to_string()).join(" ");
+        fs::write(cache.join("serving").join(server.to_string()), text).unwrap();
+    }
+
+    #[test]
+    fn a_server_whose_laboratory_is_gone_is_ended() {
+        let cache = tempfile::tempdir().unwrap();
+        let mut server = sleeper();
+        // No process has begun at this time.
+        write(
+            cache.path(),
+            server.id(),
+            [1, u64::MAX, began(server.id()).unwrap()],
+        );
+        sweep(cache.path());
+        assert!(!server.wait().unwrap().success());
+        assert_eq!(
+            fs::read_dir(cache.path().join("serving")).unwrap().count(),
+            0
+        );
+    }
+
+    #[test]
+    fn servers_of_others_and_processes_that_took_a_number_over_live_on() {
+        let cache = tempfile::tempdir().unwrap();
+        let mut server = sleeper();
+        {
+            let _note = Note::of(cache.path(), server.id());
+            sweep(cache.path());
+            assert_eq!(
+                fs::read_dir(cache.path().join("serving")).unwrap().count(),
+                1
+            );
+        }
+        write(cache.path(), server.id(), [1, u64::MAX, 7]);
+        sweep(cache.path());
+        assert!(server.try_wait().unwrap().is_none());
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
+
+    #[test]
+    fn notes_that_say_nothing_are_taken_away() {
+        let cache = tempfile::tempdir().unwrap();
+        fs::create_dir_all(cache.path().join("serving")).unwrap();
+        fs::write(cache.path().join("serving/x"), "1 2 3").unwrap();
+        fs::write(cache.path().join("serving/12"), "half").unwrap();
+        sweep(cache.path());
+        assert_eq!(
+            fs::read_dir(cache.path().join("serving")).unwrap().count(),
+            0
+        );
+    }
+}

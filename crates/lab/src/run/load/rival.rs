@@ -1,0 +1,169 @@
+//! Other generators, to see that they agree with ours: wrk, ApacheBench and siege, where they are installed.
+
+use super::absence;
+use super::processors::Places;
+use crate::record::{Absence, Generator, LoadRound};
+use crate::subject::find_command;
+use antiphon_load::Load;
+use antiphon_runner::{Output, Program};
+use std::time::Duration;
+
+/// They take whole seconds only.
+const SECONDS: u64 = 1;
+
+/// One that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Puts a load on a server by another generator.
+pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<LoadRound, Absence> {
+    if find_command(by.word()).is_none() {
+        let mut absence = absence(format!("{} is not installed", by.word()), "");
+        absence.mend = format!("`apt install {}` as root", by.package());
+        return Err(absence);
+    }
+    let mut program = Program::new(by.word())
+        .args(arguments(by, load))
+        .time_limit(LIMIT);
+    if by == Generator::Siege {
+        // It writes a configuration to the user's folder otherwise.
+        program = program.env("HOME", std::env::temp_dir());
+    }
+    if let Some(processor) = places.generator {
+        program = program.affinity([processor]);
+    }
+    let output = program
+        .run()
+        .and_then(Output::success)
+        .map_err(Absence::of_message)?;
+    let text = format!(
+        "{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        output.stderr
+    );
+    let told = told(by, &text).ok_or_else(|| {
+        let mut absence = absence(
+            format!("{} did not tell what it measured", by.word()),
+            "run it by hand to see why",
+        );
+        absence.last_words = text.chars().take(1000).collect();
+        absence
+    })?;
+    let used = output.usage.user + output.usage.system;
+    Ok(LoadRound {
+        answered: told.answered,
+        per_second: told.per_second,
+        generator_cpu_ns: used.as_nanos() as u64,
+        generator_share: used.as_secs_f64() / output.usage.wall.as_secs_f64().max(1e-9),
+        p50_ns: told.p50_ns,
+        p99_ns: told.p99_ns,
+        fairness: 1.0,
+        ..LoadRound::default()
+    })
+}
+
+fn arguments(by: Generator, load: &Load) -> Vec<String> {
+    let url = load.target.url();
+    let connections = load.connections;
+    let words = match by {
+        Generator::Wrk if load.keep_alive => format!("-t1 -c{connections} -d{SECONDS} --latency"),
+        Generator::Wrk => format!("-t1 -c{connections} -d{SECONDS} --latency -H Connection:close"),
+        Generator::Ab if load.keep_alive => format!("-q -k -c{connections} -t{SECONDS} -n10000000"),
+        Generator::Ab => format!("-q -c{connections} -t{SECONDS} -n10000000"),
+        Generator::Siege | Generator::Antiphon => format!("-q -b -c{connections} -t{SECONDS}S"),
+    };
+    words.split(' ').map(str::to_owned).chain([url]).collect()
+}
+
+/// What a generator told.
+#[derive(Debug, PartialEq)]
+struct Told {
+    answered: u64,
+    per_second: f64,
+    p50_ns: u64,
+    p99_ns: u64,
+}
+
+fn told(by: Generator, text: &str) -> Option<Told> {
+    let after = |label: &str| {
+        let line = text
+            .lines()
+            .find_map(|line| line.trim_start().strip_prefix(label))?;
+        Some(line.split_whitespace().next()?.trim_end_matches(','))
+    };
+    let number = |label: &str| after(label)?.parse::<f64>().ok();
+    match by {
+        Generator::Wrk => Some(Told {
+            answered: text
+                .lines()
+                .find(|line| line.contains(" requests in "))?
+                .split_whitespace()
+                .next()?
+                .parse()
+                .ok()?,
+            per_second: number("Requests/sec:")?,
+            p50_ns: after("50%").and_then(time_ns).unwrap_or(0),
+            p99_ns: after("99%").and_then(time_ns).unwrap_or(0),
+        }),
+        Generator::Ab => Some(Told {
+            answered: number("Complete requests:")? as u64,
+            per_second: number("Requests per second:")?,
+            // Whole ms, which say nothing here.
+            p50_ns: 0,
+            p99_ns: 0,
+        }),
+        Generator::Siege | Generator::Antiphon => {
+            // Older ones write `Transactions:`, newer ones a JSON object with `"transactions":`.
+            let either = |label: &str, key: &str| number(label).or_else(|| number(key));
+            Some(Told {
+                answered: either("Transactions:", "\"transactions\":")? as u64,
+                per_second: either("Transaction rate:", "\"transaction_rate\":")?,
+                p50_ns: 0,
+                p99_ns: 0,
+            })
+        }
+    }
+}
+
+/// A time as wrk writes it, such as `512.00us`.
+fn time_ns(word: &str) -> Option<u64> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let scale = match &word[digits.len()..] {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    Some((digits.parse::<f64>().ok()? * scale) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_tell_is_read() {
+        let wrk = "  Latency Distribution\n     50%  512.00us\n     75%  600.00us\n     90%  1.00ms\n     99%    1.25ms\n  \
+                   181860 requests in 1.00s, 19.25MB read\nRequests/sec: 181720.33\n";
+        let expected = Told {
+            answered: 181_860,
+            per_second: 181_720.33,
+            p50_ns: 512_000,
+            p99_ns: 1_250_000,
+        };
+        assert_eq!(told(Generator::Wrk, wrk), Some(expected));
+        let ab = "Complete requests:      50000\nFailed requests:        0\nRequests per second:    118568.83 [#/sec] (mean)\n";
+        assert_eq!(told(Generator::Ab, ab).unwrap().answered, 50_000);
+        let siege =
+            "{\t\"transactions\":\t\t\t       15400,\n\t\"transaction_rate\":\t\t    15623.11,\n}";
+        let siege = siege.replace("{\t", "{\n\t");
+        assert_eq!(
+            told(Generator::Siege, &siege).unwrap().per_second,
+            15_623.11
+        );
+        let old = "Transactions:\t\t       15400 hits\nTransaction rate:\t    15623.11 trans/sec\n";
+        assert_eq!(told(Generator::Siege, old).unwrap().answered, 15_400);
+        for by in Generator::ALL {
+            assert_eq!(told(by, "nothing"), None);
+        }
+    }
+}

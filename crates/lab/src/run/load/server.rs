@@ -1,0 +1,204 @@
+//! A running server: started with a port of loopback, ended with all that it started.
+
+use super::leftover::Note;
+use super::processors::Places;
+use super::{absence, of_generator};
+use crate::build::Built;
+use crate::record::Absence;
+use crate::run::seats;
+use antiphon_load::Error as LoadError;
+use antiphon_runner::{End, Signaller};
+use rustix::process::Signal;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A server that does not accept by then will not.
+const START_LIMIT: Duration = Duration::from_secs(30);
+
+/// No round takes so long; the keeper then ends the server, whatever becomes of us.
+const LIFE_LIMIT: Duration = Duration::from_secs(1800);
+
+/// Between asking a server to end and ending it.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Another process may take the port between our finding it free and the server's listening on it: then another one is tried.
+const PORTS: u32 = 3;
+
+/// Bytes of what the server wrote last.
+const WORDS: usize = 2000;
+
+pub(super) struct Server {
+    port: u16,
+    process: u32,
+    signaller: Signaller,
+    /// Takes in what the server writes, to its end; gives how it ended.
+    thread: Option<JoinHandle<Option<End>>>,
+    words: Arc<Mutex<Vec<u8>>>,
+    _note: Note,
+}
+
+impl Server {
+    /// Starts a server, and waits until it accepts.
+    pub(super) fn start(
+        built: &Built,
+        policy: &str,
+        places: &Places,
+        cache: &Path,
+    ) -> Result<Server, Absence> {
+        let mut attempt = 1;
+        loop {
+            let server = Server::on_port(built, policy, places, cache)?;
+            match server.wait_until_it_accepts() {
+                Ok(()) => return Ok(server),
+                Err(absence) if attempt == PORTS || !server.has_ended() => return Err(absence),
+                Err(_) => attempt += 1,
+            }
+        }
+    }
+
+    fn on_port(
+        built: &Built,
+        policy: &str,
+        places: &Places,
+        cache: &Path,
+    ) -> Result<Server, Absence> {
+        let port = free_port().map_err(|why| {
+            absence(
+                format!("no port of loopback is free: {why}"),
+                "end what uses them",
+            )
+        })?;
+        let mut launch = seats::launch(built, policy, places.server);
+        for word in &mut launch.argv {
+            *word = word.replace("{port}", &port.to_string());
+        }
+        launch.start_limit = LIFE_LIMIT;
+        let program = launch
+            .program()
+            .ok_or_else(|| absence("its subject has no `run`", "give it one"))?;
+        let running = program.forward(false).map_err(Absence::of_message)?;
+        let process = running.id();
+        let signaller = running.signaller().map_err(Absence::of_message)?;
+        let words = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&words);
+        let thread = std::thread::spawn(move || {
+            let ended = running.to_end(|_, bytes| {
+                let mut words = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                words.extend_from_slice(bytes);
+                let surplus = words.len().saturating_sub(WORDS);
+                words.drain(..surplus);
+            });
+            ended.ok().map(|(end, _)| end)
+        });
+        Ok(Server {
+            port,
+            process,
+            signaller,
+            thread: Some(thread),
+            words,
+            _note: Note::of(cache, process),
+        })
+    }
+
+    fn wait_until_it_accepts(&self) -> Result<(), Absence> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let until = Instant::now() + START_LIMIT;
+        while Instant::now() < until {
+            let accepts = TcpStream::connect_timeout(&address, Duration::from_millis(500)).is_ok();
+            // If it has ended, another process may be what accepts.
+            if self.has_ended() {
+                return Err(self.with_words(absence(
+                    "it ended before it accepted a connection",
+                    "run it by hand to see why",
+                )));
+            }
+            if accepts {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let reason = format!(
+            "it did not accept a connection within {} s",
+            START_LIMIT.as_secs()
+        );
+        Err(self.with_words(absence(
+            reason,
+            "let it listen on the port that it is given, on 127.0.0.1",
+        )))
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Its process, which leads its group.
+    pub(super) fn process(&self) -> u32 {
+        self.process
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Stops it where it stands.
+    pub(super) fn freeze(&self) {
+        self.signaller.signal(Signal::STOP.as_raw());
+    }
+
+    /// Lets it go on.
+    pub(super) fn thaw(&self) {
+        self.signaller.signal(Signal::CONT.as_raw());
+    }
+
+    /// Why there is no figure, with what the server said last.
+    pub(super) fn absence(&self, error: &LoadError) -> Absence {
+        let mut absence = of_generator(error);
+        if self.has_ended() {
+            absence.reason = format!("the server ended under load: {}", absence.reason);
+        }
+        self.with_words(absence)
+    }
+
+    /// Adds what the server said last.
+    pub(super) fn with_words(&self, mut absence: Absence) -> Absence {
+        let words = self
+            .words
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        absence.last_words = String::from_utf8_lossy(&words).trim().to_owned();
+        absence
+    }
+
+    /// Ends it, with all that it started.
+    pub(super) fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        self.signaller.signal(Signal::TERM.as_raw());
+        let until = Instant::now() + GRACE;
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.signaller.signal(Signal::KILL.as_raw());
+        // How it ended does not matter to what was measured before.
+        let _ = thread.join();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn free_port() -> std::io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
+}

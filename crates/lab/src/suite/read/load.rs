@@ -1,0 +1,189 @@
+//! Rows of load on servers, and what is claimed of servers.
+
+use super::models::{known, run};
+use super::row::templates;
+use super::{Tests, identified};
+use crate::document::{Item, Section, did_you_mean};
+use crate::record::Generator;
+use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
+
+/// As many connections as the generator takes.
+const CONNECTIONS_MOST: usize = 10_000;
+
+/// A longer round is no round.
+const SECONDS_MOST: f64 = 600.0;
+
+pub(super) fn row(section: &Section<'_>, each: &Matrix) -> LoadRow {
+    let seconds = |key| {
+        let item = section.get(key)?;
+        let number = item.positive()?;
+        if number > SECONDS_MOST {
+            item.fault(
+                "a round of load takes at most ten minutes",
+                format!("write {SECONDS_MOST} or less"),
+            );
+        }
+        Some(number)
+    };
+    if section.get("seconds").is_none() {
+        section.fault(
+            "a row of load needs `seconds`",
+            "say how long a round sends requests",
+        );
+    }
+    let length = seconds("seconds").unwrap_or(1.0);
+    let boolean = |key| section.get(key).and_then(|item| item.boolean());
+    let row = LoadRow {
+        path: section.required_string("path"),
+        body: section.required_string("body"),
+        connections: connections(section, each),
+        keep_alive: boolean("keep_alive").unwrap_or(true),
+        per_second: section.positive("per_second"),
+        freeze_ms: section.count("freeze_ms"),
+        by: by(section),
+        seconds: length,
+        quick_seconds: seconds("quick_seconds").unwrap_or(length),
+    };
+    if !row.path.is_empty() && !row.path.starts_with('/') {
+        section.fault("`path` does not begin with a slash", "write it as `/api`");
+    }
+    if row.freeze_ms.is_some() && row.per_second.is_none() {
+        section.fault(
+            "a freeze shows on an open schedule alone",
+            "give `per_second` too",
+        );
+    }
+    if row.by != Generator::Antiphon && row.per_second.is_some() {
+        section.fault(
+            format!("{} has no open schedule here", row.by.word()),
+            "remove `per_second` or `by`",
+        );
+    }
+    row
+}
+
+/// The template of the number of connections, each of which must be one.
+fn connections(section: &Section<'_>, each: &Matrix) -> String {
+    let Some(item) = section.require("connections") else {
+        return "1".to_owned();
+    };
+    let template = item.string().unwrap_or_default();
+    if !templates(&item, each, &[], None) {
+        return template;
+    }
+    for instance in each.instances(&template, &template) {
+        let number = fill(&template, &instance.values);
+        let permitted = |count: &usize| (1..=CONNECTIONS_MOST).contains(count);
+        if number.parse::<usize>().ok().filter(permitted).is_none() {
+            item.fault(
+                format!("`{number}` is no number of connections"),
+                format!("write 1 to {CONNECTIONS_MOST}, as a string"),
+            );
+            break;
+        }
+    }
+    template
+}
+
+fn by(section: &Section<'_>) -> Generator {
+    let Some(item) = section.get("by") else {
+        return Generator::Antiphon;
+    };
+    let word = item.string().unwrap_or_default();
+    let found = Generator::ALL
+        .into_iter()
+        .find(|known| known.word() == word);
+    found.unwrap_or_else(|| {
+        let known = Generator::ALL.iter().map(|known| known.word());
+        item.fault(
+            format!("`{word}` is no generator"),
+            did_you_mean(&word, known),
+        );
+        Generator::Antiphon
+    })
+}
+
+/// What is claimed of servers.
+pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Servers> {
+    identified(top.get("servers"), "set of claims", |section, id| {
+        let claims = section.require("claim");
+        let claims = claims.iter().flat_map(Item::sections);
+        let servers = Servers {
+            id,
+            title: section.required_string("title"),
+            text: section.string("text").unwrap_or_default(),
+            source: section.required_string("source"),
+            claims: claims
+                .map(|claim| self::claim(claim, tests, subjects))
+                .collect(),
+        };
+        section.finish();
+        servers
+    })
+}
+
+fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClaim {
+    let limits = (section.positive("at_least"), section.positive("at_most"));
+    if limits == (None, None) {
+        section.fault(
+            "a claim needs a limit",
+            "give it `at_least`, `at_most` or both, as shares of what it is compared with",
+        );
+    }
+    let subject = |key| {
+        let Some(item) = section.require(key) else {
+            return String::new();
+        };
+        let name = item.string().unwrap_or_default();
+        known(&item, &name, "subject of this suite", subjects.iter());
+        name
+    };
+    let claim = ServerClaim {
+        text: section.required_string("text"),
+        quantity: quantity(&section),
+        of: subject("of"),
+        against: subject("against"),
+        tests: loads(&section, tests),
+        run: run(&section),
+        published: section.positive("published"),
+        at_least: limits.0.unwrap_or(f64::NEG_INFINITY),
+        at_most: limits.1.unwrap_or(f64::INFINITY),
+    };
+    section.finish();
+    claim
+}
+
+fn quantity(section: &Section<'_>) -> ServerQuantity {
+    let found = section.require("quantity").and_then(|item| {
+        let word = item.string()?;
+        let found = ServerQuantity::ALL
+            .into_iter()
+            .find(|known| known.word() == word);
+        if found.is_none() {
+            let words = ServerQuantity::ALL.iter().map(|known| known.word());
+            item.fault(
+                format!("`{word}` is nothing that is claimed of servers"),
+                did_you_mean(&word, words),
+            );
+        }
+        found
+    });
+    found.unwrap_or(ServerQuantity::Cpu)
+}
+
+/// The loads that a claim is about, which rows of the suite must have.
+fn loads(section: &Section<'_>, tests: &Tests) -> Vec<String> {
+    let Some(item) = section.require("tests") else {
+        return Vec::new();
+    };
+    for element in item.list().unwrap_or_default() {
+        let test = element.as_string().unwrap_or_default();
+        if tests.get(test) != Some(&"load") {
+            element.fault(
+                format!("no row of this suite has the test `{test}` as a load"),
+                "add the row, or take this one out of the claim",
+            );
+        }
+    }
+    item.strings().unwrap_or_default()
+}

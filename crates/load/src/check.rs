@@ -1,0 +1,72 @@
+//! The first exchange: what the server answers, before anything is measured.
+
+use crate::response::{KnownHead, read};
+use crate::{Error, Fault, Target};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// What every answer must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The status.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Asks once, and gives what came: the caller says whether that is right, and a run holds every answer against it.
+///
+/// # Errors
+/// [`Error::FirstExchange`], if no whole answer comes within the limit.
+pub fn first_exchange(target: &Target, limit: Duration) -> Result<Expected, Error> {
+    exchange(target, limit).map_err(|fault| Error::FirstExchange {
+        url: target.url(),
+        fault,
+    })
+}
+
+fn exchange(target: &Target, limit: Duration) -> Result<Expected, Fault> {
+    let until = Instant::now() + limit;
+    let timed_out = || Fault::TimedOut {
+        limit_ms: limit.as_millis() as u64,
+    };
+    let mut stream = TcpStream::connect_timeout(&target.address(), limit).map_err(|why| {
+        Fault::NoConnection {
+            why: why.to_string(),
+        }
+    })?;
+    let broken = |why: std::io::Error| match why.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => timed_out(),
+        _ => Fault::Broken {
+            why: why.to_string(),
+        },
+    };
+    stream.set_write_timeout(Some(limit)).map_err(broken)?;
+    stream.write_all(&target.request(true)).map_err(broken)?;
+    let mut buffer = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(timed_out());
+        }
+        stream.set_read_timeout(Some(left)).map_err(broken)?;
+        let size = match stream.read(&mut piece) {
+            Err(why) if why.kind() == ErrorKind::Interrupted => continue,
+            read => read.map_err(broken)?,
+        };
+        buffer.extend_from_slice(&piece[..size]);
+        if let Some(answer) = read(&buffer, size == 0, &mut KnownHead::default())? {
+            if answer.size < buffer.len() {
+                return Err(Fault::Unasked {
+                    bytes: buffer.len() - answer.size,
+                });
+            }
+            return Ok(Expected {
+                status: answer.head.status,
+                body: answer.body(&buffer).to_vec(),
+            });
+        }
+    }
+}

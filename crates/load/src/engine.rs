@@ -1,0 +1,500 @@
+//! One thread's connections, driven through epoll: requests go out when they are due, answers are checked as they come.
+//!
+//! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait.
+
+use crate::connection::{Connection, State, Written, begin_connect, end_connect};
+use crate::measured::{Latency, Measured, OfConnection, Stopped};
+use crate::pace::Pace;
+use crate::response::{KnownHead, read};
+use crate::{Error, Fault, Load, cpu};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+/// Events taken in at a time.
+const EVENTS: usize = 512;
+
+/// How often answers that do not come are looked for, ns. No wait is longer.
+const LOOK_NS: u64 = 20_000_000;
+
+/// What the alarm is called among the connections' numbers.
+const ALARM: u64 = u64::MAX;
+
+/// Room that is made for each piece that comes, bytes.
+const PIECE: usize = 4096;
+
+const READ_EDGES: EventFlags = EventFlags::IN
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::ET);
+const ALL_EDGES: EventFlags = READ_EDGES.union(EventFlags::OUT);
+
+/// The part of a run that one thread does.
+pub(crate) struct Part {
+    /// Its connections; open ones if they are kept.
+    pub(crate) connections: Vec<Connection>,
+    /// Its share of the rate.
+    pub(crate) share: f64,
+    /// How many requests it may send.
+    pub(crate) requests_max: u64,
+    /// How many failures end it.
+    pub(crate) failures_max: u64,
+}
+
+struct Engine<'l> {
+    load: &'l Load,
+    part: Part,
+    request: Vec<u8>,
+    epoll: OwnedFd,
+    /// Rings when the next request of an open schedule is due: waits for events are counted in ms.
+    alarm: OwnedFd,
+    /// When it rings next, ns.
+    rings_ns: u64,
+    begun: Instant,
+    pace: Pace,
+    free: VecDeque<usize>,
+    busy: usize,
+    known: KnownHead,
+    sent: u64,
+    end_ns: u64,
+    measured: Measured,
+}
+
+/// Runs a part, from the moment `begun`.
+pub(crate) fn run(load: &Load, part: Part, begun: Instant) -> Result<Measured, Error> {
+    cpu::wake_in_time();
+    let mut engine = Engine::new(load, part, begun)?;
+    let cpu_ns = cpu::used_ns();
+    engine.go()?;
+    engine.measured.own_cpu_ns = cpu::used_ns() - cpu_ns;
+    Ok(engine.account())
+}
+
+impl<'l> Engine<'l> {
+    fn new(load: &'l Load, part: Part, begun: Instant) -> Result<Engine<'l>, Error> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(Error::system("opening an epoll"))?;
+        for (index, connection) in part.connections.iter().enumerate() {
+            if let Some(socket) = &connection.socket {
+                register(&epoll, socket, index, READ_EDGES)
+                    .map_err(Error::system("watching a connection"))?;
+            }
+        }
+        let alarm = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )
+        .map_err(Error::system("making a timer"))?;
+        epoll::add(
+            &epoll,
+            &alarm,
+            EventData::new_u64(ALARM),
+            EventFlags::IN | EventFlags::ET,
+        )
+        .map_err(Error::system("watching a timer"))?;
+        let end_ns = load.duration.as_nanos() as u64;
+        Ok(Engine {
+            request: load.target.request(load.keep_alive),
+            pace: Pace::new(load.schedule, part.share, end_ns),
+            free: (0..part.connections.len()).collect(),
+            load,
+            part,
+            epoll,
+            alarm,
+            rings_ns: 0,
+            begun,
+            busy: 0,
+            known: KnownHead::default(),
+            sent: 0,
+            end_ns,
+            measured: empty(),
+        })
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64
+    }
+
+    fn go(&mut self) -> Result<(), Error> {
+        let drained_ns = self.end_ns + self.load.drain.min(self.load.time_limit).as_nanos() as u64;
+        let mut events = vec![
+            Event {
+                flags: EventFlags::empty(),
+                data: EventData::new_u64(0),
+            };
+            EVENTS
+        ];
+        let mut looked_ns = 0;
+        loop {
+            let now_ns = self.now_ns();
+            self.send_due(now_ns);
+            if self.is_over(now_ns, drained_ns) {
+                return Ok(());
+            }
+            let timeout = self.timeout(now_ns)?;
+            let count = match epoll::wait(&self.epoll, &mut events[..], Some(&timeout)) {
+                Ok(count) => count,
+                Err(Errno::INTR) => 0,
+                Err(why) => return Err(Error::system("waiting for answers")(why)),
+            };
+            for event in &events[..count] {
+                let (name, flags) = (event.data.u64(), event.flags);
+                if name != ALARM {
+                    self.take_in(name as usize, flags);
+                }
+            }
+            let now_ns = self.now_ns();
+            if now_ns - looked_ns > LOOK_NS {
+                looked_ns = now_ns;
+                self.give_up_late(now_ns);
+            }
+        }
+    }
+
+    /// Whether nothing more is to be done, and why.
+    fn is_over(&mut self, now_ns: u64, drained_ns: u64) -> bool {
+        let all_sent = self.sent >= self.part.requests_max;
+        if self.measured.failed() >= self.part.failures_max {
+            self.measured.stopped = Stopped::Failures;
+            self.end_ns = self.end_ns.min(now_ns);
+            return true;
+        }
+        if all_sent && self.busy == 0 {
+            self.measured.stopped = Stopped::Requests;
+            self.end_ns = self.end_ns.min(now_ns);
+            return true;
+        }
+        let owes = !all_sent && self.pace.next_ns().is_some();
+        now_ns >= self.end_ns && (now_ns >= drained_ns || (self.busy == 0 && !owes))
+    }
+
+    /// How long to wait for events. For the next due request, if a connection is free for it, the alarm is set.
+    fn timeout(&mut self, now_ns: u64) -> Result<Timespec, Error> {
+        if let Some(next_ns) = self.pace.next_ns().filter(|_| !self.free.is_empty())
+            && next_ns != self.rings_ns
+        {
+            let wait_ns = next_ns.saturating_sub(now_ns).max(1);
+            let setting = Itimerspec {
+                it_interval: timespec(0),
+                it_value: timespec(wait_ns),
+            };
+            timerfd_settime(&self.alarm, TimerfdTimerFlags::empty(), &setting)
+                .map_err(Error::system("setting a timer"))?;
+            self.rings_ns = next_ns;
+        }
+        let left_ns = match now_ns < self.end_ns {
+            true => self.end_ns - now_ns,
+            false => LOOK_NS,
+        };
+        Ok(timespec(left_ns.min(LOOK_NS)))
+    }
+
+    /// Sends what is due while a connection is free.
+    fn send_due(&mut self, now_ns: u64) {
+        while !self.free.is_empty()
+            && self.sent < self.part.requests_max
+            && self.measured.failed() < self.part.failures_max
+        {
+            let Some(due_ns) = self.pace.take(now_ns) else {
+                return;
+            };
+            if let Some(index) = self.free.pop_front() {
+                self.begin(index, due_ns, now_ns);
+            }
+        }
+    }
+
+    fn begin(&mut self, index: usize, due_ns: u64, now_ns: u64) {
+        self.sent += 1;
+        self.busy += 1;
+        self.measured.lag.record(now_ns.saturating_sub(due_ns));
+        let connection = &mut self.part.connections[index];
+        connection.take_up(due_ns, now_ns);
+        if connection.socket.is_some() {
+            return self.write(index);
+        }
+        if self.load.keep_alive {
+            self.measured.reconnects += 1;
+        }
+        match begin_connect(self.load.target.address()) {
+            Err(why) => self.failed(index, no_connection(why)),
+            Ok((socket, connected)) => {
+                let edges = if connected { READ_EDGES } else { ALL_EDGES };
+                let watched = register(&self.epoll, &socket, index, edges);
+                connection.socket = Some(socket);
+                connection.state = State::Connecting;
+                match watched {
+                    Err(why) => self.failed(index, no_connection(why)),
+                    Ok(()) if connected => self.write(index),
+                    Ok(()) => {}
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, index: usize) {
+        let connection = &mut self.part.connections[index];
+        match connection.write(&self.request) {
+            Ok(Written::Whole) => {}
+            Ok(Written::Part) => {
+                let socket = connection.socket.as_ref();
+                let watched = socket.map(|socket| {
+                    epoll::modify(
+                        &self.epoll,
+                        socket,
+                        EventData::new_u64(index as u64),
+                        ALL_EDGES,
+                    )
+                });
+                if let Some(Err(why)) = watched {
+                    self.failed(index, broken(why));
+                }
+            }
+            // The server closed it meanwhile: what it sent before that, if anything, is still there to be read.
+            Err(Errno::PIPE | Errno::CONNRESET) => self.failed(index, Fault::NoAnswer),
+            Err(why) => self.failed(index, broken(why)),
+        }
+    }
+
+    /// Goes on with a connection of which something is known.
+    fn take_in(&mut self, index: usize, flags: EventFlags) {
+        match self.part.connections[index].state {
+            State::Connecting
+                if flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) =>
+            {
+                let connection = &self.part.connections[index];
+                let ended = connection
+                    .socket
+                    .as_ref()
+                    .map_or(Err(Errno::NOTCONN), end_connect);
+                match ended {
+                    Ok(()) => self.write(index),
+                    Err(why) => self.failed(index, no_connection(why)),
+                }
+            }
+            State::Connecting => {}
+            State::Sending => {
+                if flags.contains(EventFlags::OUT) {
+                    self.write(index);
+                }
+                if flags.intersects(
+                    EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR,
+                ) {
+                    self.read(index, flags);
+                }
+            }
+            State::Receiving | State::Free => self.read(index, flags),
+        }
+    }
+
+    /// Reads what came, until the answer is whole or no more is there.
+    fn read(&mut self, index: usize, flags: EventFlags) {
+        loop {
+            let connection = &mut self.part.connections[index];
+            let Some(socket) = &connection.socket else {
+                return;
+            };
+            connection.buffer.reserve(PIECE);
+            let size = match rustix::io::read(socket, spare_capacity(&mut connection.buffer)) {
+                Ok(size) => size,
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => continue,
+                Err(why) => return self.lost(index, why),
+            };
+            if connection.state == State::Free {
+                return self.came_unasked(index, size);
+            }
+            let has_ended = size == 0;
+            match read(&connection.buffer, has_ended, &mut self.known) {
+                Ok(None) => {}
+                Err(fault) => return self.failed(index, fault),
+                Ok(Some(answer)) => {
+                    let unasked = connection.buffer.len() - answer.size;
+                    let right = answer.check(
+                        &connection.buffer,
+                        &self.load.expected,
+                        self.load.check_body,
+                    );
+                    let right = right.and(match unasked {
+                        0 => Ok(()),
+                        bytes => Err(Fault::Unasked { bytes }),
+                    });
+                    let hung_up =
+                        has_ended || flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
+                    let stays = answer.head.keeps && self.load.keep_alive && !hung_up;
+                    return match right {
+                        Ok(()) => self.answered(index, stays),
+                        Err(fault) => self.failed(index, fault),
+                    };
+                }
+            }
+        }
+    }
+
+    /// A whole and right answer.
+    fn answered(&mut self, index: usize, stays: bool) {
+        let now_ns = self.now_ns();
+        let connection = &mut self.part.connections[index];
+        let latency_ns = now_ns - connection.due_ns;
+        self.measured.latency.record(latency_ns);
+        self.measured.answered += 1;
+        self.measured.answered_in_time += u64::from(now_ns <= self.end_ns);
+        connection.had.answered += 1;
+        connection.had.latency_sum_ns += latency_ns;
+        connection.had.longest_ns = connection.had.longest_ns.max(latency_ns);
+        match stays {
+            true => connection.state = State::Free,
+            false => connection.close(),
+        }
+        self.let_go(index);
+        self.send_due(now_ns);
+    }
+
+    /// A request that failed. Its connection is not used again.
+    fn failed(&mut self, index: usize, fault: Fault) {
+        let kind = fault.kind().to_owned();
+        *self.measured.failures.entry(kind).or_default() += 1;
+        self.measured
+            .first_failure
+            .get_or_insert_with(|| fault.to_string());
+        self.part.connections[index].close();
+        self.let_go(index);
+    }
+
+    fn let_go(&mut self, index: usize) {
+        self.busy -= 1;
+        self.free.push_back(index);
+    }
+
+    /// The connection broke: that is a failure if an answer was due.
+    fn lost(&mut self, index: usize, why: Errno) {
+        match self.part.connections[index].state {
+            State::Free => self.part.connections[index].close(),
+            _ => self.failed(index, broken(why)),
+        }
+    }
+
+    /// Something came on a connection that asked nothing: its end, or bytes that belong to no request.
+    fn came_unasked(&mut self, index: usize, bytes: usize) {
+        self.part.connections[index].close();
+        if bytes > 0 {
+            let fault = Fault::Unasked { bytes };
+            *self
+                .measured
+                .failures
+                .entry(fault.kind().to_owned())
+                .or_default() += 1;
+            self.measured
+                .first_failure
+                .get_or_insert_with(|| fault.to_string());
+        }
+    }
+
+    /// Fails the requests whose time is over. Their waits count: a server does not get faster by not answering.
+    fn give_up_late(&mut self, now_ns: u64) {
+        let limit_ns = self.load.time_limit.as_nanos() as u64;
+        for index in 0..self.part.connections.len() {
+            let connection = &self.part.connections[index];
+            if connection.state == State::Free || now_ns - connection.begun_ns <= limit_ns {
+                continue;
+            }
+            self.waited(index, now_ns);
+            self.failed(
+                index,
+                Fault::TimedOut {
+                    limit_ms: self.load.time_limit.as_millis() as u64,
+                },
+            );
+        }
+    }
+
+    /// Notes a wait that had no answer.
+    fn waited(&mut self, index: usize, now_ns: u64) {
+        let connection = &mut self.part.connections[index];
+        let wait_ns = now_ns - connection.due_ns;
+        self.measured.latency.record(wait_ns);
+        connection.had.longest_ns = connection.had.longest_ns.max(wait_ns);
+    }
+
+    /// Sums up, with what is still open: it counts with the time that it has waited so far.
+    fn account(mut self) -> Measured {
+        let now_ns = self.now_ns();
+        for index in 0..self.part.connections.len() {
+            if self.part.connections[index].state != State::Free {
+                self.waited(index, now_ns);
+                self.measured.unanswered += 1;
+            }
+        }
+        if self.measured.stopped == Stopped::Time {
+            while let Some(due_ns) = self.pace.next_ns() {
+                let due_ns = self.pace.take(due_ns).unwrap_or(due_ns);
+                self.measured.latency.record(now_ns.saturating_sub(due_ns));
+                self.measured.never_sent += 1;
+            }
+        }
+        self.measured.window_ns = self.end_ns;
+        self.measured.wall_ns = now_ns;
+        self.measured.connections = self
+            .part
+            .connections
+            .iter()
+            .map(|connection| connection.had)
+            .collect::<Vec<OfConnection>>();
+        self.measured
+    }
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (ns / 1_000_000_000) as _,
+        tv_nsec: (ns % 1_000_000_000) as _,
+    }
+}
+
+fn register(
+    epoll: &OwnedFd,
+    socket: &OwnedFd,
+    index: usize,
+    edges: EventFlags,
+) -> Result<(), Errno> {
+    epoll::add(epoll, socket, EventData::new_u64(index as u64), edges)
+}
+
+fn no_connection(why: Errno) -> Fault {
+    Fault::NoConnection {
+        why: why.to_string(),
+    }
+}
+
+fn broken(why: Errno) -> Fault {
+    Fault::Broken {
+        why: why.to_string(),
+    }
+}
+
+fn empty() -> Measured {
+    Measured {
+        answered: 0,
+        answered_in_time: 0,
+        unanswered: 0,
+        never_sent: 0,
+        failures: BTreeMap::new(),
+        first_failure: None,
+        reconnects: 0,
+        longest_connect_ns: 0,
+        window_ns: 0,
+        wall_ns: 0,
+        own_cpu_ns: 0,
+        threads: 1,
+        latency: Latency::default(),
+        lag: Latency::default(),
+        connections: Vec::new(),
+        stopped: Stopped::Time,
+    }
+}

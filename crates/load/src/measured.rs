@@ -1,0 +1,289 @@
+//! What a run measured.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Latencies above this are counted as this, ns: two hours.
+const LATENCY_MAX_NS: u64 = 7_200_000_000_000;
+
+/// Significant decimal digits that a latency keeps.
+const DIGITS: u8 = 3;
+
+/// A connection that had less than this part of the mean of all was starved.
+const STARVED_PART: f64 = 0.1;
+
+/// So was one that waited once for more than this part of the time in which requests were sent.
+const STARVED_WAIT: f64 = 0.5;
+
+/// What a run measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Requests whose answers came whole and right, also after the last request was sent.
+    pub answered: u64,
+    /// Those of them whose answers came while requests were sent.
+    pub answered_in_time: u64,
+    /// Requests that were sent and had no answer when the run ended.
+    pub unanswered: u64,
+    /// Requests that were due and not sent when the run ended.
+    pub never_sent: u64,
+    /// Requests that failed, by the kind of failure.
+    pub failures: BTreeMap<String, u64>,
+    /// The first failure in words.
+    pub first_failure: Option<String>,
+    /// Connections that were opened again after the server had closed one in an orderly way.
+    pub reconnects: u64,
+    /// The longest time that opening one of the first connections took, ns.
+    pub longest_connect_ns: u64,
+    /// How long requests were sent, ns.
+    pub window_ns: u64,
+    /// The same and the wait for the last answers, ns.
+    pub wall_ns: u64,
+    /// Processor time of the generator's threads, ns.
+    pub own_cpu_ns: u64,
+    /// How many threads it had.
+    pub threads: usize,
+    /// Latencies, each from the time at which its request was due to the last byte of the answer.
+    pub latency: Latency,
+    /// How long after they were due requests were sent.
+    pub lag: Latency,
+    /// The connections.
+    pub connections: Vec<OfConnection>,
+    /// Why it ended.
+    pub stopped: Stopped,
+}
+
+/// What one connection had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfConnection {
+    /// Right answers.
+    pub answered: u64,
+    /// The sum of their latencies, ns.
+    pub latency_sum_ns: u64,
+    /// The longest wait, ns, also one that had no answer.
+    pub longest_ns: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// Its time was over.
+    Time,
+    /// It had sent as many requests as it might.
+    Requests,
+    /// Too many requests failed.
+    Failures,
+}
+
+impl Measured {
+    /// Right answers a second, of those that came while requests were sent.
+    pub fn per_second(&self) -> f64 {
+        self.answered_in_time as f64 * 1e9 / (self.window_ns as f64).max(1.0)
+    }
+
+    /// Requests that failed.
+    pub fn failed(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    /// The generator's processor time as a part of what its threads could have had: near 1 the generator is what limits the rate.
+    pub fn own_share(&self) -> f64 {
+        self.own_cpu_ns as f64 / (self.wall_ns as f64 * self.threads as f64).max(1.0)
+    }
+
+    /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
+    /// the time in which requests were sent.
+    pub fn starved(&self) -> Vec<usize> {
+        let mean = self.answered as f64 / self.connections.len().max(1) as f64;
+        let wait_ns = STARVED_WAIT * self.window_ns as f64;
+        let is_starved = |of: &OfConnection| {
+            let has_little =
+                mean >= 1.0 / STARVED_PART && (of.answered as f64) < STARVED_PART * mean;
+            has_little || of.longest_ns as f64 > wait_ns
+        };
+        let connections = self.connections.iter().enumerate();
+        connections
+            .filter(|(_, of)| is_starved(of))
+            .map(|(number, _)| number)
+            .collect()
+    }
+
+    /// Jain's index of how evenly the connections were answered: 1 when all had the same, 1/n when one had all (R. Jain, D. Chiu,
+    /// W. Hawe, 1984). 1 where nothing was answered.
+    pub fn fairness(&self) -> f64 {
+        let counts = || self.connections.iter().map(|of| of.answered as f64);
+        let squares: f64 = counts().map(|count| count * count).sum();
+        match squares > 0.0 {
+            true => counts().sum::<f64>().powi(2) / (self.connections.len() as f64 * squares),
+            false => 1.0,
+        }
+    }
+
+    /// Takes in what another thread of the same run measured.
+    pub(crate) fn join(mut self, other: Measured) -> Measured {
+        self.answered += other.answered;
+        self.answered_in_time += other.answered_in_time;
+        self.unanswered += other.unanswered;
+        self.never_sent += other.never_sent;
+        for (kind, count) in other.failures {
+            *self.failures.entry(kind).or_default() += count;
+        }
+        self.first_failure = self.first_failure.or(other.first_failure);
+        self.reconnects += other.reconnects;
+        self.longest_connect_ns = self.longest_connect_ns.max(other.longest_connect_ns);
+        self.window_ns = self.window_ns.max(other.window_ns);
+        self.wall_ns = self.wall_ns.max(other.wall_ns);
+        self.own_cpu_ns += other.own_cpu_ns;
+        self.threads += other.threads;
+        self.latency.join(&other.latency);
+        self.lag.join(&other.lag);
+        self.connections.extend(other.connections);
+        if self.stopped == Stopped::Time {
+            self.stopped = other.stopped;
+        }
+        self
+    }
+}
+
+/// A distribution of times, ns, kept to three digits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
+pub struct Latency(Histogram<u64>);
+
+impl Default for Latency {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_bounds(1, LATENCY_MAX_NS, DIGITS);
+        Latency(histogram.expect("the bounds and digits are ones that a histogram has"))
+    }
+}
+
+impl Latency {
+    /// Adds a time, ns.
+    pub fn record(&mut self, ns: u64) {
+        self.0.saturating_record(ns.max(1));
+    }
+
+    fn join(&mut self, other: &Latency) {
+        self.0 += &other.0;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The time, ns, that this part of all is not above; 0 where there are none.
+    pub fn at(&self, part: f64) -> u64 {
+        self.0.value_at_quantile(part)
+    }
+
+    /// The longest, ns.
+    pub fn longest(&self) -> u64 {
+        self.0.max()
+    }
+
+    /// Their mean, ns.
+    pub fn mean(&self) -> f64 {
+        self.0.mean()
+    }
+
+    /// How many are longer than this, ns.
+    pub fn above(&self, ns: u64) -> u64 {
+        self.count() - self.0.count_between(0, ns)
+    }
+
+    /// The raw histogram: each time that occurred, ns, with how often.
+    pub fn pairs(&self) -> Vec<(u64, u64)> {
+        let steps = self.0.iter_recorded();
+        steps
+            .map(|step| (step.value_iterated_to(), step.count_at_value()))
+            .collect()
+    }
+}
+
+impl From<Vec<(u64, u64)>> for Latency {
+    fn from(pairs: Vec<(u64, u64)>) -> Self {
+        let mut latency = Latency::default();
+        for (ns, count) in pairs {
+            latency.0.saturating_record_n(ns.max(1), count);
+        }
+        latency
+    }
+}
+
+impl From<Latency> for Vec<(u64, u64)> {
+    fn from(latency: Latency) -> Self {
+        latency.pairs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(answers: &[u64]) -> Measured {
+        let connections = answers.iter().map(|answered| OfConnection {
+            answered: *answered,
+            ..OfConnection::default()
+        });
+        Measured {
+            answered: answers.iter().sum(),
+            answered_in_time: answers.iter().sum(),
+            unanswered: 0,
+            never_sent: 0,
+            failures: BTreeMap::new(),
+            first_failure: None,
+            reconnects: 0,
+            longest_connect_ns: 0,
+            window_ns: 1_000_000_000,
+            wall_ns: 1_000_000_000,
+            own_cpu_ns: 900_000_000,
+            threads: 1,
+            latency: Latency::default(),
+            lag: Latency::default(),
+            connections: connections.collect(),
+            stopped: Stopped::Time,
+        }
+    }
+
+    #[test]
+    fn starved_connections_are_named() {
+        assert_eq!(
+            measured(&[100, 100, 100, 100]).starved(),
+            Vec::<usize>::new()
+        );
+        assert_eq!(measured(&[100, 0, 100, 5]).starved(), [1, 3]);
+        let mut waited = measured(&[100, 100]);
+        waited.connections[1].longest_ns = 600_000_000;
+        assert_eq!(waited.starved(), [1]);
+    }
+
+    #[test]
+    fn fairness_is_jains_index() {
+        assert!((measured(&[5, 5, 5, 5]).fairness() - 1.0).abs() < 1e-12);
+        assert!((measured(&[8, 0, 0, 0]).fairness() - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_histogram_survives_being_written() {
+        let mut latency = Latency::default();
+        for ns in [1, 17, 40_000, 41_000, 3_000_000_000] {
+            latency.record(ns);
+        }
+        let again = Latency::from(Vec::from(latency.clone()));
+        assert_eq!(again.pairs(), latency.pairs());
+        assert_eq!(again.count(), 5);
+        assert_eq!(again.above(50_000), 1);
+    }
+
+    #[test]
+    fn threads_join_into_one_run() {
+        let joined = measured(&[1, 2]).join(measured(&[3]));
+        assert_eq!(
+            (joined.answered, joined.connections.len(), joined.threads),
+            (6, 3, 2)
+        );
+        assert!((joined.own_share() - 0.9).abs() < 1e-9);
+    }
+}

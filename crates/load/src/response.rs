@@ -1,0 +1,356 @@
+//! Answers: from bytes as they come to a whole answer that was checked, or what is wrong with it.
+
+use crate::Expected;
+use crate::Fault;
+use crate::fault::head;
+
+/// Head and body together may not be longer, bytes.
+pub(crate) const ANSWER_MAX: usize = 16 << 20;
+
+/// A head may not be longer, bytes.
+const HEAD_MAX: usize = 64 << 10;
+
+/// Header lines that are taken.
+const LINES_MAX: usize = 96;
+
+/// How the end of a body is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    Length(usize),
+    Chunked,
+    UntilClosed,
+}
+
+/// What a head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    /// Where the body begins, bytes.
+    size: usize,
+    framing: Framing,
+    /// Whether the server keeps the connection.
+    pub(crate) keeps: bool,
+}
+
+/// Heads that were read before, so that one that came before is not read again.
+#[derive(Debug, Default)]
+pub(crate) struct KnownHead {
+    bytes: Vec<u8>,
+    head: Option<Head>,
+}
+
+/// A whole answer in a buffer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) head: Head,
+    /// Bytes of it in the buffer.
+    pub(crate) size: usize,
+    /// Its body, if it is not a plain piece of the buffer.
+    chunks: Option<Vec<u8>>,
+}
+
+impl Answer {
+    pub(crate) fn body<'b>(&'b self, buffer: &'b [u8]) -> &'b [u8] {
+        match &self.chunks {
+            Some(body) => body,
+            None => &buffer[self.head.size..self.size],
+        }
+    }
+
+    /// Holds the answer against the expected one.
+    pub(crate) fn check(
+        &self,
+        buffer: &[u8],
+        expected: &Expected,
+        check_body: bool,
+    ) -> Result<(), Fault> {
+        if self.head.status != expected.status {
+            return Err(Fault::Status {
+                got: self.head.status,
+                expected: expected.status,
+            });
+        }
+        let body = self.body(buffer);
+        if !check_body || *body == *expected.body {
+            return Ok(());
+        }
+        Err(match body.len() == expected.body.len() {
+            true => Fault::Body { head: head(body) },
+            false => Fault::Length {
+                got: body.len(),
+                expected: expected.body.len(),
+            },
+        })
+    }
+}
+
+/// The answer at the beginning of `buffer`; `None` while it is not whole. `ended`: nothing more will come.
+pub(crate) fn read(
+    buffer: &[u8],
+    ended: bool,
+    known: &mut KnownHead,
+) -> Result<Option<Answer>, Fault> {
+    let answer = match head_of(buffer, known)? {
+        None => None,
+        Some(head) => body_of(buffer, head, ended)?,
+    };
+    match answer {
+        Some(answer) => Ok(Some(answer)),
+        None if ended && buffer.is_empty() => Err(Fault::NoAnswer),
+        None if ended => Err(Fault::Half { got: buffer.len() }),
+        None if buffer.len() > ANSWER_MAX => Err(Fault::TooLong { most: ANSWER_MAX }),
+        None => Ok(None),
+    }
+}
+
+fn head_of(buffer: &[u8], known: &mut KnownHead) -> Result<Option<Head>, Fault> {
+    if let Some(head) = known.head
+        && buffer.starts_with(&known.bytes)
+    {
+        return Ok(Some(head));
+    }
+    let mut lines = [httparse::EMPTY_HEADER; LINES_MAX];
+    let mut response = httparse::Response::new(&mut lines);
+    let not_http = |why: String| Fault::NotHttp {
+        why,
+        head: head(buffer),
+    };
+    match response.parse(buffer) {
+        Err(why) => Err(not_http(why.to_string())),
+        Ok(httparse::Status::Partial) if buffer.len() > HEAD_MAX => Err(not_http(format!(
+            "its head is longer than {HEAD_MAX} bytes"
+        ))),
+        Ok(httparse::Status::Partial) => Ok(None),
+        Ok(httparse::Status::Complete(size)) => {
+            let head = meaning(&response, size).map_err(not_http)?;
+            // A head of one second is that of the next ones; a new date is read once.
+            known.bytes.clear();
+            known.bytes.extend_from_slice(&buffer[..size]);
+            known.head = Some(head);
+            Ok(Some(head))
+        }
+    }
+}
+
+/// RFC 9112, sections 6.3 (length of a body) and 9.3 (whether the connection stays).
+fn meaning(response: &httparse::Response<'_, '_>, size: usize) -> Result<Head, String> {
+    let status = response.code.unwrap_or_default();
+    let mut keeps = response.version == Some(1);
+    let mut length: Option<usize> = None;
+    let mut is_chunked = false;
+    for line in response.headers.iter() {
+        let value = line.value.trim_ascii();
+        if line.name.eq_ignore_ascii_case("content-length") {
+            let text = std::str::from_utf8(value).unwrap_or_default();
+            let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+            let number = text.parse().ok().filter(|_| digits);
+            let number =
+                number.ok_or_else(|| format!("its Content-Length is `{}`", head(value)))?;
+            if length.is_some_and(|before| before != number) {
+                return Err("it has two lengths".to_owned());
+            }
+            length = Some(number);
+        } else if line.name.eq_ignore_ascii_case("transfer-encoding") {
+            is_chunked = value.eq_ignore_ascii_case(b"chunked");
+            if !is_chunked {
+                return Err(format!("its Transfer-Encoding is `{}`", head(value)));
+            }
+        } else if line.name.eq_ignore_ascii_case("connection") {
+            let has = |word: &[u8]| {
+                value
+                    .split(|byte| *byte == b',')
+                    .any(|part| part.trim_ascii().eq_ignore_ascii_case(word))
+            };
+            keeps = (keeps || has(b"keep-alive")) && !has(b"close");
+        }
+    }
+    let framing = match (status, is_chunked, length) {
+        (100..200, ..) => return Err(format!("status {status} without being asked for")),
+        (204 | 304, ..) => Framing::Length(0),
+        (_, true, _) => Framing::Chunked,
+        (_, false, Some(length)) => Framing::Length(length),
+        (_, false, None) => Framing::UntilClosed,
+    };
+    keeps &= framing != Framing::UntilClosed;
+    Ok(Head {
+        status,
+        size,
+        framing,
+        keeps,
+    })
+}
+
+fn body_of(buffer: &[u8], head: Head, ended: bool) -> Result<Option<Answer>, Fault> {
+    let plain = |size| Answer {
+        head,
+        size,
+        chunks: None,
+    };
+    match head.framing {
+        Framing::Length(length) => {
+            let size = head.size.saturating_add(length);
+            if size > ANSWER_MAX {
+                return Err(Fault::TooLong { most: ANSWER_MAX });
+            }
+            Ok((buffer.len() >= size).then(|| plain(size)))
+        }
+        Framing::UntilClosed => Ok(ended.then(|| plain(buffer.len()))),
+        Framing::Chunked => chunked(buffer, head),
+    }
+}
+
+/// RFC 9112, section 7.1. What has come is read from its beginning each time, so a body of many pieces is read many times: the bodies that
+/// are measured are short.
+fn chunked(buffer: &[u8], head: Head) -> Result<Option<Answer>, Fault> {
+    let mut body = Vec::new();
+    let mut at = head.size;
+    loop {
+        let rest = buffer.get(at..).unwrap_or_default();
+        match httparse::parse_chunk_size(rest) {
+            Err(_) => {
+                return Err(Fault::NotHttp {
+                    why: "the size of a chunk".to_owned(),
+                    head: crate::fault::head(rest),
+                });
+            }
+            Ok(httparse::Status::Partial) => return Ok(None),
+            Ok(httparse::Status::Complete((line, 0))) => {
+                let trailer = &rest[line..];
+                return Ok(end_of_trailer(trailer).map(|end| Answer {
+                    head,
+                    size: at + line + end,
+                    chunks: Some(body),
+                }));
+            }
+            Ok(httparse::Status::Complete((line, length))) => {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                if length > ANSWER_MAX {
+                    return Err(Fault::TooLong { most: ANSWER_MAX });
+                }
+                let Some(chunk) = rest.get(line..line + length + 2) else {
+                    return Ok(None);
+                };
+                if !chunk.ends_with(b"\r\n") {
+                    return Err(Fault::NotHttp {
+                        why: "a chunk does not end where it should".to_owned(),
+                        head: crate::fault::head(chunk),
+                    });
+                }
+                body.extend_from_slice(&chunk[..length]);
+                at += line + length + 2;
+            }
+        }
+    }
+}
+
+/// Where the trailer ends: at the first empty line.
+fn end_of_trailer(trailer: &[u8]) -> Option<usize> {
+    if trailer.starts_with(b"\r\n") {
+        return Some(2);
+    }
+    let end = trailer.windows(4).position(|four| four == b"\r\n\r\n")?;
+    Some(end + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str, ended: bool) -> Result<Option<(u16, Vec<u8>, bool)>, Fault> {
+        let answer = read(text.as_bytes(), ended, &mut KnownHead::default())?;
+        Ok(answer.map(|answer| {
+            assert_eq!(answer.size, text.len());
+            (
+                answer.head.status,
+                answer.body(text.as_bytes()).to_vec(),
+                answer.head.keeps,
+            )
+        }))
+    }
+
+    #[test]
+    fn bodies_of_each_framing_are_read() {
+        let of = |text, ended| whole(text, ended).unwrap().unwrap();
+        assert_eq!(
+            of("HTTP/1.1 200 OK\r\ncontent-LENGTH: 2\r\n\r\nab", false),
+            (200, b"ab".to_vec(), true)
+        );
+        assert_eq!(
+            of("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", false),
+            (200, vec![], false)
+        );
+        assert_eq!(
+            of(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nX: y\r\n\r\n",
+                false
+            ),
+            (200, b"abc".to_vec(), true)
+        );
+        assert_eq!(
+            of(
+                "HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 1\r\n\r\na",
+                false
+            ),
+            (200, b"a".to_vec(), false)
+        );
+        assert_eq!(
+            of("HTTP/1.1 404 No\r\n\r\nabc", true),
+            (404, b"abc".to_vec(), false)
+        );
+        assert_eq!(of("HTTP/1.1 204 No\r\n\r\n", false), (204, vec![], true));
+    }
+
+    #[test]
+    fn an_answer_that_is_not_whole_is_waited_for_at_every_byte() {
+        let texts = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n",
+        ];
+        for text in texts {
+            for size in 0..text.len() {
+                assert_eq!(whole(&text[..size], false), Ok(None), "{size}");
+                assert!(matches!(
+                    whole(&text[..size], true),
+                    Err(Fault::Half { .. } | Fault::NoAnswer)
+                ));
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_that_is_known_means_what_it_meant() {
+        let mut known = KnownHead::default();
+        for (text, size) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", 1),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb", 1),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", 2),
+        ] {
+            let answer = read(text.as_bytes(), false, &mut known).unwrap().unwrap();
+            assert_eq!(answer.body(text.as_bytes()).len(), size);
+        }
+    }
+
+    #[test]
+    fn what_is_not_http_is_named() {
+        let wrong = [
+            "SSH-2.0-OpenSSH_9.2\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\na",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\n",
+        ];
+        for text in wrong {
+            assert!(
+                matches!(whole(text, false), Err(Fault::NotHttp { .. })),
+                "{text}"
+            );
+        }
+        let long = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n";
+        assert!(matches!(whole(long, false), Err(Fault::TooLong { .. })));
+        let long = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n";
+        assert!(matches!(whole(long, false), Err(Fault::TooLong { .. })));
+    }
+}

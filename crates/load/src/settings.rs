@@ -1,0 +1,115 @@
+//! What a run is asked to do.
+
+use crate::{Error, Expected, Target};
+use std::time::Duration;
+
+/// When requests are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Schedule {
+    /// Each connection sends when it has the answer to its request before.
+    Closed,
+    /// Requests are due at equal distances, whatever the server does.
+    Open {
+        /// How many in a second.
+        per_second: f64,
+    },
+}
+
+/// What a run is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Where to.
+    pub target: Target,
+    /// What each answer must be.
+    pub expected: Expected,
+    /// Whether bodies must be the expected one, byte by byte; else the status alone is checked.
+    pub check_body: bool,
+    /// How many connections are used at a time, 1 to 10 000.
+    pub connections: usize,
+    /// Whether a connection is used for many requests, or each request opens its own.
+    pub keep_alive: bool,
+    /// When requests are sent.
+    pub schedule: Schedule,
+    /// How long requests are sent, at most an hour.
+    pub duration: Duration,
+    /// No more requests are sent than these.
+    pub requests_max: u64,
+    /// How long an answer may take before it counts as failed.
+    pub time_limit: Duration,
+    /// How long the last answers are waited for once no more requests are sent; at most `time_limit`.
+    pub drain: Duration,
+    /// The run ends early after so many failures.
+    pub failures_max: u64,
+    /// Threads that share the connections and the rate.
+    pub threads: usize,
+    /// The processor that the threads run on; wherever the system puts them if not given.
+    pub processor: Option<usize>,
+}
+
+impl Load {
+    /// Ten connections for a second, closed loop, keep-alive, one thread.
+    pub fn new(target: Target, expected: Expected) -> Load {
+        Load {
+            target,
+            expected,
+            check_body: true,
+            connections: 10,
+            keep_alive: true,
+            schedule: Schedule::Closed,
+            duration: Duration::from_secs(1),
+            requests_max: 1_000_000_000,
+            time_limit: Duration::from_secs(5),
+            drain: Duration::from_secs(1),
+            failures_max: 1000,
+            threads: 1,
+            processor: None,
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Setting`] for the first setting that is out of its range.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let fault = |what, is: &dyn std::fmt::Debug, range| {
+            Err(Error::Setting {
+                what,
+                is: format!("{is:?}"),
+                range,
+            })
+        };
+        if !(1..=10_000).contains(&self.connections) {
+            return fault("the number of connections", &self.connections, "1 to 10000");
+        }
+        if !(1..=self.connections.min(64)).contains(&self.threads) {
+            return fault(
+                "the number of threads",
+                &self.threads,
+                "1 to 64, and no more than there are connections",
+            );
+        }
+        if self.duration.is_zero() || self.duration > Duration::from_secs(3600) {
+            return fault(
+                "the duration",
+                &self.duration,
+                "more than nothing, and at most an hour",
+            );
+        }
+        if self.time_limit.is_zero() || self.time_limit > Duration::from_secs(3600) {
+            return fault(
+                "the time limit of an answer",
+                &self.time_limit,
+                "more than nothing, and at most an hour",
+            );
+        }
+        if self.requests_max == 0 {
+            return fault("the number of requests", &self.requests_max, "at least 1");
+        }
+        match self.schedule {
+            Schedule::Open { per_second } if !(per_second > 0.0 && per_second <= 1e7) => fault(
+                "the rate",
+                &per_second,
+                "more than 0 and at most 10000000 requests a second",
+            ),
+            _ => Ok(()),
+        }
+    }
+}

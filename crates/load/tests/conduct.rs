@@ -1,0 +1,329 @@
+//! The generator before servers that answer, misbehave, or stand still.
+
+use antiphon_load::{
+    Error, Expected, Fault, Load, Measured, Reach, Schedule, Stopped, Target, first_exchange, run,
+};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_millis(400);
+
+/// A server that ends with this value.
+struct Server {
+    child: Child,
+    target: Target,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn server(conduct: &str) -> Server {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_load-test-server"))
+        .arg(conduct)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the test server");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let url = format!("http://127.0.0.1:{}/api", line.trim());
+    Server {
+        child,
+        target: Target::parse(&url, Reach::Loopback).unwrap(),
+    }
+}
+
+fn expected() -> Expected {
+    Expected {
+        status: 200,
+        body: b"{\"greeting\":\"Hello World!\"}".to_vec(),
+    }
+}
+
+/// A load of the server, after its first exchange, which all but those that misbehave at once do well.
+fn load(server: &Server) -> Load {
+    assert_eq!(
+        first_exchange(&server.target, Duration::from_secs(10)).unwrap(),
+        expected()
+    );
+    Load {
+        connections: 4,
+        duration: Duration::from_millis(150),
+        time_limit: LIMIT,
+        drain: LIMIT,
+        failures_max: 20,
+        ..Load::new(server.target.clone(), expected())
+    }
+}
+
+fn measured(conduct: &str) -> Measured {
+    let server = server(conduct);
+    run(&load(&server)).unwrap()
+}
+
+#[test]
+fn a_server_that_answers_is_measured() {
+    for conduct in ["well", "chunked", "bytewise"] {
+        let measured = measured(conduct);
+        assert!(measured.answered > 0, "{conduct}");
+        assert_eq!(
+            measured.failed(),
+            0,
+            "{conduct}: {:?}",
+            measured.first_failure
+        );
+        assert_eq!(
+            measured.latency.count(),
+            measured.answered + measured.unanswered,
+            "{conduct}"
+        );
+        let of_connections: u64 = measured.connections.iter().map(|of| of.answered).sum();
+        assert_eq!(of_connections, measured.answered, "{conduct}");
+    }
+}
+
+#[test]
+fn without_keep_alive_each_request_has_a_connection() {
+    let server = server("well");
+    let load = Load {
+        keep_alive: false,
+        ..load(&server)
+    };
+    let measured = run(&load).unwrap();
+    assert!(measured.answered > 4, "{measured:?}");
+    assert_eq!(measured.failed(), 0, "{:?}", measured.first_failure);
+}
+
+#[test]
+fn a_server_that_closes_in_an_orderly_way_is_connected_to_again() {
+    for conduct in ["polite-close", "no-length"] {
+        let measured = measured(conduct);
+        assert_eq!(
+            measured.failed(),
+            0,
+            "{conduct}: {:?}",
+            measured.first_failure
+        );
+        assert!(measured.reconnects > 0, "{conduct}");
+        assert!(measured.answered > 16, "{conduct}");
+    }
+}
+
+#[test]
+fn each_misconduct_is_a_failure_by_name_and_ends_the_run() {
+    let cases = [
+        ("half", "half an answer"),
+        ("short", "wrong length"),
+        ("other-body", "wrong body"),
+        ("more", "unasked bytes"),
+        ("error", "wrong status"),
+        ("close", "no answer"),
+        ("reset", "connection broke"),
+        ("garbage", "not HTTP"),
+        ("endless-head", "not HTTP"),
+    ];
+    for (conduct, kind) in cases {
+        let measured = measured(conduct);
+        assert!(
+            measured.failures.contains_key(kind),
+            "{conduct}: {:?}",
+            measured.failures
+        );
+        assert_eq!(measured.stopped, Stopped::Failures, "{conduct}");
+        assert!(measured.answered >= 3, "{conduct}");
+        assert!(measured.first_failure.is_some(), "{conduct}");
+    }
+}
+
+#[test]
+fn the_body_may_be_left_unchecked() {
+    let server = server("other-body");
+    let load = Load {
+        check_body: false,
+        ..load(&server)
+    };
+    assert_eq!(run(&load).unwrap().failed(), 0);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_and_its_waits_count() {
+    let measured = measured("never");
+    assert_eq!(measured.unanswered + measured.failed(), 4, "{measured:?}");
+    assert_eq!(measured.latency.above(measured.window_ns), 4);
+    assert_eq!(measured.starved(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn starved_connections_are_told_from_the_others() {
+    let measured = measured("starve");
+    assert_eq!(measured.starved().len(), 2, "{:?}", measured.connections);
+    assert!(measured.fairness() < 0.6);
+}
+
+#[test]
+fn the_first_exchange_names_what_is_wrong() {
+    type Fits = fn(&Fault) -> bool;
+    let cases: [(&str, Fits); 6] = [
+        ("half-at-once", |fault| matches!(fault, Fault::Half { .. })),
+        ("close-at-once", |fault| matches!(fault, Fault::NoAnswer)),
+        ("reset-at-once", |fault| {
+            matches!(fault, Fault::Broken { .. })
+        }),
+        ("garbage-at-once", |fault| {
+            matches!(fault, Fault::NotHttp { .. })
+        }),
+        ("never-at-once", |fault| {
+            matches!(fault, Fault::TimedOut { .. })
+        }),
+        ("endless-head-at-once", |fault| {
+            matches!(fault, Fault::NotHttp { .. })
+        }),
+    ];
+    for (conduct, fits) in cases {
+        let server = server(conduct);
+        match first_exchange(&server.target, LIMIT) {
+            Err(Error::FirstExchange { fault, .. }) => {
+                assert!(fits(&fault), "{conduct}: {fault:?}")
+            }
+            other => panic!("{conduct}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_port_without_a_server_is_an_error() {
+    let gone = server("well").target.clone();
+    assert!(matches!(
+        first_exchange(&gone, LIMIT),
+        Err(Error::FirstExchange {
+            fault: Fault::NoConnection { .. },
+            ..
+        })
+    ));
+    let load = Load::new(gone.clone(), expected());
+    assert!(matches!(run(&load), Err(Error::Connect { number: 1, .. })));
+    let load = Load {
+        keep_alive: false,
+        ..load
+    };
+    let measured = run(&load).unwrap();
+    assert_eq!(measured.stopped, Stopped::Failures);
+    assert_eq!(measured.answered, 0);
+}
+
+#[test]
+fn a_run_sends_no_more_than_it_may() {
+    let server = server("well");
+    let load = Load {
+        requests_max: 101,
+        threads: 2,
+        ..load(&server)
+    };
+    let measured = run(&load).unwrap();
+    assert_eq!(measured.answered, 101);
+    assert_eq!(measured.stopped, Stopped::Requests);
+    assert_eq!(measured.threads, 2);
+}
+
+#[test]
+fn an_open_schedule_owes_every_request() {
+    let server = server("well");
+    let load = Load {
+        schedule: Schedule::Open { per_second: 1000.0 },
+        duration: Duration::from_millis(200),
+        ..load(&server)
+    };
+    let measured = run(&load).unwrap();
+    assert_eq!(measured.failed(), 0, "{:?}", measured.first_failure);
+    assert_eq!(
+        measured.answered + measured.unanswered + measured.never_sent,
+        200
+    );
+    assert_eq!(measured.latency.count(), 200);
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let server = server("well");
+    let sound = load(&server);
+    let wrong = [
+        Load {
+            connections: 0,
+            ..sound.clone()
+        },
+        Load {
+            threads: 5,
+            ..sound.clone()
+        },
+        Load {
+            duration: Duration::ZERO,
+            ..sound.clone()
+        },
+        Load {
+            schedule: Schedule::Open {
+                per_second: f64::NAN,
+            },
+            ..sound.clone()
+        },
+        Load {
+            requests_max: 0,
+            ..sound.clone()
+        },
+        Load {
+            processor: Some(1 << 20),
+            ..sound.clone()
+        },
+    ];
+    for load in wrong {
+        assert!(matches!(run(&load), Err(Error::Setting { .. })), "{load:?}");
+    }
+}
+
+/// A server that stands still for a known time: an open schedule shows what users would have waited, and the closed loop hides it.
+#[test]
+fn a_frozen_server_is_seen() {
+    const FROZEN: Duration = Duration::from_millis(300);
+    const PER_SECOND: f64 = 1000.0;
+    let server = server("well");
+    let load = Load {
+        schedule: Schedule::Open {
+            per_second: PER_SECOND,
+        },
+        duration: Duration::from_millis(800),
+        time_limit: Duration::from_secs(20),
+        drain: Duration::from_secs(20),
+        ..load(&server)
+    };
+    let pid = server.child.id() as i32;
+    let freezer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        // SAFETY: signals to our own child.
+        unsafe { libc::kill(pid, libc::SIGSTOP) };
+        std::thread::sleep(FROZEN);
+        unsafe { libc::kill(pid, libc::SIGCONT) };
+    });
+    let measured = run(&load).unwrap();
+    freezer.join().unwrap();
+    assert_eq!(measured.failed(), 0, "{:?}", measured.first_failure);
+    assert_eq!(measured.latency.count(), 800);
+    let frozen_ns = FROZEN.as_nanos() as u64;
+    assert!(
+        measured.latency.longest() > frozen_ns - 10_000_000,
+        "{}",
+        measured.latency.longest()
+    );
+    // Of the requests that were due while it stood, those of the first half waited for more than half of the time.
+    let owed = (PER_SECOND * FROZEN.as_secs_f64() / 2.0) as u64;
+    assert!(
+        measured.latency.above(frozen_ns / 2) >= owed - 5,
+        "{}",
+        measured.latency.above(frozen_ns / 2)
+    );
+}

@@ -1,0 +1,111 @@
+//! Which of the claims about servers hold in this run: the words come from the figures.
+
+use super::outcome;
+use crate::compose::verdict::{self, Fate, Limits};
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Block, Section, Unit};
+use crate::number;
+use antiphon_lab::suite::{ServerClaim, ServerQuantity, Servers};
+use antiphon_lab::{LoadOutcome, LoadRound};
+use antiphon_measure::Interval;
+
+/// The section of claims; `None` where none can be tried.
+pub(super) fn section(view: &View) -> Option<Section> {
+    let blocks: Vec<Block> = view
+        .layout
+        .servers
+        .iter()
+        .flat_map(|servers| table(view, servers))
+        .collect();
+    (!blocks.is_empty()).then(|| Section {
+        id: "load-claims".into(),
+        title: "What was claimed of servers, and whether it holds here".into(),
+        blocks,
+    })
+}
+
+fn table(view: &View, servers: &Servers) -> Vec<Block> {
+    let rows: Vec<_> = servers
+        .claims
+        .iter()
+        .filter_map(|claim| row(view, claim))
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let text: Vec<&str> = servers.text.split_whitespace().collect();
+    let caption = format!(
+        "A claim holds where the whole interval of the ratio is within its limits, and fails where none of it is. Claims: {}.",
+        servers.source
+    );
+    vec![
+        Block::Prose {
+            text: text.join(" "),
+        },
+        Block::Table(verdict::table(&servers.title, &caption, rows)),
+    ]
+}
+
+fn row(view: &View, claim: &ServerClaim) -> Option<crate::document::Row> {
+    let limits = Limits {
+        at_least: claim.at_least,
+        at_most: claim.at_most,
+    };
+    let trials: Vec<(String, Interval)> = claim
+        .tests
+        .iter()
+        .filter_map(|test| trial(view, claim, test))
+        .collect();
+    let fates: Vec<Fate> = trials
+        .iter()
+        .map(|(_, share)| limits.fate(*share))
+        .collect();
+    let weakest = trials
+        .iter()
+        .max_by(|a, b| limits.excess(a.1).total_cmp(&limits.excess(b.1)))?;
+    let percent = |share| number::quantity(Unit::Share, share);
+    let published = claim.published.map_or(String::new(), |share| {
+        format!("; published: {}", percent(share))
+    });
+    let told = format!(
+        "{} ({} to {}) with {}{published}",
+        percent(weakest.1.value),
+        percent(weakest.1.low),
+        percent(weakest.1.high),
+        weakest.0
+    );
+    let place = format!(
+        "{} of {}: {} of that of {}",
+        claim.quantity.word(),
+        claim.of,
+        limits.words(),
+        claim.against
+    );
+    Some(verdict::row(&claim.text, place, &fates, Some(told)))
+}
+
+/// The share under one load, by the rounds that both servers have.
+fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interval)> {
+    let of = |subject: &String| -> Option<(&LoadOutcome, String)> {
+        let column = RunColumn {
+            subject: subject.clone(),
+            policy: claim.run.policy.clone(),
+            placement: claim.run.placement.clone(),
+        };
+        let result = view.find(test, &column)?;
+        Some((outcome(result)?, view.label(&result.identity)))
+    };
+    let (ours, label) = of(&claim.of)?;
+    let (theirs, _) = of(&claim.against)?;
+    Some((label, ours.ratio(theirs, quantity(claim.quantity))?))
+}
+
+fn quantity(quantity: ServerQuantity) -> fn(&LoadRound) -> f64 {
+    match quantity {
+        ServerQuantity::Cpu => LoadRound::cpu_ns,
+        ServerQuantity::Requests => |round| round.per_second,
+        ServerQuantity::P99 => |round| round.p99_ns as f64,
+        ServerQuantity::Memory => |round| round.pss_bytes as f64,
+        ServerQuantity::Threads => |round| round.threads as f64,
+    }
+}

@@ -1,0 +1,208 @@
+//! Plots of loads: over concurrency, and memory as a row a server.
+
+use super::{conditions, outcome};
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
+use crate::number;
+use antiphon_lab::{Generator, LoadOutcome, LoadRound, ResultRecord};
+
+/// What is plotted over the number of connections.
+struct Curve {
+    title: &'static str,
+    unit: AxisUnit,
+    of: fn(&LoadRound) -> f64,
+}
+
+const CURVES: [Curve; 3] = [
+    Curve {
+        title: "Processor time of the server a request",
+        unit: AxisUnit::Nanoseconds,
+        of: LoadRound::cpu_ns,
+    },
+    Curve {
+        title: "Requests a second",
+        unit: AxisUnit::Count,
+        of: |round| round.per_second,
+    },
+    Curve {
+        title: "Latency at 99 %",
+        unit: AxisUnit::Nanoseconds,
+        of: |round| round.p99_ns as f64,
+    },
+];
+
+/// A plot a figure, where servers have loads of the same kind that differ in their connections.
+pub(super) fn over_connections(
+    view: &View,
+    conditions: &str,
+    results: &[&ResultRecord],
+) -> Vec<Plot> {
+    CURVES
+        .iter()
+        .filter_map(|curve| plot(view, conditions, results, curve))
+        .collect()
+}
+
+fn plot(view: &View, conditions: &str, results: &[&ResultRecord], curve: &Curve) -> Option<Plot> {
+    let mut series: Vec<(bool, Series)> = Vec::new();
+    for result in results {
+        let Some(load) = outcome(result) else {
+            continue;
+        };
+        let task = &load.task;
+        if task.by != Generator::Antiphon || task.per_second.is_some() {
+            continue;
+        }
+        let subject = &result.identity.subject;
+        let known = series
+            .iter()
+            .position(|(keep_alive, one)| *keep_alive == task.keep_alive && one.name == *subject);
+        let index = known.unwrap_or_else(|| {
+            series.push((task.keep_alive, new(view, subject, series.len())));
+            series.len() - 1
+        });
+        series[index].1.points.extend(point(load, curve));
+    }
+    let mut series: Vec<Series> = series.into_iter().map(|(_, one)| one).collect();
+    series.retain(|one| one.points.len() > 1);
+    let values = || {
+        series
+            .iter()
+            .flat_map(|one| one.points.iter().map(|point| point.y))
+    };
+    let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+    let unit = match curve.unit {
+        AxisUnit::Nanoseconds => Unit::Nanoseconds,
+        _ => Unit::Count,
+    };
+    Some(Plot {
+        title: format!("{} over concurrency ({conditions})", curve.title),
+        description: format!(
+            "{} over the number of connections, from {} to {}. The tables above hold the same figures.",
+            number::counted(series.len(), "server"),
+            number::quantity(unit, low),
+            number::quantity(unit, high)
+        ),
+        caption: String::new(),
+        categories: Vec::new(),
+        x: Axis {
+            title: "Connections".into(),
+            unit: AxisUnit::Count,
+            log: true,
+        },
+        y: Axis {
+            title: curve.title.into(),
+            unit: curve.unit,
+            log: true,
+        },
+        series,
+        guides: Vec::new(),
+    })
+}
+
+fn new(view: &View, subject: &str, index: usize) -> Series {
+    Series {
+        name: subject.into(),
+        subject: view.colour(subject),
+        shape: index,
+        drawn: Drawn::Line,
+        points: Vec::new(),
+    }
+}
+
+fn point(load: &LoadOutcome, curve: &Curve) -> Option<Point> {
+    let of = load.median(curve.of)?;
+    Some(Point {
+        interval: Some((of.low, of.high)),
+        ..Point::at(load.task.connections as f64, of.value)
+    })
+}
+
+/// The memory of every server when its loads were over, which is after the last one of the plan.
+pub(super) fn memory(results: &[&ResultRecord]) -> Option<Section> {
+    let plots: Vec<Block> = conditions(results)
+        .iter()
+        .filter_map(|conditions| memory_plot(conditions, results))
+        .map(Block::Plot)
+        .collect();
+    if plots.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![Block::Prose {
+        text: "Proportional memory of each server's processes when all its loads were over, and its largest resident memory till then.".into(),
+    }];
+    blocks.extend(plots);
+    Some(Section {
+        id: "load-memory".into(),
+        title: "Memory of the servers".into(),
+        blocks,
+    })
+}
+
+fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
+    // A later load of a server takes the place of an earlier one.
+    let mut last: Vec<(&str, &LoadOutcome)> = Vec::new();
+    for result in results {
+        let Some(load) =
+            outcome(result).filter(|_| RunColumn::of(&result.identity).conditions() == conditions)
+        else {
+            continue;
+        };
+        let subject = result.identity.subject.as_str();
+        match last.iter_mut().find(|(known, _)| *known == subject) {
+            Some(place) => place.1 = load,
+            None => last.push((subject, load)),
+        }
+    }
+    let series = |name: &str, shape: usize, of: fn(&LoadRound) -> f64| {
+        let points = last.iter().enumerate().filter_map(|(row, (_, load))| {
+            let of = load.median(of)?;
+            Some(Point {
+                interval: Some((of.low, of.high)),
+                ..Point::at(of.value, row as f64)
+            })
+        });
+        Series {
+            name: name.into(),
+            subject: Some(shape),
+            shape,
+            drawn: Drawn::Sticks,
+            points: points.collect(),
+        }
+    };
+    let after = series("after the loads", 0, |round| round.pss_bytes as f64);
+    let (least, most) = (
+        after.points.iter().map(|point| point.x).reduce(f64::min)?,
+        after.points.iter().map(|point| point.x).reduce(f64::max)?,
+    );
+    let bytes = |value| number::quantity(Unit::Bytes, value);
+    Some(Plot {
+        title: format!("Memory ({conditions})"),
+        description: format!(
+            "Memory of {}, from {} to {}.",
+            number::counted(last.len(), "server"),
+            bytes(least),
+            bytes(most)
+        ),
+        caption: String::new(),
+        categories: last
+            .iter()
+            .map(|(subject, _)| (*subject).to_owned())
+            .collect(),
+        x: Axis {
+            title: "Memory".into(),
+            unit: AxisUnit::Bytes,
+            log: true,
+        },
+        y: Axis {
+            title: String::new(),
+            unit: AxisUnit::Count,
+            log: false,
+        },
+        series: vec![
+            after,
+            series("largest resident", 1, |round| round.peak_bytes as f64),
+        ],
+        guides: Vec::new(),
+    })
+}

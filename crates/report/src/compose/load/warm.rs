@@ -1,0 +1,97 @@
+//! How servers became warm: the curve that is in no figure, and whether the rule held.
+
+use super::outcome;
+use crate::compose::view::{RunColumn, View};
+use crate::document::{
+    Axis, AxisUnit, Block, Drawn, Note, Plot, Point, Section, Series, Unit, Weight,
+};
+use crate::number;
+use antiphon_lab::{ResultRecord, WarmUp};
+
+const RULE: &str = "After each start a server answers 16 connections in slices until it is warm: until the mean cost of a request in the last three slices is at \
+                    most 3 % below that in the three before. None of this time is in any figure.";
+
+/// The section; `None` where no server was warmed.
+pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
+    let warmed: Vec<(&ResultRecord, &[WarmUp])> = results
+        .iter()
+        .filter_map(|result| Some((*result, outcome(result)?.warm_ups.as_slice())))
+        .filter(|(_, warm_ups)| !warm_ups.is_empty())
+        .collect();
+    let plot = plot(view, &warmed)?;
+    let notes: Vec<Note> = warmed
+        .iter()
+        .filter_map(|(result, warm_ups)| never_warm(result, warm_ups))
+        .collect();
+    let mut blocks = vec![Block::Prose { text: RULE.into() }, Block::Plot(plot)];
+    if !notes.is_empty() {
+        blocks.push(Block::Notes { notes });
+    }
+    Some(Section {
+        id: "load-warm-up".into(),
+        title: "Warming up".into(),
+        blocks,
+    })
+}
+
+/// The first warm-up of each server in each placement.
+fn plot(view: &View, warmed: &[(&ResultRecord, &[WarmUp])]) -> Option<Plot> {
+    let mut columns: Vec<RunColumn> = Vec::new();
+    let series: Vec<Series> = warmed
+        .iter()
+        .map(|(result, warm_ups)| {
+            let column = RunColumn::of(&result.identity);
+            columns.push(column.clone());
+            let points = warm_ups[0]
+                .slices
+                .iter()
+                .map(|slice| Point::at(slice.at_ns as f64, slice.cpu_ns));
+            Series {
+                name: column.name(),
+                subject: view.colour(&column.subject),
+                shape: view.shape(&columns, columns.len() - 1),
+                drawn: Drawn::Line,
+                points: points.collect(),
+            }
+        })
+        .collect();
+    let costs = || {
+        series
+            .iter()
+            .flat_map(|one| one.points.iter().map(|point| point.y))
+    };
+    let (low, high) = (costs().reduce(f64::min)?, costs().reduce(f64::max)?);
+    let ns = |value| number::quantity(Unit::Nanoseconds, value);
+    Some(Plot {
+        title: "Cost of a request after a start".into(),
+        description: format!(
+            "{} over the time since the first request, from {} to {}.",
+            number::counted(series.len(), "server"),
+            ns(low),
+            ns(high)
+        ),
+        caption: "The first round of each.".into(),
+        categories: Vec::new(),
+        x: Axis {
+            title: "Time since the first request".into(),
+            unit: AxisUnit::Nanoseconds,
+            log: false,
+        },
+        y: Axis {
+            title: "Processor time of the server a request".into(),
+            unit: AxisUnit::Nanoseconds,
+            log: true,
+        },
+        series,
+        guides: Vec::new(),
+    })
+}
+
+fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
+    let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
+    let about = RunColumn::of(&result.identity).name();
+    (cold > 0).then(|| {
+        let text = format!("in {cold} of {} rounds the cost still fell when the time for warming was over: its figures are too high", warm_ups.len());
+        Note::new(Weight::Warning, about, text)
+    })
+}

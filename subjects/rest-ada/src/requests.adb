@@ -1,0 +1,137 @@
+with Ada.Characters.Handling;
+
+package body Requests is
+
+   CRLF : constant String := ASCII.CR & ASCII.LF;
+
+   Greeting : constant String := "{""greeting"":""Hello World!""}";
+
+   function Is_Field (Line, Name : String) return Boolean;
+   --  Whether a line of a head is the field of this name, which is given in lower case with its colon
+
+   function Holds (Line, Word : String) return Boolean;
+   --  Whether a line holds a word, in whatever case
+
+   function Whole (Reason, Content : String) return String is
+     ("HTTP/1.1 " & Reason & CRLF
+      & "Content-Type: application/json" & CRLF
+      & "Content-Length:" & Integer'Image (Content'Length) & CRLF);
+   --  The fields that do not change from answer to answer
+
+   Fine_Fields : constant String := Whole ("200 OK", Greeting);
+
+   function End_Of_Head (Text : String) return Natural is
+   begin
+      for Index in Text'First + 3 .. Text'Last loop
+         if Text (Index) = ASCII.LF
+           and then Text (Index - 3 .. Index) = CRLF & CRLF
+         then
+            return Index;
+         end if;
+      end loop;
+      return 0;
+   end End_Of_Head;
+
+   function Is_Field (Line, Name : String) return Boolean is
+     (Line'Length >= Name'Length
+      and then Ada.Characters.Handling.To_Lower
+        (Line (Line'First .. Line'First + Name'Length - 1)) = Name);
+
+   function Holds (Line, Word : String) return Boolean is
+      Lower : constant String := Ada.Characters.Handling.To_Lower (Line);
+   begin
+      return (for some Index in Lower'First .. Lower'Last - Word'Length + 1 =>
+                Lower (Index .. Index + Word'Length - 1) = Word);
+   end Holds;
+
+   function Read (Head : String) return Request is
+
+      First : Natural := Head'First;
+      Last  : Natural;
+      Asked : Request;
+
+      function Has (Index : Natural; Text : String) return Boolean is
+        (Index + Text'Length - 1 <= Last
+         and then Head (Index .. Index + Text'Length - 1) = Text);
+
+      procedure Find_Line_End;
+      --  Last is where the line ends that begins at First
+
+      procedure Read_Request_Line;
+
+      procedure Find_Line_End is
+      begin
+         Last := First;
+         while Head (Last) /= ASCII.LF loop
+            Last := Last + 1;
+         end loop;
+         Last := Last - 2;
+      end Find_Line_End;
+
+      procedure Read_Request_Line is
+         Is_Get : constant Boolean := Has (First, "GET ");
+      begin
+         if Has (Last - 8, " HTTP/1.1") then
+            Asked.Fate := Stays;
+         elsif not Has (Last - 8, " HTTP/1.0") then
+            return;
+         end if;
+         if not Is_Get then
+            Asked.Status := Not_Permitted;
+         elsif Has (First + 4, "/api ") or else Has (First + 4, "/api?") then
+            Asked.Status := Fine;
+         else
+            Asked.Status := Not_Found;
+         end if;
+      end Read_Request_Line;
+
+   begin
+      Find_Line_End;
+      if Last - First < 13 then
+         return Asked;
+      end if;
+      Read_Request_Line;
+      loop
+         First := Last + 3;
+         exit when First > Head'Last;
+         Find_Line_End;
+         --  Most fields are none of these: their first letter tells
+         case Head (First) is
+            when 'C' | 'c' =>
+               if Is_Field (Head (First .. Last), "connection:") then
+                  if Holds (Head (First .. Last), "close") then
+                     Asked.Fate := Closes;
+                  elsif Asked.Fate = Closes and then Holds (Head (First .. Last), "keep-alive") then
+                     Asked.Fate := Stays_And_Says_So;
+                  end if;
+               elsif Is_Field (Head (First .. Last), "content-length:") then
+                  Asked.Has_Body := True;
+               end if;
+            when 'T' | 't' =>
+               if Is_Field (Head (First .. Last), "transfer-encoding:") then
+                  Asked.Has_Body := True;
+               end if;
+            when others =>
+               null;
+         end case;
+      end loop;
+      return Asked;
+   end Read;
+
+   function Text (Of_Status : Status; Then_It : Fate) return String is
+      Ending : constant String :=
+        (case Then_It is
+            when Stays             => CRLF,
+            when Stays_And_Says_So => "Connection: keep-alive" & CRLF & CRLF,
+            when Closes            => "Connection: close" & CRLF & CRLF);
+   begin
+      return
+        (case Of_Status is
+            when Fine           => Fine_Fields & Ending & Greeting,
+            when Not_Understood => Whole ("400 Bad Request", "") & Ending,
+            when Not_Found      => Whole ("404 Not Found", "") & Ending,
+            when Not_Permitted  => Whole ("405 Method Not Allowed", "") & "Allow: GET" & CRLF & Ending,
+            when Head_Too_Long  => Whole ("431 Request Header Fields Too Large", "") & Ending);
+   end Text;
+
+end Requests;

@@ -1,0 +1,3 @@
+module antiphon/rest
+
+go 1.22
