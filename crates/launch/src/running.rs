@@ -1,6 +1,8 @@
 //! Processes that run, and what they write.
 
+use crate::hosts::Hosts;
 use crate::lines::Lines;
+use crate::remote::{self, Orders, Remote};
 use crate::seats::Meeting;
 use crate::{Ended, Launch, LaunchError, Line, Outcome, mpirun};
 use antiphon_panda::platform::Rank;
@@ -41,28 +43,45 @@ struct Member {
 
 /// Passes signals on to all processes of a session, from any thread.
 #[derive(Clone, Debug)]
-pub struct Signals(Arc<Mutex<Vec<Signaller>>>);
+pub struct Signals(Arc<Mutex<Vec<Way>>>);
+
+/// A way to signal a process.
+#[derive(Debug)]
+enum Way {
+    Here(Signaller),
+    There(Orders),
+}
 
 impl Signals {
     /// Sends a signal to the process group of each process.
     pub fn signal(&self, number: i32) {
-        self.0
-            .lock()
-            .iter()
-            .for_each(|member| member.signal(number));
+        self.0.lock().iter().for_each(|member| match member {
+            Way::Here(signaller) => signaller.signal(number),
+            Way::There(orders) => orders.signal(number),
+        });
     }
 }
 
 pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
-    let meeting = Meeting::new(launch)?;
+    let hosts = launch.hosts.as_deref().map(Hosts::read).transpose()?;
+    let meeting = Meeting::new(launch, hosts.as_ref())?;
     let mut running = Running::empty();
     let starter = running.starter(&meeting).map_err(|source| {
         let over = launch.over.name();
         LaunchError::Session { over, source }
     })?;
     for rank in 0..launch.count {
+        let host = hosts.as_ref().map(|hosts| hosts.of(rank));
+        let mut seat = meeting.seat(rank);
+        seat.address = host.map(|host| host.address);
+        if let Some(host) = host.filter(|host| !host.is_here) {
+            seat.name = format!("{}:{rank}", host.name);
+            let Remote { process, orders } = remote::start(launch, host, &seat)?;
+            running.push(Some(rank), process, Way::There(orders));
+            continue;
+        }
         let program = Program::new(&launch.program).args(&launch.args);
-        let variables = meeting.seat(rank).to_environment().into_iter();
+        let variables = seat.to_environment().into_iter();
         let program = variables
             .chain([starter.to_environment()])
             .fold(program, |program, (name, value)| program.env(name, value));
@@ -90,13 +109,18 @@ impl Running {
         rank: Option<Rank>,
         process: Forwarding,
     ) -> Result<(), LaunchError> {
-        self.signals.0.lock().push(process.signaller()?);
+        let way = Way::Here(process.signaller()?);
+        self.push(rank, process, way);
+        Ok(())
+    }
+
+    fn push(&mut self, rank: Option<Rank>, process: Forwarding, way: Way) {
+        self.signals.0.lock().push(way);
         self.members.push(Member {
             rank,
             process,
             on_end: None,
         });
-        Ok(())
     }
 
     /// Starts what processes of the session ask for.
@@ -105,7 +129,7 @@ impl Running {
         let start = move |rank, program: Program, on_end| -> Result<Signaller, Error> {
             let process = program.forward(false)?;
             let (signaller, own) = (process.signaller()?, process.signaller()?);
-            signals.0.lock().push(own);
+            signals.0.lock().push(Way::Here(own));
             let member = Member {
                 rank: Some(rank),
                 process,

@@ -205,7 +205,9 @@ fn what_cannot_be_is_refused_with_the_mend() {
     let refusal = |launch: Launch| launch.start().err().expect("refused").to_string();
     assert!(refusal(launch(Over::Shm, 0, "say")).contains("-n"));
     assert!(refusal(launch(Over::Shm, 300, "say")).contains("use tcp"));
-    assert!(refusal(launch(Over::Udp, 2, "say").hosts(Some("hosts"))).contains("--over mpi"));
+    assert!(refusal(launch(Over::Shm, 2, "say").hosts(Some("hosts"))).contains("--over tcp"));
+    let missing = refusal(launch(Over::Udp, 2, "say").hosts(Some("no-such-file")));
+    assert!(missing.contains("no-such-file"), "{missing}");
     let faults = "lost=1".parse().ok();
     assert!(refusal(launch(Over::Shm, 2, "say").faults(faults)).contains("--over udp"));
     let missing = refusal(Launch::new(Over::Shm, 2, "./no-such-program"));
