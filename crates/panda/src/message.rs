@@ -86,15 +86,16 @@ impl Message {
     /// # Errors
     /// [`DecodeError::Value`] where the bytes are no such value.
     pub fn value<V: DeserializeOwned>(&self) -> Result<V, DecodeError> {
-        let bytes = self.to_bytes();
-        let (value, rest) = postcard::take_from_bytes(&bytes).map_err(|e| refused::<V>(&e))?;
-        match rest.len() {
-            0 => Ok(value),
-            n => Err(DecodeError::Value {
-                wanted: std::any::type_name::<V>(),
-                reason: format!("{n} bytes are left over"),
-            }),
+        match self.front(self.len()) {
+            Some(bytes) => value_in(bytes),
+            None => value_in(&self.to_bytes()),
         }
+    }
+
+    /// The first `count` bytes, if they lie in one piece.
+    pub(crate) fn front(&self, count: usize) -> Option<&[u8]> {
+        let first = self.slices().next().unwrap_or_default();
+        first.get(..count)
     }
 
     /// Bytes in all.
@@ -229,7 +230,7 @@ impl Message {
     }
 
     /// Takes `count` bytes off the front, which are there.
-    fn advance(&mut self, mut count: usize) {
+    pub(crate) fn advance(&mut self, mut count: usize) {
         let of_head = count.min(HEAD - usize::from(self.start));
         self.start += of_head as u8;
         count -= of_head;
@@ -253,6 +254,18 @@ impl Message {
             self.pieces.insert(0, Bytes::copy_from_slice(head));
             self.start = HEAD as u8;
         }
+    }
+}
+
+/// Bytes as a value; they must hold exactly one.
+pub(crate) fn value_in<V: DeserializeOwned>(bytes: &[u8]) -> Result<V, DecodeError> {
+    let (value, rest) = postcard::take_from_bytes(bytes).map_err(|e| refused::<V>(&e))?;
+    match rest.len() {
+        0 => Ok(value),
+        n => Err(DecodeError::Value {
+            wanted: std::any::type_name::<V>(),
+            reason: format!("{n} bytes are left over"),
+        }),
     }
 }
 

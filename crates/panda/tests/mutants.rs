@@ -8,6 +8,7 @@ fn is_found(mutant: Mutant, kind: Kind, seeds: u64) {
         run(Scenario {
             kind,
             seed,
+            members: None,
             mutant: Some(mutant),
             tells: false,
         })
@@ -32,4 +33,19 @@ fn a_coordinator_without_a_majority() {
 #[test]
 fn a_view_that_ends_where_its_coordinator_is() {
     is_found(Mutant::CutsAtOwn, Kind::Datagrams, 1000);
+}
+
+#[test]
+fn a_member_that_takes_orders_after_it_promised_not_to() {
+    is_found(Mutant::OrdersAfterPromise, Kind::Datagrams, 1000);
+}
+
+#[test]
+fn a_coordinator_that_forgets_what_was_accepted() {
+    is_found(Mutant::ForgetsAccepted, Kind::Datagrams, 4000);
+}
+
+#[test]
+fn a_member_that_forgets_what_others_may_lack() {
+    is_found(Mutant::ForgetsHistory, Kind::Datagrams, 1000);
 }

@@ -2,7 +2,9 @@
 //!
 //! Links deliver once or report the peer lost, so a call is executed at most once without any numbers of its own; an answer to a request that has ended is dropped.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use super::Time;
 use crate::message::Message;
@@ -42,7 +44,7 @@ pub enum Failure {
 #[derive(Debug, Default)]
 pub struct Requests {
     last: RequestId,
-    pending: HashMap<RequestId, Pending>,
+    pending: FxHashMap<RequestId, Pending>,
     deadlines: BTreeSet<(Time, RequestId)>,
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::message::{DecodeError, Message};
+use crate::message::{DecodeError, Message, value_in};
 
 /// Puts a header before a body.
 pub fn pack<H: Serialize>(header: &H, mut body: Message) -> Message {
@@ -27,6 +27,11 @@ pub fn pack<H: Serialize>(header: &H, mut body: Message) -> Message {
 /// There is no such header; nothing is allocated beyond the message's own length.
 pub fn unpack<H: DeserializeOwned>(mut message: Message) -> Result<(H, Message), DecodeError> {
     let length = u32::from_le_bytes(message.pop()?) as usize;
+    if let Some(bytes) = message.front(length) {
+        let header = value_in(bytes)?;
+        message.advance(length);
+        return Ok((header, message));
+    }
     let header = message.split_to(length)?;
     Ok((header.value()?, message))
 }

@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use super::engine::{Ask, Engine};
 use super::upcall;
@@ -62,8 +65,9 @@ pub struct Desk {
     ports: Mutex<HashMap<u64, PortState>>,
     services: Mutex<HashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
     groups: Mutex<HashMap<GroupId, Membership>>,
-    requests: Mutex<HashMap<RequestId, Option<Ended>>>,
+    requests: Mutex<FxHashMap<RequestId, Option<Ended>>>,
     names: Mutex<HashMap<Rank, String>>,
+    size: AtomicU32,
     /// Peers that are lost, how that is known, and how often that was found.
     lost: Mutex<HashMap<Rank, (String, u64)>>,
     full: Mutex<HashSet<Rank>>,
@@ -80,6 +84,7 @@ impl Desk {
 
     pub fn joined(&self, rank: Rank, name: String) {
         self.names.lock().insert(rank, name);
+        self.size.fetch_max(rank.saturating_add(1), Relaxed);
         self.lost.lock().remove(&rank);
     }
 
@@ -90,11 +95,7 @@ impl Desk {
 
     /// The number of the highest rank that was heard of, and one.
     pub fn size(&self) -> u32 {
-        self.names
-            .lock()
-            .keys()
-            .max()
-            .map_or(0, |highest| highest + 1)
+        self.size.load(Relaxed)
     }
 
     pub fn lost(&self, rank: Rank, why: String) {

@@ -187,11 +187,11 @@ impl Session {
     #[track_caller]
     pub fn wait_until(
         &self,
-        mut holds: impl FnMut() -> bool,
+        holds: impl FnMut() -> bool,
         until: Option<Instant>,
     ) -> Result<bool, Error> {
         upcall::must_not_wait()?;
-        Ok(self.wait(&mut holds, until))
+        Ok(self.wait(holds, until))
     }
 
     fn desk(&self) -> &Desk {

@@ -276,13 +276,16 @@ pub fn can_go_on(history: &History) -> bool {
     let Some((number, members)) = latest else {
         return true;
     };
-    let is_alive = |rank: &u32| {
-        history.lives.iter().any(|life| {
-            let saw = life.memberships.iter().any(|member| member.places.iter().any(|place| matches!(place, Place::View { number: n, .. } if *n == number || n + 1 == number)));
-            life.rank == *rank && !life.is_over && saw
-        })
+    let saw = |member: &Membership| {
+        member.places.iter().any(|place| matches!(place, Place::View { number: n, .. } if *n == number || n + 1 == number))
     };
-    members.iter().filter(|rank| is_alive(rank)).count() * 2 > members.len()
+    let living: BTreeSet<u32> = history
+        .lives
+        .iter()
+        .filter(|life| !life.is_over && life.memberships.iter().any(saw))
+        .map(|life| life.rank)
+        .collect();
+    members.iter().filter(|rank| living.contains(rank)).count() * 2 > members.len()
 }
 
 fn memberships(history: &History) -> impl Iterator<Item = (&Life, &Membership)> {

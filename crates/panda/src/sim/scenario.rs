@@ -15,6 +15,8 @@ pub struct Scenario {
     pub kind: Kind,
     /// The seed.
     pub seed: u64,
+    /// How many processes; by the seed, two to six, if nothing is said.
+    pub members: Option<u32>,
     /// A fault put in on purpose.
     pub mutant: Option<Mutant>,
     /// Whether to print views, losses, and in the end what each process holds.
@@ -46,6 +48,9 @@ pub fn run(scenario: Scenario) -> Outcome {
     }
 }
 
+/// More than so many are a crowd: of them about so many send and call at a time.
+const CROWD: u32 = 8;
+
 struct Weather {
     rounds: u64,
     crashes: u64,
@@ -58,7 +63,8 @@ struct Weather {
 
 fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     let mut chance = Chance::new(scenario.seed);
-    let size = chance.between(2, 6) as u32;
+    let few = chance.between(2, 6) as u32;
+    let size = scenario.members.unwrap_or(few);
     let loss = if chance.happens(500) {
         chance.below(150)
     } else {
@@ -149,7 +155,13 @@ fn round<L: Links, O: Order>(
         if world.is_outside(rank) && world.chance.happens(300) {
             world.join(rank);
         }
-        for _ in 0..world.chance.below(weather.burst + 1) {
+        // Among many some send, not all.
+        let is_sender = size <= CROWD
+            || world
+                .chance
+                .happens(1000 * u64::from(CROWD) / u64::from(size));
+        let burst = if is_sender { weather.burst } else { 0 };
+        for _ in 0..world.chance.below(burst + 1) {
             let length = if world.chance.happens(50) {
                 world.chance.between(1251, 6_000)
             } else {
@@ -158,7 +170,7 @@ fn round<L: Links, O: Order>(
             world.send(rank, length as usize);
         }
         let to = world.chance.below(u64::from(size)) as Rank;
-        if world.chance.happens(200) && to != rank {
+        if is_sender && world.chance.happens(200) && to != rank {
             world.call(rank, to);
         }
         if world.chance.happens(weather.leaves) {

@@ -151,6 +151,14 @@ pub fn sleep(time: Duration) {
     AnyThreads::sleep(time);
 }
 
+/// Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile.
+pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    match ManyServers::is_caller() {
+        true => ManyServers::blocking(call),
+        false => call(),
+    }
+}
+
 /// The caller: *self* of the paper's table.
 #[must_use]
 pub fn current() -> Id {

@@ -79,18 +79,22 @@ impl<P: Platform> Node<P> {
         let until = if may_sleep { until } else { Some(self.start) };
         end.inbox.receive(until, &mut end.events);
         self.sleeps.store(false, Ordering::SeqCst);
-        self.take(&mut end.events, due);
+        self.take(&mut end.events);
         self.hand_over();
     }
 
     /// Gives the protocols what came.
-    fn take(&self, events: &mut Vec<Event>, due: Option<Instant>) {
-        let is_due = due.is_some_and(|at| at <= Instant::now());
+    fn take(&self, events: &mut Vec<Event>) {
+        let due_ns = self.due_ns.load(Ordering::Acquire);
+        if events.is_empty() && due_ns == u64::MAX {
+            return;
+        }
+        let now = self.now();
+        let is_due = due_ns <= now.as_nanos() as u64;
         if events.is_empty() && !is_due {
             return;
         }
         let mut stack = self.stack.lock();
-        let now = self.now();
         for event in events.drain(..) {
             match event {
                 Event::Frame { from, frame } => {

@@ -162,6 +162,11 @@ impl<P: Platform> Node<P> {
                     has_ended = true;
                 }
                 Action::Lost(rank, why) => self.desk.lost(rank, why),
+                Action::Full(rank) => {
+                    self.desk.is_full(rank);
+                    flow = Flow::Congested;
+                }
+                Action::Room(rank) => self.desk.has_room(rank),
             }
         }
         Performed { flow, has_ended }

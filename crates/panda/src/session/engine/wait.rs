@@ -102,8 +102,11 @@ impl<P: Platform> Node<P> {
     fn look_for(&self, wait: &mut Wait<'_>, until: Instant) -> Option<bool> {
         self.want();
         let outcome = loop {
-            if let Some(mut end) = self.end.try_lock() {
-                self.drive(&mut end, Some(self.start));
+            match self.end.try_lock() {
+                Some(mut end) => self.drive(&mut end, Some(self.start)),
+                // It lets go as soon as it runs, which may be on this processor.
+                None if self.own.drives.load(Ordering::SeqCst) => std::thread::yield_now(),
+                None => {}
             }
             match self.ended(wait) {
                 None if Instant::now() < until => ManyServers::yield_now(),

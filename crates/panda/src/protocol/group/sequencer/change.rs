@@ -280,32 +280,45 @@ impl Sequencer {
         if !self.is_enough(by.len(), |rank| by.contains(rank)) {
             return;
         }
-        let (me, view, old) = (self.me.rank, self.view.number, self.view.clone());
-        let proposal = self.whole(&step, out);
-        let change = self.change.as_ref().map(|change| &change.states);
-        let (mut stay, mut rest) = (BTreeSet::new(), BTreeSet::new());
-        for rank in proposal
-            .next
-            .ranks()
-            .chain(old.ranks().filter(|_| view > 0))
-        {
-            let holds_it = |states: &BTreeMap<Rank, State>| states.contains_key(&rank);
-            let is_old = !step.left.contains(&rank) && !step.joined.iter().any(|j| j.rank == rank);
-            if is_old && change.is_some_and(holds_it) {
-                stay.insert(rank);
-            } else {
-                rest.insert(rank);
-            }
-        }
+        let (me, view) = (self.me.rank, self.view.number);
+        let (mut stay, mut rest) = self.audience(&step);
         stay.remove(&me);
         rest.remove(&me);
-        self.tell_all(stay, &Note::Decide { view, step }, out);
+        let decide = Note::Decide {
+            view,
+            step: step.clone(),
+        };
+        let first = stay.first().copied();
+        self.tell_all(stay, &decide, out);
+        if let Some(first) = first.filter(|_| self.log.delivered > step.cut) {
+            // What it delivered behind the cut it cannot take back, so it is not in the next view, and cannot count for those who come what was sent up to the cut.
+            // Whoever goes on tells it all, and them when they ask again.
+            let delivered = self.log.delivered;
+            self.tell(first, Note::Delivered { view, delivered }, out);
+            return;
+        }
+        let proposal = self.whole(&step, out);
         let whole = Note::Install {
             view,
             proposal: proposal.clone(),
         };
         self.tell_all(rest, &whole, out);
         self.decided(now, me, view, proposal, out);
+    }
+
+    /// Those who go on from this view to the next and hold its order, and those who must be told what is in the next one.
+    fn audience(&self, step: &Step) -> (BTreeSet<Rank>, BTreeSet<Rank>) {
+        let states = self.change.as_ref().map(|change| &change.states);
+        let joined: BTreeSet<Rank> = step.joined.iter().map(|joiner| joiner.rank).collect();
+        let left: BTreeSet<Rank> = step.left.iter().copied().collect();
+        let old = self.view.ranks().filter(|_| self.view.number > 0);
+        let goes_on = |rank: &Rank| {
+            let has_answered = states.is_some_and(|states| states.contains_key(rank));
+            has_answered && !left.contains(rank) && !joined.contains(rank)
+        };
+        let (stay, mut rest): (BTreeSet<Rank>, BTreeSet<Rank>) = old.partition(goes_on);
+        rest.extend(joined);
+        (stay, rest)
     }
 
     pub(super) fn refused(&mut self, now: Time, promised: Ballot) {

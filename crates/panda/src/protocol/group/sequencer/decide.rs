@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::log::Log;
 use super::notes::{Ballot, Item, Note, Proposal, Step};
-use super::{GroupEvent, Mutant, Next, Output, Sequencer, Status, View, bodies};
+use super::{GroupEvent, Next, Output, Sequencer, Status, View, bodies};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -66,9 +66,6 @@ impl Sequencer {
                 self.log.push(entry);
             }
         }
-        if self.mutant == Some(Mutant::DeliversUndecided) {
-            self.deliver(out);
-        }
         self.fetched_enough(out);
         let held = self.log.held();
         match self.next.take_if(|next| next.cut() <= held) {
@@ -106,7 +103,8 @@ impl Sequencer {
         self.tell(from, Note::Accepted { view, ballot }, out);
     }
 
-    /// What a step leads to. Hands over what still belongs to the view that ends, all of which is here.
+    /// What a step leads to. Hands over what still belongs to the view that ends, all of which is here; who has handed over more is in no next view that anybody of
+    /// this one is in.
     pub(super) fn whole(&mut self, step: &Step, out: &mut Output) -> Proposal {
         if self.view.number > 0 {
             self.deliver_up_to(step.cut, out);

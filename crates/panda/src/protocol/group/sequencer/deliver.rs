@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::log::Entry;
 use super::notes::{Item, Note};
-use super::{GroupEvent, Output, Sequencer, Status, bodies};
+use super::{GroupEvent, Mutant, Output, Sequencer, Status, bodies};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -74,7 +74,10 @@ impl Sequencer {
             self.log.push(entry);
         }
         self.deliver(out);
-        self.log.trim(stable);
+        self.log.trim(match self.mutant {
+            Some(Mutant::ForgetsHistory) => self.log.delivered,
+            _ => stable,
+        });
         self.reporting.is_wanted |= wants_report && self.is_prompt();
         self.plan_report(now, out);
         Ok(())

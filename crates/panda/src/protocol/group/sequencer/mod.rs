@@ -42,14 +42,12 @@ pub enum Mutant {
     NeedsNoMajority,
     /// The next view begins where the coordinator is, not where the foremost member is.
     CutsAtOwn,
-    /// What a coordinator brings is handed over before the next view is decided.
-    DeliversUndecided,
     /// A member that promised a ballot takes orders of the old view all the same.
     OrdersAfterPromise,
     /// A coordinator proposes its own next view although another may have been decided.
     ForgetsAccepted,
-    /// The first member gives a place to a message that it has given one already.
-    PlacesTwice,
+    /// A member forgets what it has delivered, which others may lack.
+    ForgetsHistory,
 }
 
 /// What this process is to the group.

@@ -1,0 +1,92 @@
+//! To which link a message goes, and what the links want.
+
+use super::envelope::Envelope;
+use super::{Action, Stack};
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::group::Order;
+use crate::protocol::link::Links;
+use crate::protocol::{Time, wire};
+
+/// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
+const FULL: usize = 4 << 20;
+const ROOM: usize = FULL / 2;
+/// Lists that are kept for use again, and messages that one of them has room for.
+const SPARES_MAX: usize = 4;
+const SPARE_ROOM_MAX: usize = 64;
+
+impl<L: Links, O: Order> Stack<L, O> {
+    pub(super) fn post(&mut self, now: Time, to: Rank, envelope: &Envelope, payload: Message) {
+        let message = wire::pack(envelope, payload);
+        if to == self.myself.rank {
+            self.to_self.push(message);
+        } else {
+            self.give_link(now, to, message);
+        }
+    }
+
+    pub(super) fn give_link(&mut self, now: Time, to: Rank, message: Message) {
+        if self.gone.contains_key(&to) {
+            return;
+        }
+        let mut frames = self.spare();
+        let link = self.link(to);
+        link.send(now, message, &mut frames);
+        if L::RETRANSMITS && link.backlog() > FULL {
+            self.full.insert(to);
+            self.actions.push(Action::Full(to));
+        }
+        self.put(to, frames);
+        self.follow(to);
+    }
+
+    pub(super) fn link(&mut self, rank: Rank) -> &mut L {
+        let (largest, birth) = (self.largest, self.myself.birth);
+        self.links
+            .entry(rank)
+            .or_insert_with(|| L::new(largest, birth))
+    }
+
+    pub(super) fn put(&mut self, to: Rank, mut frames: Vec<Message>) {
+        self.actions
+            .extend(frames.drain(..).map(|frame| Action::Send(to, frame)));
+        self.keep_spare(frames);
+    }
+
+    /// An empty list, with room from earlier use if there is one.
+    pub(super) fn spare(&mut self) -> Vec<Message> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Keeps a list's room for later, unless it grew long.
+    pub(super) fn keep_spare(&mut self, mut list: Vec<Message>) {
+        list.clear();
+        if self.spare.len() < SPARES_MAX && list.capacity() <= SPARE_ROOM_MAX {
+            self.spare.push(list);
+        }
+    }
+
+    /// Follows a link's deadline and what waits in it; links that have none cost nothing.
+    pub(super) fn follow(&mut self, rank: Rank) {
+        if !L::RETRANSMITS {
+            return;
+        }
+        let backlog = self.links.get(&rank).map_or(0, Links::backlog);
+        if backlog < ROOM && self.full.remove(&rank) {
+            self.actions.push(Action::Room(rank));
+        }
+        let next = self.links.get(&rank).and_then(Links::deadline);
+        let before = self.timer_of.get(&rank).copied();
+        if next == before {
+            return;
+        }
+        if let Some(before) = before {
+            self.timers.remove(&(before, rank));
+            self.timer_of.remove(&rank);
+        }
+        if let Some(next) = next {
+            self.timers.insert((next, rank));
+            self.timer_of.insert(rank, next);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! All protocols of one process: which message goes to which of them, and what they want done.
+//!
+//! What the program wants stands here; what the platform reports in [`reports`]; what protocols give out, and to which link it goes, in [`outcomes`] and [`links`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::Time;
+use super::collective::{self, Collectives, Part};
+use super::group::{GroupEvent, Myself, Order, Output};
+use super::link::Links;
+use super::pulse::Pulse;
+use super::requests::{Failure, RequestId, Requests};
+use crate::message::Message;
+use crate::platform::Rank;
+
+mod envelope;
+mod links;
+mod outcomes;
+mod reports;
+
+use envelope::Envelope;
+
+/// A group's name as a number, the same at all processes.
+pub type GroupId = u64;
+
+/// What the protocols want done, in this order.
+#[derive(Debug)]
+pub enum Action {
+    /// Give a frame to the platform.
+    Send(Rank, Message),
+    /// Give a frame to the platform's ordered multicast.
+    Multicast(Message),
+    /// Hand something to the program.
+    Deliver(Delivery),
+    /// A synchronous send or a call has ended.
+    Complete(RequestId, Result<Message, Failure>),
+    /// A collective operation has ended.
+    Collected(RequestId, Result<Vec<Bytes>, Failure>),
+    /// A peer is lost; in words why, to follow its name.
+    Lost(Rank, String),
+    /// So much waits for a peer that a thread that may wait should send no more to it now.
+    Full(Rank),
+    /// That is over.
+    Room(Rank),
+}
+
+/// What a program is handed.
+#[derive(Debug)]
+pub enum Delivery {
+    /// A message for a port.
+    Port {
+        /// Its sender.
+        from: Rank,
+        /// The port's name as a number.
+        port: u64,
+        /// The sender's tag.
+        tag: u32,
+        /// What was sent.
+        payload: Message,
+    },
+    /// A call; it is answered by [`Stack::reply`].
+    Call {
+        /// The caller.
+        from: Rank,
+        /// The service's name as a number.
+        service: u64,
+        /// The caller's number for it.
+        id: RequestId,
+        /// The arguments.
+        payload: Message,
+    },
+    /// An event of a group.
+    Group(GroupId, GroupEvent),
+}
+
+/// How a call was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// With a value.
+    Value,
+    /// There is no such service.
+    NoService,
+    /// The call was dropped.
+    NoReply,
+}
+
+/// The protocols of one process over links `L`, with groups ordered by `O`.
+#[derive(Debug)]
+pub struct Stack<L, O> {
+    myself: Myself,
+    largest: usize,
+    links: FxHashMap<Rank, L>,
+    /// Peers for which much waits.
+    full: BTreeSet<Rank>,
+    timers: BTreeSet<(Time, Rank)>,
+    timer_of: FxHashMap<Rank, Time>,
+    groups: BTreeMap<GroupId, O>,
+    watched_by: HashMap<GroupId, Vec<Rank>>,
+    touched: BTreeSet<GroupId>,
+    requests: Requests,
+    collectives: Collectives,
+    pulse: Pulse,
+    /// Lost for certain, and not come again.
+    gone: BTreeMap<Rank, String>,
+    /// Watched although gone.
+    regone: BTreeSet<Rank>,
+    to_self: Vec<Message>,
+    actions: Vec<Action>,
+    /// Empty lists with room.
+    spare: Vec<Vec<Message>>,
+}
+
+impl<L: Links, O: Order> Stack<L, O> {
+    /// The protocols of a process over frames of at most `largest` bytes.
+    #[must_use]
+    pub fn new(myself: Myself, largest: usize) -> Self {
+        Self {
+            myself,
+            largest,
+            links: FxHashMap::default(),
+            full: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            timer_of: FxHashMap::default(),
+            groups: BTreeMap::new(),
+            watched_by: HashMap::new(),
+            touched: BTreeSet::new(),
+            requests: Requests::default(),
+            collectives: Collectives::default(),
+            pulse: Pulse::new(myself.silence),
+            gone: BTreeMap::new(),
+            regone: BTreeSet::new(),
+            to_self: Vec::new(),
+            actions: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// What is to be done now. Empty again afterwards.
+    pub fn actions(&mut self) -> &mut Vec<Action> {
+        &mut self.actions
+    }
+
+    /// Bytes that wait to be sent or acknowledged.
+    #[must_use]
+    pub fn backlog(&self) -> usize {
+        self.links.values().map(Links::backlog).sum()
+    }
+
+    /// Sends to a port without waiting.
+    pub fn send(&mut self, now: Time, to: Rank, port: u64, tag: u32, payload: Message) {
+        self.post(
+            now,
+            to,
+            &Envelope::Port {
+                port,
+                tag,
+                receipt: None,
+            },
+            payload,
+        );
+    }
+
+    /// Sends to a port; the request ends when the message has been handed over there.
+    pub fn send_synchronously(
+        &mut self,
+        now: Time,
+        to: Rank,
+        port: u64,
+        tag: u32,
+        payload: Message,
+        deadline: Option<Time>,
+    ) -> RequestId {
+        let id = self.begin(now, to, deadline);
+        self.post(
+            now,
+            to,
+            &Envelope::Port {
+                port,
+                tag,
+                receipt: Some(id),
+            },
+            payload,
+        );
+        id
+    }
+
+    /// Calls a service; the request ends with the reply.
+    pub fn call(
+        &mut self,
+        now: Time,
+        to: Rank,
+        service: u64,
+        payload: Message,
+        deadline: Option<Time>,
+    ) -> RequestId {
+        let id = self.begin(now, to, deadline);
+        self.post(now, to, &Envelope::Call { service, id }, payload);
+        id
+    }
+
+    /// Answers a call.
+    pub fn reply(&mut self, now: Time, to: Rank, id: RequestId, kind: Answer, payload: Message) {
+        self.post(now, to, &Envelope::Reply { id, kind }, payload);
+    }
+
+    /// Begins this process's part of a collective operation.
+    pub fn collect(&mut self, now: Time, part: Part) {
+        let mut out = collective::Outcome::default();
+        let watched = self.collectives.begin(part, &mut out);
+        watched.iter().for_each(|rank| self.watch(*rank, now));
+        self.collective_outcome(now, out);
+    }
+
+    /// Does something with a group.
+    pub fn group<R>(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        act: impl FnOnce(&mut O, Time, &mut Output) -> R,
+    ) -> R {
+        let myself = self.myself;
+        let group = self.groups.entry(id).or_insert_with(|| O::new(myself));
+        let mut out = Output::default();
+        let result = act(group, now, &mut out);
+        self.group_output(now, id, out);
+        self.touched.insert(id);
+        result
+    }
+
+    /// Watches a peer until it is [unwatched](Self::unwatch) as often; it is reported by [`Action::Lost`].
+    pub fn watch(&mut self, rank: Rank, now: Time) {
+        self.pulse.watch(rank, now);
+        if self.gone.contains_key(&rank) {
+            self.regone.insert(rank);
+        }
+    }
+
+    /// Ends one watch.
+    pub fn unwatch(&mut self, rank: Rank) {
+        self.pulse.unwatch(rank);
+    }
+
+    /// A new number for a request that the program itself follows.
+    pub fn request_id(&mut self) -> RequestId {
+        let id = self.requests.begin(self.myself.rank, None);
+        let _ = self
+            .requests
+            .answered(self.myself.rank, id, Ok(Message::new()));
+        id
+    }
+}

@@ -1,0 +1,82 @@
+//! What the protocols give out: ends of requests and of collective operations, what groups want.
+
+use super::envelope::Envelope;
+use super::{Action, Delivery, GroupId, Stack};
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::collective;
+use crate::protocol::group::{Order, Output, Recipients};
+use crate::protocol::link::Links;
+use crate::protocol::requests::{Ended, Failure, RequestId};
+use crate::protocol::{Time, wire};
+
+impl<L: Links, O: Order> Stack<L, O> {
+    pub(super) fn begin(&mut self, now: Time, to: Rank, deadline: Option<Time>) -> RequestId {
+        if to != self.myself.rank {
+            self.watch(to, now);
+        }
+        self.requests.begin(to, deadline)
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) {
+        let ended = self.requests.answered(from, id, outcome);
+        self.complete(ended);
+    }
+
+    pub(super) fn complete(&mut self, ended: impl IntoIterator<Item = Ended>) {
+        for (id, peer, outcome) in ended {
+            if peer != self.myself.rank {
+                self.unwatch(peer);
+            }
+            self.actions.push(Action::Complete(id, outcome));
+        }
+    }
+
+    pub(super) fn collective_outcome(&mut self, now: Time, out: collective::Outcome) {
+        for (to, key, step) in out.sends {
+            self.post(
+                now,
+                to,
+                &Envelope::Collective { key },
+                collective::encode(&step),
+            );
+        }
+        for (id, watched, outcome) in out.ended {
+            watched.iter().for_each(|rank| self.unwatch(*rank));
+            self.actions.push(Action::Collected(id, outcome));
+        }
+    }
+
+    pub(super) fn group_output(&mut self, now: Time, id: GroupId, out: Output) {
+        for (recipients, message) in out.sends {
+            let message = wire::pack(&Envelope::Group { group: id }, message);
+            match recipients {
+                Recipients::One(to) => self.give_link(now, to, message),
+                Recipients::All(ranks) => ranks
+                    .iter()
+                    .for_each(|to| self.give_link(now, *to, message.clone())),
+            }
+        }
+        for frame in out.multicasts {
+            self.actions.push(Action::Multicast(wire::pack(
+                &Envelope::Group { group: id },
+                frame,
+            )));
+        }
+        self.actions.extend(
+            out.events
+                .into_iter()
+                .map(|event| Action::Deliver(Delivery::Group(id, event))),
+        );
+        if let Some(watch) = out.watch {
+            watch.iter().for_each(|rank| self.watch(*rank, now));
+            let before = self.watched_by.insert(id, watch).unwrap_or_default();
+            before.into_iter().for_each(|rank| self.unwatch(rank));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What the platform reports, and what follows from it.
+
+use super::envelope::Envelope;
+use super::{Action, Answer, Delivery, GroupId, Stack};
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+use crate::protocol::collective::{self, Step};
+use crate::protocol::group::{Order, Output};
+use crate::protocol::link::{Arrival, Links};
+use crate::protocol::requests::Failure;
+use crate::protocol::{Time, wire};
+
+/// Groups that were heard of and not joined: only a faulty peer names more.
+const STRANGE_GROUPS_MAX: usize = 1024;
+
+impl<L: Links, O: Order> Stack<L, O> {
+    /// A frame came.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        self.pulse.heard(from, now);
+        let (mut frames, mut messages) = (self.spare(), self.spare());
+        let arrival = self
+            .link(from)
+            .receive(now, frame, &mut frames, &mut messages);
+        self.put(from, frames);
+        self.follow(from);
+        if arrival? == Arrival::Anew {
+            self.peer_lost(
+                now,
+                from,
+                false,
+                "lost touch with this process or was started again",
+            );
+        }
+        let mut fault = Ok(());
+        for message in messages.drain(..) {
+            fault = fault.and(self.message(now, from, message));
+        }
+        self.keep_spare(messages);
+        self.finish(now);
+        fault
+    }
+
+    /// A frame of the platform's ordered multicast came.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn multicast(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        let taken = self.message(now, from, frame);
+        self.finish(now);
+        taken
+    }
+
+    /// A peer is lost.
+    pub fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
+        if is_certain {
+            self.gone.insert(rank, why.to_string());
+        }
+        if let Some(link) = self.links.get_mut(&rank) {
+            link.reset();
+            self.follow(rank);
+        }
+        self.peer_lost(now, rank, is_certain, why);
+        self.finish(now);
+    }
+
+    /// A process joined, perhaps in the place of one that was lost.
+    pub fn joined(&mut self, rank: Rank) {
+        self.gone.remove(&rank);
+    }
+
+    /// When [`tick`](Self::tick) is next needed.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let groups = self.groups.values().filter_map(Order::deadline).min();
+        let link = self.timers.first().map(|(at, _)| *at);
+        [
+            groups,
+            link,
+            self.requests.deadline(),
+            self.pulse.deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Does what is due.
+    pub fn tick(&mut self, now: Time) {
+        while let Some(&(_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
+            let mut frames = self.spare();
+            self.link(rank).tick(now, &mut frames);
+            self.put(rank, frames);
+            self.follow(rank);
+        }
+        let ended = self.requests.tick(now);
+        self.complete(ended);
+        let findings = self.pulse.tick(now);
+        for rank in findings.ask {
+            self.post(now, rank, &Envelope::Pulse { asks: true }, Message::new());
+        }
+        for rank in findings.lost {
+            let why = format!("has not answered for {:?}", self.myself.silence);
+            self.lost(now, rank, false, &why);
+        }
+        let due: Vec<GroupId> = self
+            .groups
+            .iter()
+            .filter(|(_, group)| group.deadline().is_some_and(|at| at <= now))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in due {
+            self.group(now, id, |group, now, out| group.tick(now, out));
+        }
+        self.finish(now);
+    }
+
+    /// All that came at once has been taken: sends what groups held back.
+    pub fn flush(&mut self, now: Time) {
+        while let Some(id) = self.touched.pop_first() {
+            let mut out = Output::default();
+            if let Some(group) = self.groups.get_mut(&id) {
+                group.flush(now, &mut out);
+            }
+            self.group_output(now, id, out);
+        }
+        self.finish(now);
+    }
+
+    pub(super) fn message(
+        &mut self,
+        now: Time,
+        from: Rank,
+        message: Message,
+    ) -> Result<(), DecodeError> {
+        let (envelope, payload) = wire::unpack(message)?;
+        match envelope {
+            Envelope::Port { port, tag, receipt } => {
+                self.actions.push(Action::Deliver(Delivery::Port {
+                    from,
+                    port,
+                    tag,
+                    payload,
+                }));
+                if let Some(id) = receipt {
+                    self.post(now, from, &Envelope::Receipt { id }, Message::new());
+                }
+            }
+            Envelope::Receipt { id } => self.answered(from, id, Ok(payload)),
+            Envelope::Call { service, id } => self.actions.push(Action::Deliver(Delivery::Call {
+                from,
+                service,
+                id,
+                payload,
+            })),
+            Envelope::Reply { id, kind } => {
+                let outcome = match kind {
+                    Answer::Value => Ok(payload),
+                    Answer::NoService => Err(Failure::NoService { rank: from }),
+                    Answer::NoReply => Err(Failure::NoReply { rank: from }),
+                };
+                self.answered(from, id, outcome);
+            }
+            Envelope::Group { group } => {
+                if self.groups.len() >= STRANGE_GROUPS_MAX && !self.groups.contains_key(&group) {
+                    self.groups.retain(|_, group| group.is_member());
+                }
+                return self.group(now, group, |group, now, out| {
+                    group.receive(now, from, payload, out)
+                });
+            }
+            Envelope::Collective { key } => {
+                let step: Step = payload.value()?;
+                let mut out = collective::Outcome::default();
+                self.collectives.take(from, key, step, &mut out);
+                self.collective_outcome(now, out);
+            }
+            Envelope::Pulse { asks: true } => {
+                self.post(now, from, &Envelope::Pulse { asks: false }, Message::new())
+            }
+            Envelope::Pulse { asks: false } => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn peer_lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
+        self.actions.push(Action::Lost(rank, why.to_string()));
+        let ended = self.requests.lost(rank, why);
+        self.complete(ended);
+        let mut out = collective::Outcome::default();
+        self.collectives.lost(rank, why, &mut out);
+        self.collective_outcome(now, out);
+        let ids: Vec<GroupId> = self.groups.keys().copied().collect();
+        for id in ids {
+            self.group(now, id, |group, now, out| {
+                group.lost(now, rank, is_certain, out)
+            });
+        }
+    }
+
+    /// Says again of peers that are gone that they are, to what has begun to watch them since; takes messages to this process itself.
+    pub(super) fn finish(&mut self, now: Time) {
+        loop {
+            if let Some(rank) = self.regone.pop_first() {
+                if let Some(why) = self.gone.get(&rank).cloned() {
+                    self.peer_lost(now, rank, true, &why);
+                }
+            } else if self.to_self.is_empty() {
+                return;
+            } else {
+                for message in std::mem::take(&mut self.to_self) {
+                    let taken = self.message(now, self.myself.rank, message);
+                    debug_assert!(taken.is_ok(), "a message to oneself is well formed");
+                }
+            }
+        }
+    }
+}
