@@ -189,7 +189,8 @@ impl Sequencer {
         self.change_at = Some(now + self.patience(2));
     }
 
-    /// Whether these are so many of the view that no others can decide without one of them: a majority, or all that still live.
+    /// Whether these are so many of the view that no others can decide without one of them, or have: a majority, or all that still live. Who slept while a majority went
+    /// on and ended is not all that live.
     fn is_enough(&self, ranks: &BTreeSet<Rank>) -> bool {
         let counted = self
             .view
@@ -200,8 +201,10 @@ impl Sequencer {
             .view
             .ranks()
             .all(|rank| ranks.contains(&rank) || self.dead.contains(&rank));
+        let ended = self.view.ranks().filter(|rank| self.dead.contains(rank));
+        let went_on = self.has_ended_apart && ended.count() * 2 > self.view.members.len();
         counted * 2 > self.view.members.len()
-            || all_living
+            || (all_living && !went_on)
             || self.mutant == Some(Mutant::NeedsNoMajority)
     }
 

@@ -157,6 +157,7 @@ impl Sequencer {
         (self.promised, self.accepted, self.change, self.known) = (None, None, None, None);
         self.suspects.clear();
         self.dead.clear();
+        self.has_ended_apart = false;
         self.log.cut_off();
         if self.status == Status::Joining {
             self.ask_again(now, out);
@@ -195,6 +196,7 @@ impl Sequencer {
                 .any(|member| member.rank == *rank && old.members.contains(member))
         };
         self.suspects.retain(is_old);
+        self.has_ended_apart = false;
         self.dead.retain(|rank| !view.has(*rank) || is_old(rank));
         self.joiners.retain(|joiner| !view.members.contains(joiner));
         self.leavers.clear();
