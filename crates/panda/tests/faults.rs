@@ -41,8 +41,61 @@ faults! {
     a_member_is_stopped_over_udp: "udp", 1, SIGSTOP;
 }
 
+macro_rules! sleeps {
+    ($($test:ident: $platform:literal, $sleeper:literal;)*) => {
+        $(#[test]
+        fn $test() {
+            sleep_through($platform, $sleeper);
+        })*
+    };
+}
+
+sleeps! {
+    who_sleeps_through_all_is_told_over_udp: "udp", 1;
+    a_sequencer_that_sleeps_through_all_is_told_over_udp: "udp", 0;
+}
+
+/// Stops a process until all others have gone on without it and have left.
+fn sleep_through(platform: &str, sleeper: Rank) {
+    with_session(platform, sleeper, true, |members, said| {
+        members[sleeper as usize].signal(libc::SIGSTOP);
+        for rank in (0..SIZE).filter(|&rank| rank != sleeper) {
+            said.wait_for(rank, "order ");
+            let member = &mut members[rank as usize];
+            assert!(member.0.wait().unwrap().success());
+        }
+        members[sleeper as usize].signal(libc::SIGCONT);
+        said.wait_for(sleeper, "expelled");
+    });
+}
+
 /// Starts a session, does something to one of its processes, and looks at what the others delivered.
 fn lose(platform: &str, victim: Rank, signal: i32) {
+    with_session(platform, victim, false, |members, said| {
+        members[victim as usize].signal(signal);
+        let survivors = (0..SIZE).filter(|&rank| rank != victim);
+        let orders: Vec<String> = survivors
+            .map(|rank| said.wait_for(rank, "order "))
+            .collect();
+        assert_eq!(
+            orders[0], orders[1],
+            "survivors delivered the same in the same order"
+        );
+        check(&orders[0], victim);
+        if signal == libc::SIGSTOP {
+            members[victim as usize].signal(libc::SIGCONT);
+            said.wait_for(victim, "expelled");
+        }
+    });
+}
+
+/// Starts a session, and waits until the process to which something will happen has sent its messages.
+fn with_session(
+    platform: &str,
+    victim: Rank,
+    leaves: bool,
+    then: impl FnOnce(&mut [Killed], &Said),
+) {
     let secret = Secret::fresh().unwrap();
     let shm = shm::Meeting::new(SIZE, secret).unwrap();
     let udp = udp::Meeting::new(SIZE, secret).unwrap();
@@ -55,24 +108,11 @@ fn lose(platform: &str, victim: Rank, signal: i32) {
     };
     let (lines, said) = mpsc::channel();
     let mut members: Vec<Killed> = (0..SIZE)
-        .map(|rank| start(&seat(rank), victim, &lines))
+        .map(|rank| start(&seat(rank), victim, leaves, &lines))
         .collect();
     let said = Said(said);
     said.wait_for(victim, "ready");
-    members[victim as usize].signal(signal);
-    let survivors = (0..SIZE).filter(|&rank| rank != victim);
-    let orders: Vec<String> = survivors
-        .map(|rank| said.wait_for(rank, "order "))
-        .collect();
-    assert_eq!(
-        orders[0], orders[1],
-        "survivors delivered the same in the same order"
-    );
-    check(&orders[0], victim);
-    if signal == libc::SIGSTOP {
-        members[victim as usize].signal(libc::SIGCONT);
-        said.wait_for(victim, "expelled");
-    }
+    then(&mut members, &said);
     members.clear();
 }
 
@@ -111,7 +151,7 @@ impl Drop for Killed {
     }
 }
 
-fn start(seat: &Seat, victim: Rank, lines: &mpsc::Sender<(Rank, String)>) -> Killed {
+fn start(seat: &Seat, victim: Rank, leaves: bool, lines: &mpsc::Sender<(Rank, String)>) -> Killed {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -122,6 +162,7 @@ fn start(seat: &Seat, victim: Rank, lines: &mpsc::Sender<(Rank, String)>) -> Kil
         ])
         .envs(seat.to_environment())
         .env("VICTIM", victim.to_string())
+        .env("LEAVES", leaves.to_string())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -231,6 +272,10 @@ fn member() {
         "{error}"
     );
     say(&format!("order {}", order.join(" ")));
+    if std::env::var("LEAVES").is_ok_and(|leaves| leaves == "true") {
+        group.leave().unwrap();
+        return;
+    }
     // Stays until the test ends it, so that who was only stopped finds that the others went on.
     while events.recv_timeout(LIMIT).is_ok() {}
 }
