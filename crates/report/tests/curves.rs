@@ -3,6 +3,7 @@
 mod sample;
 
 use antiphon_lab::{Outcome, RunRecord};
+use antiphon_measure::WholeRun;
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Plot, Table};
 use sample::{empty_run, estimate, identity, result, section};
@@ -40,6 +41,27 @@ column = [
     { title = "Panda", subject = "panda/v", run = "fifo.same", against = "Bare" },
     { title = "Elsewhere", subject = "panda/v", run = "other.across", against = "Bare" },
 ]
+[[group]]
+id = "sim"
+title = "Sim"
+runs = ["other.same"]
+[[group.row]]
+kind = "program"
+test = "sim.{members}"
+label = "{members}"
+program = "sim"
+each = { members = ["4", "4096"] }
+[[curve]]
+id = "counts"
+title = "Counts"
+by = "members"
+rows = ["4", "4096"]
+counted = "messages"
+test = "sim.{row}"
+column = [
+    { title = "Barrier", subject = "bare/v", run = "other.same", counter = "barrier" },
+    { title = "Join", subject = "bare/v", run = "other.same", counter = "join", against = "Barrier" },
+]
 [[curve]]
 id = "nothing"
 title = "Of which nothing was measured"
@@ -66,6 +88,21 @@ fn run() -> RunRecord {
         at(64, "panda/v", 1500.0),
         at(4096, "bare/v", 4000.0),
     ];
+    for (members, barrier, join) in [("4", 6, 24), ("4096", 8190, 8190)] {
+        let counters = [("barrier".to_owned(), barrier), ("join".to_owned(), join)];
+        let counted = Outcome::Program {
+            answer: String::new(),
+            runs: vec![WholeRun {
+                elapsed_ns: 1,
+                counters: counters.into(),
+                ..WholeRun::default()
+            }],
+            counted: Default::default(),
+        };
+        let name = format!("sim.{members}");
+        let identity = identity(&name, "bare/v", "other", "same");
+        run.results.push(result(identity, counted));
+    }
     run
 }
 
@@ -143,4 +180,22 @@ fn what_was_not_measured_has_no_section_and_labels_tell_the_argument() {
         .collect();
     let due = ["0", "64", "4096"].map(|bytes| format!("there and back, {bytes} bytes"));
     assert_eq!(labels, due);
+}
+
+#[test]
+fn counts_of_programs_are_tabled_plotted_and_compared() {
+    let (tables, plots) = blocks("curve-counts");
+    let [counts, multiples] = &tables[..] else {
+        panic!("{} tables", tables.len());
+    };
+    assert_eq!(
+        counts.rows[1].cells,
+        [Cell::count(8190.0), Cell::count(8190.0)]
+    );
+    let Cell::Figure(figure) = &multiples.rows[0].cells[0] else {
+        panic!("{:?}", multiples.rows[0].cells);
+    };
+    assert!((figure.value - 4.0).abs() < 1e-9);
+    assert_eq!(plots[0].series[0].points[1].x, 4096.0);
+    assert_eq!(plots[0].y.title, "messages");
 }
