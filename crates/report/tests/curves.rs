@@ -79,7 +79,10 @@ fn run() -> RunRecord {
     let at = |arg: u64, subject: &str, cost_ns: f64| {
         let mut identity = identity("trip", subject, "other", "same");
         identity.arg = Some(arg);
-        result(identity, Outcome::Frame(estimate(cost_ns, cost_ns / 10.0)))
+        result(
+            identity,
+            Outcome::Frame(Box::new(estimate(cost_ns, cost_ns / 10.0))),
+        )
     };
     run.results = vec![
         at(0, "bare/v", 1000.0),
