@@ -13,8 +13,8 @@ TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(RIVALS)
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
-	$(ANTIPHON) measure features rendezvous models --quick
-	$(ANTIPHON) report features rendezvous models --html $(REPORT)
+	$(ANTIPHON) measure features rendezvous models layer --quick
+	$(ANTIPHON) report features rendezvous models layer --html $(REPORT)
 
 test: setup-test
 	cargo test --workspace --release

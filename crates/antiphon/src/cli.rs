@@ -247,14 +247,22 @@ pub struct Runs {
 #[derive(Debug, Args)]
 pub struct Subject {
     /// Which
+    #[command(subcommand)]
     pub which: OwnSubject,
 }
 
 /// The subjects that are part of the command, so that an installed one needs nothing built.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Debug, Subcommand)]
 pub enum OwnSubject {
     /// Panda and the platforms beneath it; ANTIPHON_LAYER says which
     Layer,
+    /// What panda's protocols cost against members, counted in the simulator
+    LayerSim {
+        /// streams or datagrams
+        network: String,
+        /// How many
+        members: u32,
+    },
 }
 
 /// `antiphon generate`

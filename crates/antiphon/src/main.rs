@@ -47,7 +47,8 @@ fn main() -> Exit {
 }
 
 fn subject(options: &cli::Subject) -> Exit {
-    match options.which {
-        cli::OwnSubject::Layer => Exit::Subject(antiphon_layer::run()),
-    }
+    Exit::Subject(match &options.which {
+        cli::OwnSubject::Layer => antiphon_layer::run(),
+        cli::OwnSubject::LayerSim { network, members } => antiphon_layer::count(network, *members),
+    })
 }

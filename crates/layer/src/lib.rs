@@ -12,6 +12,7 @@ mod leader;
 mod member;
 mod panda;
 mod place;
+mod scale;
 mod stage;
 mod tests;
 mod usage;
@@ -24,6 +25,8 @@ use std::thread;
 use antiphon_panda::Session;
 use antiphon_panda::platform::Local;
 use antiphon_panda::session::SILENCE;
+
+pub use scale::count;
 
 use board::Board;
 use place::Place;

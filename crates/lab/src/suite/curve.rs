@@ -19,6 +19,8 @@ pub struct Curve {
     pub rows: Vec<String>,
     /// Template of the tests' argument; none if they take none.
     pub arg: Option<String>,
+    /// What the programs count that it shows, in a word for many; none for costs.
+    pub counted: Option<String>,
     /// Its columns.
     pub columns: Vec<CurveColumn>,
 }
@@ -43,6 +45,8 @@ pub struct CurveColumn {
     pub subject: String,
     /// Policy and placement.
     pub run: Placed,
+    /// The counter that it shows, in a curve of counts; empty otherwise.
+    pub counter: String,
     /// The title of the column that its costs are told in multiples of.
     pub against: Option<String>,
 }

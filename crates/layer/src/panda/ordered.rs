@@ -1,7 +1,7 @@
 //! Messages to a group, which all members see in one order.
 
 use std::sync::Arc;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use antiphon_panda::{Circle, Group, GroupEvent, Session};
 use bytes::Bytes;
@@ -14,40 +14,30 @@ use crate::tests::Part;
 /// A member's place in the group, and how much it has delivered.
 #[derive(Clone)]
 pub struct Ordered {
+    session: Session,
     group: Group,
     seen: Arc<Seen>,
 }
 
 #[derive(Default)]
 struct Seen {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    delivered: u64,
-    /// Nobody is to be woken before so many are.
-    wanted: u64,
-    expelled: Option<String>,
+    delivered: AtomicU64,
+    /// How many there will be, of all members together, when what was asked for is done.
+    wanted: AtomicU64,
+    is_expelled: AtomicBool,
 }
 
 impl Seen {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn event(&self, event: &GroupEvent) {
-        let mut state = self.state();
         match event {
-            GroupEvent::Message { .. } => state.delivered += 1,
-            GroupEvent::Expelled { why } => state.expelled = Some(why.clone()),
+            GroupEvent::Message { .. } => drop(self.delivered.fetch_add(1, SeqCst)),
+            GroupEvent::Expelled { .. } => self.is_expelled.store(true, SeqCst),
             GroupEvent::View { .. } | GroupEvent::Left => {}
         }
-        if state.delivered >= state.wanted || state.expelled.is_some() {
-            drop(state);
-            self.changed.notify_all();
-        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.delivered.load(SeqCst) >= self.wanted.load(SeqCst) || self.is_expelled.load(SeqCst)
     }
 }
 
@@ -57,29 +47,24 @@ impl Ordered {
         let seen = Arc::<Seen>::default();
         let own = seen.clone();
         let group = session.join_group("ordered", move |event| own.event(&event))?;
-        Ok(Self { group, seen })
+        Ok(Self {
+            session: session.clone(),
+            group,
+            seen,
+        })
     }
 
-    /// Says that so many more messages are to come, of all members together; how many there will then have been.
-    fn expect(&self, more: u64) -> u64 {
-        let mut state = self.seen.state();
-        state.wanted += more;
-        state.wanted
+    /// Says that so many more messages are to come, of all members together.
+    fn expect(&self, more: u64) {
+        self.seen.wanted.fetch_add(more, SeqCst);
     }
 
     /// Waits until all that is to come has been delivered here.
-    fn wait(&self) -> Result<u64, Failed> {
-        let is_waiting =
-            |state: &mut State| state.delivered < state.wanted && state.expelled.is_none();
-        let state = self.seen.state();
-        let state = self
-            .seen
-            .changed
-            .wait_while(state, is_waiting)
-            .unwrap_or_else(PoisonError::into_inner);
-        match &state.expelled {
-            Some(why) => Err(Failed(format!("expelled from the group: {why}"))),
-            None => Ok(state.delivered),
+    fn wait(&self) -> Result<(), Failed> {
+        self.session.wait_until(|| self.seen.is_done(), None)?;
+        match self.seen.is_expelled.load(SeqCst) {
+            true => Err(Failed("expelled from the group".into())),
+            false => Ok(()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Costs against a number: plotted, and as multiples of what stands beside them.
 
+use super::programs::runs;
 use super::slug;
 use super::view::{RunColumn, View};
 use crate::document::{
@@ -8,7 +9,7 @@ use crate::document::{
 };
 use crate::number;
 use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit};
-use antiphon_measure::Interval;
+use antiphon_measure::{Interval, run_counter};
 
 /// A section for each curve of which something was measured.
 pub fn sections(view: &View) -> Vec<Section> {
@@ -28,7 +29,11 @@ fn section(measured: &Measured) -> Option<Section> {
         });
     }
     blocks.push(Block::Plot(costs));
-    blocks.extend(table(measured).map(Block::Table));
+    if curve.counted.is_some() {
+        // Costs stand in the tables of their groups; counts nowhere else.
+        blocks.extend(table(measured, Shown::Costs).map(Block::Table));
+    }
+    blocks.extend(table(measured, Shown::Multiples).map(Block::Table));
     blocks.extend(plot(measured, Shown::Multiples).map(Block::Plot));
     Some(Section {
         id: format!("curve-{}", slug(&curve.id)),
@@ -51,7 +56,26 @@ struct Measured<'a> {
 }
 
 impl Measured<'_> {
+    /// A count, without doubt about it, or a cost.
     fn cost(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
+        if self.curve.counted.is_none() {
+            return self.time(column, row);
+        }
+        let place = RunColumn {
+            subject: column.subject.clone(),
+            policy: column.run.policy.clone(),
+            placement: column.run.placement.clone(),
+        };
+        let result = self.view.find(&column.test_in(row), &place)?;
+        let value = run_counter(runs(result), &column.counter)?;
+        Some(Interval {
+            value,
+            low: value,
+            high: value,
+        })
+    }
+
+    fn time(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
         let test = column.test_in(row);
         let place = RunColumn {
             subject: column.subject.clone(),
@@ -102,15 +126,15 @@ impl Measured<'_> {
     }
 }
 
-/// The multiples; `None` where there are none.
-fn table(measured: &Measured) -> Option<Table> {
+/// `None` where there is nothing to show.
+fn table(measured: &Measured, shown: Shown) -> Option<Table> {
     let curve = measured.curve;
     let columns: Vec<&CurveColumn> = curve
         .columns
         .iter()
         .filter(|column| {
             let mut rows = curve.rows.iter();
-            rows.any(|row| measured.multiple(column, row).is_some())
+            rows.any(|row| measured.shown(shown, column, row).is_some())
         })
         .collect();
     let row = |row: &String| Row {
@@ -120,7 +144,7 @@ fn table(measured: &Measured) -> Option<Table> {
         subject: None,
         cells: columns
             .iter()
-            .map(|column| cell(measured.multiple(column, row)))
+            .map(|column| cell(shown, measured.shown(shown, column, row)))
             .collect(),
     };
     let rows: Vec<Row> = curve.rows.iter().map(row).collect();
@@ -128,44 +152,66 @@ fn table(measured: &Measured) -> Option<Table> {
     let rows: Vec<Row> = rows
         .filter(|row| row.cells.iter().any(|cell| *cell != Cell::Empty))
         .collect();
+    let (title, caption) = match shown {
+        Shown::Costs => (curve.title.clone(), "Whole numbers of one operation."),
+        Shown::Multiples => (
+            format!("{}: how many times", curve.title),
+            "Figures of one run, one divided by the other; the limits are those of the farthest ends of their intervals.",
+        ),
+    };
     (!rows.is_empty()).then(|| Table {
-        title: format!("{}: how many times", curve.title),
-        caption: "Costs of one run, one divided by the other; the limits are those of the farthest ends of their intervals.".into(),
+        title,
+        caption: caption.into(),
         corner: curve.by.clone(),
         columns: columns
             .iter()
-            .map(|column| Column {
-                title: column.title.clone(),
-                subtitle: format!("÷ {}", column.against.as_deref().unwrap_or_default()),
-                subject: measured.view.colour(&column.subject),
-            })
+            .map(|column| heading(measured, shown, column))
             .collect(),
         rows,
         folded: false,
     })
 }
 
-fn cell(multiple: Option<Interval>) -> Cell {
-    multiple.map_or(Cell::Empty, |multiple| {
-        Cell::Figure(Box::new(Figure {
-            value: multiple.value,
-            low: multiple.low,
-            high: multiple.high,
+fn heading(measured: &Measured, shown: Shown, column: &CurveColumn) -> Column {
+    Column {
+        title: column.title.clone(),
+        subtitle: match (shown, &column.against) {
+            (Shown::Multiples, Some(against)) => format!("÷ {against}"),
+            _ => String::new(),
+        },
+        subject: measured.view.colour(&column.subject),
+    }
+}
+
+fn cell(shown: Shown, figure: Option<Interval>) -> Cell {
+    let Some(Interval { value, low, high }) = figure else {
+        return Cell::Empty;
+    };
+    match shown {
+        Shown::Costs => Cell::count(value),
+        Shown::Multiples => Cell::Figure(Box::new(Figure {
+            value,
+            low,
+            high,
             unit: Unit::Ratio,
             standing: Standing::Resolved,
             switches: None,
             instructions: None,
             marks: Vec::new(),
             detail: Vec::new(),
-        }))
-    })
+        })),
+    }
 }
 
 /// `None` where no column has two points.
 fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
     let curve = measured.curve;
+    let counted = curve.counted.as_deref();
     let (unit, title, axis) = match shown {
-        Shown::Costs => (Unit::Nanoseconds, curve.title.clone(), "Cost"),
+        Shown::Costs => match counted {
+            None => (Unit::Nanoseconds, curve.title.clone(), "Cost"),
+            Some(what) => (Unit::Count, curve.title.clone(), what),
+        },
         Shown::Multiples => (
             Unit::Ratio,
             format!("{}: how many times", curve.title),
@@ -219,6 +265,7 @@ fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
         y: Axis {
             title: axis.into(),
             unit: match shown {
+                Shown::Costs if counted.is_some() => AxisUnit::Count,
                 Shown::Costs => AxisUnit::Nanoseconds,
                 Shown::Multiples => AxisUnit::Ratio,
             },
@@ -236,7 +283,10 @@ fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
 }
 
 fn point(measured: &Measured, row: &str, unit: Unit, figure: Interval) -> Point {
-    let line = number::interval(unit, figure.value, figure.low, figure.high).line();
+    let line = match figure.low < figure.high {
+        true => number::interval(unit, figure.value, figure.low, figure.high).line(),
+        false => number::exact(unit, figure.value),
+    };
     let x: f64 = row.parse().unwrap_or(1.0);
     Point {
         // An axis may be logarithmic.

@@ -214,7 +214,7 @@ fn results(row: &Row, quick: bool, noise: &mut Noise) -> Vec<(String, Option<u64
             instances
                 .map(|i| {
                     let o = outcome(&i.test, kind, noise);
-                    (i.test, row.arg, o)
+                    (i.test.clone(), row.arg_of(&i), o)
                 })
                 .collect()
         }

@@ -20,6 +20,7 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
         unit: unit(&section),
         rows: rows(&section),
         arg: section.string("arg"),
+        counted: section.string("counted"),
         columns: Vec::new(),
     };
     let test = section.string("test");
@@ -77,6 +78,10 @@ fn column(
         test: test.unwrap_or_default(),
         subject: subject(&section, subjects),
         run: run(&section),
+        counter: match curve.counted {
+            Some(_) => section.required_string("counter"),
+            None => String::new(),
+        },
         against: against(&section, curve),
     };
     if curve.column(&column.title).is_some() {
@@ -85,11 +90,15 @@ fn column(
             "choose another",
         );
     }
+    let kind = match curve.counted {
+        Some(_) => "program",
+        None => "frame",
+    };
     let names = curve.rows.iter().map(|row| column.test_in(row));
-    let unknown = names.filter(|test| !test.is_empty() && tests.get(test) != Some(&"frame"));
-    if let Some(test) = unknown.into_iter().next() {
+    let mut unknown = names.filter(|test| !test.is_empty() && tests.get(test) != Some(&kind));
+    if let Some(test) = unknown.next() {
         section.fault(
-            format!("no row of this suite has the test `{test}` as a frame"),
+            format!("no row of this suite has the test `{test}` as a {kind}"),
             "add the row, or take this one out of the curve",
         );
     }
