@@ -11,8 +11,8 @@ TEST_NEEDS = $(RUN_NEEDS) chromium=chromium mpirun=openmpi-bin
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
-	$(ANTIPHON) measure features rendezvous models --quick
-	$(ANTIPHON) report features rendezvous models --html $(REPORT)
+	$(ANTIPHON) measure features rendezvous models shared-data --quick
+	$(ANTIPHON) report features rendezvous models shared-data --html $(REPORT)
 
 test: setup-test
 	cargo test --workspace --release

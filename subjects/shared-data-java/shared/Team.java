@@ -4,15 +4,15 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Tasks that start at a barrier and work until time is up. Before they are timed they run for slices of 10 ms until the virtual machine has
- * warmed up: until three slices in a row were no more than 5 % better than the best before them, and 10 slices at least. What they do then is not counted.
+ * warmed up: until three slices in a row were no more than 5 % better than the best before them, and 5 slices at least. What they do then is not counted.
  */
 final class Team {
     /** Between two looks at whether time is up a task does so many operations. */
     static final int OPERATIONS_A_LOOK = 64;
 
     private static final int SLICE_MS = 10;
-    private static final int SLICES_LEAST = 10;
-    private static final int SLICES_MOST = 100;
+    private static final int SLICES_LEAST = 5;
+    private static final int SLICES_MOST = 50;
     private static final int NO_BETTER = 3;
     private static final double BETTER = 1.05;
 
