@@ -3,6 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 REPORT ?= antiphon-report.html
+SUITES ?= features rendezvous models layer shared-data
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
 RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
@@ -13,8 +14,8 @@ TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(RIVALS)
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 
 run: setup-run build
-	$(ANTIPHON) measure features rendezvous models layer --quick
-	$(ANTIPHON) report features rendezvous models layer --html $(REPORT)
+	$(ANTIPHON) measure $(SUITES) --quick
+	$(ANTIPHON) report $(SUITES) --html $(REPORT)
 
 test: setup-test
 	cargo test --workspace --release

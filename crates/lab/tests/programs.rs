@@ -5,7 +5,7 @@ use antiphon_lab::store::Store;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord};
-use antiphon_measure::{run_counter, run_time_ns, run_time_ratio};
+use antiphon_measure::{RunFigure, run_counter, run_ratio, run_time_ns};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -123,7 +123,8 @@ fn programs_that_agree_have_times_ratios_and_counters() {
     let (quick, slow) = (runs("quick"), runs("slow"));
     assert!(quick.len() >= 3 && quick.len() == slow.len());
     assert_eq!(run_time_ns(slow).unwrap().value, 3000.0);
-    assert_eq!(run_time_ratio(slow, quick).unwrap().value, 3.0);
+    let ratio = run_ratio(slow, quick, &RunFigure::Time);
+    assert_eq!(ratio.unwrap().value, 3.0);
     assert_eq!(run_counter(quick, "yields"), Some(7.0));
     assert!(quick.iter().all(|run| run.wall_ns > 0));
     assert!(record.ended.is_some());

@@ -270,13 +270,14 @@ fn a_name_that_no_suite_has_gets_the_nearest() {
     assert!(error.contains("did you mean `features`?"), "{error}");
 }
 
-#[test]
-fn the_models_suite_names_programs_that_its_subjects_have() {
+/// The programs of a suite by name, each with how many of the subjects that its row is measured in have it, and how many those are.
+fn programs_of(suite: &str) -> Vec<(String, usize, usize)> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (suite, _) =
-        Suite::load(&home.join("suites/models.toml")).unwrap_or_else(|e| panic!("{e}"));
+        Suite::load(&home.join("suites").join(suite)).unwrap_or_else(|e| panic!("{e}"));
     let (subjects, errors) = Subject::discover(&home.join("subjects"));
     assert!(errors.is_empty(), "{errors:?}");
+    let mut programs = Vec::new();
     for row in suite.groups.iter().flat_map(|group| &group.rows) {
         let RowKind::Program(program) = &row.kind else {
             panic!("{} is no program", row.test);
@@ -291,12 +292,50 @@ fn the_models_suite_names_programs_that_its_subjects_have() {
         assert!(!fitting.is_empty(), "{} is measured nowhere", row.test);
         for instance in row.instances(false) {
             let name = fill(&program.program, &instance.values);
-            let has = |subject: &&Subject| subject.programs.contains(&name);
-            assert!(
-                fitting.iter().all(has),
-                "not all of {} have {name}",
-                row.test
-            );
+            let has = |subject: &&&Subject| subject.programs.contains(&name);
+            programs.push((
+                name.clone(),
+                fitting.iter().filter(has).count(),
+                fitting.len(),
+            ));
         }
+    }
+    programs
+}
+
+#[test]
+fn the_models_suite_names_programs_that_its_subjects_have() {
+    for (name, having, fitting) in programs_of("models.toml") {
+        assert_eq!(having, fitting, "not all have {name}");
+    }
+}
+
+/// Not every language has every way to protect data.
+#[test]
+fn the_shared_data_suite_names_programs_that_some_of_its_subjects_have() {
+    for (name, having, _) in programs_of("shared-data.toml") {
+        assert!(having > 0, "nobody has {name}");
+    }
+}
+
+#[test]
+fn shares_of_counters_name_two_and_nothing_else() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/shared-data.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let kept = r#"share_of = ["kept", "operations"]"#;
+    for (instead, fault) in [
+        (
+            r#"share_of = ["kept"]"#,
+            "1 names where two counters are due",
+        ),
+        (
+            &format!("{kept}\nper_operation = true"),
+            "both `share_of` and `per_operation`",
+        ),
+        ("", "nothing to compare with: no column has the model `CP`"),
+    ] {
+        let faulty = text.replacen(kept, instead, 1);
+        let said = Suite::parse("s.toml", &faulty).unwrap_err().to_string();
+        assert!(said.contains(fault), "{said}");
     }
 }

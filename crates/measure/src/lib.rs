@@ -64,5 +64,7 @@ pub use plan::{
 };
 pub use slice::{Batch, Role, Slice, ThreadReport};
 pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
-pub use whole_run::{WholeRun, median_interval, run_counter, run_time_ns, run_time_ratio};
+pub use whole_run::{
+    RunFigure, WholeRun, median_interval, run_counter, run_figure, run_ratio, run_time_ns,
+};
 pub use work::{WorkSample, reference_checksum, unequal_work};

@@ -32,18 +32,52 @@ pub struct WholeRun {
     pub counters: BTreeMap<String, u64>,
 }
 
-/// The median time of runs, ns, with its sign-test interval (the whole range where there are fewer than six runs); `None` of no runs.
-pub fn run_time_ns(runs: &[WholeRun]) -> Option<Interval> {
-    interval(runs.iter().map(|run| run.elapsed_ns as f64).collect())
+/// What is told of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunFigure {
+    /// Its time, ns.
+    Time,
+    /// Its time divided by the `operations` that it counted, ns.
+    TimePerOperation,
+    /// One of its counters as a share of another.
+    Share {
+        /// The counter that is divided.
+        of: String,
+        /// The counter that it is divided by.
+        whole: String,
+    },
 }
 
-/// The median of the ratios of two programs' times in the rounds in which both ran, with its interval; `None` where there is no such
+impl RunFigure {
+    /// The figure of one run; `None` where it did not count what is needed, or counted nothing to divide by.
+    pub fn of(&self, run: &WholeRun) -> Option<f64> {
+        let counter = |name: &str| run.counters.get(name).map(|count| *count as f64);
+        let (part, whole) = match self {
+            RunFigure::Time => return Some(run.elapsed_ns as f64),
+            RunFigure::TimePerOperation => (run.elapsed_ns as f64, counter("operations")?),
+            RunFigure::Share { of, whole } => (counter(of)?, counter(whole)?),
+        };
+        (whole > 0.0).then(|| part / whole)
+    }
+}
+
+/// The median time of runs, ns, with its sign-test interval (the whole range where there are fewer than six runs); `None` of no runs.
+pub fn run_time_ns(runs: &[WholeRun]) -> Option<Interval> {
+    run_figure(runs, &RunFigure::Time)
+}
+
+/// The median of a figure of runs, with its interval as above; `None` where no run has it.
+pub fn run_figure(runs: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
+    interval(runs.iter().filter_map(|run| figure.of(run)).collect())
+}
+
+/// The median of the ratios of two programs' figures in the rounds in which both ran, with its interval; `None` where there is no such
 /// round.
-pub fn run_time_ratio(of: &[WholeRun], to: &[WholeRun]) -> Option<Interval> {
+pub fn run_ratio(of: &[WholeRun], to: &[WholeRun], figure: &RunFigure) -> Option<Interval> {
     let in_round = |run: &WholeRun| to.iter().find(|other| other.round == run.round);
     let ratio = |run: &WholeRun| {
-        let other = in_round(run)?.elapsed_ns;
-        (other > 0).then(|| run.elapsed_ns as f64 / other as f64)
+        let other = figure.of(in_round(run)?)?;
+        (other > 0.0).then_some(figure.of(run)? / other)
     };
     interval(of.iter().filter_map(ratio).collect())
 }
@@ -88,7 +122,12 @@ mod tests {
     #[test]
     fn a_ratio_pairs_rounds_and_so_ignores_what_slowed_a_whole_round() {
         // The second round was ten times slower for both.
-        let ratio = run_time_ratio(&runs(&[20, 200, 20]), &runs(&[10, 100, 10])).unwrap();
+        let ratio = run_ratio(
+            &runs(&[20, 200, 20]),
+            &runs(&[10, 100, 10]),
+            &RunFigure::Time,
+        )
+        .unwrap();
         assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
     }
 
@@ -96,16 +135,42 @@ mod tests {
     fn rounds_that_one_of_them_missed_do_not_count() {
         let late = &runs(&[1, 1, 50])[2..];
         assert_eq!(
-            run_time_ratio(late, &runs(&[10, 10, 25])).unwrap().value,
+            run_ratio(late, &runs(&[10, 10, 25]), &RunFigure::Time)
+                .unwrap()
+                .value,
             2.0
         );
-        assert_eq!(run_time_ratio(late, &runs(&[10, 10])), None);
+        assert_eq!(run_ratio(late, &runs(&[10, 10]), &RunFigure::Time), None);
     }
 
     #[test]
     fn more_runs_give_a_narrower_interval_than_their_range() {
         let time = run_time_ns(&runs(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])).unwrap();
         assert!(time.low > 1.0 && time.high < 12.0, "{time:?}");
+    }
+
+    #[test]
+    fn runs_of_a_fixed_time_are_compared_by_the_operation() {
+        let counting = |operations: u64| WholeRun {
+            elapsed_ns: 1000,
+            counters: [
+                ("operations".to_owned(), operations),
+                ("kept".to_owned(), 50),
+            ]
+            .into(),
+            ..WholeRun::default()
+        };
+        let (slow, fast) = ([counting(100)], [counting(200)]);
+        let each = &RunFigure::TimePerOperation;
+        assert_eq!(run_figure(&slow, each).unwrap().value, 10.0);
+        assert_eq!(run_ratio(&slow, &fast, each).unwrap().value, 2.0);
+        let kept = &RunFigure::Share {
+            of: "kept".into(),
+            whole: "operations".into(),
+        };
+        assert_eq!(run_figure(&fast, kept).unwrap().value, 0.25);
+        assert_eq!(run_figure(&[counting(0)], kept), None);
+        assert_eq!(run_figure(&runs(&[7]), kept), None);
     }
 
     #[test]

@@ -57,6 +57,21 @@ id = "three"
 title = "Table III"
 per_operation = true
 column = [{ title = "CP", test = "sync", subject = "sr/counted", run = "other.same" }]
+[[models]]
+id = "kept"
+title = "What is kept"
+source = "the study"
+by = "work"
+rows = ["100", "1000"]
+share_of = ["kept", "operations"]
+column = [
+    { title = "IC", test = "dp.cp.{row}", subject = "sr/counted", run = "other.same", published = [1.0, 0.25] },
+    { title = "TS", test = "dp.cp.{row}", subject = "sr/sliced", run = "other.same" },
+]
+claim = [
+    { text = "Half is kept", of = ["IC", "TS"], rows = ["100"], at_least = 0.5, at_most = 0.5 },
+    { text = "All is kept", of = ["IC"], rows = ["100"], at_least = 1.0 },
+]
 [[profile]]
 id = "where"
 title = "Where it goes"
@@ -68,12 +83,12 @@ tests = ["sync", "dp.cp.10000"]
 parts = [{ counter = "operations", title = "Done" }, { counter = "yields", title = "Yielded" }]
 "#;
 
-/// Runs whose times are these, ns; each counts two operations.
+/// Runs whose times are these, ns; each counts two operations, of which one is kept.
 fn runs(times: &[u64]) -> Outcome {
     let run = |(round, elapsed_ns): (usize, &u64)| WholeRun {
         round: round as u32,
         elapsed_ns: *elapsed_ns,
-        counters: [("operations".to_owned(), 2)].into(),
+        counters: [("operations".to_owned(), 2), ("kept".to_owned(), 1)].into(),
         ..WholeRun::default()
     };
     Outcome::Program {
@@ -153,6 +168,26 @@ fn a_time_per_operation_is_the_run_s_share() {
 }
 
 #[test]
+fn shares_of_counters_stand_beside_published_ones_and_are_plotted() {
+    let document = compose(&run());
+    let table = &tables(&document, "models-kept")[0];
+    assert_eq!(value(&table.rows[0].cells[0]), 0.5);
+    assert_eq!(value(&table.rows[3].cells[0]), 0.25);
+    let blocks = &section(&document, "models-kept").blocks;
+    let plot = blocks.iter().find_map(|block| match block {
+        Block::Plot(plot) => Some(plot),
+        _ => None,
+    });
+    let plot = plot.expect("the rows are numbers");
+    let drawn: Vec<_> = plot
+        .series
+        .iter()
+        .map(|one| (one.name.as_str(), one.points.len()))
+        .collect();
+    assert_eq!(drawn, [("IC", 2), ("TS", 2)]);
+}
+
+#[test]
 fn conclusions_are_judged_by_the_intervals() {
     let document = compose(&run());
     let section = section(&document, "models-conclusions");
@@ -164,7 +199,13 @@ fn conclusions_are_judged_by_the_intervals() {
     let verdicts: Vec<String> = table.rows.iter().map(|row| text(&row.cells[0])).collect();
     assert_eq!(
         verdicts,
-        ["yes, in all 1", "no: in 1 of 2", "no: in 0 of 2"]
+        [
+            "yes, in all 1",
+            "no: in 1 of 2",
+            "no: in 0 of 2",
+            "yes, in all 2",
+            "no: in 0 of 1"
+        ]
     );
     let weakest = text(&table.rows[1].cells[1]);
     assert!(weakest.starts_with("work 1000, CM: 110"), "{weakest}");
@@ -174,8 +215,8 @@ fn conclusions_are_judged_by_the_intervals() {
         _ => None,
     });
     let prose = prose.expect("a summary");
-    assert!(prose.starts_with("Of 3 conclusions, 1 hold"), "{prose}");
-    assert!(prose.contains("2 fail"), "{prose}");
+    assert!(prose.starts_with("Of 5 conclusions, 2 hold"), "{prose}");
+    assert!(prose.contains("3 fail"), "{prose}");
 }
 
 fn text(cell: &Cell) -> String {

@@ -1,6 +1,7 @@
 //! Execution models compared: whole programs in the style of one model beside those in the style of another, as published tables show them.
 
 use super::fill;
+use antiphon_measure::RunFigure;
 
 /// A table of whole programs.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +18,8 @@ pub struct Models {
     pub by: String,
     /// The rows: the values of `{row}` in the columns' tests.
     pub rows: Vec<String>,
-    /// Whether a figure is the time of a run divided by the operations that the program counted in it.
-    pub per_operation: bool,
+    /// What its figures are; `{row}` in the names of counters stands for the row.
+    pub figure: RunFigure,
     /// Its columns.
     pub columns: Vec<ModelColumn>,
     /// What is concluded from it.
@@ -49,18 +50,18 @@ pub struct ModelColumn {
     pub subject: String,
     /// Policy and placement.
     pub run: super::Placed,
-    /// The published times, s (µs where they are per operation), one a row; empty if there are none.
+    /// The published times, s (µs where they are per operation), or shares, one a row; empty if there are none.
     pub published: Vec<f64>,
 }
 
-/// A conclusion: that the time of some columns, as a share of another's, lies within limits.
+/// A conclusion: that the figures of some columns, as a share of another's, lie within limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelClaim {
     /// The conclusion in words.
     pub text: String,
     /// Of which columns, by their titles.
     pub of: Vec<String>,
-    /// Compared with which; `None`: the fastest of general concurrent programming.
+    /// Compared with which; `None`: the fastest of general concurrent programming, or, where figures are shares already, with nothing.
     pub against: Option<String>,
     /// In which rows.
     pub rows: Vec<String>,
@@ -89,6 +90,23 @@ impl ModelColumn {
 }
 
 impl Models {
+    /// What a row's figures are.
+    pub fn figure(&self, row: &str) -> RunFigure {
+        let named = |template: &str| fill(template, &[("row".to_owned(), row.to_owned())]);
+        match &self.figure {
+            RunFigure::Share { of, whole } => RunFigure::Share {
+                of: named(of),
+                whole: named(whole),
+            },
+            times => times.clone(),
+        }
+    }
+
+    /// Whether its figures are shares of counters, and not times.
+    pub fn of_shares(&self) -> bool {
+        matches!(self.figure, RunFigure::Share { .. })
+    }
+
     /// The columns of general concurrent programming, with their places.
     pub fn concurrent(&self) -> impl Iterator<Item = (usize, &ModelColumn)> {
         let columns = self.columns.iter().enumerate();

@@ -3,6 +3,7 @@
 use super::{Tests, identified, parse_placed};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Model, ModelClaim, ModelColumn, Models, Placed};
+use antiphon_measure::RunFigure;
 
 /// The words for models.
 const MODELS: [Model; 3] = [
@@ -26,10 +27,7 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
         source: section.string("source").unwrap_or_default(),
         by: section.string("by").unwrap_or_default(),
         rows: rows.unwrap_or_else(|| vec![String::new()]),
-        per_operation: section
-            .get("per_operation")
-            .and_then(|item| item.boolean())
-            .unwrap_or_default(),
+        figure: figure(&section),
         columns: Vec::new(),
         claims: Vec::new(),
     };
@@ -49,6 +47,37 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
     }
     section.finish();
     models
+}
+
+/// What the figures of a table are: times of runs, unless it says otherwise.
+fn figure(section: &Section<'_>) -> RunFigure {
+    let each = section.get("per_operation");
+    let each = each.and_then(|item| item.boolean()).unwrap_or_default();
+    let Some(item) = section.get("share_of") else {
+        return match each {
+            true => RunFigure::TimePerOperation,
+            false => RunFigure::Time,
+        };
+    };
+    let names = item.strings().unwrap_or_default();
+    let [of, whole] = names.as_slice() else {
+        let count = names.len();
+        item.fault(
+            format!("{count} names where two counters are due"),
+            "name the counter that is divided, and the one that it is divided by",
+        );
+        return RunFigure::Time;
+    };
+    if each {
+        item.fault(
+            "both `share_of` and `per_operation`",
+            "a figure is one or the other: take one out",
+        );
+    }
+    RunFigure::Share {
+        of: of.clone(),
+        whole: whole.clone(),
+    }
 }
 
 fn column(
@@ -174,10 +203,10 @@ fn claim(section: Section<'_>, models: &Models) -> ModelClaim {
     claim
 }
 
-/// The column that a claim compares with; without one there must be columns of the model CP.
+/// The column that a claim compares with; without one there must be columns of the model CP, or figures that are shares already.
 fn against(section: &Section<'_>, models: &Models) -> Option<String> {
     let Some(item) = section.get("against") else {
-        if models.concurrent().next().is_none() {
+        if !models.of_shares() && models.concurrent().next().is_none() {
             section.fault(
                 "nothing to compare with: no column has the model `CP`",
                 "name a column in `against`",

@@ -117,11 +117,13 @@ impl<'a> Tried<'a> {
 
     fn limits(&self) -> String {
         let range = limits(self.claim).words();
-        let against = self.claim.against.as_deref();
-        format!(
-            "{range} of the time of {}",
-            against.unwrap_or("the fastest CP")
-        )
+        let models = self.compared.models;
+        match (&self.claim.against, models.of_shares()) {
+            (Some(against), false) => format!("{range} of the time of {against}"),
+            (None, false) => format!("{range} of the time of the fastest CP"),
+            (Some(against), true) => format!("{range} of {against}"),
+            (None, true) => range,
+        }
     }
 
     /// A trial in words.

@@ -10,7 +10,7 @@ use super::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::ResultRecord;
 use antiphon_lab::suite::{Model, ModelColumn, Models};
-use antiphon_measure::{Interval, WholeRun, run_time_ns, run_time_ratio};
+use antiphon_measure::{Interval, WholeRun, run_figure, run_ratio};
 
 /// The conclusions first, then a section for each table of which something was measured.
 pub fn sections(view: &View) -> Vec<Section> {
@@ -92,7 +92,7 @@ impl<'a> Compared<'a> {
 
     /// The column of general concurrent programming that is fastest in a row.
     fn fastest(&self, row: &str) -> Option<&'a ModelColumn> {
-        let median = |column: &ModelColumn| run_time_ns(self.runs(column, row)).map(|t| t.value);
+        let median = |column: &ModelColumn| self.figure(column, row).map(|figure| figure.value);
         let columns = self.models.concurrent();
         columns
             .filter_map(|(_, column)| Some((median(column)?, column)))
@@ -100,7 +100,13 @@ impl<'a> Compared<'a> {
             .map(|(_, column)| column)
     }
 
-    /// The time of a column as a share of another's, or of the fastest of general concurrent programming.
+    /// The figure of a column in a row: ns, or a share.
+    fn figure(&self, column: &ModelColumn, row: &str) -> Option<Interval> {
+        run_figure(self.runs(column, row), &self.models.figure(row))
+    }
+
+    /// The figure of a column as a share of another's, or of the fastest of general concurrent programming; figures that are shares are not
+    /// compared unless a column is named.
     fn share(
         &self,
         column: &ModelColumn,
@@ -109,9 +115,11 @@ impl<'a> Compared<'a> {
     ) -> Option<Interval> {
         let against = match against {
             Some(column) => column,
+            None if self.models.of_shares() => return self.figure(column, row),
             None => self.fastest(row)?,
         };
-        run_time_ratio(self.runs(column, row), self.runs(against, row))
+        let figure = self.models.figure(row);
+        run_ratio(self.runs(column, row), self.runs(against, row), &figure)
     }
 
     /// The same of the published figures.
@@ -123,6 +131,7 @@ impl<'a> Compared<'a> {
     ) -> Option<f64> {
         let other = match against {
             Some(column) => self.published(column, row)?,
+            None if self.models.of_shares() => 1.0,
             None => {
                 let columns = self.models.concurrent();
                 let figures = columns.filter_map(|(_, column)| self.published(column, row));
@@ -132,7 +141,7 @@ impl<'a> Compared<'a> {
         Some(self.published(column, row)? / other)
     }
 
-    /// The published figure of a column in a row, s or µs.
+    /// The published figure of a column in a row: s, µs or a share.
     fn published(&self, column: &ModelColumn, row: &str) -> Option<f64> {
         let index = self.models.rows.iter().position(|known| known == row)?;
         column.published.get(index).copied()

@@ -1,26 +1,89 @@
-//! The ratios of the cooperative columns against the rows' number, today's and the published ones.
+//! The ratios of the cooperative columns against the rows' number, today's and the published ones; of a table without models, its figures.
 
+use super::tables::unit;
 use super::{Compared, with_ratio};
 use crate::document::{Axis, AxisUnit, Drawn, Guide, Plot, Point, Series, Unit};
 use crate::number;
 use antiphon_lab::suite::{Model, ModelColumn};
+use antiphon_measure::Interval;
 
-/// `None` where there are fewer than two rows with a number for a name, or no ratio.
+/// `None` where there are fewer than two rows with a number for a name, or nothing to plot.
 pub(super) fn plot(compared: &Compared) -> Option<Plot> {
-    let models = compared.models;
     let rows: Vec<(f64, &str)> = compared
         .rows()
         .into_iter()
         .filter_map(|row| Some((row.parse().ok()?, row)))
         .collect();
-    if rows.len() < 2 {
-        return None;
+    let modelled = compared.models.columns.iter().any(|c| c.model.is_some());
+    match rows.len() {
+        0 | 1 => None,
+        _ if modelled => ratios(compared, &rows),
+        _ => figures(compared, &rows),
     }
+}
+
+/// Every column's figures, where no column is of a model.
+fn figures(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
+    let models = compared.models;
+    let columns = models.columns.iter().enumerate();
+    let series = columns.map(|(index, column)| Series {
+        name: column.title.clone(),
+        subject: Some(index),
+        shape: index,
+        drawn: Drawn::Line,
+        points: points(rows, |row| compared.figure(column, row)),
+    });
+    let series: Vec<Series> = series.filter(|one| !one.points.is_empty()).collect();
+    let values = || series.iter().flat_map(|one| one.points.iter().map(|p| p.y));
+    let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+    let (said, axis) = match models.of_shares() {
+        true => ("Share", AxisUnit::Ratio),
+        false => ("Time", AxisUnit::Nanoseconds),
+    };
+    Some(Plot {
+        title: models.title.clone(),
+        description: format!(
+            "{} over {}, from {} to {}. The table above holds the same figures.",
+            number::counted(series.len(), "column"),
+            models.by,
+            number::quantity(unit(compared), low),
+            number::quantity(unit(compared), high)
+        ),
+        caption: String::new(),
+        categories: Vec::new(),
+        x: Axis {
+            title: models.by.clone(),
+            unit: AxisUnit::Count,
+            log: rows.iter().all(|(x, _)| *x > 0.0),
+        },
+        y: Axis {
+            title: said.into(),
+            unit: axis,
+            log: !models.of_shares(),
+        },
+        series,
+        guides: Vec::new(),
+    })
+}
+
+fn points(rows: &[(f64, &str)], figure: impl Fn(&str) -> Option<Interval>) -> Vec<Point> {
+    let point = |(x, row): &(f64, &str)| {
+        let found = figure(row)?;
+        Some(Point {
+            interval: Some((found.low, found.high)),
+            ..Point::at(*x, found.value)
+        })
+    };
+    rows.iter().filter_map(point).collect()
+}
+
+fn ratios(compared: &Compared, rows: &[(f64, &str)]) -> Option<Plot> {
+    let models = compared.models;
     let mut series = Vec::new();
     for (index, (column, model)) in with_ratio(models).enumerate() {
         let all = [
-            (false, todays(compared, column, &rows)),
-            (true, published(compared, column, &rows)),
+            (false, points(rows, |row| compared.share(column, None, row))),
+            (true, published(compared, column, rows)),
         ];
         for (is_published, points) in all {
             let name = name(column, model, is_published);
@@ -72,17 +135,6 @@ fn name(column: &ModelColumn, model: Model, is_published: bool) -> String {
         false => format!("{} {word}/CP", column.title),
         true => format!("{} {word}/CP, published", column.title),
     }
-}
-
-fn todays(compared: &Compared, column: &ModelColumn, rows: &[(f64, &str)]) -> Vec<Point> {
-    let point = |(x, row): &(f64, &str)| {
-        let share = compared.share(column, None, row)?;
-        Some(Point {
-            interval: Some((share.low, share.high)),
-            ..Point::at(*x, share.value)
-        })
-    };
-    rows.iter().filter_map(point).collect()
 }
 
 fn published(compared: &Compared, column: &ModelColumn, rows: &[(f64, &str)]) -> Vec<Point> {

@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
 use crate::number;
 use antiphon_lab::Outcome;
 use antiphon_lab::suite::{Model, ModelColumn};
-use antiphon_measure::{Interval, run_counter, run_time_ns};
+use antiphon_measure::RunFigure;
 
 pub(super) fn table(compared: &Compared) -> Table {
     let models = compared.models;
@@ -31,8 +31,10 @@ pub(super) fn table(compared: &Compared) -> Table {
 fn caption(compared: &Compared) -> String {
     let models = compared.models;
     let mut parts = Vec::new();
-    if models.per_operation {
-        parts.push("Time per operation.".to_owned());
+    match &models.figure {
+        RunFigure::Time => {}
+        RunFigure::TimePerOperation => parts.push("Time per operation.".to_owned()),
+        RunFigure::Share { .. } => parts.push("Shares of what the programs counted.".to_owned()),
     }
     if super::with_ratio(models).next().is_some() {
         parts.push(
@@ -119,7 +121,7 @@ fn todays(compared: &Compared, row: &str) -> Row {
     }
 }
 
-/// The time of a run, or of one of its operations.
+/// The time of a run or of one of its operations, or a share of what it counted.
 fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
     let Some(result) = compared.result(column, row) else {
         return Cell::Empty;
@@ -128,23 +130,25 @@ fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
         return Cell::absent(reason, *listed);
     }
     let runs = runs(result);
-    let operations = match compared.models.per_operation {
-        true => run_counter(runs, "operations").filter(|count| *count > 0.0),
-        false => Some(1.0),
-    };
-    match (run_time_ns(runs), operations) {
-        (Some(time), Some(operations)) => {
-            let each = Interval {
-                value: time.value / operations,
-                low: time.low / operations,
-                high: time.high / operations,
-            };
-            Cell::Figure(Box::new(figure(each, Unit::Nanoseconds, runs)))
-        }
-        (Some(_), None) => Cell::Missing {
-            reason: "the program did not print how many `operations` it did".into(),
+    match compared.figure(column, row) {
+        Some(found) => Cell::Figure(Box::new(figure(found, unit(compared), runs))),
+        None if runs.is_empty() => Cell::Empty,
+        None => Cell::Missing {
+            reason: match compared.models.figure(row) {
+                RunFigure::Share { of, whole } => {
+                    format!("the program did not print `{of}` and how many `{whole}` there were")
+                }
+                _ => "the program did not print how many `operations` it did".into(),
+            },
         },
-        (None, _) => Cell::Empty,
+    }
+}
+
+/// The unit of a table's figures.
+pub(super) fn unit(compared: &Compared) -> Unit {
+    match compared.models.of_shares() {
+        true => Unit::Share,
+        false => Unit::Nanoseconds,
     }
 }
 
@@ -154,9 +158,10 @@ fn published(compared: &Compared, row: &str) -> Option<Row> {
     if models.columns.iter().all(|c| c.published.is_empty()) {
         return None;
     }
-    let ns = match models.per_operation {
-        true => 1e3,
-        false => 1e9,
+    let scale = match models.figure {
+        RunFigure::Time => 1e9,
+        RunFigure::TimePerOperation => 1e3,
+        RunFigure::Share { .. } => 1.0,
     };
     let printed = |value: f64, unit| Cell::Printed {
         text: number::quantity(unit, value),
@@ -167,7 +172,7 @@ fn published(compared: &Compared, row: &str) -> Option<Row> {
     let time = |column: &ModelColumn| {
         let figure = compared.published(column, row);
         figure.map_or(Cell::Empty, |figure| {
-            printed(figure * ns, Unit::Nanoseconds)
+            printed(figure * scale, unit(compared))
         })
     };
     let ratio = |column: &ModelColumn| {

@@ -1,0 +1,89 @@
+with Ada.Text_IO;
+with System.Atomic_Operations.Integer_Arithmetic;
+with Team; use Team;
+
+package body Counters is
+
+   --  Volatile, so that every increment is one of memory; that alone makes none of them indivisible.
+   Unprotected : Count := 0 with Volatile;
+
+   type Atomic_Count is range 0 .. 2**63 - 1 with Atomic;
+
+   package Arithmetic is new System.Atomic_Operations.Integer_Arithmetic (Atomic_Count);
+
+   Indivisible : aliased Atomic_Count := 0;
+
+   protected Locked is
+      procedure Increment;
+      function Value return Count;
+   private
+      Counted : Count := 0;
+   end Locked;
+
+   protected body Locked is
+
+      procedure Increment is
+      begin
+         Counted := Counted + 1;
+      end Increment;
+
+      function Value return Count is (Counted);
+
+   end Locked;
+
+   procedure Without (Mine : in out Account) is
+   begin
+      while not Time_Is_Up loop
+         for I in 1 .. Operations_A_Look loop
+            Unprotected := Unprotected + 1;
+         end loop;
+         Mine.Operations := Mine.Operations + Operations_A_Look;
+      end loop;
+   end Without;
+
+   procedure Atomically (Mine : in out Account) is
+   begin
+      while not Time_Is_Up loop
+         for I in 1 .. Operations_A_Look loop
+            Arithmetic.Atomic_Add (Indivisible, 1);
+         end loop;
+         Mine.Operations := Mine.Operations + Operations_A_Look;
+      end loop;
+   end Atomically;
+
+   procedure By_Lock (Mine : in out Account) is
+   begin
+      while not Time_Is_Up loop
+         for I in 1 .. Operations_A_Look loop
+            Locked.Increment;
+         end loop;
+         Mine.Operations := Mine.Operations + Operations_A_Look;
+      end loop;
+   end By_Lock;
+
+   procedure Run (Way : String; Tasks, Time_Ms : Positive) is
+      Done       : Accounts (1 .. Tasks);
+      Elapsed_Ns : Count;
+      Kept       : Count;
+   begin
+      if Way = "unsafe" then
+         Team.Run (Done, Time_Ms, Without'Access, Elapsed_Ns);
+         Kept := Unprotected;
+      elsif Way = "atomic" then
+         Team.Run (Done, Time_Ms, Atomically'Access, Elapsed_Ns);
+         Kept := Count (Indivisible);
+      elsif Way = "locked" then
+         Team.Run (Done, Time_Ms, By_Lock'Access, Elapsed_Ns);
+         Kept := Locked.Value;
+      else
+         raise Misuse with "there is no program `counter_" & Way & "`";
+      end if;
+      if Way /= "unsafe" and then Kept /= Sum_Of_Operations (Done) then
+         raise Lost with Way & " lost increments:" & Kept'Image & " of" & Sum_Of_Operations (Done)'Image & " are left";
+      end if;
+      Ada.Text_IO.Put_Line ("counter, tasks " & Image (Count (Tasks)));
+      Ada.Text_IO.Put_Line
+        ("@@ run elapsed_ns=" & Image (Elapsed_Ns) & " operations=" & Image (Sum_Of_Operations (Done)) & " kept=" & Image (Kept));
+   end Run;
+
+end Counters;

@@ -1,0 +1,44 @@
+#include "shared.h"
+
+#include <pthread.h>
+#include <time.h>
+
+atomic_bool time_is_up;
+
+static pthread_barrier_t start;
+static void (*work_of_all)(struct task *task);
+
+uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void *body(void *task)
+{
+    pthread_barrier_wait(&start);
+    work_of_all(task);
+    return NULL;
+}
+
+uint64_t run_tasks(unsigned tasks, uint64_t time_ms, void (*work)(struct task *task), struct task *done)
+{
+    pthread_t thread[TASKS_MOST];
+    struct timespec time = {.tv_sec = (time_t)(time_ms / 1000), .tv_nsec = (long)(time_ms % 1000) * 1000000};
+    work_of_all = work;
+    pthread_barrier_init(&start, NULL, tasks + 1);
+    for (unsigned i = 0; i < tasks; i++) {
+        done[i] = (struct task){.number = i, .random = 88172645463325252u + i * UINT64_C(0x9E3779B97F4A7C15)};
+        if (pthread_create(&thread[i], NULL, body, &done[i]) != 0)
+            fail("task %u could not be started", i + 1);
+    }
+    pthread_barrier_wait(&start);
+    uint64_t began_ns = now_ns();
+    nanosleep(&time, NULL);
+    uint64_t elapsed_ns = now_ns() - began_ns; /* what a task does after this is less than one look's */
+    atomic_store(&time_is_up, true);
+    for (unsigned i = 0; i < tasks; i++)
+        pthread_join(thread[i], NULL);
+    return elapsed_ns;
+}

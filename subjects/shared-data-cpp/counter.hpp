@@ -1,0 +1,60 @@
+// The counter: every task adds one as often as it can.
+#ifndef COUNTER_HPP
+#define COUNTER_HPP
+
+#include "team.hpp"
+
+#include <iostream>
+#include <mutex>
+
+// Volatile, so that every increment is one of memory; that alone makes none of them indivisible.
+struct unprotected {
+    volatile std::uint64_t value = 0;
+    void increment() { value = value + 1; }
+};
+
+struct indivisible {
+    std::atomic<std::uint64_t> value = 0;
+    void increment() { ++value; }
+};
+
+struct locked {
+    std::mutex mutex;
+    std::uint64_t value = 0;
+    void increment()
+    {
+        const std::lock_guard held(mutex);
+        ++value;
+    }
+};
+
+template <typename Counter> void count(const std::string &way, const std::vector<unsigned> &argument)
+{
+    static Counter counter;
+    const outcome done = run_tasks(argument[0], argument[1], [](task &mine) {
+        while (!time_is_up.load(std::memory_order_relaxed)) {
+            for (int i = 0; i < operations_a_look; i++)
+                counter.increment();
+            mine.operations += operations_a_look;
+        }
+    });
+    const std::uint64_t kept = counter.value, operations = done.operations();
+    if (kept != operations && way != "unsafe")
+        throw std::runtime_error(way + " lost increments: " + std::to_string(kept) + " of " + std::to_string(operations) + " are left");
+    std::cout << "counter, tasks " << argument[0] << "\n@@ run elapsed_ns=" << done.elapsed.count() << " operations=" << operations
+              << " kept=" << kept << '\n';
+}
+
+inline void run_counter(const std::string &way, const std::vector<unsigned> &argument)
+{
+    if (way == "unsafe")
+        count<unprotected>(way, argument);
+    else if (way == "atomic")
+        count<indivisible>(way, argument);
+    else if (way == "locked")
+        count<locked>(way, argument);
+    else
+        throw unknown("counter_" + way);
+}
+
+#endif

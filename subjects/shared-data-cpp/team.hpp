@@ -1,0 +1,83 @@
+// Tasks that start at a barrier and work until time is up.
+#ifndef TEAM_HPP
+#define TEAM_HPP
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using clock_type = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+// Between two looks at whether time is up a task does so many operations.
+inline constexpr int operations_a_look = 64;
+
+inline std::atomic<bool> time_is_up = false;
+
+// What a task did. Lines of the processor's cache keep tasks apart.
+struct alignas(128) task {
+    unsigned number = 0;
+    std::uint64_t operations = 0;
+    std::uint64_t updates = 0;
+    nanoseconds longest_wait{0};
+    std::uint64_t random = 0;
+
+    // A pseudo-random number below 1000 (xorshift), by which operations become reads or writes.
+    unsigned permille()
+    {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        return static_cast<unsigned>((random >> 32) * 1000 >> 32);
+    }
+};
+
+struct outcome {
+    std::vector<task> tasks;
+    nanoseconds elapsed; // from the barrier until time was up
+
+    std::uint64_t operations() const { return sum(&task::operations); }
+    std::uint64_t updates() const { return sum(&task::updates); }
+
+private:
+    std::uint64_t sum(std::uint64_t task::*of) const
+    {
+        std::uint64_t sum = 0;
+        for (const task &one : tasks)
+            sum += one.*of;
+        return sum;
+    }
+};
+
+template <typename Work> outcome run_tasks(unsigned count, unsigned time_ms, Work work)
+{
+    outcome done{std::vector<task>(count), {}};
+    std::barrier start(count + 1);
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < count; i++) {
+            task &mine = done.tasks[i];
+            mine.number = i;
+            mine.random = 88172645463325252u + i * 0x9E3779B97F4A7C15u;
+            threads.emplace_back([&start, &work, &mine] {
+                start.arrive_and_wait();
+                work(mine);
+            });
+        }
+        start.arrive_and_wait();
+        const auto began = clock_type::now();
+        std::this_thread::sleep_for(std::chrono::milliseconds(time_ms));
+        done.elapsed = clock_type::now() - began; // what a task does after this is less than one look's
+        time_is_up = true;
+    }
+    return done;
+}
+
+inline std::runtime_error unknown(const std::string &program) { return std::runtime_error("there is no program `" + program + "`"); }
+
+#endif

@@ -1,0 +1,3 @@
+module antiphon/subjects/shared-data-go
+
+go 1.21

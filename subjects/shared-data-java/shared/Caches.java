@@ -1,0 +1,204 @@
+package shared;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/** The cache: tasks look words up, and now and then one of them adds to the count of a word. */
+final class Caches {
+    private static final int KEYS = 128;
+    private static final String[] WORDS = new String[KEYS];
+
+    static {
+        for (int i = 0; i < KEYS; i++) {
+            WORDS[i] = "key " + i;
+        }
+    }
+
+    /** A way to protect a map. */
+    private interface Cache {
+        long read(String key);
+
+        /** Adds one to the count of a word. */
+        void write(String key);
+
+        long sum();
+    }
+
+    private static Map<String, Long> words() {
+        Map<String, Long> map = new HashMap<>();
+        for (String word : WORDS) {
+            map.put(word, 0L);
+        }
+        return map;
+    }
+
+    private static long sum(Map<String, Long> map) {
+        return map.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private static final class Synchronized implements Cache {
+        private final Map<String, Long> map = words();
+
+        @Override
+        public synchronized long read(String key) {
+            return map.get(key);
+        }
+
+        @Override
+        public synchronized void write(String key) {
+            map.merge(key, 1L, Long::sum);
+        }
+
+        @Override
+        public synchronized long sum() {
+            return Caches.sum(map);
+        }
+    }
+
+    private static final class ReadersWriter implements Cache {
+        private final Map<String, Long> map = words();
+        private final ReadWriteLock lock = new ReentrantReadWriteLock();
+
+        @Override
+        public long read(String key) {
+            lock.readLock().lock();
+            try {
+                return map.get(key);
+            } finally {
+                lock.readLock().unlock();
+            }
+        }
+
+        @Override
+        public void write(String key) {
+            lock.writeLock().lock();
+            try {
+                map.merge(key, 1L, Long::sum);
+            } finally {
+                lock.writeLock().unlock();
+            }
+        }
+
+        @Override
+        public long sum() {
+            return Caches.sum(map);
+        }
+    }
+
+    /** A map that is never changed, only replaced. Of two writers that copy at once the later one wins. */
+    private static class Weak implements Cache {
+        private volatile Map<String, Long> map = words();
+
+        @Override
+        public long read(String key) {
+            return map.get(key);
+        }
+
+        @Override
+        public void write(String key) {
+            Map<String, Long> replaced = new HashMap<>(map);
+            replaced.merge(key, 1L, Long::sum);
+            map = replaced;
+        }
+
+        @Override
+        public long sum() {
+            return Caches.sum(map);
+        }
+    }
+
+    /** Its writers take turns, so that every update is in the next copy. */
+    private static final class Copied extends Weak {
+        @Override
+        public synchronized void write(String key) {
+            super.write(key);
+        }
+    }
+
+    private Caches() {}
+
+    private static Cache of(String program, String way) {
+        return switch (way) {
+            case "lock" -> new Synchronized();
+            case "rwlock" -> new ReadersWriter();
+            case "copy" -> new Copied();
+            case "weak" -> new Weak();
+            default -> throw Shared.fail("there is no program `" + program + "_" + way + "`");
+        };
+    }
+
+    private static Team.Work work(Cache cache, int writes) {
+        return task -> {
+            int key = task.number;
+            long found = 0;
+            while (!Team.timeIsUp()) {
+                for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
+                    key = (key + 7) % KEYS;
+                    if (task.permille() < writes) {
+                        cache.write(WORDS[key]);
+                        task.updates++;
+                    } else {
+                        found += cache.read(WORDS[key]);
+                    }
+                }
+                task.operations += Team.OPERATIONS_A_LOOK;
+            }
+            if (found < 0) {
+                throw Shared.fail("a count went below 0"); // and so no lookup can be left out
+            }
+        };
+    }
+
+    static void run(String way, int[] arguments) {
+        long warmUpNs = Team.warmUp(arguments[0], work(of("cache", way), arguments[1]));
+        Cache cache = of("cache", way);
+        Team.Done done = Team.run(arguments[0], arguments[2], work(cache, arguments[1]));
+        long kept = cache.sum();
+        if (kept != done.updates() && !way.equals("weak")) {
+            throw Shared.fail(way + " lost updates: " + kept + " of " + done.updates() + " are left");
+        }
+        System.out.printf(
+                "cache, tasks %d, writes %d%n@@ run elapsed_ns=%d operations=%d updates=%d kept=%d warm_up_ns=%d%n",
+                arguments[0], arguments[1], done.elapsedNs(), done.operations(), done.updates(), kept, warmUpNs);
+    }
+
+    /** The last task writes, each time as soon as it may; the others read without a pause. */
+    static void starve(String way, int[] arguments) {
+        int readers = arguments[0];
+        if (way.equals("weak")) {
+            throw Shared.fail("there is no program `starve_weak`");
+        }
+        Team.warmUp(1, work(of("starve", way), 10));
+        Cache cache = of("starve", way);
+        Team.Done done =
+                Team.run(
+                        readers + 1,
+                        arguments[1],
+                        task -> {
+                            boolean writes = task.number == readers;
+                            // A writer goes on until it has written once, whenever that is.
+                            for (int key = task.number; !Team.timeIsUp() || writes && task.updates == 0; key = (key + 7) % KEYS) {
+                                if (!writes) {
+                                    cache.read(WORDS[key]);
+                                    task.operations++;
+                                    continue;
+                                }
+                                long began = System.nanoTime();
+                                cache.write(WORDS[key]);
+                                task.longestWaitNs = Math.max(task.longestWaitNs, System.nanoTime() - began);
+                                task.updates++;
+                                Thread.yield();
+                            }
+                        });
+        Team.Task writer = done.tasks()[readers];
+        System.out.printf(
+                "one writer, readers %d%n@@ run elapsed_ns=%d whole_ns=%d operations=%d updates=%d longest_wait_ns=%d%n",
+                readers, done.elapsedNs(), done.elapsedNs(), done.operations(), writer.updates, writer.longestWaitNs);
+    }
+
+    static Team.Work warming() {
+        return work(new Synchronized(), 10);
+    }
+}

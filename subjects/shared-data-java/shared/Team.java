@@ -1,0 +1,141 @@
+package shared;
+
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * Tasks that start at a barrier and work until time is up. Before they are timed they run for slices of 10 ms until the virtual machine has
+ * warmed up: until three slices in a row were no more than 5 % better than the best before them, and 5 slices at least. What they do then is not counted.
+ */
+final class Team {
+    /** Between two looks at whether time is up a task does so many operations. */
+    static final int OPERATIONS_A_LOOK = 64;
+
+    private static final int SLICE_MS = 10;
+    private static final int SLICES_LEAST = 5;
+    private static final int SLICES_MOST = 50;
+    private static final int NO_BETTER = 3;
+    private static final double BETTER = 1.05;
+
+    /** What a task did. */
+    static final class Task {
+        final int number;
+        long operations;
+        long updates;
+        long longestWaitNs;
+        private long random;
+
+        Task(int number) {
+            this.number = number;
+            random = 88172645463325252L + number * 0x9E3779B97F4A7C15L;
+        }
+
+        /** A pseudo-random number below 1000 (xorshift), by which operations become reads or writes. */
+        int permille() {
+            random ^= random << 13;
+            random ^= random >>> 7;
+            random ^= random << 17;
+            return (int) ((random >>> 32) * 1000 >>> 32);
+        }
+    }
+
+    /** What a task does until time is up. */
+    @FunctionalInterface
+    interface Work {
+        void run(Task task);
+    }
+
+    /** What tasks did, and how long it was from the barrier until time was up, ns. */
+    record Done(Task[] tasks, long elapsedNs) {
+        long operations() {
+            long sum = 0;
+            for (Task task : tasks) {
+                sum += task.operations;
+            }
+            return sum;
+        }
+
+        long updates() {
+            long sum = 0;
+            for (Task task : tasks) {
+                sum += task.updates;
+            }
+            return sum;
+        }
+
+        private double nsAnOperation() {
+            return (double) elapsedNs / Math.max(operations(), 1);
+        }
+    }
+
+    private static volatile boolean timeIsUp;
+
+    private Team() {}
+
+    static boolean timeIsUp() {
+        return timeIsUp;
+    }
+
+    static Done run(int count, int timeMs, Work work) {
+        timeIsUp = false;
+        Task[] tasks = new Task[count];
+        Thread[] threads = new Thread[count];
+        CountDownLatch ready = new CountDownLatch(count);
+        CountDownLatch start = new CountDownLatch(1);
+        for (int i = 0; i < count; i++) {
+            Task task = new Task(i);
+            tasks[i] = task;
+            threads[i] =
+                    new Thread(
+                            () -> {
+                                ready.countDown();
+                                await(start);
+                                work.run(task);
+                            });
+            threads[i].start();
+        }
+        await(ready);
+        long began = System.nanoTime();
+        start.countDown();
+        try {
+            Thread.sleep(timeMs);
+            long elapsedNs = System.nanoTime() - began; // what a task does after this is less than one look's
+            timeIsUp = true;
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            return new Done(tasks, elapsedNs);
+        } catch (InterruptedException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    /** Runs slices until the virtual machine has warmed up; gives how long that took, ns. */
+    static long warmUp(int count, Work work) {
+        long began = System.nanoTime();
+        double best = Double.MAX_VALUE;
+        int noBetter = 0;
+        for (int slice = 0; slice < SLICES_MOST && (slice < SLICES_LEAST || noBetter < NO_BETTER); slice++) {
+            double now = run(count, SLICE_MS, work).nsAnOperation();
+            noBetter = now * BETTER < best ? 0 : noBetter + 1;
+            best = Math.min(best, now);
+        }
+        return System.nanoTime() - began;
+    }
+
+    /** The cost of an operation in slices of so many ms from the start, ps. */
+    static long[] curve(int slices, int sliceMs, Work work) {
+        long[] costs = new long[slices];
+        for (int i = 0; i < slices; i++) {
+            costs[i] = Math.round(run(1, sliceMs, work).nsAnOperation() * 1000);
+        }
+        return costs;
+    }
+}
