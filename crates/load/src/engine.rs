@@ -137,6 +137,9 @@ impl<'l> Engine<'l> {
             if self.is_over(now_ns, drained_ns) {
                 return Ok(());
             }
+            if now_ns >= self.end_ns {
+                self.close_free();
+            }
             let timeout = self.timeout(now_ns)?;
             let count = match epoll::wait(&self.epoll, &mut events[..], Some(&timeout)) {
                 Ok(count) => count,
@@ -354,6 +357,13 @@ impl<'l> Engine<'l> {
         }
         self.let_go(index);
         self.send_due(now_ns);
+    }
+
+    /// Closes the connections that will send nothing more, as clients do: a server with few threads may need theirs for those that wait.
+    fn close_free(&mut self) {
+        for index in &self.free {
+            self.part.connections[*index].close();
+        }
     }
 
     /// A request that failed. Its connection is not used again.
