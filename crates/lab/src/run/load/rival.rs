@@ -25,7 +25,8 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
         .args(arguments(by, load))
         .time_limit(LIMIT);
     // siege writes a configuration to the user's folder.
-    let home = tempfile::tempdir().map_err(|why| absence(format!("no temporary folder: {why}"), "make room"))?;
+    let home = tempfile::tempdir()
+        .map_err(|why| absence(format!("no temporary folder: {why}"), "make room"))?;
     program = program.env("HOME", home.path());
     if let Some(processor) = places.generator {
         program = program.affinity([processor]);
@@ -84,9 +85,10 @@ struct Told {
 
 fn told(by: Generator, text: &str) -> Option<Told> {
     let after = |label: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.trim_start_matches(['{', ' ', '\t']).strip_prefix(label))?;
+        let line = text.lines().find_map(|line| {
+            line.trim_start_matches(['{', ' ', '\t'])
+                .strip_prefix(label)
+        })?;
         Some(line.split_whitespace().next()?.trim_end_matches(','))
     };
     let number = |label: &str| after(label)?.parse::<f64>().ok();
@@ -152,7 +154,8 @@ mod tests {
         assert_eq!(told(Generator::Wrk, wrk), Some(expected));
         let ab = "Complete requests:      50000\nFailed requests:        0\nRequests per second:    118568.83 [#/sec] (mean)\n";
         assert_eq!(told(Generator::Ab, ab).unwrap().answered, 50_000);
-        let siege = "{\t\"transactions\":\t\t\t       15400,\n\t\"transaction_rate\":\t\t    15623.11,\n}";
+        let siege =
+            "{\t\"transactions\":\t\t\t       15400,\n\t\"transaction_rate\":\t\t    15623.11,\n}";
         assert_eq!(told(Generator::Siege, siege).unwrap().per_second, 15_623.11);
         let old = "Transactions:\t\t       15400 hits\nTransaction rate:\t    15623.11 trans/sec\n";
         assert_eq!(told(Generator::Siege, old).unwrap().answered, 15_400);
