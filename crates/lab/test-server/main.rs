@@ -25,7 +25,8 @@ fn main() {
         // A process of its own, which must not outlive the round.
         "child" => {
             let mut child = std::process::Command::new("sleep");
-            child.arg("600").spawn().expect("a child");
+            let mut child = child.arg("600").spawn().expect("a child");
+            std::thread::spawn(move || child.wait());
         }
         _ => {}
     }

@@ -52,12 +52,16 @@ pub(super) fn up(
     while begun.elapsed() < most && !is_warm(&slices) {
         let tree = Tree::of(server.process());
         let before_ns = tree.cpu_ns();
-        let (mut used_ns, mut answered, mut per_second) = (0, 0, 0.0);
-        while used_ns < slice_ns && begun.elapsed() < most {
+        let (mut used_ns, mut per_second): (u64, f64);
+        let mut answered = 0;
+        loop {
             let measured = run(&load)?;
             used_ns = tree.cpu_ns().saturating_sub(before_ns);
             answered += measured.answered;
             per_second = measured.per_second();
+            if used_ns >= slice_ns || begun.elapsed() >= most {
+                break;
+            }
         }
         slices.push(WarmSlice {
             at_ns: begun.elapsed().as_nanos() as u64,
