@@ -7,6 +7,6 @@ if [ "$2" = virtual ] && [ "$version" -lt 21 ]; then
     exit 1
 fi
 javac --release 17 -Xlint:all -Werror -d . "$1"/rest/*.java
-# Without TCP_NODELAY this server's answers wait 40 ms for the client's acknowledgement.
-printf '#!/bin/sh\nexec "%s" -Dsun.net.httpserver.nodelay=true -cp "${0%%/*}" rest.Server %s "$@"\n' "$java" "$2" >run
+# Without TCP_NODELAY this server's answers wait 40 ms for the client's acknowledgement. Of idle connections it closes those above 200 by default.
+printf '#!/bin/sh\nexec "%s" -Dsun.net.httpserver.nodelay=true -Dsun.net.httpserver.maxIdleConnections=2000 -cp "${0%%/*}" rest.Server %s "$@"\n' "$java" "$2" >run
 chmod +x run

@@ -3,7 +3,7 @@
 //! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait.
 
 use crate::connection::{Connection, State, Written, begin_connect, end_connect};
-use crate::measured::{Latency, Measured, OfConnection, Stopped};
+use crate::measured::{Measured, Stopped};
 use crate::pace::Pace;
 use crate::response::{KnownHead, read};
 use crate::{Error, Fault, Load, cpu};
@@ -15,8 +15,11 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Instant;
+
+mod ending;
+mod fate;
 
 /// Events taken in at a time.
 const EVENTS: usize = 512;
@@ -113,7 +116,7 @@ impl<'l> Engine<'l> {
             known: KnownHead::default(),
             sent: 0,
             end_ns,
-            measured: empty(),
+            measured: ending::nothing(),
         })
     }
 
@@ -136,6 +139,9 @@ impl<'l> Engine<'l> {
             self.send_due(now_ns);
             if self.is_over(now_ns, drained_ns) {
                 return Ok(());
+            }
+            if now_ns >= self.end_ns {
+                self.close_free();
             }
             let timeout = self.timeout(now_ns)?;
             let count = match epoll::wait(&self.epoll, &mut events[..], Some(&timeout)) {
@@ -336,118 +342,6 @@ impl<'l> Engine<'l> {
             }
         }
     }
-
-    /// A whole and right answer.
-    fn answered(&mut self, index: usize, stays: bool) {
-        let now_ns = self.now_ns();
-        let connection = &mut self.part.connections[index];
-        let latency_ns = now_ns - connection.due_ns;
-        self.measured.latency.record(latency_ns);
-        self.measured.answered += 1;
-        self.measured.answered_in_time += u64::from(now_ns <= self.end_ns);
-        connection.had.answered += 1;
-        connection.had.latency_sum_ns += latency_ns;
-        connection.had.longest_ns = connection.had.longest_ns.max(latency_ns);
-        match stays {
-            true => connection.state = State::Free,
-            false => connection.close(),
-        }
-        self.let_go(index);
-        self.send_due(now_ns);
-    }
-
-    /// A request that failed. Its connection is not used again.
-    fn failed(&mut self, index: usize, fault: Fault) {
-        let kind = fault.kind().to_owned();
-        *self.measured.failures.entry(kind).or_default() += 1;
-        self.measured
-            .first_failure
-            .get_or_insert_with(|| fault.to_string());
-        self.part.connections[index].close();
-        self.let_go(index);
-    }
-
-    fn let_go(&mut self, index: usize) {
-        self.busy -= 1;
-        self.free.push_back(index);
-    }
-
-    /// The connection broke: that is a failure if an answer was due.
-    fn lost(&mut self, index: usize, why: Errno) {
-        match self.part.connections[index].state {
-            State::Free => self.part.connections[index].close(),
-            _ => self.failed(index, broken(why)),
-        }
-    }
-
-    /// Something came on a connection that asked nothing: its end, or bytes that belong to no request.
-    fn came_unasked(&mut self, index: usize, bytes: usize) {
-        self.part.connections[index].close();
-        if bytes > 0 {
-            let fault = Fault::Unasked { bytes };
-            *self
-                .measured
-                .failures
-                .entry(fault.kind().to_owned())
-                .or_default() += 1;
-            self.measured
-                .first_failure
-                .get_or_insert_with(|| fault.to_string());
-        }
-    }
-
-    /// Fails the requests whose time is over. Their waits count: a server does not get faster by not answering.
-    fn give_up_late(&mut self, now_ns: u64) {
-        let limit_ns = self.load.time_limit.as_nanos() as u64;
-        for index in 0..self.part.connections.len() {
-            let connection = &self.part.connections[index];
-            if connection.state == State::Free || now_ns - connection.begun_ns <= limit_ns {
-                continue;
-            }
-            self.waited(index, now_ns);
-            self.failed(
-                index,
-                Fault::TimedOut {
-                    limit_ms: self.load.time_limit.as_millis() as u64,
-                },
-            );
-        }
-    }
-
-    /// Notes a wait that had no answer.
-    fn waited(&mut self, index: usize, now_ns: u64) {
-        let connection = &mut self.part.connections[index];
-        let wait_ns = now_ns - connection.due_ns;
-        self.measured.latency.record(wait_ns);
-        connection.had.longest_ns = connection.had.longest_ns.max(wait_ns);
-    }
-
-    /// Sums up, with what is still open: it counts with the time that it has waited so far.
-    fn account(mut self) -> Measured {
-        let now_ns = self.now_ns();
-        for index in 0..self.part.connections.len() {
-            if self.part.connections[index].state != State::Free {
-                self.waited(index, now_ns);
-                self.measured.unanswered += 1;
-            }
-        }
-        if self.measured.stopped == Stopped::Time {
-            while let Some(due_ns) = self.pace.next_ns() {
-                let due_ns = self.pace.take(due_ns).unwrap_or(due_ns);
-                self.measured.latency.record(now_ns.saturating_sub(due_ns));
-                self.measured.never_sent += 1;
-            }
-        }
-        self.measured.window_ns = self.end_ns;
-        self.measured.wall_ns = now_ns;
-        self.measured.connections = self
-            .part
-            .connections
-            .iter()
-            .map(|connection| connection.had)
-            .collect::<Vec<OfConnection>>();
-        self.measured
-    }
 }
 
 fn timespec(ns: u64) -> Timespec {
@@ -475,26 +369,5 @@ fn no_connection(why: Errno) -> Fault {
 fn broken(why: Errno) -> Fault {
     Fault::Broken {
         why: why.to_string(),
-    }
-}
-
-fn empty() -> Measured {
-    Measured {
-        answered: 0,
-        answered_in_time: 0,
-        unanswered: 0,
-        never_sent: 0,
-        failures: BTreeMap::new(),
-        first_failure: None,
-        reconnects: 0,
-        longest_connect_ns: 0,
-        window_ns: 0,
-        wall_ns: 0,
-        own_cpu_ns: 0,
-        threads: 1,
-        latency: Latency::default(),
-        lag: Latency::default(),
-        connections: Vec::new(),
-        stopped: Stopped::Time,
     }
 }

@@ -13,8 +13,10 @@ const DIGITS: u8 = 3;
 /// A connection that had less than this part of the mean of all was starved.
 const STARVED_PART: f64 = 0.1;
 
-/// So was one that waited once for more than this part of the time in which requests were sent.
+/// So was one that waited once for more than this part of the time in which requests were sent, and so many times the median latency: where
+/// all wait long, nobody is starved.
 const STARVED_WAIT: f64 = 0.5;
+const STARVED_TIMES: f64 = 20.0;
 
 /// What a run measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,10 +95,11 @@ impl Measured {
     }
 
     /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
-    /// the time in which requests were sent.
+    /// the time in which requests were sent and 20 times the median latency.
     pub fn starved(&self) -> Vec<usize> {
         let mean = self.answered as f64 / self.connections.len().max(1) as f64;
-        let wait_ns = STARVED_WAIT * self.window_ns as f64;
+        let wait_ns =
+            (STARVED_WAIT * self.window_ns as f64).max(STARVED_TIMES * self.latency.at(0.5) as f64);
         let is_starved = |of: &OfConnection| {
             let has_little =
                 mean >= 1.0 / STARVED_PART && (of.answered as f64) < STARVED_PART * mean;

@@ -7,11 +7,19 @@ package body Connections is
    use Ada.Streams;
    use GNAT.Sockets;
 
-   Silence_Max : constant Duration := 60.0;
+   Look          : constant Duration := 1.0;
+   Silent_Looks  : constant := 60;
+   --  A connection on which nothing comes is looked after each second: it is closed when others wait, and after a minute
    Head_Max    : constant := 8 * 1_024;
 
    procedure Send (Client : Socket_Type; Text : String);
    --  Writes all of it
+
+   procedure Receive
+     (Client : Socket_Type;
+      Bytes  : out Stream_Element_Array;
+      Last   : out Stream_Element_Offset);
+   --  Last is Bytes'First - 1 at the end of the connection, also if it is silent for too long
 
    procedure Answer
      (Client : Socket_Type;
@@ -30,6 +38,27 @@ package body Connections is
          First := Last + 1;
       end loop;
    end Send;
+
+   procedure Receive
+     (Client : Socket_Type;
+      Bytes  : out Stream_Element_Array;
+      Last   : out Stream_Element_Offset)
+   is
+   begin
+      for Count in 1 .. Silent_Looks loop
+         begin
+            Receive_Socket (Client, Bytes, Last);
+            return;
+         exception
+            when Event : Socket_Error =>
+               if Resolve_Exception (Event) /= Resource_Temporarily_Unavailable then
+                  raise;
+               end if;
+               exit when Pool.Connections_Wait;
+         end;
+      end loop;
+      Last := Bytes'First - 1;
+   end Receive;
 
    procedure Answer
      (Client : Socket_Type;
@@ -56,8 +85,8 @@ package body Connections is
       Closes : Boolean := False;
    begin
       Set_Socket_Option (Client, IP_Protocol_For_TCP_Level, (No_Delay, True));
-      Set_Socket_Option (Client, Socket_Level, (Receive_Timeout, Silence_Max));
-      Set_Socket_Option (Client, Socket_Level, (Send_Timeout, Silence_Max));
+      Set_Socket_Option (Client, Socket_Level, (Receive_Timeout, Look));
+      Set_Socket_Option (Client, Socket_Level, (Send_Timeout, Silent_Looks * Look));
       while not Closes loop
          Ending := Requests.End_Of_Head (Text (1 .. Filled));
          if Ending > 0 then
@@ -69,7 +98,7 @@ package body Connections is
             Send (Client, Requests.Text (Requests.Head_Too_Long, Requests.Closes));
             Closes := True;
          else
-            Receive_Socket (Client, Bytes (Stream_Element_Offset (Filled) + 1 .. Bytes'Last), Last);
+            Receive (Client, Bytes (Stream_Element_Offset (Filled) + 1 .. Bytes'Last), Last);
             Closes := Last = Stream_Element_Offset (Filled);
             Filled := Natural (Last);
          end if;

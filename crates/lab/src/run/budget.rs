@@ -9,6 +9,10 @@ const LEAST_SHARE: f64 = 0.05;
 /// What starting a process and asking costs beside the measuring, s.
 const OVERHEAD: f64 = 0.01;
 
+/// Rounds that a load has at least, and its share of starting and warming its server in each, s.
+const LOAD_ROUNDS: f64 = 3.0;
+const LOAD_START: f64 = 0.3;
+
 pub(super) struct Budget {
     begun: Instant,
     total: Option<f64>,
@@ -45,6 +49,11 @@ impl Budget {
         }
     }
 
+    /// What items of so much nominal time may take of what is left, s; `None` without a budget.
+    pub(super) fn allowance(&self, nominal: f64) -> Option<f64> {
+        Some(self.remaining()? * (nominal / self.left.max(1e-9)).min(1.0))
+    }
+
     /// What is left of the whole run's time, s; `None` without a budget.
     pub(super) fn remaining(&self) -> Option<f64> {
         let total = self.total?;
@@ -61,7 +70,8 @@ impl Budget {
 pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
     OVERHEAD
         + match task {
-            Task::Frame | Task::Program { .. } | Task::Load(_) => seconds_per_row,
+            Task::Frame | Task::Program { .. } => seconds_per_row,
+            Task::Load(task) => seconds_per_row.max(LOAD_ROUNDS * (task.seconds + LOAD_START)),
             Task::Latency { count, interval_ns } => {
                 *count as f64 * (*interval_ns as f64).max(1e4) / 1e9
             }
@@ -95,6 +105,15 @@ mod tests {
             budget.spent(1.0, 1.0, 0.1);
         }
         assert!(budget.share() > 0.9);
+    }
+
+    #[test]
+    fn what_is_left_is_allowed_by_nominal_time() {
+        let budget = Budget::new(Some(100.0), 40.0);
+        let allowed = budget.allowance(10.0).unwrap();
+        assert!((allowed - 25.0).abs() < 0.1, "{allowed}");
+        assert!(budget.allowance(4000.0).unwrap() <= 100.0);
+        assert_eq!(Budget::new(None, 40.0).allowance(10.0), None);
     }
 
     #[test]

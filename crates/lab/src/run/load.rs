@@ -21,8 +21,11 @@ use processors::Places;
 use server::Server;
 use std::time::{Duration, Instant};
 
-/// Rounds that are made however long they take: the fewest that tell a stray one from the others.
+/// Rounds that are made unless the run's budget is spent: the fewest that tell a stray one from the others.
 const ROUNDS_LEAST: u32 = 3;
+
+/// Rounds that are made even then.
+const ROUNDS_EVER: u32 = 2;
 
 /// Rounds after which more would not change what is read from them.
 const ROUNDS_MOST: u32 = 25;
@@ -58,8 +61,9 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     let begun = Instant::now();
     let cells: usize = members.iter().map(|member| member.cells.len()).sum();
     let seconds = engine.sizes.seconds_per_row * share * cells as f64;
+    let allowance = allowance(engine, &members);
     let mut round = 0;
-    while round < ROUNDS_LEAST || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds) {
+    while wants_round(round, begun.elapsed().as_secs_f64(), seconds, allowance) {
         for turn in 0..members.len() {
             let index = match round % 2 {
                 0 => turn,
@@ -80,6 +84,27 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
         keep(engine, member, share, took)?;
     }
     Ok(())
+}
+
+/// Whether another round is made after these, which took so long, s. What a budget allows is not overdrawn for the third one.
+fn wants_round(round: u32, took: f64, seconds: f64, allowance: Option<f64>) -> bool {
+    let next = took * f64::from(round + 1) / f64::from(round.max(1));
+    let is_allowed = allowance.is_none_or(|allowance| next <= allowance);
+    match round {
+        0..ROUNDS_EVER => true,
+        ROUNDS_EVER..ROUNDS_LEAST => is_allowed,
+        _ => round < ROUNDS_MOST && took < seconds && is_allowed,
+    }
+}
+
+/// What the run's budget allows these servers, s.
+fn allowance(engine: &Engine<'_, '_>, members: &[Member]) -> Option<f64> {
+    let cells = members.iter().flat_map(|member| &member.cells);
+    let nominal = cells.map(|cell| {
+        let task = &engine.items[cell.position].task;
+        nominal(task, engine.sizes.seconds_per_row)
+    });
+    engine.budget.allowance(nominal.sum())
 }
 
 /// Servers with their loads, in the order of the plan.
@@ -317,4 +342,23 @@ fn short(text: &str) -> String {
 /// What the generator says was wrong, in the words of an absence.
 fn of_generator(error: &LoadError) -> Absence {
     Absence::of_message(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_that_is_spent_ends_the_rounds_early() {
+        let rounds = |took_each: f64, allowance| {
+            let wants =
+                |round: &u32| wants_round(*round, took_each * f64::from(*round), 100.0, allowance);
+            (0..).take_while(wants).count()
+        };
+        assert_eq!(rounds(1.0, None), 25);
+        assert_eq!(rounds(60.0, None), 3);
+        assert_eq!(rounds(60.0, Some(170.0)), 2);
+        assert_eq!(rounds(600.0, Some(1.0)), 2);
+        assert_eq!(rounds(10.0, Some(55.0)), 5);
+    }
 }

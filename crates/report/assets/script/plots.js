@@ -111,7 +111,7 @@ function valuesAlong(view, along) {
       values.push(value);
       if (limits && along === interval) values.push(log ? Math.max(limits[0], value / 10) : limits[0], limits[1]);
     }
-    if (series.drawn === "sticks" && along === "y" && !log) values.push(0);
+    if (series.drawn === "sticks" && along === (view.dots ? "x" : "y") && !log) values.push(0);
   }
   return values;
 }
@@ -284,8 +284,9 @@ function drawSeries(inside, view, series) {
   if (series.drawn === "line") group.append(shape("path", { class: "line", d: polyline(at), "stroke-dasharray": dash(series) }));
   if (series.drawn === "steps") group.append(shape("path", { class: "line", d: stairs(at), "stroke-dasharray": dash(series) }));
   if (series.drawn === "sticks") {
-    const d = at.map(([x, y]) => `M${x.toFixed(1)} ${view.box.bottom}V${y.toFixed(1)}`).join("");
-    group.append(shape("path", { class: "sticks", d }));
+    // Among rows they are bars from the left.
+    const stick = ([x, y]) => (view.dots ? `M${view.box.left} ${y.toFixed(1)}H${x.toFixed(1)}` : `M${x.toFixed(1)} ${view.box.bottom}V${y.toFixed(1)}`);
+    group.append(shape("path", { class: view.dots ? "sticks bars" : "sticks", d: at.map(stick).join("") }));
   } else {
     group.append(shape("path", { class: "whisker", d: placed.map((mark) => whisker(view, mark)).join("") }));
   }

@@ -111,7 +111,7 @@ fn headline(outcome: &Outcome) -> String {
             None => "no runs".into(),
         },
         Outcome::Load(load) => match load.median(LoadRound::cpu_ns) {
-            Some(cost) => format!("{} of the server's processor a request", ns(cost.value)),
+            Some(cost) => format!("{} of CPU a request", ns(cost.value)),
             None => "no rounds".into(),
         },
         Outcome::Frame(_) | Outcome::Absent { .. } => String::new(),

@@ -105,8 +105,10 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_uses_nothing() {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
         let gone = Tree {
-            members: vec![i32::MAX],
+            members: vec![child.id() as i32],
         };
         assert_eq!((gone.cpu_ns(), gone.held()), (0, Held::default()));
     }

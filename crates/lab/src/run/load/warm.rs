@@ -1,7 +1,8 @@
 //! Warming up: a server is under load until its cost a request no longer falls, by a rule that is the same for all.
 //!
-//! The load comes in slices. A server is warm when the mean cost of the last three slices is at most 3 % below that of the three before.
-//! Slices are kept, so that the curve can be shown; none of their time is in any figure.
+//! The load comes in slices, each of which lasts until the server has used so much of its processor: so a busy machine does not pass for
+//! a warm server. A server is warm when the mean cost of the last three slices is at most 3 % below that of the three before. Slices are
+//! kept, so that the curve can be shown; none of their time is in any figure.
 
 use super::processors::Places;
 use super::server::Server;
@@ -19,9 +20,12 @@ const SLICES: usize = 3;
 /// A server whose cost falls by no more is warm.
 const FALL: f64 = 0.03;
 
-/// The length of a slice, and how many there are at most, in a quick and a full run.
-const QUICK: (Duration, usize) = (Duration::from_millis(60), 25);
-const FULL: (Duration, usize) = (Duration::from_millis(250), 60);
+/// The shortest load of which slices are made.
+const LOAD: Duration = Duration::from_millis(40);
+
+/// The server's processor time in a slice, ns, and how long warming takes at most, in a quick and a full run.
+const QUICK: (u64, Duration) = (40_000_000, Duration::from_secs(2));
+const FULL: (u64, Duration) = (150_000_000, Duration::from_secs(20));
 
 /// Makes a server warm.
 pub(super) fn up(
@@ -32,28 +36,37 @@ pub(super) fn up(
     quick: bool,
     round: u32,
 ) -> Result<WarmUp, Error> {
-    let (length, most) = if quick { QUICK } else { FULL };
+    let (slice_ns, most) = if quick { QUICK } else { FULL };
     let expected = Expected {
         status: 200,
         body: task.body.clone().into_bytes(),
     };
     let load = Load {
         connections: CONNECTIONS,
-        duration: length,
+        duration: LOAD,
         processor: places.generator,
         ..Load::new(target.clone(), expected)
     };
     let begun = Instant::now();
     let mut slices: Vec<WarmSlice> = Vec::new();
-    while slices.len() < most && !is_warm(&slices) {
+    while begun.elapsed() < most && !is_warm(&slices) {
         let tree = Tree::of(server.process());
         let before_ns = tree.cpu_ns();
-        let measured = run(&load)?;
-        let used_ns = tree.cpu_ns().saturating_sub(before_ns);
+        let (mut used_ns, mut per_second): (u64, f64);
+        let mut answered = 0;
+        loop {
+            let measured = run(&load)?;
+            used_ns = tree.cpu_ns().saturating_sub(before_ns);
+            answered += measured.answered;
+            per_second = measured.per_second();
+            if used_ns >= slice_ns || begun.elapsed() >= most {
+                break;
+            }
+        }
         slices.push(WarmSlice {
             at_ns: begun.elapsed().as_nanos() as u64,
-            cpu_ns: used_ns as f64 / (measured.answered as f64).max(1.0),
-            per_second: measured.per_second(),
+            cpu_ns: used_ns as f64 / (answered as f64).max(1.0),
+            per_second,
         });
     }
     Ok(WarmUp {

@@ -145,8 +145,8 @@ fn starved(load: &LoadOutcome) -> Option<String> {
         ""
     };
     Some(format!(
-        "in {} of {} rounds connections were starved, at worst {} of {} ({}{more}): each had less than a tenth of the mean, or waited for more than half \
-         of the time; Jain's index is {}, the longest wait {}",
+        "in {} of {} rounds connections were starved, at worst {} of {} ({}{more}): each had less than a tenth of the mean, or waited once for \
+         more than half of the time and 20 times the median latency; Jain's index is {}, the longest wait {}",
         load.count(|round| !round.starved.is_empty()),
         load.rounds.len(),
         worst.starved.len(),

@@ -154,7 +154,7 @@ fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
             None => last.push((subject, load)),
         }
     }
-    let series = |name: &str, shape: usize, of: fn(&LoadRound) -> f64| {
+    let series = |name: &str, shape: usize, drawn: Drawn, of: fn(&LoadRound) -> f64| {
         let points = last.iter().enumerate().filter_map(|(row, (_, load))| {
             let of = load.median(of)?;
             Some(Point {
@@ -166,11 +166,13 @@ fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
             name: name.into(),
             subject: Some(shape),
             shape,
-            drawn: Drawn::Sticks,
+            drawn,
             points: points.collect(),
         }
     };
-    let after = series("after the loads", 0, |round| round.pss_bytes as f64);
+    let after = series("after the loads", 0, Drawn::Sticks, |round| {
+        round.pss_bytes as f64
+    });
     let (least, most) = (
         after.points.iter().map(|point| point.x).reduce(f64::min)?,
         after.points.iter().map(|point| point.x).reduce(f64::max)?,
@@ -192,7 +194,7 @@ fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
         x: Axis {
             title: "Memory".into(),
             unit: AxisUnit::Bytes,
-            log: true,
+            log: false,
         },
         y: Axis {
             title: String::new(),
@@ -201,7 +203,9 @@ fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
         },
         series: vec![
             after,
-            series("largest resident", 1, |round| round.peak_bytes as f64),
+            series("largest resident", 1, Drawn::Points, |round| {
+                round.peak_bytes as f64
+            }),
         ],
         guides: Vec::new(),
     })

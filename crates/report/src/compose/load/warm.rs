@@ -91,7 +91,7 @@ fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
     let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
     let about = RunColumn::of(&result.identity).name();
     (cold > 0).then(|| {
-        let text = format!("in {cold} of {} rounds the cost still fell when the time for warming was over: its figures are too high", warm_ups.len());
+        let text = format!("in {cold} of {} rounds the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
         Note::new(Weight::Warning, about, text)
     })
 }

@@ -1,0 +1,97 @@
+//! `antiphon load`: what it refuses, and what it tells of a server.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Output};
+
+fn load(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_antiphon"))
+        .arg("load")
+        .args(words)
+        .output()
+        .expect("the command")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A server that answers each request with this body, and its URL.
+fn server(body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut piece = [0; 1024];
+                while stream.read(&mut piece).is_ok_and(|size| size > 0) {
+                    let answer = format!(
+                        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
+                        body.len()
+                    );
+                    if stream.write_all(answer.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    url
+}
+
+#[test]
+fn other_machines_are_not_loaded_by_mistake() {
+    let refused = load(&["http://192.0.2.1/"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("--i-own-this-host"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
+#[test]
+fn misuse_and_missing_servers_have_codes_of_their_own() {
+    for words in [
+        &["ftp://127.0.0.1/"][..],
+        &["http://127.0.0.1/", "--rate", "-1"],
+        &["http://127.0.0.1/", "--seconds", "nan"],
+    ] {
+        assert_eq!(load(words).status.code(), Some(2), "{words:?}");
+    }
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let missing = load(&[&format!("http://127.0.0.1:{port}/")]);
+    assert_eq!(missing.status.code(), Some(3));
+    assert!(
+        stderr(&missing).contains("start the server"),
+        "{}",
+        stderr(&missing)
+    );
+}
+
+#[test]
+fn a_server_is_measured_and_told() {
+    let url = server("hello");
+    let told = load(&[&url, "-c", "3", "--requests", "50", "--seconds", "60"]);
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.status.success(), "{text}{}", stderr(&told));
+    assert!(text.contains("answered  50 ("), "{text}");
+    let json = load(&[
+        &url,
+        "-c",
+        "3",
+        "--requests",
+        "50",
+        "--seconds",
+        "60",
+        "--json",
+    ]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(value["answered"], 50);
+    assert_eq!(value["connections"].as_array().unwrap().len(), 3);
+    assert_eq!(load(&[&url, "--status", "204"]).status.code(), Some(2));
+}

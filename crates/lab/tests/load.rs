@@ -1,0 +1,251 @@
+//! Servers under load: they are started for each round, checked, measured, and ended; their failures are results.
+
+use antiphon_lab::run::{Laboratory, Options};
+use antiphon_lab::store::{Raw, Store};
+use antiphon_lab::subject::Subject;
+use antiphon_lab::suite::Suite;
+use antiphon_lab::{LoadOutcome, LoadRound, Outcome, RunRecord};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+const SUITE: &str = r#"
+name = "served"
+title = "Servers"
+subjects = ["server/well", "server/child", "server/other", "server/changes", "server/dies", "server/refuses"]
+[quick]
+seconds_per_row = 0.01
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.01
+relative_half_width = 0.1
+[[group]]
+id = "one"
+title = "One"
+runs = ["other.free"]
+[[group.row]]
+kind = "load"
+test = "keep.{n}"
+label = "{n} connections"
+each = { n = ["1", "4"] }
+connections = "{n}"
+path = "/"
+body = "hello"
+seconds = 0.3
+quick_seconds = 0.1
+[[group.row]]
+kind = "load"
+test = "open"
+label = "on a schedule"
+subjects = ["server/well"]
+connections = "2"
+keep_alive = false
+per_second = 200
+path = "/"
+body = "hello"
+seconds = 0.1
+[[group.row]]
+kind = "load"
+test = "frozen"
+label = "stopped"
+subjects = ["server/well"]
+connections = "4"
+per_second = 500
+freeze_ms = 100
+path = "/"
+body = "hello"
+seconds = 0.3
+[[group.row]]
+test = "call.inter"
+label = "not of a server"
+"#;
+
+/// A subject whose variants are conducts of the test's server.
+fn subject() -> String {
+    let conducts = ["well", "child", "other", "changes", "dies", "refuses"];
+    let variants = conducts
+        .map(|conduct| format!("[[variant]]\nname = \"{conduct}\"\nflags = [\"{conduct}\"]\n"));
+    let program = env!("CARGO_BIN_EXE_antiphon-test-server");
+    format!(
+        r#"
+name = "server"
+language = "Rust"
+version = ["echo", "1"]
+sources = ["subject.toml"]
+build = [["sh", "-c", "printf '#!/bin/sh\nexec {program} $1 %s\n' $0 >run; chmod +x run", "{{flags}}"]]
+run = ["{{build}}/run", "{{port}}"]
+serves = "http"
+{}"#,
+        variants.concat()
+    )
+}
+
+fn measured(folder: &Path) -> (RunRecord, Vec<(usize, u32, Raw)>) {
+    let place = folder.join("subjects/server");
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::write(place.join("subject.toml"), subject()).unwrap();
+    let (subjects, errors) = Subject::discover(&folder.join("subjects"));
+    assert!(errors.is_empty(), "{errors:?}");
+    let suite = Suite::parse("served.toml", SUITE).unwrap();
+    let mut store = Store::open(&folder.join("runs.db")).unwrap();
+    let mut laboratory = Laboratory {
+        subjects: &subjects,
+        cache: &antiphon_lab::build::Cache::at(folder.join("cache")),
+        store: &mut store,
+        observer: &mut (),
+        stop: &AtomicBool::new(false),
+    };
+    let options = Options {
+        quick: true,
+        ..Options::default()
+    };
+    let run = laboratory.measure(&suite, SUITE, &options).unwrap();
+    (store.load(run).unwrap(), store.raws(run).unwrap())
+}
+
+fn outcome<'r>(record: &'r RunRecord, subject: &str, test: &str) -> &'r Outcome {
+    let found = record.results.iter().find(|result| {
+        result.identity.subject == format!("server/{subject}") && result.identity.test == test
+    });
+    &found
+        .unwrap_or_else(|| panic!("no {test} of {subject}"))
+        .outcome
+}
+
+fn load<'r>(record: &'r RunRecord, subject: &str, test: &str) -> &'r LoadOutcome {
+    match outcome(record, subject, test) {
+        Outcome::Load(load) => load,
+        other => panic!("{subject} has {other:?}"),
+    }
+}
+
+fn absent<'r>(record: &'r RunRecord, subject: &str, test: &str) -> (&'r str, &'r str) {
+    match outcome(record, subject, test) {
+        Outcome::Absent {
+            reason, last_words, ..
+        } => (reason, last_words),
+        other => panic!("{subject} has {other:?}"),
+    }
+}
+
+#[test]
+fn servers_are_measured_and_their_failures_are_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let (record, raws) = measured(folder.path());
+
+    for subject in ["well", "child"] {
+        for (test, connections) in [("keep.1", 1), ("keep.4", 4)] {
+            let load = load(&record, subject, test);
+            let rounds: Vec<u32> = load.rounds.iter().map(|round| round.round).collect();
+            assert!(rounds.len() >= 3 && rounds.is_sorted(), "{rounds:?}");
+            assert_eq!(load.task.connections, connections);
+            assert!(load.median(LoadRound::cpu_ns).unwrap().low > 0.0);
+            let all = |fits: fn(&LoadRound) -> bool| load.rounds.iter().all(fits);
+            assert!(all(|round| round.answered > 0
+                && round.per_second > 0.0
+                && round.p50_ns > 0));
+            assert!(all(|round| round.pss_bytes > 0
+                && round.peak_bytes > 0
+                && round.threads > 0));
+        }
+        // With the first load of each server.
+        assert_eq!(
+            load(&record, subject, "keep.1").warm_ups.len(),
+            load(&record, subject, "keep.1").rounds.len()
+        );
+        assert!(load(&record, subject, "keep.4").warm_ups.is_empty());
+    }
+    let open = load(&record, "well", "open");
+    assert!(
+        open.rounds
+            .iter()
+            .all(|round| round.answered + round.unanswered == 20),
+        "{open:?}"
+    );
+    let freeze = load(&record, "well", "frozen").rounds[0].freeze.unwrap();
+    assert!(freeze.is_seen(), "{freeze:?}");
+
+    let (reason, _) = absent(&record, "other", "keep.1");
+    assert!(reason.contains("`goodbye`"), "{reason}");
+    let (reason, _) = absent(&record, "changes", "keep.1");
+    assert!(
+        reason.contains("the body differs") || reason.contains("failed"),
+        "{reason}"
+    );
+    let (reason, words) = absent(&record, "dies", "keep.1");
+    assert!(reason.contains("ended"), "{reason}");
+    assert!(words.contains("out of something"), "{words}");
+    let (reason, words) = absent(&record, "refuses", "keep.4");
+    assert!(reason.contains("before it accepted"), "{reason}");
+    assert_eq!(words, "no licence");
+
+    let histograms = raws.iter().filter(|(_, _, raw)| matches!(raw, Raw::Note { name, json } if name == "load" && json.contains("[[")));
+    assert!(histograms.count() >= 15);
+    // No server is noted as running any more.
+    assert_eq!(
+        std::fs::read_dir(folder.path().join("cache/serving"))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn faults_of_rows_and_subjects_are_named() {
+    let faults = |text: &str| Suite::parse("served.toml", text).unwrap_err().to_string();
+    let cases = [
+        (
+            "connections = \"{n}\"",
+            "connections = \"{m}\"",
+            "`{m}` is no placeholder",
+        ),
+        (
+            "n = [\"1\", \"4\"]",
+            "n = [\"1\", \"0\"]",
+            "`0` is no number of connections",
+        ),
+        ("seconds = 0.3\nquick", "quick", "needs `seconds`"),
+        ("per_second = 500\n", "", "open schedule alone"),
+        (
+            "per_second = 200",
+            "per_second = 200\nby = \"wrk\"",
+            "wrk has no open schedule",
+        ),
+        ("per_second = 200", "by = \"wrak\"", "did you mean `wrk`"),
+        (
+            "path = \"/\"",
+            "path = \"api\"",
+            "does not begin with a slash",
+        ),
+    ];
+    for (right, wrong, told) in cases {
+        let text = SUITE.replacen(right, wrong, 1);
+        assert_ne!(text, SUITE, "{right}");
+        let faults = faults(&text);
+        assert!(faults.contains(told), "{wrong}: {faults}");
+    }
+    let claims = r#"
+[[servers]]
+id = "a"
+title = "A"
+source = "somebody"
+claim = [{ text = "t", quantity = "cpuu", of = "server/well", against = "server/wel", tests = ["keep.2"], run = "other.free", at_most = 1.0 }]
+"#;
+    let faults = faults(&format!("{SUITE}{claims}"));
+    for told in [
+        "did you mean `cpu`",
+        "`server/wel` is no subject",
+        "`keep.2` as a load",
+    ] {
+        assert!(faults.contains(told), "{told}: {faults}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = subject()
+        .replace("\"http\"", "\"gopher\"")
+        .replace("version", "programs = [\"a\"]\nversion");
+    std::fs::write(folder.path().join("subject.toml"), text).unwrap();
+    let faults = Subject::load(folder.path()).unwrap_err().to_string();
+    assert!(
+        faults.contains("`gopher` is nothing") && faults.contains("not both"),
+        "{faults}"
+    );
+}

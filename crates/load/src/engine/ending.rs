@@ -1,0 +1,84 @@
+//! What has no answer: requests whose time is over, and those that are open when the run ends.
+
+use super::Engine;
+use crate::Fault;
+use crate::connection::State;
+use crate::measured::{Latency, Measured, OfConnection, Stopped};
+use std::collections::BTreeMap;
+
+impl Engine<'_> {
+    /// Fails the requests whose time is over. Their waits count: a server does not get faster by not answering.
+    pub(super) fn give_up_late(&mut self, now_ns: u64) {
+        let limit_ns = self.load.time_limit.as_nanos() as u64;
+        for index in 0..self.part.connections.len() {
+            let connection = &self.part.connections[index];
+            if connection.state == State::Free || now_ns - connection.begun_ns <= limit_ns {
+                continue;
+            }
+            self.waited(index, now_ns);
+            self.failed(
+                index,
+                Fault::TimedOut {
+                    limit_ms: self.load.time_limit.as_millis() as u64,
+                },
+            );
+        }
+    }
+
+    /// Notes a wait that had no answer.
+    fn waited(&mut self, index: usize, now_ns: u64) {
+        let connection = &mut self.part.connections[index];
+        let wait_ns = now_ns - connection.due_ns;
+        self.measured.latency.record(wait_ns);
+        connection.had.longest_ns = connection.had.longest_ns.max(wait_ns);
+    }
+
+    /// Sums up, with what is still open: it counts with the time that it has waited so far.
+    pub(super) fn account(mut self) -> Measured {
+        let now_ns = self.now_ns();
+        for index in 0..self.part.connections.len() {
+            if self.part.connections[index].state != State::Free {
+                self.waited(index, now_ns);
+                self.measured.unanswered += 1;
+            }
+        }
+        if self.measured.stopped == Stopped::Time {
+            while let Some(due_ns) = self.pace.next_ns() {
+                let due_ns = self.pace.take(due_ns).unwrap_or(due_ns);
+                self.measured.latency.record(now_ns.saturating_sub(due_ns));
+                self.measured.never_sent += 1;
+            }
+        }
+        self.measured.window_ns = self.end_ns;
+        self.measured.wall_ns = now_ns;
+        self.measured.connections = self
+            .part
+            .connections
+            .iter()
+            .map(|connection| connection.had)
+            .collect::<Vec<OfConnection>>();
+        self.measured
+    }
+}
+
+/// What was measured before anything was.
+pub(super) fn nothing() -> Measured {
+    Measured {
+        answered: 0,
+        answered_in_time: 0,
+        unanswered: 0,
+        never_sent: 0,
+        failures: BTreeMap::new(),
+        first_failure: None,
+        reconnects: 0,
+        longest_connect_ns: 0,
+        window_ns: 0,
+        wall_ns: 0,
+        own_cpu_ns: 0,
+        threads: 1,
+        latency: Latency::default(),
+        lag: Latency::default(),
+        connections: Vec::new(),
+        stopped: Stopped::Time,
+    }
+}
