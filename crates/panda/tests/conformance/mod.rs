@@ -1,27 +1,34 @@
 //! One suite for every platform: what programs may rely on, whatever carries their frames.
 //!
-//! A platform's test file says how a session of N processes is made, here N sets of threads in one process, and runs [`all!`](conformance_tests).
+//! A platform's test file says how a session of N processes is made, N sets of threads in one process or this process's part of one, and runs
+//! [`all!`](conformance_tests).
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use antiphon_panda::{Error, GroupEvent, Message, Session};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Bounds what never takes so long; nothing is asserted about times.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// Makes a session of so many processes, rank by rank.
+/// Makes a session of so many processes, rank by rank. Where processes are processes: this one's part of it, or nothing if it is one of another size.
 pub type Make = fn(u32) -> Vec<Session>;
 
 /// Runs a program at all ranks; their results by rank.
-fn run<R: Send + 'static>(
+fn run<R: Serialize + DeserializeOwned + Send + 'static>(
     make: Make,
     size: u32,
     program: impl Fn(Session) -> R + Send + Sync + 'static,
 ) -> Vec<R> {
     let program = Arc::new(program);
-    let sessions = make(size);
+    let mut sessions = make(size);
+    if sessions.len() < size as usize {
+        let own = sessions.pop();
+        return own.map_or_else(Vec::new, |own| run_part(&own, &*program));
+    }
     let threads: Vec<_> = sessions
         .into_iter()
         .map(|session| {
@@ -33,6 +40,18 @@ fn run<R: Send + 'static>(
         .into_iter()
         .map(|thread| thread.join().expect("no program panics"))
         .collect()
+}
+
+/// Runs it at this process's rank, and learns the others' results from them.
+fn run_part<R: Serialize + DeserializeOwned>(
+    own: &Session,
+    program: &impl Fn(Session) -> R,
+) -> Vec<R> {
+    let result = program(own.clone());
+    let all = own.everyone().expect("a founder");
+    let results = all.gather(0, &result).expect("all are here");
+    let results = results.unwrap_or_default();
+    all.broadcast(0, &results).expect("all are here")
 }
 
 pub fn messages_come_in_their_senders_order(make: Make) {
