@@ -213,7 +213,6 @@ impl Sequencer {
         out: &mut Output,
     ) {
         let (entries, bytes) = self.log.size();
-        let is_own = sender == self.me.rank;
         if (entries >= HISTORY_MAX || bytes >= HISTORY_BYTES || !self.sequencing.waiting.is_empty())
             && !self.others.is_empty()
         {
@@ -228,7 +227,7 @@ impl Sequencer {
             .copied()
             .map(|count| count.saturating_add(1));
         if expected != Some(number) {
-            debug_assert!(!is_own, "one's own messages come in order");
+            // One's own are in order, unless a member lied about what was counted.
             return;
         }
         self.sequencing.batch.push(Item {
