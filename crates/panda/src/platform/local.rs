@@ -65,6 +65,7 @@ impl Local {
             size,
             name: format!("thread {rank}"),
             meeting: String::new(),
+            address: None,
             secret: Secret([0; 16]),
         };
         (0..size)

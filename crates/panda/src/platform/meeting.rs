@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -115,6 +115,7 @@ impl Meeting {
             size: self.size,
             name: format!("rank {rank}"),
             meeting: self.address.to_string(),
+            address: None,
             secret: self.secret,
         }
     }
@@ -167,14 +168,14 @@ impl Table {
     }
 }
 
-/// Enters a process, and learns who else is there; the connection's own address on this side is where others reach this host.
+/// Enters a process, and learns who else is there; unless the seat says where others reach this host, it is at the connection's own address on this side.
 ///
 /// # Errors
 /// The meeting cannot be reached, or founders are missing.
 pub fn enter(
     seat: &Seat,
     platform: &'static str,
-    address: impl FnOnce(std::net::IpAddr) -> io::Result<String>,
+    address: impl FnOnce(IpAddr) -> io::Result<String>,
 ) -> Result<Vec<Contact>, JoinError> {
     let failed = |source| JoinError::System {
         platform,
@@ -184,7 +185,7 @@ pub fn enter(
     let mut stream = connect(seat).map_err(failed)?;
     let address = stream
         .local_addr()
-        .and_then(|own| address(own.ip()))
+        .and_then(|own| address(seat.address.unwrap_or(own.ip())))
         .map_err(failed)?;
     let contact = Contact {
         rank: seat.rank,
@@ -231,6 +232,21 @@ pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat
             ..seat.clone()
         })
         .collect())
+}
+
+/// This host's address on the way to another.
+///
+/// # Errors
+/// There is no way.
+pub fn towards(other: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match other {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // Nothing is sent: connecting a datagram socket asks for the way only.
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(other)?;
+    Ok(socket.local_addr()?.ip())
 }
 
 fn connect(seat: &Seat) -> io::Result<TcpStream> {

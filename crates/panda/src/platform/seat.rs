@@ -1,6 +1,7 @@
 //! A place in a session, as `antiphon launch` gives it to a process in its environment.
 
 use std::fmt::Write as _;
+use std::net::IpAddr;
 
 use super::Rank;
 
@@ -17,6 +18,8 @@ pub struct Seat {
     pub name: String,
     /// Where the processes meet, as the platform reads it: the address of a meeting, a folder.
     pub meeting: String,
+    /// This host's address, as the other processes reach it: sockets are bound to it and to no other. By default that by which the meeting is reached.
+    pub address: Option<IpAddr>,
     /// What all processes of the session know and strangers do not.
     pub secret: Secret,
 }
@@ -50,6 +53,7 @@ const RANK: &str = "ANTIPHON_RANK";
 const SIZE: &str = "ANTIPHON_SIZE";
 const NAME: &str = "ANTIPHON_NAME";
 const MEETING: &str = "ANTIPHON_MEETING";
+const ADDRESS: &str = "ANTIPHON_ADDRESS";
 const SECRET: &str = "ANTIPHON_SECRET";
 const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
@@ -58,14 +62,16 @@ impl Seat {
     /// The variables that tell a process its seat.
     #[must_use]
     pub fn to_environment(&self) -> Vec<(&'static str, String)> {
-        vec![
+        let mut variables = vec![
             (PLATFORM, self.platform.clone()),
             (RANK, self.rank.to_string()),
             (SIZE, self.size.to_string()),
             (NAME, self.name.clone()),
             (MEETING, self.meeting.clone()),
             (SECRET, self.secret.to_hex()),
-        ]
+        ];
+        variables.extend(self.address.map(|address| (ADDRESS, address.to_string())));
+        variables
     }
 
     /// The seat of this process.
@@ -111,6 +117,13 @@ impl Seat {
             value: "(kept secret)".into(),
             expected: "32 hexadecimal digits",
         })?;
+        let address = lookup(ADDRESS).map(|value| {
+            value.parse().map_err(|_| SeatError::Malformed {
+                variable: ADDRESS,
+                value,
+                expected: "an IP address",
+            })
+        });
         let name = lookup(NAME).unwrap_or_else(|| format!("rank {rank}"));
         Ok(Self {
             platform,
@@ -118,6 +131,7 @@ impl Seat {
             size,
             name,
             meeting: lookup(MEETING).unwrap_or_default(),
+            address: address.transpose()?,
             secret,
         })
     }
@@ -139,6 +153,7 @@ impl Seat {
             size,
             name: format!("rank {rank}"),
             meeting: String::new(),
+            address: None,
             secret: Secret([0; 16]),
         })
     }
@@ -207,6 +222,7 @@ mod tests {
             size: 3,
             name: "node:2".into(),
             meeting: "127.0.0.1:9".into(),
+            address: Some([10, 0, 0, 2].into()),
             secret: Secret([0xa7; 16]),
         };
         let variables = seat.to_environment();
@@ -241,6 +257,7 @@ mod tests {
                 "ANTIPHON_RANK" => Some(rank.clone()),
                 "ANTIPHON_SECRET" => Some(secret.clone()),
                 "ANTIPHON_SIZE" => Some("3".into()),
+                "ANTIPHON_ADDRESS" => None,
                 _ => Some(String::new()),
             })
         };

@@ -51,6 +51,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         size: shared.size,
         name: format!("rank {rank}"),
         meeting: shared.meeting.clone(),
+        address: None,
         secret: shared.secret,
     };
     Ok((first..first + count).map(seat).collect())

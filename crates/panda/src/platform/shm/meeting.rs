@@ -58,6 +58,7 @@ impl Meeting {
             size: self.size,
             name: format!("rank {rank}"),
             meeting: format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
+            address: None,
             secret: self.secret,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
@@ -16,6 +16,7 @@ use super::inbox::UdpInbox;
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
 use super::{Udp, refused, system};
+use crate::platform::meeting::towards;
 use crate::platform::{JoinError, Platform, Rank, Seat};
 
 /// How long peers are waited for.
@@ -30,7 +31,9 @@ const BUFFER: usize = 4 << 20;
 
 pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let (meeting_at, faults) = read_meeting(seat)?;
-    let socket = open(meeting_at).map_err(|e| system("open a UDP socket", e))?;
+    let own = seat.address.map_or_else(|| towards(meeting_at), Ok);
+    let own = own.map_err(|e| system(format!("reach the meeting at {meeting_at}"), e))?;
+    let socket = open(own).map_err(|e| system(format!("open a UDP socket at {own}"), e))?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let birth = now.unwrap_or_default().as_nanos() as u64;
     let mut name = seat.name.clone();
@@ -61,6 +64,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         secret: seat.secret,
         meeting: seat.meeting.clone(),
         meeting_at,
+        own,
         places: RwLock::new(places),
         asleep: AtomicBool::new(false),
         woken: AtomicBool::new(false),
@@ -73,13 +77,14 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
 /// Ranks for processes that will be started.
 pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
     // A socket of its own: the other one's datagrams are the inbox's.
-    let socket = open(shared.meeting_at).map_err(|e| system("open a UDP socket", e))?;
+    let socket = open(shared.own).map_err(|e| system("open a UDP socket", e))?;
     let seat = |rank| Seat {
         platform: Udp::NAME.into(),
         rank,
         size: shared.size,
         name: format!("rank {rank}"),
         meeting: shared.meeting.clone(),
+        address: Some(shared.own),
         secret: shared.secret,
     };
     let own = seat(shared.rank);
@@ -132,18 +137,14 @@ fn read_meeting(seat: &Seat) -> Result<(SocketAddr, Option<Faults>), JoinError> 
     Ok((address, faults))
 }
 
-/// A socket that reaches the meeting: on the loopback if that is there, else anywhere.
-fn open(meeting_at: SocketAddr) -> io::Result<UdpSocket> {
-    let own: IpAddr = match meeting_at.ip() {
-        ip if ip.is_loopback() => ip,
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = Socket::new(Domain::for_address(meeting_at), Type::DGRAM, None)?;
+/// A socket at one address of this host, at any port.
+fn open(own: IpAddr) -> io::Result<UdpSocket> {
+    let own = SocketAddr::new(own, 0);
+    let socket = Socket::new(Domain::for_address(own), Type::DGRAM, None)?;
     // As much as the system gives; less is slower and no worse.
     let _ = socket.set_recv_buffer_size(BUFFER);
     let _ = socket.set_send_buffer_size(BUFFER);
-    socket.bind(&SocketAddr::new(own, 0).into())?;
+    socket.bind(&own.into())?;
     Ok(socket.into())
 }
 

@@ -96,6 +96,7 @@ impl Meeting {
             size: self.size,
             name: format!("rank {rank}"),
             meeting,
+            address: None,
             secret: self.secret,
         }
     }

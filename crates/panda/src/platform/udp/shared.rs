@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -23,6 +23,8 @@ pub struct Shared {
     /// As the seat names it, and its address.
     pub meeting: String,
     pub meeting_at: SocketAddr,
+    /// This host's address, as the others reach it.
+    pub own: IpAddr,
     pub places: RwLock<BTreeMap<Rank, Place>>,
     /// Whether the inbox sleeps, and is to wake.
     pub asleep: AtomicBool,
