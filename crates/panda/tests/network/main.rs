@@ -90,6 +90,7 @@ fn bad() -> Weather {
         seed: seed(),
         lost: 50,
         doubled: 30,
+        replayed: 0,
         late: 100,
         late_us: 2000,
         delay_us: (50, 300),
@@ -119,23 +120,23 @@ fn tested(name: &'static str, test: impl FnOnce()) {
 }
 
 /// The network stays while the session's processes have sockets in it, that is until this process ends.
-fn kept(size: u32) -> &'static Network {
-    Box::leak(Box::new(Network::new(size, bad())))
+fn kept(size: u32, weather: Weather) -> &'static Network {
+    Box::leak(Box::new(Network::new(size, weather)))
 }
 
 macro_rules! conformance_over {
-    ($platform:ident: $($test:ident)*) => {
-        mod $platform {
+    ($name:ident, $platform:ident, $weather:expr; $($test:ident)*) => {
+        mod $name {
             use super::*;
 
             fn session(size: u32) -> Vec<Session> {
-                kept(size).$platform(size, SILENCE)
+                kept(size, $weather).$platform(size, SILENCE)
             }
 
             $(#[test]
             fn $test() {
                 tested(
-                    concat!(stringify!($platform), "::", stringify!($test)),
+                    concat!(stringify!($name), "::", stringify!($test)),
                     || conformance::$test(session),
                 );
             })*
@@ -143,7 +144,7 @@ macro_rules! conformance_over {
     };
 }
 
-conformance_over!(over_udp:
+conformance_over!(over_udp, over_udp, bad();
     messages_come_in_their_senders_order
     messages_of_all_lengths_arrive_whole
     a_receiver_chooses_by_sender_and_tag
@@ -155,7 +156,15 @@ conformance_over!(over_udp:
     upcalls_may_send
 );
 
-conformance_over!(over_tcp:
+// Every third frame is followed by one that was sealed at some earlier moment of the session.
+conformance_over!(over_udp_with_replays, over_udp, Weather { replayed: 300, ..bad() };
+    a_group_has_one_order
+    calls_are_answered_at_once_or_later_and_failures_name_the_peer
+    collectives_agree
+    a_lost_peer_is_named_and_the_group_goes_on
+);
+
+conformance_over!(over_tcp, over_tcp, bad();
     a_group_has_one_order
     a_lost_peer_is_named_and_the_group_goes_on
 );

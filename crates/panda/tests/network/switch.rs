@@ -23,6 +23,8 @@ const FRAME: usize = 2048;
 const KEPT: usize = 8192;
 /// Frames taken from one port before the next one's turn.
 const TURN: usize = 64;
+/// Frames that somebody overheard, and sends again.
+const OVERHEARD: usize = 1024;
 
 /// What happens to frames, of a thousand, and how late they are.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ pub struct Weather {
     pub seed: u64,
     pub lost: u64,
     pub doubled: u64,
+    /// Followed by one of earlier, of this or another way, that somebody overheard.
+    pub replayed: u64,
     /// Overtaken by others.
     pub late: u64,
     pub late_us: u64,
@@ -59,6 +63,8 @@ impl Switch {
             ports: HashMap::new(),
             due: BinaryHeap::new(),
             count: 0,
+            overheard: Vec::new(),
+            eavesdropper: Chance::new(!weather.seed),
         };
         let stop = bell.clone();
         let thread = std::thread::spawn(move || while work.turn(&stop) {});
@@ -102,6 +108,8 @@ struct Work {
     ports: HashMap<[u8; 6], usize>,
     due: BinaryHeap<Due>,
     count: u64,
+    overheard: Vec<(usize, Vec<u8>)>,
+    eavesdropper: Chance,
 }
 
 impl Work {
@@ -144,6 +152,7 @@ impl Work {
             let ports = known.map_or(0..self.cables.len(), |&port| port..port + 1);
             for to in ports.filter(|&to| to != from) {
                 self.carry(from, to, frame);
+                self.overhear(to, frame);
             }
         }
     }
@@ -171,6 +180,26 @@ impl Work {
             let at = Instant::now() + Duration::from_micros(us);
             self.count += 1;
             self.due.push(Reverse((at, self.count, to, frame.to_vec())));
+        }
+    }
+
+    fn overhear(&mut self, to: usize, frame: &[u8]) {
+        if self.weather.replayed == 0 {
+            return;
+        }
+        let own = (to, frame.to_vec());
+        if self.overheard.len() < OVERHEARD {
+            self.overheard.push(own);
+        } else {
+            let at = self.eavesdropper.below(OVERHEARD as u64) as usize;
+            self.overheard[at] = own;
+        }
+        if self.eavesdropper.happens(self.weather.replayed) {
+            let at = self.eavesdropper.below(self.overheard.len() as u64) as usize;
+            let (to, frame) = self.overheard[at].clone();
+            self.count += 1;
+            self.due
+                .push(Reverse((Instant::now(), self.count, to, frame)));
         }
     }
 

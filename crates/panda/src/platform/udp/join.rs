@@ -66,6 +66,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         meeting_at,
         own,
         places: RwLock::new(places),
+        left: RwLock::default(),
         asleep: AtomicBool::new(false),
         woken: AtomicBool::new(false),
         bell,
