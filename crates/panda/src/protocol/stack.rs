@@ -19,6 +19,9 @@ pub type GroupId = u64;
 
 /// Groups that were heard of and not joined: only a faulty peer names more.
 const STRANGE_GROUPS_MAX: usize = 1024;
+/// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
+const FULL: usize = 4 << 20;
+const ROOM: usize = FULL / 2;
 
 /// What the protocols want done, in this order.
 #[derive(Debug)]
@@ -35,6 +38,10 @@ pub enum Action {
     Collected(RequestId, Result<Vec<Bytes>, Failure>),
     /// A peer is lost; in words why, to follow its name.
     Lost(Rank, String),
+    /// So much waits for a peer that a thread that may wait should send no more to it now.
+    Full(Rank),
+    /// That is over.
+    Room(Rank),
 }
 
 /// What a program is handed.
@@ -113,6 +120,8 @@ pub struct Stack<L, O> {
     myself: Myself,
     largest: usize,
     links: HashMap<Rank, L>,
+    /// Peers for which much waits.
+    full: BTreeSet<Rank>,
     timers: BTreeSet<(Time, Rank)>,
     timer_of: HashMap<Rank, Time>,
     groups: BTreeMap<GroupId, O>,
@@ -137,6 +146,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             myself,
             largest,
             links: HashMap::new(),
+            full: BTreeSet::new(),
             timers: BTreeSet::new(),
             timer_of: HashMap::new(),
             groups: BTreeMap::new(),
@@ -281,7 +291,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             .link(from)
             .receive(now, frame, &mut frames, &mut messages);
         self.put(from, frames);
-        self.set_timer(from);
+        self.follow(from);
         if arrival? == Arrival::Anew {
             self.peer_lost(
                 now,
@@ -315,7 +325,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
         if let Some(link) = self.links.get_mut(&rank) {
             link.reset();
-            self.set_timer(rank);
+            self.follow(rank);
         }
         self.peer_lost(now, rank, is_certain, why);
         self.finish(now);
@@ -348,7 +358,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             let mut frames = Vec::new();
             self.link(rank).tick(now, &mut frames);
             self.put(rank, frames);
-            self.set_timer(rank);
+            self.follow(rank);
         }
         let ended = self.requests.tick(now);
         self.complete(ended);
@@ -548,9 +558,14 @@ impl<L: Links, O: Order> Stack<L, O> {
             return;
         }
         let mut frames = Vec::new();
-        self.link(to).send(now, message, &mut frames);
+        let link = self.link(to);
+        link.send(now, message, &mut frames);
+        if L::RETRANSMITS && link.backlog() > FULL {
+            self.full.insert(to);
+            self.actions.push(Action::Full(to));
+        }
         self.put(to, frames);
-        self.set_timer(to);
+        self.follow(to);
     }
 
     fn link(&mut self, rank: Rank) -> &mut L {
@@ -565,10 +580,14 @@ impl<L: Links, O: Order> Stack<L, O> {
             .extend(frames.into_iter().map(|frame| Action::Send(to, frame)));
     }
 
-    /// Follows a link's deadline; links that have none cost nothing.
-    fn set_timer(&mut self, rank: Rank) {
+    /// Follows a link's deadline and what waits in it; links that have none cost nothing.
+    fn follow(&mut self, rank: Rank) {
         if !L::RETRANSMITS {
             return;
+        }
+        let backlog = self.links.get(&rank).map_or(0, Links::backlog);
+        if backlog < ROOM && self.full.remove(&rank) {
+            self.actions.push(Action::Room(rank));
         }
         let next = self.links.get(&rank).and_then(Links::deadline);
         let before = self.timer_of.get(&rank).copied();

@@ -297,6 +297,11 @@ impl<P: Platform> Node<P> {
                 Action::Complete(id, outcome) => self.desk.completed(id, outcome),
                 Action::Collected(id, outcome) => self.desk.collected(id, outcome),
                 Action::Lost(rank, why) => self.desk.lost(rank, why),
+                Action::Full(rank) => {
+                    self.desk.is_full(rank);
+                    flow = Flow::Congested;
+                }
+                Action::Room(rank) => self.desk.has_room(rank),
             }
         }
         flow

@@ -417,7 +417,10 @@ impl<L: Links, O: Order> World<L, O> {
                     eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
                 }
             }
-            Action::Deliver(Delivery::Port { .. }) | Action::Collected(..) => {}
+            Action::Deliver(Delivery::Port { .. })
+            | Action::Collected(..)
+            | Action::Full(_)
+            | Action::Room(_) => {}
         }
     }
 

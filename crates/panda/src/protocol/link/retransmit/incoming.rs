@@ -1,0 +1,47 @@
+//! The receiving half of a link.
+
+use std::collections::BTreeMap;
+
+use super::header::{Header, LAST};
+use super::{ACK_DELAY, ACK_EVERY, WINDOW};
+use crate::message::Message;
+use crate::protocol::Time;
+
+#[derive(Debug, Default)]
+pub struct Incoming {
+    pub next: u64,
+    pub early: BTreeMap<u64, (u8, Message)>,
+    pub joined: Message,
+    pub unacknowledged: u32,
+    pub ack_at: Option<Time>,
+}
+
+impl Incoming {
+    pub fn take(
+        &mut self,
+        now: Time,
+        header: &Header,
+        piece: Message,
+        messages: &mut Vec<Message>,
+    ) {
+        self.unacknowledged += 1;
+        self.ack_at = self.ack_at.or(Some(now + ACK_DELAY));
+        if header.number < self.next || header.number >= self.next + WINDOW {
+            return;
+        }
+        if header.number > self.next {
+            // The sender should hear of a gap soon.
+            self.unacknowledged += ACK_EVERY;
+        }
+        self.early
+            .entry(header.number)
+            .or_insert((header.kind, piece));
+        while let Some((kind, piece)) = self.early.remove(&self.next) {
+            self.next += 1;
+            self.joined.append(piece);
+            if kind == LAST {
+                messages.push(std::mem::take(&mut self.joined));
+            }
+        }
+    }
+}

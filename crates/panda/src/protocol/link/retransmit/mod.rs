@@ -1,0 +1,238 @@
+//! Reliability over a platform that loses, doubles and reorders frames.
+//!
+//! A message is cut into pieces that fit a frame; pieces are numbered from 0 in a *stream*, acknowledged (all below a number, and a map of 64 above it), and sent
+//! again after a time-out that doubles or as soon as three later ones are known to have arrived. The window grows and shrinks as in TCP (RFC 5681), the time-out
+//! follows the round trip (RFC 6298).
+//!
+//! Each end numbers its streams upwards. A frame names its sender's stream and its receiver's; who does not know the other's greets first, with none. Who takes the other for lost begins a new stream;
+//! frames of or for earlier ones are dropped, so nothing of before is delivered after, and the other learns that the link began anew.
+//!
+//! ```text
+//!   kind 1 | stream 8 | receiver's stream 8 | number 8 | next expected 8 | arrived above it 8 | piece
+//! ```
+
+use std::time::Duration;
+
+use super::{Arrival, Links};
+use crate::message::{DecodeError, Message};
+use crate::protocol::Time;
+use header::{ACK, HEADER, Header, LAST, MORE, OVER};
+use incoming::Incoming;
+use outgoing::Outgoing;
+
+mod header;
+mod incoming;
+mod outgoing;
+mod pace;
+
+/// Pieces that may be under way, and pieces that a receiver keeps out of order.
+const WINDOW: u64 = 256;
+/// How long an acknowledgement may wait for a piece that goes the other way.
+const ACK_DELAY: Duration = Duration::from_millis(1);
+/// Pieces that arrive before an acknowledgement is sent without delay.
+const ACK_EVERY: u32 = 8;
+
+/// Numbers, acknowledges and sends again.
+#[derive(Debug)]
+pub struct Retransmit {
+    largest: usize,
+    mine: u64,
+    /// The peer's stream; 0 until it is known.
+    theirs: u64,
+    /// Streams of the peer below this one are over.
+    theirs_min: u64,
+    /// Whether the peer has answered to `mine`.
+    has_met: bool,
+    outgoing: Outgoing,
+    incoming: Incoming,
+}
+
+impl Links for Retransmit {
+    const RETRANSMITS: bool = true;
+    const FRAGMENTS: bool = true;
+
+    fn new(largest: usize, birth: u64) -> Self {
+        assert!(
+            largest > HEADER,
+            "a frame holds at least a header and a byte"
+        );
+        // Room for resets between two births, so that a restarted process begins above all of its predecessor's streams.
+        let mine = (birth << 20) + 1;
+        Self {
+            largest,
+            mine,
+            theirs: 0,
+            theirs_min: 1,
+            has_met: false,
+            outgoing: Outgoing::default(),
+            incoming: Incoming::default(),
+        }
+    }
+
+    fn send(&mut self, now: Time, mut message: Message, frames: &mut Vec<Message>) {
+        self.outgoing.bytes += message.len();
+        let room = self.largest - HEADER;
+        while message.len() > room {
+            let piece = message.split_to(room).expect("it is longer than this");
+            self.outgoing.waiting.push_back((MORE, piece));
+        }
+        self.outgoing.waiting.push_back((LAST, message));
+        self.fill(now, frames);
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        mut frame: Message,
+        frames: &mut Vec<Message>,
+        messages: &mut Vec<Message>,
+    ) -> Result<Arrival, DecodeError> {
+        let header = Header::pop(&mut frame)?;
+        if !matches!(header.kind, ACK | LAST | MORE | OVER) {
+            return Err(DecodeError::Value {
+                wanted: "link frame",
+                reason: format!("its kind is {}", header.kind),
+            });
+        }
+        if header.stream < self.theirs_min.max(self.theirs) {
+            // The peer may not know that its stream is over.
+            let mut over = Message::new();
+            self.header(OVER, header.stream).push(&mut over);
+            frames.push(over);
+            return Ok(Arrival::Usual);
+        }
+        let mut arrival = self.hear_of_stream(&header);
+        if header.kind == OVER && header.number == self.mine {
+            self.begin_anew();
+            arrival = Arrival::Anew;
+        }
+        if header.receivers != 0 && header.receivers != self.mine {
+            // For a stream of ours that is over: tell the peer so.
+            self.acknowledge(frames);
+            return Ok(arrival);
+        }
+        self.has_met |= header.receivers == self.mine;
+        if header.receivers == self.mine {
+            self.outgoing.acknowledged(now, &header);
+        }
+        if header.receivers == 0 {
+            // A greeting.
+            self.acknowledge(frames);
+        } else if matches!(header.kind, LAST | MORE) {
+            self.incoming.take(now, &header, frame, messages);
+        }
+        self.fill(now, frames);
+        if self.incoming.unacknowledged >= ACK_EVERY {
+            self.acknowledge(frames);
+        }
+        Ok(arrival)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        [self.outgoing.resend_at, self.incoming.ack_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn tick(&mut self, now: Time, frames: &mut Vec<Message>) {
+        if self.incoming.ack_at.is_some_and(|at| at <= now) {
+            self.acknowledge(frames);
+        }
+        if self.theirs != 0 && self.outgoing.resend_at.is_some_and(|at| at <= now) {
+            self.outgoing.timed_out(now);
+        }
+        self.fill(now, frames);
+    }
+
+    fn reset(&mut self) {
+        self.begin_anew();
+        self.theirs_min = self.theirs_min.max(self.theirs.saturating_add(1));
+        self.theirs = 0;
+    }
+
+    fn backlog(&self) -> usize {
+        self.outgoing.bytes
+    }
+}
+
+impl Retransmit {
+    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed.
+    fn hear_of_stream(&mut self, header: &Header) -> Arrival {
+        let mut arrival = Arrival::Usual;
+        if header.stream > self.theirs && self.theirs != 0 {
+            if header.receivers == self.mine && !self.has_met {
+                self.incoming = Incoming::default();
+                if !self.outgoing.sent.is_empty() {
+                    // It may have reached an earlier life of the peer.
+                    self.outgoing = Outgoing::default();
+                    arrival = Arrival::Anew;
+                }
+            } else {
+                self.begin_anew();
+                arrival = Arrival::Anew;
+            }
+        }
+        self.theirs = header.stream;
+        self.theirs_min = header.stream;
+        arrival
+    }
+
+    fn begin_anew(&mut self) {
+        self.mine += 1;
+        self.has_met = false;
+        self.outgoing = Outgoing::default();
+        self.incoming = Incoming::default();
+    }
+
+    /// Greets a peer whose stream is not known yet: what is sent must be for one life of the peer, or two of them might take it.
+    fn greet(&mut self, now: Time, frames: &mut Vec<Message>) {
+        if self.outgoing.waiting.is_empty() || self.outgoing.resend_at.is_some_and(|at| at > now) {
+            return;
+        }
+        self.acknowledge(frames);
+        self.outgoing.resend_at = Some(now + self.outgoing.pace.time_out());
+    }
+
+    /// Sends again what is due and then what is new, as far as the window allows.
+    fn fill(&mut self, now: Time, frames: &mut Vec<Message>) {
+        if self.theirs == 0 {
+            self.greet(now, frames);
+            return;
+        }
+        let mut out = Vec::new();
+        self.outgoing.due(now, &mut out);
+        for (number, kind, mut piece) in out {
+            self.header(kind, number).push(&mut piece);
+            frames.push(piece);
+        }
+    }
+
+    fn acknowledge(&mut self, frames: &mut Vec<Message>) {
+        let mut frame = Message::new();
+        self.header(ACK, 0).push(&mut frame);
+        frames.push(frame);
+    }
+
+    /// Every header acknowledges.
+    fn header(&mut self, kind: u8, number: u64) -> Header {
+        self.incoming.unacknowledged = 0;
+        self.incoming.ack_at = None;
+        let next = self.incoming.next;
+        let above = self
+            .incoming
+            .early
+            .keys()
+            .filter_map(|early| early.checked_sub(next + 1))
+            .filter(|bit| *bit < 64)
+            .fold(0, |map, bit| map | 1 << bit);
+        Header {
+            kind,
+            stream: self.mine,
+            receivers: self.theirs,
+            number,
+            next,
+            above,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! How fast to send: the window of RFC 5681 and the time-out of RFC 6298.
+
+use std::time::Duration;
+
+use super::{ACK_DELAY, WINDOW};
+
+const ROUND_TRIP_MIN: Duration = Duration::from_millis(4);
+const ROUND_TRIP_FIRST: Duration = Duration::from_millis(40);
+const ROUND_TRIP_MAX: Duration = Duration::from_millis(500);
+
+/// How fast the network seems to be.
+#[derive(Debug)]
+pub struct Pace {
+    window: f64,
+    /// Above this the window grows slowly.
+    threshold: f64,
+    /// Smoothed round trip and its variation, in seconds.
+    round_trip: Option<(f64, f64)>,
+    pub doublings: u32,
+    /// No second shrinking for losses below this number.
+    shrunk_at: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            window: 16.0,
+            threshold: WINDOW as f64,
+            round_trip: None,
+            doublings: 0,
+            shrunk_at: 0,
+        }
+    }
+}
+
+impl Pace {
+    /// Pieces that may be under way.
+    pub fn window(&self) -> usize {
+        (self.window as usize).clamp(1, WINDOW as usize)
+    }
+
+    pub fn time_out(&self) -> Duration {
+        let base = match self.round_trip {
+            None => ROUND_TRIP_FIRST,
+            Some((mean, variation)) => Duration::from_secs_f64(mean + 4.0 * variation) + ACK_DELAY,
+        };
+        (base.max(ROUND_TRIP_MIN) * (1 << self.doublings.min(8))).min(ROUND_TRIP_MAX)
+    }
+
+    /// RFC 6298, section 2.
+    pub fn measured(&mut self, round_trip: Duration) {
+        let sample = round_trip.as_secs_f64();
+        self.doublings = 0;
+        self.round_trip = Some(match self.round_trip {
+            None => (sample, sample / 2.0),
+            Some((mean, variation)) => (
+                mean + (sample - mean) / 8.0,
+                variation + ((sample - mean).abs() - variation) / 4.0,
+            ),
+        });
+    }
+
+    pub fn grow(&mut self, pieces: u32) {
+        for _ in 0..pieces {
+            self.window += if self.window < self.threshold {
+                1.0
+            } else {
+                1.0 / self.window
+            };
+        }
+        self.window = self.window.min(WINDOW as f64);
+    }
+
+    /// Once for all losses of one window.
+    pub fn shrink(&mut self, first: u64, end: u64, is_silent: bool) {
+        if first < self.shrunk_at && !is_silent {
+            return;
+        }
+        self.threshold = (self.window / 2.0).max(2.0);
+        self.window = if is_silent { 1.0 } else { self.threshold };
+        self.shrunk_at = end;
+    }
+}
