@@ -144,6 +144,21 @@ impl Session {
         }
     }
 
+    /// Waits until something holds that upcalls bring about, or a time has passed; whether it holds. This thread drives the session meanwhile, so upcalls run on
+    /// it and nobody is woken. `holds` is looked at often and must not wait; what it reads must be safe to read while upcalls run on another thread.
+    ///
+    /// # Errors
+    /// This is an upcall.
+    #[track_caller]
+    pub fn wait_until(
+        &self,
+        mut holds: impl FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> Result<bool, Error> {
+        upcall::must_not_wait()?;
+        Ok(self.inner.engine.wait(&mut holds, until))
+    }
+
     fn desk(&self) -> &Desk {
         &self.inner.desk
     }

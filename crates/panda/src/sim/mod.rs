@@ -5,13 +5,15 @@
 
 mod chance;
 pub mod check;
+mod events;
 mod history;
 mod network;
+pub mod scale;
 mod scenario;
 mod world;
 
 pub use chance::Chance;
-pub use history::{History, Life, Membership, Place};
+pub use history::{Call, History, Life, Membership, Place};
 pub use network::{Kind, Network};
 pub use scenario::{Outcome, Scenario, run};
 pub use world::{GROUP, World};

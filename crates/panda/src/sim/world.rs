@@ -1,19 +1,26 @@
 //! Processes over a simulated network, and the events that are to come.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::history::{Call, History, Life, Membership, Place};
+use bytes::Bytes;
+
+use super::events::Events;
+use super::history::{History, Life, Membership};
 use super::{Chance, Kind, Network};
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::group::{GroupEvent, Mutant, Myself, Order};
+use crate::protocol::group::{Mutant, Myself, Order};
 use crate::protocol::link::Links;
-use crate::protocol::{Action, Delivery, Stack, Time};
+use crate::protocol::requests::Failure;
+use crate::protocol::{Action, Stack, Time};
+
+mod program;
+mod run;
 
 /// The group that everybody joins.
 pub const GROUP: u64 = 7;
+/// The service that everybody serves.
 const SERVICE: u64 = 8;
 /// Silence after which a peer is taken for lost.
 pub const SILENCE: Duration = Duration::from_millis(400);
@@ -32,17 +39,24 @@ pub struct World<L, O> {
     pub network: Network,
     /// What programs saw.
     pub history: History,
-    /// Frames that were carried.
+    /// Frames that were carried, and their bytes.
     pub frames: u64,
+    /// See [`frames`](Self::frames).
+    pub bytes: u64,
+    /// Messages of the group that were handed over, at all processes.
+    pub delivered: u64,
+    /// What collective operations came to, each with the process.
+    pub collected: Vec<(Rank, Result<Vec<Bytes>, Failure>)>,
+    /// Frames that each process sent.
+    pub sent_by: Vec<u64>,
     /// Whether views and losses are printed.
     pub tells: bool,
     size: u32,
+    silence: Duration,
     nodes: Vec<Option<Node<L, O>>>,
-    queue: BinaryHeap<Reverse<(Time, u64)>>,
-    what: HashMap<u64, What>,
-    events: u64,
+    events: Events<What>,
     mutant: Option<Mutant>,
-    /// Which life of a rank another is connected to.
+    /// Which life of a rank, the second, another is connected to, unless both are in their first.
     connected: HashMap<(Rank, Rank), usize>,
     todo: VecDeque<(Rank, usize, Action)>,
     is_busy: bool,
@@ -86,18 +100,33 @@ impl<L: Links, O: Order> World<L, O> {
     /// A session of `size` processes.
     #[must_use]
     pub fn new(size: u32, network: Network, chance: Chance, mutant: Option<Mutant>) -> Self {
+        Self::with_silence(size, network, chance, mutant, SILENCE)
+    }
+
+    /// The same, with another silence after which a peer is taken for lost.
+    #[must_use]
+    pub fn with_silence(
+        size: u32,
+        network: Network,
+        chance: Chance,
+        mutant: Option<Mutant>,
+        silence: Duration,
+    ) -> Self {
         let mut world = Self {
             now: Duration::from_secs(1),
             chance,
             network,
             history: History::default(),
             frames: 0,
+            bytes: 0,
+            delivered: 0,
+            collected: Vec::new(),
+            sent_by: vec![0; size as usize],
             tells: false,
             size,
+            silence,
             nodes: (0..size).map(|_| None).collect(),
-            queue: BinaryHeap::new(),
-            what: HashMap::new(),
-            events: 0,
+            events: Events::default(),
             mutant,
             connected: HashMap::new(),
             todo: VecDeque::new(),
@@ -131,7 +160,7 @@ impl<L: Links, O: Order> World<L, O> {
             size: self.size,
             is_founder,
             birth: life as u64 + 1,
-            silence: SILENCE,
+            silence: self.silence,
         };
         let largest = if self.network.kind == Kind::Datagrams {
             LARGEST
@@ -147,28 +176,22 @@ impl<L: Links, O: Order> World<L, O> {
             life,
             timer: None,
         });
-        if self.network.kind == Kind::Datagrams {
+        if self.network.kind == Kind::Datagrams || is_founder {
             return;
         }
         for by in self.living() {
             if let Some(other) = self.nodes[by as usize].as_ref() {
                 self.connected.insert((rank, by), other.life);
             }
-            if is_founder {
-                self.connected.insert((by, rank), life);
-            } else {
-                let at = self.network.notice(&mut self.chance, self.now, rank, by);
-                let told = self.life_of(by);
-                self.at(
-                    at,
-                    What::Back {
-                        rank,
-                        life,
-                        by,
-                        told,
-                    },
-                );
-            }
+            let at = self.network.notice(&mut self.chance, self.now, rank, by);
+            let told = self.life_of(by);
+            let back = What::Back {
+                rank,
+                life,
+                by,
+                told,
+            };
+            self.events.add(at, back);
         }
     }
 
@@ -189,7 +212,7 @@ impl<L: Links, O: Order> World<L, O> {
                 _ => self.network.notice(&mut self.chance, self.now, rank, by),
             };
             let told = self.life_of(by);
-            self.at(at, What::Gone { rank, by, told });
+            self.events.add(at, What::Gone { rank, by, told });
         }
     }
 
@@ -198,283 +221,6 @@ impl<L: Links, O: Order> World<L, O> {
         for (from, to, frame) in self.network.heal() {
             self.carry(from, to, frame);
         }
-    }
-
-    /// Has a process ask to join.
-    pub fn join(&mut self, rank: Rank) {
-        let Some(life) = self.life(rank) else { return };
-        if life
-            .memberships
-            .last()
-            .is_none_or(|last| last.ended.is_some())
-        {
-            life.memberships.push(Membership::default());
-            self.act(rank, |stack, now| {
-                stack.group(now, GROUP, |group, now, out| group.join(now, out))
-            });
-        }
-    }
-
-    /// Has a process ask to leave.
-    pub fn leave(&mut self, rank: Rank) {
-        if self.is_member(rank) {
-            if let Some(member) = self.membership(rank) {
-                member.is_leaving = true;
-            }
-            self.act(rank, |stack, now| {
-                stack.group(now, GROUP, |group, now, out| group.leave(now, out))
-            });
-        }
-    }
-
-    /// Has a member send a message of some length.
-    pub fn send(&mut self, rank: Rank, length: usize) {
-        let wants = self.is_member(rank)
-            && self
-                .membership(rank)
-                .is_some_and(|m| !m.is_leaving && m.view().is_some());
-        let is_full = self.nodes[rank as usize].as_mut().is_none_or(|node| {
-            node.stack
-                .group(self.now, GROUP, |group, _, _| group.is_congested())
-        });
-        if !wants || is_full {
-            return;
-        }
-        let Some(life) = self.nodes[rank as usize].as_ref().map(|node| node.life) else {
-            return;
-        };
-        let memberships = &mut self.history.lives[life].memberships;
-        let which = memberships.len() as u32;
-        let member = memberships.last_mut().expect("a member has a membership");
-        member.sent += 1;
-        let mut payload = Message::from(vec![0xa5; length]);
-        payload.push(&encode((life as u32, which, member.sent)));
-        self.act(rank, |stack, now| {
-            stack.group(now, GROUP, |group, now, out| group.send(now, payload, out))
-        });
-    }
-
-    /// Has a process call another.
-    pub fn call(&mut self, rank: Rank, to: Rank) {
-        let Some(node) = self.nodes[rank as usize].as_mut() else {
-            return;
-        };
-        let life = &mut self.history.lives[node.life];
-        let number = life.calls.len() as u32 + 1;
-        let payload = Message::from(encode((node.life as u32, 0, number)).to_vec());
-        let deadline = self.now + CALL_LIMIT / 2;
-        let id = node
-            .stack
-            .call(self.now, to, SERVICE, payload, Some(deadline));
-        life.calls.insert(
-            id,
-            Call {
-                to,
-                number,
-                at: self.now,
-                ended: None,
-            },
-        );
-        self.act(rank, |_, _| ());
-    }
-
-    /// Lets time pass up to a moment.
-    pub fn run_until(&mut self, until: Time) {
-        while let Some(&Reverse((at, id))) =
-            self.queue.peek().filter(|Reverse((at, _))| *at <= until)
-        {
-            self.queue.pop();
-            self.now = at;
-            let what = self.what.remove(&id).expect("each event happens once");
-            self.happen(what);
-        }
-        self.now = until;
-    }
-
-    fn happen(&mut self, what: What) {
-        match what {
-            What::Frame {
-                from,
-                to,
-                life,
-                frame,
-            } => {
-                let is_there = self.nodes[to as usize]
-                    .as_ref()
-                    .is_some_and(|node| life.is_none_or(|life| life == node.life));
-                if is_there {
-                    self.act(to, |stack, now| {
-                        let taken = stack.frame(now, from, frame);
-                        assert!(taken.is_ok(), "{taken:?}");
-                    });
-                }
-            }
-            What::Multicast { from, frame } => {
-                for rank in self.living() {
-                    let frame = frame.clone();
-                    self.act(rank, |stack, now| {
-                        let taken = stack.multicast(now, from, frame);
-                        assert!(taken.is_ok(), "{taken:?}");
-                    });
-                }
-            }
-            What::Timer { rank, life } => {
-                let Some(node) = self.nodes[rank as usize]
-                    .as_mut()
-                    .filter(|node| node.life == life)
-                else {
-                    return;
-                };
-                if node.timer == Some(self.now) {
-                    node.timer = None;
-                    self.act(rank, |stack, now| stack.tick(now));
-                }
-            }
-            What::Gone { rank, by, told } => {
-                if self.life_of(by) == told {
-                    self.act(by, |stack, now| {
-                        stack.lost(now, rank, true, "closed its connection")
-                    });
-                }
-            }
-            What::Back { by, told, .. } if self.life_of(by) != told => {}
-            What::Back { rank, life, by, .. } => {
-                self.connected.insert((by, rank), life);
-                self.act(by, |stack, _| stack.joined(rank));
-            }
-        }
-    }
-
-    /// Has a process do something, and does what comes of it.
-    fn act<R>(&mut self, rank: Rank, act: impl FnOnce(&mut Stack<L, O>, Time) -> R) {
-        let Some(node) = self.nodes[rank as usize].as_mut() else {
-            return;
-        };
-        act(&mut node.stack, self.now);
-        node.stack.flush(self.now);
-        let life = node.life;
-        self.todo.extend(
-            std::mem::take(node.stack.actions())
-                .into_iter()
-                .map(|action| (rank, life, action)),
-        );
-        let next = node
-            .stack
-            .deadline()
-            .map(|at| at.max(self.now + Duration::from_micros(1)));
-        if let Some(at) = next.filter(|at| node.timer.is_none_or(|timer| *at < timer)) {
-            node.timer = Some(at);
-            self.at(at, What::Timer { rank, life });
-        }
-        if !self.is_busy {
-            self.is_busy = true;
-            while let Some((rank, life, action)) = self.todo.pop_front() {
-                if self.nodes[rank as usize]
-                    .as_ref()
-                    .is_some_and(|node| node.life == life)
-                {
-                    self.perform(rank, action);
-                }
-            }
-            self.is_busy = false;
-        }
-    }
-
-    fn perform(&mut self, rank: Rank, action: Action) {
-        match action {
-            Action::Send(to, frame) => self.carry(rank, to, frame),
-            Action::Multicast(frame) => {
-                self.frames += 1;
-                let at = self.network.carry_to_all(&mut self.chance, self.now);
-                self.at(at, What::Multicast { from: rank, frame });
-            }
-            Action::Complete(id, outcome) => {
-                let now = self.now;
-                if let Some(call) = self.life(rank).and_then(|life| life.calls.get_mut(&id)) {
-                    call.ended = Some((now, outcome.is_ok()));
-                }
-            }
-            Action::Deliver(Delivery::Call {
-                from, id, payload, ..
-            }) => {
-                let (caller, _, number) = decode(&payload);
-                if let Some(life) = self.life(rank) {
-                    life.executed.push((caller as usize, number));
-                }
-                self.act(rank, |stack, now| {
-                    stack.reply(
-                        now,
-                        from,
-                        id,
-                        crate::protocol::Answer::Value,
-                        Message::new(),
-                    )
-                });
-            }
-            Action::Deliver(Delivery::Group(_, event)) => self.seen(rank, event),
-            Action::Lost(peer, why) => {
-                if self.tells {
-                    eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
-                }
-            }
-            Action::Deliver(Delivery::Port { .. })
-            | Action::Collected(..)
-            | Action::Full(_)
-            | Action::Room(_) => {}
-        }
-    }
-
-    fn seen(&mut self, rank: Rank, event: GroupEvent) {
-        if self.tells && !matches!(event, GroupEvent::Message { .. }) {
-            eprintln!("{:?}: rank {rank}: {event:?}", self.now);
-        }
-        let Some(member) = self.membership(rank) else {
-            return;
-        };
-        match event {
-            GroupEvent::Message { place, payload, .. } => member.places.push(Place::Message {
-                place,
-                id: decode(&payload),
-            }),
-            GroupEvent::View {
-                number, members, ..
-            } => member.places.push(Place::View { number, members }),
-            GroupEvent::Left => member.ended = Some(true),
-            GroupEvent::Expelled { .. } => member.ended = Some(false),
-        }
-    }
-
-    fn carry(&mut self, from: Rank, to: Rank, frame: Message) {
-        self.frames += 1;
-        if to >= self.size {
-            return;
-        }
-        let life = (self.network.kind != Kind::Datagrams).then(|| {
-            self.connected
-                .get(&(from, to))
-                .copied()
-                .unwrap_or(usize::MAX)
-        });
-        for at in self
-            .network
-            .carry(&mut self.chance, self.now, from, to, &frame)
-        {
-            self.at(
-                at,
-                What::Frame {
-                    from,
-                    to,
-                    life,
-                    frame: frame.clone(),
-                },
-            );
-        }
-    }
-
-    fn at(&mut self, at: Time, what: What) {
-        self.events += 1;
-        self.what.insert(self.events, what);
-        self.queue.push(Reverse((at, self.events)));
     }
 
     /// Whether a majority of the last view that was decided still lives. A view may be decided and its members crash before any of them was told.
@@ -532,25 +278,17 @@ impl<L: Links, O: Order> World<L, O> {
         self.life(rank)?.memberships.last_mut()
     }
 
+    /// Members of the view that a process is in; none if it is dead, no members before its first view.
+    pub fn view_size(&self, rank: Rank) -> Option<usize> {
+        let node = self.nodes[rank as usize].as_ref()?;
+        let member = self.history.lives[node.life].memberships.last();
+        let size = member.and_then(Membership::view);
+        Some(size.map_or(0, |(_, members)| members.len()))
+    }
+
     /// Whether the last membership of a process has ended, or it never began one.
     pub fn is_outside(&mut self, rank: Rank) -> bool {
         self.membership(rank)
             .is_none_or(|member| member.ended.is_some())
     }
-}
-
-fn encode((life, membership, number): (u32, u32, u32)) -> [u8; 12] {
-    let mut bytes = [0; 12];
-    for (i, word) in [life, membership, number].into_iter().enumerate() {
-        bytes[4 * i..4 * i + 4].copy_from_slice(&word.to_le_bytes());
-    }
-    bytes
-}
-
-fn decode(payload: &Message) -> (u32, u32, u32) {
-    let bytes: [u8; 12] = payload
-        .look()
-        .expect("every message of a scenario begins with its name");
-    let word = |i: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k]));
-    (word(0), word(1), word(2))
 }

@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::notes::{Ballot, Note, Proposal};
-use super::{Mutant, Output, Sequencer, Status, View};
+use super::notes::{Ballot, Note, Step};
+use super::{Mutant, Output, Sequencer, Status};
 use crate::platform::Rank;
 use crate::protocol::Time;
 
 /// What a member of the old view answered.
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    pub delivered: u64,
+    pub held: u64,
     pub stays: bool,
-    pub accepted: Option<(Ballot, Proposal)>,
+    pub accepted: Option<(Ballot, Step)>,
 }
 
 /// An attempt of this process to change the view.
@@ -23,6 +23,8 @@ pub(super) struct State {
 pub(super) struct Change {
     pub ballot: Ballot,
     states: BTreeMap<Rank, State>,
+    /// Those of the old view who have not answered.
+    silent: BTreeSet<Rank>,
     pub phase: Phase,
 }
 
@@ -32,11 +34,11 @@ pub(super) enum Phase {
     /// Entries up to the cut are coming from a member.
     Fetching {
         from: Rank,
-        accepted: Option<Proposal>,
+        accepted: Option<Step>,
         cut: u64,
     },
     Proposing {
-        proposal: Proposal,
+        step: Step,
         by: BTreeSet<Rank>,
     },
 }
@@ -98,17 +100,16 @@ impl Sequencer {
             round: highest.saturating_add(1),
             rank: self.me.rank,
         };
+        let ranks: BTreeSet<Rank> = self.view.ranks().collect();
         self.change = Some(Change {
             ballot,
             states: BTreeMap::new(),
+            silent: ranks.clone(),
             phase: Phase::Collecting,
         });
         self.change_at = Some(now + self.patience(2));
         let view = self.view.number;
-        let ranks: Vec<Rank> = self.view.ranks().collect();
-        for rank in ranks {
-            self.tell(rank, Note::Collect { view, ballot }, out);
-        }
+        self.tell_all(ranks, &Note::Collect { view, ballot }, out);
         self.rewatch(out);
     }
 
@@ -127,7 +128,8 @@ impl Sequencer {
         else {
             return;
         };
-        if !matches!(change.phase, Phase::Collecting) || !self.view.has(from) {
+        let is_awaited = change.silent.remove(&from) || change.states.contains_key(&from);
+        if !matches!(change.phase, Phase::Collecting) || !is_awaited {
             return;
         }
         change.states.insert(from, state);
@@ -140,14 +142,11 @@ impl Sequencer {
         if !matches!(change.phase, Phase::Collecting) {
             return;
         }
-        let answered: BTreeSet<Rank> = change.states.keys().copied().collect();
-        let is_awaited = |rank: &Rank| {
-            !answered.contains(rank) && !self.suspects.contains(rank) && !self.dead.contains(rank)
-        };
+        let is_awaited = |rank: &Rank| !self.suspects.contains(rank) && !self.dead.contains(rank);
         let all_needed = self.view.number > 0;
-        if !self.is_enough(&answered)
-            || (all_needed && self.view.ranks().any(|rank| is_awaited(&rank)))
-        {
+        let is_enough =
+            self.is_enough(change.states.len(), |rank| change.states.contains_key(rank));
+        if !is_enough || (all_needed && change.silent.iter().any(is_awaited)) {
             return;
         }
         let accepted = change
@@ -155,27 +154,26 @@ impl Sequencer {
             .values()
             .filter_map(|state| state.accepted.clone())
             .max_by_key(|(ballot, _)| *ballot)
-            .map(|(_, proposal)| proposal);
-        let foremost = change
-            .states
-            .iter()
-            .max_by_key(|(_, state)| state.delivered);
+            .map(|(_, step)| step)
+            .filter(|_| self.mutant != Some(Mutant::ForgetsAccepted));
+        let foremost = change.states.iter().max_by_key(|(_, state)| state.held);
         let (&holder, most) = foremost
-            .map(|(rank, state)| (rank, state.delivered))
+            .map(|(rank, state)| (rank, state.held))
             .expect("a majority is somebody");
+        let own = self.log.held();
         let most = if self.mutant == Some(Mutant::CutsAtOwn) {
-            self.log.delivered
+            own
         } else {
             most
         };
-        let cut = accepted.as_ref().map_or(most, |proposal| proposal.cut);
-        if cut <= self.log.delivered {
+        let cut = accepted.as_ref().map_or(most, |step| step.cut);
+        if cut <= own {
             self.propose(accepted, cut, out);
             return;
         }
         let note = Note::Fetch {
             view: self.view.number,
-            after: self.log.delivered,
+            after: own,
             upto: cut,
         };
         if let Some(change) = &mut self.change {
@@ -189,20 +187,16 @@ impl Sequencer {
         self.change_at = Some(now + self.patience(2));
     }
 
-    /// Whether these are so many of the view that no others can decide without one of them: a majority, or all that still live.
-    fn is_enough(&self, ranks: &BTreeSet<Rank>) -> bool {
-        let counted = self
-            .view
-            .ranks()
-            .filter(|rank| ranks.contains(rank))
-            .count();
-        let all_living = self
-            .view
-            .ranks()
-            .all(|rank| ranks.contains(&rank) || self.dead.contains(&rank));
-        counted * 2 > self.view.members.len()
-            || all_living
+    /// Whether these, all of the view, are so many that no others can decide without one of them: a majority, or all that still live.
+    fn is_enough(&self, count: usize, has: impl Fn(&Rank) -> bool) -> bool {
+        let all = self.view.members.len();
+        count * 2 > all
             || self.mutant == Some(Mutant::NeedsNoMajority)
+            || (count + self.dead.len() >= all
+                && self
+                    .view
+                    .ranks()
+                    .all(|rank| has(&rank) || self.dead.contains(&rank)))
     }
 
     /// What was fetched has come.
@@ -214,77 +208,59 @@ impl Sequencer {
         else {
             return;
         };
-        if self.log.delivered >= *cut {
+        if self.log.held() >= *cut {
             let (accepted, cut) = (accepted.clone(), *cut);
             self.propose(accepted, cut, out);
         }
     }
 
-    fn propose(&mut self, accepted: Option<Proposal>, cut: u64, out: &mut Output) {
-        let proposal = accepted.unwrap_or_else(|| self.own_proposal(cut));
-        let Some(change) = &mut self.change else {
-            return;
-        };
-        if proposal.next.members.is_empty() {
+    fn propose(&mut self, accepted: Option<Step>, cut: u64, out: &mut Output) {
+        let step = accepted.unwrap_or_else(|| self.own_step(cut));
+        if step.joined.is_empty() && step.left.len() == self.view.members.len() {
             self.change = None;
             return;
         }
-        let (ballot, states) = (change.ballot, change.states.clone());
+        let Some(change) = &mut self.change else {
+            return;
+        };
+        let ballot = change.ballot;
         change.phase = Phase::Proposing {
-            proposal: proposal.clone(),
+            step: step.clone(),
             by: BTreeSet::new(),
         };
+        let those: Vec<(Rank, u64)> = change
+            .states
+            .iter()
+            .map(|(rank, state)| (*rank, state.held))
+            .collect();
         let view = self.view.number;
-        for (rank, state) in states {
-            if rank != self.me.rank && state.delivered < proposal.cut {
-                self.send_entries(rank, view, state.delivered, proposal.cut, out);
+        for &(rank, held) in those.iter().filter(|(_, held)| *held < step.cut) {
+            if rank != self.me.rank {
+                self.send_entries(rank, view, held, step.cut, out);
             }
-            self.tell(
-                rank,
-                Note::Propose {
-                    view,
-                    ballot,
-                    proposal: proposal.clone(),
-                },
-                out,
-            );
         }
+        let note = Note::Propose { view, ballot, step };
+        self.tell_all(those.into_iter().map(|(rank, _)| rank), &note, out);
     }
 
     /// Those who answered and stay, in their old order; then those who join.
-    fn own_proposal(&self, cut: u64) -> Proposal {
+    fn own_step(&self, cut: u64) -> Step {
         let states = &self.change.as_ref().expect("only while changing").states;
-        let stays = |rank: Rank| {
-            states.get(&rank).is_some_and(|state| state.stays) && !self.leavers.contains(&rank)
+        let replaced: BTreeSet<Rank> = self.joiners.iter().map(|joiner| joiner.rank).collect();
+        let stays = |rank: &Rank| {
+            states.get(rank).is_some_and(|state| state.stays)
+                && !self.leavers.contains(rank)
+                && !replaced.contains(rank)
         };
-        let replaced = |rank: Rank| self.joiners.iter().any(|joiner| joiner.rank == rank);
-        let mut members: Vec<_> = self
-            .view
-            .members
-            .iter()
-            .filter(|member| stays(member.rank) && !replaced(member.rank))
-            .copied()
-            .collect();
-        members.extend(&self.joiners);
-        if members.is_empty() && self.is_inside() {
+        let mut left: Vec<Rank> = self.view.ranks().filter(|rank| !stays(rank)).collect();
+        if left.len() == self.view.members.len() && self.joiners.is_empty() && self.is_inside() {
             // All leave: the last one keeps the group.
-            members.push(self.me);
+            left.retain(|rank| *rank != self.me.rank);
         }
-        let count = |rank: Rank| match replaced(rank) {
-            true => 0,
-            false => self.counts.get(&rank).copied().unwrap_or(0),
-        };
-        let counts = members
-            .iter()
-            .map(|member| (member.rank, count(member.rank)))
-            .collect();
-        Proposal {
-            next: View {
-                number: self.view.number + 1,
-                members,
-            },
+        Step {
             cut,
-            counts,
+            left,
+            joined: self.joiners.clone(),
         }
     }
 
@@ -296,31 +272,39 @@ impl Sequencer {
         else {
             return;
         };
-        let Phase::Proposing { proposal, by } = &mut change.phase else {
+        let Phase::Proposing { step, by } = &mut change.phase else {
             return;
         };
         by.insert(from);
-        let (proposal, by) = (proposal.clone(), by.clone());
-        if !self.is_enough(&by) {
+        let (step, by) = (step.clone(), by.clone());
+        if !self.is_enough(by.len(), |rank| by.contains(rank)) {
             return;
         }
-        let view = self.view.number;
-        let mut told: BTreeSet<Rank> = proposal.next.ranks().collect();
-        if view > 0 {
-            told.extend(self.view.ranks());
+        let (me, view, old) = (self.me.rank, self.view.number, self.view.clone());
+        let proposal = self.whole(&step, out);
+        let change = self.change.as_ref().map(|change| &change.states);
+        let (mut stay, mut rest) = (BTreeSet::new(), BTreeSet::new());
+        for rank in proposal
+            .next
+            .ranks()
+            .chain(old.ranks().filter(|_| view > 0))
+        {
+            let holds_it = |states: &BTreeMap<Rank, State>| states.contains_key(&rank);
+            let is_old = !step.left.contains(&rank) && !step.joined.iter().any(|j| j.rank == rank);
+            if is_old && change.is_some_and(holds_it) {
+                stay.insert(rank);
+            } else {
+                rest.insert(rank);
+            }
         }
-        told.remove(&self.me.rank);
-        for rank in told {
-            self.tell(
-                rank,
-                Note::Install {
-                    view,
-                    proposal: proposal.clone(),
-                },
-                out,
-            );
-        }
-        let me = self.me.rank;
+        stay.remove(&me);
+        rest.remove(&me);
+        self.tell_all(stay, &Note::Decide { view, step }, out);
+        let whole = Note::Install {
+            view,
+            proposal: proposal.clone(),
+        };
+        self.tell_all(rest, &whole, out);
         self.decided(now, me, view, proposal, out);
     }
 

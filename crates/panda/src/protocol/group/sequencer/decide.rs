@@ -1,8 +1,10 @@
 //! The change from one view to the next: the part of those who are asked, and the beginning of the next view.
 
+use std::collections::HashSet;
+
 use super::log::Log;
-use super::notes::{Ballot, Item, Note, Proposal, split_bodies};
-use super::{GroupEvent, Output, Sequencer, Status, View};
+use super::notes::{Ballot, Item, Note, Proposal, Step};
+use super::{GroupEvent, Mutant, Next, Output, Sequencer, Status, View, bodies};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -11,7 +13,7 @@ impl Sequencer {
     /// Promises to take no more orders in this view, and says what is here.
     pub(super) fn collected(&mut self, now: Time, from: Rank, ballot: Ballot, out: &mut Output) {
         let view = self.view.number;
-        if !self.view.has(from) || (view == 0 && !self.myself.is_founder) {
+        if !self.has_in_view(from) || (view == 0 && !self.myself.is_founder) {
             return;
         }
         if let Some(promised) = self.promised.filter(|promised| *promised > ballot) {
@@ -20,7 +22,7 @@ impl Sequencer {
         }
         if self.is_inside() {
             // What has been given a place here goes out, or is lost to the others.
-            self.flush_order(out);
+            self.tell_order(out);
             self.stuck_since.get_or_insert(now);
         }
         self.promised = Some(ballot);
@@ -33,7 +35,7 @@ impl Sequencer {
         let note = Note::State {
             view,
             ballot,
-            delivered: self.log.delivered,
+            held: self.log.held(),
             stays,
             accepted: self.accepted.clone(),
         };
@@ -49,23 +51,33 @@ impl Sequencer {
         bodies: Message,
         out: &mut Output,
     ) -> Result<(), DecodeError> {
-        let entries = split_bodies(items, bodies)?;
+        let entries = bodies::split(items, bodies)?;
         if self.view.number == 0 || (self.promised.is_none() && self.next.is_none()) {
             return Ok(());
         }
-        if first > self.log.delivered + 1 {
+        let held = self.log.held();
+        if first > held + 1 {
             return Ok(());
         }
-        self.log.cut_off();
+        // They are kept, and handed over only when it is decided that they belong to the view.
+        self.log.cut_after(held);
         for (place, entry) in (first..).zip(entries) {
             if place == self.log.end() + 1 && entry.body.is_some() {
                 self.log.push(entry);
             }
         }
-        self.deliver(out);
+        if self.mutant == Some(Mutant::DeliversUndecided) {
+            self.deliver(out);
+        }
         self.fetched_enough(out);
-        if let Some(next) = self.next.take_if(|next| next.cut <= self.log.delivered) {
-            self.install(now, next, out);
+        let held = self.log.held();
+        match self.next.take_if(|next| next.cut() <= held) {
+            Some(Next::Step(step)) => self.stepped(now, self.me.rank, step, out),
+            Some(Next::Whole(proposal)) => {
+                self.deliver_up_to(proposal.cut, out);
+                self.install(now, proposal, out);
+            }
+            None => {}
         }
         Ok(())
     }
@@ -75,23 +87,75 @@ impl Sequencer {
         now: Time,
         from: Rank,
         ballot: Ballot,
-        proposal: Proposal,
+        step: Step,
         out: &mut Output,
     ) {
         let view = self.view.number;
-        if self.promised.is_some_and(|promised| promised > ballot) || !proposal.follows(view) {
+        if self.promised.is_some_and(|promised| promised > ballot) || !step.is_sound(view) {
             return;
         }
         // Who accepts holds all of the view that ends, so that whoever leads next can bring it to the others.
-        if view > 0 && self.log.delivered < proposal.cut {
+        if view > 0 && self.log.held() < step.cut {
             return;
         }
         self.promised = Some(ballot);
-        self.accepted = Some((ballot, proposal));
+        self.accepted = Some((ballot, step));
         if self.is_inside() {
             self.change_at = Some(now + self.myself.silence * 2);
         }
         self.tell(from, Note::Accepted { view, ballot }, out);
+    }
+
+    /// What a step leads to. Hands over what still belongs to the view that ends, all of which is here.
+    pub(super) fn whole(&mut self, step: &Step, out: &mut Output) -> Proposal {
+        if self.view.number > 0 {
+            self.deliver_up_to(step.cut, out);
+        }
+        let members = step.members(&self.view);
+        let joined: HashSet<Rank> = step.joined.iter().map(|joiner| joiner.rank).collect();
+        let count = |rank: Rank| match joined.contains(&rank) {
+            true => 0,
+            false => self.counts.get(&rank).copied().unwrap_or(0),
+        };
+        let counts = members
+            .iter()
+            .map(|member| (member.rank, count(member.rank)))
+            .collect();
+        Proposal {
+            next: View {
+                number: self.view.number + 1,
+                members,
+            },
+            cut: step.cut,
+            counts,
+        }
+    }
+
+    /// The step to the next view is decided, and this process answered before it was.
+    pub(super) fn stepped(&mut self, now: Time, from: Rank, step: Step, out: &mut Output) {
+        let view = self.view.number;
+        if !step.is_sound(view) {
+            return;
+        }
+        let held = self.log.held();
+        if view == 0 || held >= step.cut {
+            let proposal = self.whole(&step, out);
+            self.decided(now, from, view, proposal, out);
+        } else if self.is_inside() {
+            self.await_entries(from, Next::Step(step), out);
+        } else {
+            // It cannot know what the step leads to; whoever is in a later view tells it all when it hears of this one.
+            let delivered = self.log.delivered;
+            self.tell(from, Note::Delivered { view, delivered }, out);
+        }
+    }
+
+    /// The next view can begin when what is missing of this one has come.
+    fn await_entries(&mut self, from: Rank, next: Next, out: &mut Output) {
+        let (view, after, upto) = (self.view.number, self.log.held(), next.cut());
+        self.promised.get_or_insert_default();
+        self.next = Some(next);
+        self.tell(from, Note::Fetch { view, after, upto }, out);
     }
 
     /// A next view is decided.
@@ -109,19 +173,18 @@ impl Sequencer {
         let is_in = proposal.next.members.contains(&self.me);
         match (self.is_inside(), is_in) {
             (true, true) if view == self.view.number => {
-                if self.log.delivered < proposal.cut {
-                    let (after, upto) = (self.log.delivered, proposal.cut);
-                    self.promised.get_or_insert_default();
-                    self.next = Some(proposal);
-                    self.tell(from, Note::Fetch { view, after, upto }, out);
+                if self.log.held() < proposal.cut {
+                    self.await_entries(from, Next::Whole(proposal), out);
                     return;
                 }
+                self.deliver_up_to(proposal.cut, out);
                 self.install(now, proposal, out);
             }
             (true, true) => {}
             (true, false) => {
                 // Who is in a later view lives, or will be found dead again.
-                self.dead.retain(|rank| !proposal.next.has(*rank));
+                let next: HashSet<Rank> = proposal.next.ranks().collect();
+                self.dead.retain(|rank| !next.contains(rank));
                 self.known = Some(proposal);
                 self.end("the others went on without it".into(), out);
             }
@@ -131,6 +194,7 @@ impl Sequencer {
             (false, _)
                 if view > 0 && view == self.view.number && self.was_counted_in(&proposal) =>
             {
+                self.deliver_up_to(proposal.cut, out);
                 self.follow(now, proposal, out);
             }
             (false, _) if proposal.next.number >= self.latest() => {
@@ -146,7 +210,7 @@ impl Sequencer {
         let is_mine = |member: &super::Member| {
             member.rank == self.me.rank && life(member.birth) == life(self.me.birth)
         };
-        self.log.delivered >= proposal.cut && proposal.next.members.iter().any(is_mine)
+        self.log.held() >= proposal.cut && proposal.next.members.iter().any(is_mine)
     }
 
     /// Takes part in the decisions about such a view, without being in it: else it could be left without a majority.
@@ -188,14 +252,12 @@ impl Sequencer {
         (self.ask_at, self.asked) = (None, None);
         self.is_shaken = false;
         // A new member of an old rank is nobody's suspect.
+        let (joined, left) = differ(&old, &self.view);
         let view = &self.view;
-        let is_old = |rank: &Rank| {
-            view.members
-                .iter()
-                .any(|member| member.rank == *rank && old.members.contains(member))
-        };
-        self.suspects.retain(is_old);
-        self.dead.retain(|rank| !view.has(*rank) || is_old(rank));
+        let stays = |rank: &Rank| self.counts.contains_key(rank) && !joined.contains(rank);
+        self.suspects.retain(stays);
+        self.dead
+            .retain(|rank| !self.counts.contains_key(rank) || stays(rank));
         self.joiners.retain(|joiner| !view.members.contains(joiner));
         self.leavers.clear();
         self.next = None;
@@ -204,7 +266,9 @@ impl Sequencer {
                 self.tell_decision(joiner.rank, out);
             }
         }
-        self.begin_membership(&old, out);
+        self.begin_membership(joined, left, out);
+        self.begin_sequencing();
+        self.begin_delivering(out);
         self.begin_sending(out);
         self.rewatch(out);
         self.hear_early(now, out);
@@ -214,27 +278,19 @@ impl Sequencer {
         self.consider_change(now, out);
     }
 
-    /// Tells this member of the view, compared with one before.
-    pub(super) fn begin_membership(&mut self, old: &View, out: &mut Output) {
+    /// Tells this member of the view, and who came and went.
+    pub(super) fn begin_membership(
+        &mut self,
+        joined: Vec<Rank>,
+        left: Vec<Rank>,
+        out: &mut Output,
+    ) {
         if self.status == Status::Keeper {
             return;
         }
-        let new = &self.view;
-        let joined = new
-            .members
-            .iter()
-            .filter(|member| !old.members.contains(member))
-            .map(|member| member.rank)
-            .collect();
-        let left = old
-            .members
-            .iter()
-            .filter(|member| !new.members.contains(member))
-            .map(|member| member.rank)
-            .collect();
         out.events.push(GroupEvent::View {
-            number: new.number,
-            members: new.ranks().collect(),
+            number: self.view.number,
+            members: self.view.ranks().collect(),
             joined,
             left,
         });
@@ -247,4 +303,19 @@ impl Sequencer {
             let _ = self.take(now, from, note, body, out);
         }
     }
+}
+
+/// Who came and who went from one view to the next, in which those who stay come first and in their old order.
+fn differ(old: &View, new: &View) -> (Vec<Rank>, Vec<Rank>) {
+    let mut at = 0;
+    let mut left = Vec::new();
+    for member in &old.members {
+        if new.members.get(at) == Some(member) {
+            at += 1;
+        } else {
+            left.push(member.rank);
+        }
+    }
+    let joined = new.members[at..].iter().map(|member| member.rank);
+    (joined.collect(), left)
 }

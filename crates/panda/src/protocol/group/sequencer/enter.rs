@@ -1,7 +1,9 @@
 //! Coming and going: who asks whom, before a change of view decides.
 
+use std::collections::HashSet;
+
 use super::notes::{Note, Proposal};
-use super::{GroupEvent, Member, Output, Sequencer, Status, View};
+use super::{GroupEvent, Member, Output, Sequencer, Status};
 use crate::platform::Rank;
 use crate::protocol::Time;
 
@@ -15,7 +17,8 @@ impl Sequencer {
             // The group was kept for whoever comes next: it is its own keeper.
             Status::Keeper => {
                 self.status = Status::Member;
-                self.begin_membership(&View::default(), out);
+                let all = self.view.ranks().collect();
+                self.begin_membership(all, Vec::new(), out);
             }
             // It stays away for good first; then it can come back.
             Status::Leaving => self.comes_back = true,
@@ -43,9 +46,9 @@ impl Sequencer {
         };
         let mut candidates: Vec<Rank> = view.ranks().filter(may_ask).collect();
         let has_ended = self.known.is_some() && candidates.is_empty();
-        let rest: Vec<Rank> = (0..self.myself.size)
-            .filter(|rank| may_ask(rank) && !candidates.contains(rank))
-            .collect();
+        let first: HashSet<Rank> = candidates.iter().copied().collect();
+        let rest = (0..self.myself.size).filter(|rank| may_ask(rank) && !first.contains(rank));
+        let rest: Vec<Rank> = rest.collect();
         candidates.extend(rest);
         self.asks += 1;
         if has_ended && self.asks > 2 * candidates.len() {
@@ -123,7 +126,8 @@ impl Sequencer {
         let first = decision.next.ranks().find(|rank| *rank != self.me.rank);
         if is_new {
             // Who is in a later view lives, or will be found dead again.
-            self.dead.retain(|rank| !decision.next.has(*rank));
+            let next: HashSet<Rank> = decision.next.ranks().collect();
+            self.dead.retain(|rank| !next.contains(rank));
             self.known = Some(decision);
             self.change = None;
             for joiner in std::mem::take(&mut self.joiners) {
@@ -194,7 +198,7 @@ impl Sequencer {
         self.status = Status::Outside;
         self.change = None;
         (self.change_at, self.stuck_since) = (None, None);
-        self.sequencing.report_at = None;
+        self.reporting.at = None;
         self.suspects.clear();
         self.is_shaken = false;
         self.joiners.clear();

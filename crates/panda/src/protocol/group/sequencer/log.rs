@@ -55,6 +55,17 @@ impl Log {
         self.entries.get_mut(at as usize)
     }
 
+    /// The last place up to which nothing is missing.
+    pub fn held(&self) -> u64 {
+        let from = (self.delivered + 1 - self.first) as usize;
+        let whole = self
+            .entries
+            .iter()
+            .skip(from)
+            .take_while(|entry| entry.body.is_some());
+        self.delivered + whole.count() as u64
+    }
+
     /// Gives a body to an entry that waits for it.
     pub fn supply(&mut self, sender: Rank, number: u64, body: &Message) -> bool {
         let from = (self.delivered + 1 - self.first) as usize;
@@ -69,10 +80,10 @@ impl Log {
         true
     }
 
-    /// Entries after one place up to another, as far as they are here.
+    /// Entries after one place up to another, as far as they are here without a gap.
     pub fn range(&self, after: u64, upto: u64) -> impl Iterator<Item = &Entry> {
         let skip = after.saturating_add(1).saturating_sub(self.first) as usize;
-        let upto = upto.min(self.delivered);
+        let upto = upto.min(self.held());
         let count = upto.saturating_sub(after.max(self.first - 1)) as usize;
         self.entries.iter().skip(skip).take(count)
     }
@@ -90,7 +101,15 @@ impl Log {
 
     /// Forgets what is not delivered.
     pub fn cut_off(&mut self) {
-        let keep = (self.delivered + 1 - self.first) as usize;
+        self.cut_after(self.delivered);
+    }
+
+    /// Forgets what follows a place, which is not before the last delivered one.
+    pub fn cut_after(&mut self, place: u64) {
+        let keep = (place.max(self.delivered) + 1 - self.first) as usize;
+        if keep >= self.entries.len() {
+            return;
+        }
         for entry in self.entries.drain(keep..) {
             self.bytes -= length(&entry);
         }

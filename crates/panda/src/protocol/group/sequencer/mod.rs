@@ -19,17 +19,18 @@ use crate::platform::Rank;
 use crate::protocol::{Time, wire};
 use change::Change;
 use log::Log;
-use notes::{Ballot, Note, Proposal};
+use notes::{Ballot, Note, Proposal, Step};
 
+mod bodies;
 mod change;
 mod decide;
+mod deliver;
 mod enter;
 mod log;
 mod notes;
 mod order;
-
-/// Notes of a view that has not begun here which are kept until it does.
-const EARLY_MAX: usize = 65_536;
+mod sending;
+mod talk;
 
 /// A fault put in on purpose, which the simulator must find.
 #[doc(hidden)]
@@ -41,6 +42,14 @@ pub enum Mutant {
     NeedsNoMajority,
     /// The next view begins where the coordinator is, not where the foremost member is.
     CutsAtOwn,
+    /// What a coordinator brings is handed over before the next view is decided.
+    DeliversUndecided,
+    /// A member that promised a ballot takes orders of the old view all the same.
+    OrdersAfterPromise,
+    /// A coordinator proposes its own next view although another may have been decided.
+    ForgetsAccepted,
+    /// The first member gives a place to a message that it has given one already.
+    PlacesTwice,
 }
 
 /// What this process is to the group.
@@ -55,6 +64,23 @@ enum Status {
     Leaving,
     /// It left as the last member, and keeps the group until another has joined.
     Keeper,
+}
+
+/// What follows a view whose order is not all here.
+#[derive(Debug)]
+enum Next {
+    Step(Step),
+    Whole(Proposal),
+}
+
+impl Next {
+    /// The last place of the view before.
+    fn cut(&self) -> u64 {
+        match self {
+            Self::Step(step) => step.cut,
+            Self::Whole(proposal) => proposal.cut,
+        }
+    }
 }
 
 /// A group on a platform that does not order by itself.
@@ -72,11 +98,12 @@ pub struct Sequencer {
     others: Arc<[Rank]>,
     log: Log,
     counts: HashMap<Rank, u64>,
-    sending: order::Sending,
+    sending: sending::Sending,
     sequencing: order::Sequencing,
+    reporting: deliver::Reporting,
     bodies: HashMap<(Rank, u64), Message>,
     promised: Option<Ballot>,
-    accepted: Option<(Ballot, Proposal)>,
+    accepted: Option<(Ballot, Step)>,
     change: Option<Change>,
     /// When to begin a change oneself, unless it is over by then.
     change_at: Option<Time>,
@@ -93,7 +120,7 @@ pub struct Sequencer {
     /// How often this process has asked since it last learnt of a view.
     asks: usize,
     /// Decided, but entries of the view that ends are still missing here.
-    next: Option<Proposal>,
+    next: Option<Next>,
     /// The view in which this member asked to leave.
     left_in: Option<u64>,
     /// Asked to join again while leaving.
@@ -124,8 +151,9 @@ impl Order for Sequencer {
             others: Arc::new([]),
             log: Log::after(0),
             counts: HashMap::new(),
-            sending: order::Sending::default(),
+            sending: sending::Sending::default(),
             sequencing: order::Sequencing::default(),
+            reporting: deliver::Reporting::default(),
             bodies: HashMap::new(),
             promised: None,
             accepted: None,
@@ -195,7 +223,7 @@ impl Order for Sequencer {
         if self.asked == Some(rank) {
             self.ask_again(now, out);
         }
-        if self.view.has(rank) {
+        if self.has_in_view(rank) {
             self.suspects.insert(rank);
             self.is_shaken |= self.is_inside();
         }
@@ -206,20 +234,16 @@ impl Order for Sequencer {
 
     fn flush(&mut self, _now: Time, out: &mut Output) {
         self.flush_requests(out);
+        self.flush_report(out);
         self.flush_order(out);
     }
 
     fn deadline(&self) -> Option<Time> {
         let give_up = self.stuck_since.map(|since| since + self.give_up_after());
-        [
-            self.change_at,
-            self.ask_at,
-            self.sequencing.report_at,
-            give_up,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [self.change_at, self.ask_at, self.reporting.at, give_up]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn tick(&mut self, now: Time, out: &mut Output) {
@@ -230,7 +254,7 @@ impl Order for Sequencer {
         if is_due(self.ask_at) {
             self.ask_again(now, out);
         }
-        if is_due(self.sequencing.report_at) {
+        if is_due(self.reporting.at) {
             self.report_delivered(out);
         }
         if is_due(self.change_at) {
@@ -238,6 +262,7 @@ impl Order for Sequencer {
         }
         self.settle(now, out);
         self.flush(now, out);
+        self.tell_order(out);
     }
 
     fn last_decided(&self) -> Option<&View> {
@@ -278,24 +303,20 @@ impl Sequencer {
 
     /// Whether orders are taken: no coordinator has stopped the view.
     fn is_running(&self) -> bool {
-        self.is_inside() && self.promised.is_none()
+        let is_stopped = self.promised.is_some() && self.mutant != Some(Mutant::OrdersAfterPromise);
+        self.is_inside() && !is_stopped
+    }
+
+    /// Whether a rank is in the view. Each of its members has a count; before the first view stands that of the founders.
+    fn has_in_view(&self, rank: Rank) -> bool {
+        match self.view.number {
+            0 => rank < self.myself.size,
+            _ => self.counts.contains_key(&rank),
+        }
     }
 
     fn give_up_after(&self) -> Duration {
         self.myself.silence * 6
-    }
-
-    fn post(&mut self, to: Rank, note: Note, body: Message, out: &mut Output) {
-        if to == self.me.rank {
-            self.to_self.push_back((note, body));
-        } else {
-            out.sends
-                .push((Recipients::One(to), wire::pack(&note, body)));
-        }
-    }
-
-    fn tell(&mut self, to: Rank, note: Note, out: &mut Output) {
-        self.post(to, note, Message::new(), out);
     }
 
     /// Takes what this process said to itself, until nothing is left.
@@ -313,127 +334,6 @@ impl Sequencer {
             if self.to_self.is_empty() {
                 return;
             }
-        }
-    }
-
-    /// Takes a note if it is about the view that this process is in; keeps it if that view is to come; tells its sender what it missed if it is over.
-    fn take(
-        &mut self,
-        now: Time,
-        from: Rank,
-        note: Note,
-        body: Message,
-        out: &mut Output,
-    ) -> Result<(), DecodeError> {
-        if let Some(view) = note.view() {
-            let latest = self
-                .known
-                .as_ref()
-                .map_or(self.view.number, |known| known.next.number);
-            if view > self.view.number {
-                if self.is_inside() || self.status == Status::Joining {
-                    self.keep_early(from, note, body);
-                }
-                return Ok(());
-            }
-            if view < latest {
-                if let Note::Fetch { after, upto, .. } = note {
-                    self.send_entries(from, view, after, upto, out);
-                    return Ok(());
-                }
-                self.tell_news(from, &note, out);
-                return Ok(());
-            }
-        }
-        self.suspects_heard(from);
-        match note {
-            Note::Join { member } => self.asked_to_join(now, from, member, out),
-            Note::Leave { .. } => self.asked_to_leave(now, from, out),
-            Note::Request {
-                delivered,
-                first,
-                lengths,
-                ..
-            } => return self.requested(from, delivered, first, &lengths, body, out),
-            Note::Body { number, .. } => self.body_came(from, number, body, out),
-            Note::Ordered {
-                first,
-                stable,
-                items,
-                ..
-            } => return self.ordered(now, from, first, stable, &items, body, out),
-            Note::Delivered { delivered, .. } => self.has_delivered(from, delivered, out),
-            Note::Collect { ballot, .. } => self.collected(now, from, ballot, out),
-            Note::State {
-                ballot,
-                delivered,
-                stays,
-                accepted,
-                ..
-            } => self.state_came(
-                now,
-                from,
-                ballot,
-                change::State {
-                    delivered,
-                    stays,
-                    accepted,
-                },
-                out,
-            ),
-            Note::Refuse { promised, .. } => self.refused(now, promised),
-            Note::Fetch { after, upto, .. } => self.fetched(from, after, upto, out),
-            Note::Entries { first, items, .. } => {
-                return self.entries_came(now, first, &items, body, out);
-            }
-            Note::Propose {
-                ballot, proposal, ..
-            } => self.proposed(now, from, ballot, proposal, out),
-            Note::Accepted { ballot, .. } => self.was_accepted(now, from, ballot, out),
-            Note::Install { view, proposal } => self.decided(now, from, view, proposal, out),
-        }
-        Ok(())
-    }
-
-    fn keep_early(&mut self, from: Rank, note: Note, body: Message) {
-        if self.early.len() < EARLY_MAX {
-            self.early.push_back((from, note, body));
-        }
-    }
-
-    /// A member that is silent but not dead may be heard again; the view changes all the same, since something may be missing.
-    fn suspects_heard(&mut self, from: Rank) {
-        self.suspects.remove(&from);
-    }
-
-    /// The view has ended here: says so to whoever does not know.
-    fn tell_news(&mut self, to: Rank, note: &Note, out: &mut Output) {
-        if to == self.me.rank
-            || matches!(
-                note,
-                Note::State { .. }
-                    | Note::Accepted { .. }
-                    | Note::Refuse { .. }
-                    | Note::Entries { .. }
-            )
-        {
-            return;
-        }
-        self.tell_decision(to, out);
-    }
-
-    /// How far the group has come, as far as this process knows.
-    fn tell_decision(&mut self, to: Rank, out: &mut Output) {
-        let latest = self.known.as_ref().or(self.begun_by.as_ref()).cloned();
-        if let Some(proposal) = latest.filter(|_| to != self.me.rank) {
-            self.tell(
-                to,
-                Note::Install {
-                    view: proposal.next.number - 1,
-                    proposal,
-                },
-                out,
-            );
         }
     }
 

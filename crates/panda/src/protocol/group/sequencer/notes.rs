@@ -1,10 +1,10 @@
 //! What members say to each other.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::{Member, View};
-use super::log::Entry;
-use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 
 /// A coordinator's attempt to decide on the next view. Greater ones win.
@@ -22,6 +22,17 @@ pub struct Proposal {
     pub cut: u64,
     /// The number of each member's last message up to the cut.
     pub counts: Vec<(Rank, u64)>,
+}
+
+/// The same as a difference, for those who hold the view that it follows and its order up to the cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The last place of the view that ends.
+    pub cut: u64,
+    /// Those of it who are not in the next one as the members that they were.
+    pub left: Vec<Rank>,
+    /// Those who follow, behind all who stay.
+    pub joined: Vec<Member>,
 }
 
 /// An entry of the order without its body.
@@ -44,6 +55,20 @@ impl Proposal {
     }
 }
 
+impl Step {
+    /// The members of the next view.
+    pub fn members(&self, of: &View) -> Vec<Member> {
+        let left: HashSet<Rank> = self.left.iter().copied().collect();
+        let stay = of.members.iter().filter(|old| !left.contains(&old.rank));
+        stay.chain(&self.joined).copied().collect()
+    }
+
+    /// Whether it can follow a view.
+    pub fn is_sound(&self, view: u64) -> bool {
+        view < NUMBER_MAX && self.cut < NUMBER_MAX
+    }
+}
+
 /// A note. `view` is the view that the sender is in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Note {
@@ -60,24 +85,26 @@ pub enum Note {
     },
     /// To everybody: the body of a long message, which the first member will give a place.
     Body { view: u64, number: u64 },
-    /// From the first member: these have the places from `first` on. What is at or below `stable` has been delivered everywhere.
+    /// From the first member: these have the places from `first` on. What is at or below `stable` has been delivered everywhere. If it wants a report, some members
+    /// say at once that this came.
     Ordered {
         view: u64,
         first: u64,
         stable: u64,
+        wants_report: bool,
         items: Vec<Item>,
     },
     /// To the first member.
     Delivered { view: u64, delivered: u64 },
     /// From a coordinator: take no more orders in this view, and say what you have.
     Collect { view: u64, ballot: Ballot },
-    /// The answer.
+    /// The answer: up to which place there is nothing missing, and what was accepted.
     State {
         view: u64,
         ballot: Ballot,
-        delivered: u64,
+        held: u64,
         stays: bool,
-        accepted: Option<(Ballot, Proposal)>,
+        accepted: Option<(Ballot, Step)>,
     },
     /// The answer where a greater ballot was promised.
     Refuse { view: u64, promised: Ballot },
@@ -93,11 +120,13 @@ pub enum Note {
     Propose {
         view: u64,
         ballot: Ballot,
-        proposal: Proposal,
+        step: Step,
     },
     /// The answer.
     Accepted { view: u64, ballot: Ballot },
-    /// It is decided. To who asks elsewhere or is behind, too: the group has come so far.
+    /// To those who answered and stay: it is decided.
+    Decide { view: u64, step: Step },
+    /// To everybody else: it is decided. To who asks elsewhere or is behind, too: the group has come so far.
     Install { view: u64, proposal: Proposal },
 }
 
@@ -117,40 +146,8 @@ impl Note {
             | Self::Fetch { view, .. }
             | Self::Entries { view, .. }
             | Self::Propose { view, .. }
-            | Self::Accepted { view, .. } => Some(*view),
+            | Self::Accepted { view, .. }
+            | Self::Decide { view, .. } => Some(*view),
         }
     }
-}
-
-/// Entries as items and one body.
-pub fn join_bodies<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message) {
-    let mut bodies = Message::new();
-    let items = entries.map(|entry| {
-        let length = entry.body.as_ref().map(|body| {
-            bodies.append(body.clone());
-            body.len() as u32
-        });
-        Item {
-            sender: entry.sender,
-            number: entry.number,
-            length,
-        }
-    });
-    (items.collect(), bodies)
-}
-
-/// Items and their bodies as entries.
-pub fn split_bodies(items: &[Item], mut bodies: Message) -> Result<Vec<Entry>, DecodeError> {
-    let entry = |item: &Item| {
-        let body = item
-            .length
-            .map(|length| bodies.split_to(length as usize))
-            .transpose()?;
-        Ok(Entry {
-            sender: item.sender,
-            number: item.number,
-            body,
-        })
-    };
-    items.iter().map(entry).collect()
 }

@@ -1,163 +1,87 @@
-//! Giving places, and delivering in order.
+//! The first member's work: giving places, telling them, and knowing how far everybody is.
 
-use std::collections::{HashMap, VecDeque};
-use std::time::Duration;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use super::bodies::Bodies;
 use super::log::Entry;
-use super::notes::{Item, Note, join_bodies, split_bodies};
-use super::{GroupEvent, Mutant, Output, Recipients, Sequencer, Status};
+use super::notes::{Item, Note};
+use super::sending::{BATCH, BATCH_ITEMS};
+use super::{Mutant, Output, Recipients, Sequencer};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
-use crate::protocol::{Time, wire};
+use crate::protocol::wire;
 
-/// Longer messages are sent by their sender to everybody: a 1500-byte Ethernet frame less the headers of all layers.
-const LONG: usize = 1250;
-/// Bytes that go together in one note at most, and what is held back while an earlier note is under way.
-const BATCH: usize = 16 * 1024;
-const BATCH_ITEMS: usize = 256;
-/// A member's messages that have no place yet.
-const UNORDERED_MAX: usize = 512;
-const UNORDERED_BYTES: usize = 4 << 20;
 /// Entries that are not known to be delivered everywhere.
 const HISTORY_MAX: usize = 4096;
 const HISTORY_BYTES: usize = 32 << 20;
-/// A member says how far it is after so many entries or bytes, or so long after the last one.
-const REPORT_EVERY: u64 = 128;
-const REPORT_BYTES: usize = 1 << 20;
-const REPORT_DELAY: Duration = Duration::from_millis(20);
+/// The others are told that entries are delivered everywhere after so many.
+const STABLE_EVERY: u64 = 128;
 
-/// Own messages that have no place yet.
-#[derive(Debug, Default)]
-pub(super) struct Sending {
-    /// Numbers follow one another and end at `last`.
-    unordered: VecDeque<Message>,
-    last: u64,
-    /// How many of `unordered`, from its front, have been sent in this view.
-    sent: usize,
-    bytes: usize,
-}
-
-/// The first member's work, and each member's report to it.
 #[derive(Debug, Default)]
 pub(super) struct Sequencing {
     /// Items given a place and not told yet.
     batch: Vec<Item>,
-    bodies: Message,
+    bodies: Bodies,
+    /// Whether another member sent something of the batch.
+    is_awaited: bool,
+    /// The last place told with a message of one's own, while nobody has said that it came.
+    under_way: Option<u64>,
     /// Messages that wait because the history is full.
     waiting: VecDeque<(Rank, u64, Message, bool)>,
-    delivered: HashMap<Rank, u64>,
-    stable: u64,
+    others: Progress,
     told_stable: u64,
-    reported: u64,
-    unreported_bytes: usize,
-    pub(super) report_at: Option<Time>,
 }
 
-impl Sending {
-    pub(super) fn is_full(&self) -> bool {
-        self.unordered.len() >= UNORDERED_MAX || self.bytes >= UNORDERED_BYTES
-    }
+/// How far each of the others is.
+#[derive(Debug, Default)]
+struct Progress {
+    delivered: HashMap<Rank, u64>,
+    /// How many of them are how far.
+    counts: BTreeMap<u64, usize>,
+}
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.unordered.is_empty()
-    }
-
-    /// A new membership counts from 1.
-    pub(super) fn reset(&mut self) {
-        *self = Self::default();
-    }
-
-    fn first(&self) -> u64 {
-        self.last + 1 - self.unordered.len() as u64
-    }
-
-    fn body(&self, number: u64) -> Option<&Message> {
-        self.unordered
-            .get(number.checked_sub(self.first())? as usize)
-    }
-
-    /// One's own message has its place.
-    fn placed(&mut self, number: u64) {
-        while !self.unordered.is_empty() && self.first() <= number {
-            let body = self.unordered.pop_front().expect("it is not empty");
-            self.bytes -= body.len();
-            self.sent = self.sent.saturating_sub(1);
+impl Progress {
+    fn of(others: &[Rank]) -> Self {
+        Self {
+            delivered: others.iter().map(|rank| (*rank, 0)).collect(),
+            counts: (!others.is_empty())
+                .then_some((0, others.len()))
+                .into_iter()
+                .collect(),
         }
+    }
+
+    /// A member is so far; whether that is news.
+    fn came(&mut self, rank: Rank, place: u64) -> bool {
+        let Some(known) = self
+            .delivered
+            .get_mut(&rank)
+            .filter(|known| **known < place)
+        else {
+            return false;
+        };
+        let before = std::mem::replace(known, place);
+        if let Some(count) = self.counts.get_mut(&before) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&before);
+            }
+        }
+        *self.counts.entry(place).or_default() += 1;
+        true
+    }
+
+    /// Where the last of them is.
+    fn least(&self) -> Option<u64> {
+        self.counts.first_key_value().map(|(place, _)| *place)
     }
 }
 
 impl Sequencer {
-    pub(super) fn submit(&mut self, payload: Message, out: &mut Output) {
-        self.sending.last += 1;
-        self.sending.bytes += payload.len();
-        self.sending.unordered.push_back(payload);
-        self.order_own(out);
-    }
-
-    /// The first member gives its own messages their places at once.
-    fn order_own(&mut self, out: &mut Output) {
-        if !self.is_running() || !self.is_first() {
-            return;
-        }
-        while let Some(body) = self.sending.unordered.get(self.sending.sent) {
-            let (number, body) = (
-                self.sending.first() + self.sending.sent as u64,
-                body.clone(),
-            );
-            self.sending.sent += 1;
-            self.give_place(self.me.rank, number, body, false, out);
-        }
-    }
-
-    /// Sends what is not sent: at once if nothing is under way, else when that is back or a batch is full.
-    pub(super) fn flush_requests(&mut self, out: &mut Output) {
-        let Some(first) = self.first() else { return };
-        if !self.is_running() || self.is_first() {
-            return;
-        }
-        while self.sending.sent < self.sending.unordered.len() {
-            let start = self.sending.sent;
-            if self.sending.unordered[start].len() > LONG {
-                let number = self.sending.first() + start as u64;
-                let note = wire::pack(
-                    &Note::Body {
-                        view: self.view.number,
-                        number,
-                    },
-                    self.sending.unordered[start].clone(),
-                );
-                out.sends.push((Recipients::All(self.others.clone()), note));
-                self.sending.sent += 1;
-                continue;
-            }
-            let mut bodies = Message::new();
-            let mut lengths = Vec::new();
-            for body in self
-                .sending
-                .unordered
-                .iter()
-                .skip(start)
-                .take_while(|body| body.len() <= LONG)
-            {
-                if bodies.len() + body.len() > BATCH || lengths.len() == BATCH_ITEMS {
-                    break;
-                }
-                lengths.push(body.len() as u32);
-                bodies.append(body.clone());
-            }
-            let is_full = start + lengths.len() < self.sending.unordered.len();
-            if start > 0 && !is_full {
-                return;
-            }
-            self.sending.sent += lengths.len();
-            let note = Note::Request {
-                view: self.view.number,
-                delivered: self.log.delivered,
-                first: self.sending.first() + start as u64,
-                lengths,
-            };
-            self.reported();
-            self.post(first, note, bodies, out);
+    pub(super) fn begin_sequencing(&mut self) {
+        self.sequencing = Sequencing::default();
+        if self.is_first() {
+            self.sequencing.others = Progress::of(&self.others);
         }
     }
 
@@ -185,26 +109,8 @@ impl Sequencer {
         Ok(())
     }
 
-    pub(super) fn body_came(&mut self, from: Rank, number: u64, body: Message, out: &mut Output) {
-        if !self.is_inside()
-            || !self.view.has(from)
-            || number <= self.counts.get(&from).copied().unwrap_or(0)
-        {
-            return;
-        }
-        if self.is_first() {
-            if self.is_running() {
-                self.give_place(from, number, body, true, out);
-            }
-        } else if self.log.supply(from, number, &body) {
-            self.deliver(out);
-        } else {
-            self.bodies.insert((from, number), body);
-        }
-    }
-
-    /// The first member: gives a message the next place, once, and in the order of its sender.
-    fn give_place(
+    /// Gives a message the next place, once, and in the order of its sender.
+    pub(super) fn give_place(
         &mut self,
         sender: Rank,
         number: u64,
@@ -216,17 +122,15 @@ impl Sequencer {
         if (entries >= HISTORY_MAX || bytes >= HISTORY_BYTES || !self.sequencing.waiting.is_empty())
             && !self.others.is_empty()
         {
-            self.sequencing
-                .waiting
-                .push_back((sender, number, body, is_spread));
+            let message = (sender, number, body, is_spread);
+            self.sequencing.waiting.push_back(message);
             return;
         }
-        let expected = self
-            .counts
-            .get(&sender)
-            .copied()
-            .map(|count| count.saturating_add(1));
-        if expected != Some(number) {
+        let count = self.counts.get(&sender).copied();
+        let is_known = count.is_some_and(|count| number <= count);
+        let is_next = count.map(|count| count.saturating_add(1)) == Some(number);
+        let places_twice = is_known && self.mutant == Some(Mutant::PlacesTwice);
+        if !is_next && !places_twice {
             // One's own are in order, unless a member lied about what was counted.
             return;
         }
@@ -236,8 +140,9 @@ impl Sequencer {
             length: (!is_spread).then_some(body.len() as u32),
         });
         if !is_spread {
-            self.sequencing.bodies.append(body.clone());
+            self.sequencing.bodies.add(&body);
         }
+        self.sequencing.is_awaited |= sender != self.me.rank;
         self.log.push(Entry {
             sender,
             number,
@@ -248,29 +153,44 @@ impl Sequencer {
             self.log.trim(self.log.delivered);
         }
         if self.sequencing.bodies.len() >= BATCH || self.sequencing.batch.len() >= BATCH_ITEMS {
-            self.flush_order(out);
+            self.tell_order(out);
         }
     }
 
-    /// Tells the others the places given since the last time.
+    /// Tells the others the places given since the last time. One's own messages go together while earlier ones are under way, as those of other members do.
     pub(super) fn flush_order(&mut self, out: &mut Output) {
+        if self.sequencing.is_awaited || self.sequencing.under_way.is_none() {
+            self.tell_order(out);
+        }
+    }
+
+    /// The same, whatever is under way.
+    pub(super) fn tell_order(&mut self, out: &mut Output) {
         if !self.is_first() || self.others.is_empty() {
             self.sequencing.batch.clear();
-            self.sequencing.bodies = Message::new();
+            self.sequencing.bodies = Bodies::default();
             return;
         }
-        let is_news = self.sequencing.stable >= self.sequencing.told_stable + REPORT_EVERY;
+        let stable = self.stable();
+        let is_news = stable >= self.sequencing.told_stable + STABLE_EVERY;
         if self.sequencing.batch.is_empty() && !is_news {
             return;
         }
         let items = std::mem::take(&mut self.sequencing.batch);
-        let bodies = std::mem::take(&mut self.sequencing.bodies);
-        let first = self.log.end() + 1 - items.len() as u64;
-        self.sequencing.told_stable = self.sequencing.stable;
+        let bodies = self.sequencing.bodies.take();
+        let last = self.log.end();
+        let is_own = items.iter().any(|item| item.sender == self.me.rank);
+        let wants_report = is_own && self.sequencing.under_way.is_none();
+        if wants_report {
+            self.sequencing.under_way = Some(last);
+        }
+        self.sequencing.is_awaited = false;
+        self.sequencing.told_stable = stable;
         let note = Note::Ordered {
             view: self.view.number,
-            first,
-            stable: self.sequencing.stable,
+            first: last + 1 - items.len() as u64,
+            stable,
+            wants_report,
             items,
         };
         out.sends.push((
@@ -279,110 +199,26 @@ impl Sequencer {
         ));
     }
 
-    #[expect(clippy::too_many_arguments, reason = "they are the fields of one note")]
-    pub(super) fn ordered(
-        &mut self,
-        now: Time,
-        from: Rank,
-        first: u64,
-        stable: u64,
-        items: &[Item],
-        bodies: Message,
-        out: &mut Output,
-    ) -> Result<(), DecodeError> {
-        let entries = split_bodies(items, bodies)?;
-        if !self.is_running() || Some(from) != self.first() {
-            return Ok(());
-        }
-        if first != self.log.end() + 1 {
-            // The link began anew: the view changes, and with it comes what is missing.
-            return Ok(());
-        }
-        for mut entry in entries {
-            if entry.body.is_none() {
-                entry.body = self.bodies.remove(&(entry.sender, entry.number));
-            }
-            if entry.body.is_none() && entry.sender == self.me.rank {
-                entry.body = self.sending.body(entry.number).cloned();
-            }
-            self.log.push(entry);
-        }
-        self.deliver(out);
-        self.log.trim(stable);
-        let due = self.log.delivered - self.sequencing.reported;
-        if due >= REPORT_EVERY || self.sequencing.unreported_bytes >= REPORT_BYTES {
-            self.report_delivered(out);
-        } else if due > 0 && self.sequencing.report_at.is_none() {
-            self.sequencing.report_at = Some(now + REPORT_DELAY);
-        }
-        Ok(())
-    }
-
-    /// Hands over what has its place and its body, up to the first gap.
-    pub(super) fn deliver(&mut self, out: &mut Output) {
-        while let Some(entry) = self.log.next_mut() {
-            let Some(payload) = entry.body.clone() else {
-                return;
-            };
-            let (sender, number) = (entry.sender, entry.number);
-            self.log.delivered += 1;
-            self.sequencing.unreported_bytes += payload.len();
-            self.counts.insert(sender, number);
-            if sender == self.me.rank {
-                self.sending.placed(number);
-            }
-            if self.is_inside() && self.status != Status::Keeper {
-                out.events.push(GroupEvent::Message {
-                    from: sender,
-                    place: self.log.delivered,
-                    payload,
-                });
-            }
-        }
-    }
-
-    pub(super) fn report_delivered(&mut self, out: &mut Output) {
-        self.sequencing.report_at = None;
-        if let Some(first) = self
-            .first()
-            .filter(|_| self.is_running() && !self.is_first())
-        {
-            let note = Note::Delivered {
-                view: self.view.number,
-                delivered: self.log.delivered,
-            };
-            self.reported();
-            self.tell(first, note, out);
-        }
-    }
-
-    fn reported(&mut self) {
-        self.sequencing.reported = self.log.delivered;
-        self.sequencing.unreported_bytes = 0;
-        self.sequencing.report_at = None;
+    /// The last place that is delivered everywhere.
+    fn stable(&self) -> u64 {
+        let least = self.sequencing.others.least();
+        least.unwrap_or(self.log.delivered)
     }
 
     pub(super) fn has_delivered(&mut self, from: Rank, delivered: u64, out: &mut Output) {
-        if !self.is_first() || !self.view.has(from) || delivered > self.log.end() {
+        if !self.is_first() || delivered > self.log.end() {
             return;
         }
-        let known = self.sequencing.delivered.entry(from).or_default();
-        if *known >= delivered {
+        let before = self.stable();
+        if !self.sequencing.others.came(from, delivered) {
             return;
         }
-        *known = delivered;
-        let (entries, bytes) = self.log.size();
-        let is_due = delivered >= self.sequencing.stable + REPORT_EVERY
-            || entries >= HISTORY_MAX / 2
-            || bytes >= HISTORY_BYTES / 2;
-        if is_due {
-            self.sequencing.stable = self
-                .others
-                .iter()
-                .map(|r| self.sequencing.delivered.get(r).copied().unwrap_or(0))
-                .min()
-                .unwrap_or(self.log.delivered);
-            self.log.trim(self.sequencing.stable);
+        self.sequencing
+            .under_way
+            .take_if(|place| *place <= delivered);
+        let stable = self.stable();
+        if stable > before {
+            self.log.trim(stable);
             self.go_on_waiting(out);
         }
     }
@@ -391,37 +227,5 @@ impl Sequencer {
         for (sender, number, body, is_spread) in std::mem::take(&mut self.sequencing.waiting) {
             self.give_place(sender, number, body, is_spread, out);
         }
-    }
-
-    /// A view begins: what has no place yet is sent again.
-    pub(super) fn begin_sending(&mut self, out: &mut Output) {
-        self.log.cut_off();
-        self.bodies.clear();
-        self.sequencing = Sequencing {
-            reported: self.log.delivered,
-            ..Sequencing::default()
-        };
-        self.sending
-            .placed(self.counts.get(&self.me.rank).copied().unwrap_or(0));
-        self.sending.sent = 0;
-        if self.mutant == Some(Mutant::ForgetsUnordered) {
-            self.sending.unordered.clear();
-        }
-        self.report_delivered(out);
-        self.order_own(out);
-    }
-
-    /// Sends entries to a member that lacks them.
-    pub(super) fn send_entries(
-        &mut self,
-        to: Rank,
-        view: u64,
-        after: u64,
-        upto: u64,
-        out: &mut Output,
-    ) {
-        let (items, bodies) = join_bodies(self.log.range(after, upto));
-        let first = upto.min(self.log.delivered) + 1 - items.len() as u64;
-        self.post(to, Note::Entries { view, first, items }, bodies, out);
     }
 }

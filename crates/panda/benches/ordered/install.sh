@@ -1,0 +1,30 @@
+#!/bin/sh
+# Brings the rivals of `cargo bench -p antiphon-panda --bench ordered` into target/rivals (or $RIVALS): install.sh [jgroups] [nats]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+place=${RIVALS:-$here/../../../../target/rivals}
+mkdir -p "$place"
+
+jgroups() {
+    version=5.5.4.Final
+    hash=d8d2856689d92863c4c557f6917e876b88cc5542fc9888be597926be4171d126
+    jar=$place/jgroups-$version.jar
+    command -v javac >/dev/null || { echo "JGroups needs javac 17 or later: apt-get install default-jdk-headless" >&2; exit 1; }
+    [ -f "$jar" ] || curl -fsSL -o "$jar.part" "https://repo1.maven.org/maven2/org/jgroups/jgroups/$version/jgroups-$version.jar"
+    if [ -f "$jar.part" ]; then
+        echo "$hash  $jar.part" | sha256sum -c --quiet
+        mv "$jar.part" "$jar"
+    fi
+}
+
+nats() {
+    command -v go >/dev/null || { echo "NATS needs Go: apt-get install golang-go" >&2; exit 1; }
+    [ -x "$place/nats-server" ] || GOBIN=$(cd "$place" && pwd) go install github.com/nats-io/nats-server/v2@v2.15.2
+}
+
+for rival in ${*:-jgroups nats}; do
+    case $rival in
+        jgroups | nats) $rival ;;
+        *) echo "no rival $rival: give jgroups or nats" >&2; exit 2 ;;
+    esac
+done

@@ -1,0 +1,201 @@
+//! A member's own messages, until they have their places.
+
+use std::collections::VecDeque;
+
+use super::bodies::{Bodies, LONG};
+use super::notes::Note;
+use super::{Mutant, Output, Recipients, Sequencer};
+use crate::message::Message;
+use crate::protocol::wire;
+
+/// Bytes and messages that go together in one note at most, and that are held back at most while an earlier note is under way.
+pub(super) const BATCH: usize = 16 * 1024;
+pub(super) const BATCH_ITEMS: usize = 256;
+/// A member's messages that have no place yet.
+const UNORDERED_MAX: usize = 512;
+const UNORDERED_BYTES: usize = 4 << 20;
+
+/// Own messages that have no place yet.
+#[derive(Debug, Default)]
+pub(super) struct Sending {
+    /// Numbers follow one another and end at `last`.
+    unordered: VecDeque<Message>,
+    last: u64,
+    /// How many of `unordered`, from its front, have been sent in this view.
+    sent: usize,
+    bytes: usize,
+    /// Of those that have not: bytes of short ones, and the number of long ones.
+    unsent_bytes: usize,
+    unsent_long: usize,
+}
+
+impl Sending {
+    pub fn is_full(&self) -> bool {
+        self.unordered.len() >= UNORDERED_MAX || self.bytes >= UNORDERED_BYTES
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.unordered.is_empty()
+    }
+
+    /// A new membership counts from 1.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn first(&self) -> u64 {
+        self.last + 1 - self.unordered.len() as u64
+    }
+
+    pub fn body(&self, number: u64) -> Option<&Message> {
+        self.unordered
+            .get(number.checked_sub(self.first())? as usize)
+    }
+
+    fn add(&mut self, body: Message) {
+        self.last += 1;
+        self.bytes += body.len();
+        self.is_unsent(body.len());
+        self.unordered.push_back(body);
+    }
+
+    fn is_unsent(&mut self, length: usize) {
+        if length > LONG {
+            self.unsent_long += 1;
+        } else {
+            self.unsent_bytes += length;
+        }
+    }
+
+    fn is_sent(&mut self, length: usize) {
+        if length > LONG {
+            self.unsent_long -= 1;
+        } else {
+            self.unsent_bytes -= length;
+        }
+    }
+
+    /// The next one to be sent, with its number; it counts as sent from now on.
+    fn next(&mut self) -> Option<(u64, Message)> {
+        let body = self.unordered.get(self.sent)?.clone();
+        let number = self.first() + self.sent as u64;
+        self.sent += 1;
+        self.is_sent(body.len());
+        Some((number, body))
+    }
+
+    /// The length of the next one to be sent.
+    fn next_length(&self) -> Option<usize> {
+        self.unordered.get(self.sent).map(Message::len)
+    }
+
+    /// Whether what is not sent is enough for a note, or has something long behind it.
+    fn fills_a_batch(&self) -> bool {
+        self.unsent_bytes > BATCH
+            || self.unordered.len() - self.sent > BATCH_ITEMS
+            || self.unsent_long > 0
+    }
+
+    /// One's own message has its place.
+    pub fn placed(&mut self, number: u64) {
+        while !self.unordered.is_empty() && self.first() <= number {
+            let body = self.unordered.pop_front().expect("it is not empty");
+            self.bytes -= body.len();
+            if self.sent > 0 {
+                self.sent -= 1;
+            } else {
+                self.is_sent(body.len());
+            }
+        }
+    }
+
+    /// Nothing has been sent in this view.
+    fn begin_again(&mut self) {
+        (self.sent, self.unsent_bytes, self.unsent_long) = (0, 0, 0);
+        for at in 0..self.unordered.len() {
+            self.is_unsent(self.unordered[at].len());
+        }
+    }
+}
+
+impl Sequencer {
+    pub(super) fn submit(&mut self, payload: Message, out: &mut Output) {
+        self.sending.add(payload);
+        self.order_own(out);
+    }
+
+    /// The first member gives its own messages their places at once.
+    fn order_own(&mut self, out: &mut Output) {
+        if !self.is_running() || !self.is_first() {
+            return;
+        }
+        while let Some((number, body)) = self.sending.next() {
+            self.give_place(self.me.rank, number, body, false, out);
+        }
+    }
+
+    /// Sends what is not sent: at once if nothing is under way, else when that is back or a batch is full.
+    pub(super) fn flush_requests(&mut self, out: &mut Output) {
+        let Some(first) = self.first() else { return };
+        if !self.is_running() || self.is_first() {
+            return;
+        }
+        while let Some(length) = self.sending.next_length() {
+            if length > LONG {
+                self.spread_next(out);
+            } else if self.sending.sent > 0 && !self.sending.fills_a_batch() {
+                return;
+            } else {
+                let (note, bodies) = self.next_request();
+                self.reported();
+                self.post(first, note, bodies, out);
+            }
+        }
+    }
+
+    /// Sends the next message, a long one, to everybody.
+    fn spread_next(&mut self, out: &mut Output) {
+        let Some((number, body)) = self.sending.next() else {
+            return;
+        };
+        let view = self.view.number;
+        let note = wire::pack(&Note::Body { view, number }, body);
+        out.sends.push((Recipients::All(self.others.clone()), note));
+    }
+
+    /// The next short messages, as many as go together.
+    fn next_request(&mut self) -> (Note, Message) {
+        let first = self.sending.first() + self.sending.sent as u64;
+        let (mut bodies, mut lengths) = (Bodies::default(), Vec::new());
+        while let Some(length) = self.sending.next_length() {
+            let is_full = bodies.len() + length > BATCH || lengths.len() == BATCH_ITEMS;
+            if length > LONG || is_full {
+                break;
+            }
+            let Some((_, body)) = self.sending.next() else {
+                break;
+            };
+            lengths.push(length as u32);
+            bodies.add(&body);
+        }
+        let note = Note::Request {
+            view: self.view.number,
+            delivered: self.log.delivered,
+            first,
+            lengths,
+        };
+        (note, bodies.take())
+    }
+
+    /// A view begins: what has no place yet is sent again.
+    pub(super) fn begin_sending(&mut self, out: &mut Output) {
+        let own = self.counts.get(&self.me.rank).copied().unwrap_or(0);
+        self.sending.placed(own);
+        self.sending.begin_again();
+        if self.mutant == Some(Mutant::ForgetsUnordered) {
+            let last = self.sending.last;
+            self.sending.placed(last);
+        }
+        self.order_own(out);
+    }
+}

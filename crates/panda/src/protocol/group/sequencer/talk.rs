@@ -1,0 +1,167 @@
+//! Notes: who gets them, and what is done with one that comes.
+
+use super::notes::Note;
+use super::{Output, Recipients, Sequencer, Status, change};
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+use crate::protocol::{Time, wire};
+
+/// Notes of a view that has not begun here which are kept until it does.
+const EARLY_MAX: usize = 65_536;
+
+impl Sequencer {
+    pub(super) fn post(&mut self, to: Rank, note: Note, body: Message, out: &mut Output) {
+        if to == self.me.rank {
+            self.to_self.push_back((note, body));
+        } else {
+            out.sends
+                .push((Recipients::One(to), wire::pack(&note, body)));
+        }
+    }
+
+    pub(super) fn tell(&mut self, to: Rank, note: Note, out: &mut Output) {
+        self.post(to, note, Message::new(), out);
+    }
+
+    /// Says the same to several.
+    pub(super) fn tell_all(
+        &mut self,
+        ranks: impl IntoIterator<Item = Rank>,
+        note: &Note,
+        out: &mut Output,
+    ) {
+        let me = self.me.rank;
+        let (own, others): (Vec<Rank>, Vec<Rank>) = ranks.into_iter().partition(|rank| *rank == me);
+        if !own.is_empty() {
+            self.tell(me, note.clone(), out);
+        }
+        if !others.is_empty() {
+            let message = wire::pack(note, Message::new());
+            out.sends.push((Recipients::All(others.into()), message));
+        }
+    }
+
+    /// Takes a note if it is about the view that this process is in; keeps it if that view is to come; tells its sender what it missed if it is over.
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        from: Rank,
+        note: Note,
+        body: Message,
+        out: &mut Output,
+    ) -> Result<(), DecodeError> {
+        if let Some(view) = note.view() {
+            let latest = self
+                .known
+                .as_ref()
+                .map_or(self.view.number, |known| known.next.number);
+            if view > self.view.number {
+                if self.is_inside() || self.status == Status::Joining {
+                    self.keep_early(from, note, body);
+                }
+                return Ok(());
+            }
+            if view < latest {
+                if let Note::Fetch { after, upto, .. } = note {
+                    self.send_entries(from, view, after, upto, out);
+                    return Ok(());
+                }
+                self.tell_news(from, &note, out);
+                return Ok(());
+            }
+        }
+        self.suspects_heard(from);
+        match note {
+            Note::Join { member } => self.asked_to_join(now, from, member, out),
+            Note::Leave { .. } => self.asked_to_leave(now, from, out),
+            Note::Request {
+                delivered,
+                first,
+                lengths,
+                ..
+            } => return self.requested(from, delivered, first, &lengths, body, out),
+            Note::Body { number, .. } => self.body_came(from, number, body, out),
+            Note::Ordered {
+                first,
+                stable,
+                wants_report,
+                items,
+                ..
+            } => {
+                let (places, told) = ((first, items.as_slice()), (stable, wants_report));
+                return self.ordered(now, from, places, told, body, out);
+            }
+            Note::Delivered { delivered, .. } => self.has_delivered(from, delivered, out),
+            Note::Collect { ballot, .. } => self.collected(now, from, ballot, out),
+            Note::State {
+                ballot,
+                held,
+                stays,
+                accepted,
+                ..
+            } => self.state_came(
+                now,
+                from,
+                ballot,
+                change::State {
+                    held,
+                    stays,
+                    accepted,
+                },
+                out,
+            ),
+            Note::Refuse { promised, .. } => self.refused(now, promised),
+            Note::Fetch { after, upto, .. } => self.fetched(from, after, upto, out),
+            Note::Entries { first, items, .. } => {
+                return self.entries_came(now, first, &items, body, out);
+            }
+            Note::Propose { ballot, step, .. } => self.proposed(now, from, ballot, step, out),
+            Note::Accepted { ballot, .. } => self.was_accepted(now, from, ballot, out),
+            Note::Decide { step, .. } => self.stepped(now, from, step, out),
+            Note::Install { view, proposal } => self.decided(now, from, view, proposal, out),
+        }
+        Ok(())
+    }
+
+    fn keep_early(&mut self, from: Rank, note: Note, body: Message) {
+        if self.early.len() < EARLY_MAX {
+            self.early.push_back((from, note, body));
+        }
+    }
+
+    /// A member that is silent but not dead may be heard again; the view changes all the same, since something may be missing.
+    fn suspects_heard(&mut self, from: Rank) {
+        self.suspects.remove(&from);
+    }
+
+    /// The view has ended here: says so to whoever does not know.
+    fn tell_news(&mut self, to: Rank, note: &Note, out: &mut Output) {
+        if to == self.me.rank
+            || matches!(
+                note,
+                Note::State { .. }
+                    | Note::Accepted { .. }
+                    | Note::Refuse { .. }
+                    | Note::Entries { .. }
+            )
+        {
+            return;
+        }
+        self.tell_decision(to, out);
+    }
+
+    /// How far the group has come, as far as this process knows.
+    pub(super) fn tell_decision(&mut self, to: Rank, out: &mut Output) {
+        let latest = self.known.as_ref().or(self.begun_by.as_ref()).cloned();
+        if let Some(proposal) = latest.filter(|_| to != self.me.rank) {
+            self.tell(
+                to,
+                Note::Install {
+                    view: proposal.next.number - 1,
+                    proposal,
+                },
+                out,
+            );
+        }
+    }
+}
