@@ -51,11 +51,21 @@ impl Members {
         }
     }
 
-    /// Sends one of them a signal.
+    /// Sends one of them a signal; returns when it has stopped or ended, if the signal says so.
     pub fn signal(&mut self, rank: Rank, number: i32) {
-        let id = i32::try_from(self.processes[rank as usize].process.id()).unwrap();
+        let process = &mut self.processes[rank as usize].process;
+        let id = i32::try_from(process.id()).unwrap();
         // SAFETY: our child, which nobody has taken leave of yet.
         assert_eq!(unsafe { libc::kill(id, number) }, 0);
+        match number {
+            libc::SIGKILL => drop(process.wait().unwrap()),
+            libc::SIGSTOP => {
+                while !is_stopped(id) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Gives one of them a line to read.
@@ -127,6 +137,16 @@ fn start(
     });
     let stdin = process.stdin.take().unwrap();
     Member { process, stdin }
+}
+
+/// Whether all threads of a process have stopped.
+fn is_stopped(id: i32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+    tasks.flatten().all(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat"));
+        // A thread that has ended since is as good.
+        stat.map_or(true, |stat| stat.contains(") T "))
+    })
 }
 
 /// Says a line, as a member.
