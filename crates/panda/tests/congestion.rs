@@ -233,7 +233,7 @@ fn who_sends_more_than_a_link_takes_is_told_so_until_there_is_room() {
                 .any(|action| matches!(action, Action::Full(1))),
         );
     }
-    assert_eq!(full, [false, false, false, false, true, true]);
+    assert_eq!(full, [false, false, false, true, true, true]);
     stack.lost(now, 1, false, "has not answered");
     let has_room = |action: &Action| matches!(action, Action::Room(1));
     assert!(stack.actions().iter().any(has_room));

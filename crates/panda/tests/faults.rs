@@ -1,18 +1,16 @@
 //! Processes that are killed (SIGKILL) or stopped (SIGSTOP) while a group sends, the sequencer or another member, over the real platforms. This test starts itself as
 //! the processes of a session.
 
+mod members;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
 
-use antiphon_panda::platform::{Meeting, Rank, Secret, shm, udp};
-use antiphon_panda::{Error, GroupEvent, Message, Seat, Session};
+use antiphon_panda::platform::Rank;
+use antiphon_panda::{Error, GroupEvent, Message, Session};
 
-/// Bounds what never takes so long.
-const LIMIT: Duration = Duration::from_secs(120);
+use members::{LIMIT, Members, say};
+
 const SIZE: u32 = 3;
 /// Messages that each survivor sends before it knows of the loss, and after.
 const SENT: u32 = 30;
@@ -57,63 +55,37 @@ sleeps! {
 
 /// Stops a process until all others have gone on without it and have left.
 fn sleep_through(platform: &str, sleeper: Rank) {
-    with_session(platform, sleeper, true, |members, said| {
-        members[sleeper as usize].signal(libc::SIGSTOP);
-        for rank in (0..SIZE).filter(|&rank| rank != sleeper) {
-            said.wait_for(rank, "order ");
-            let member = &mut members[rank as usize];
-            assert!(member.0.wait().unwrap().success());
-        }
-        members[sleeper as usize].signal(libc::SIGCONT);
-        said.wait_for(sleeper, "expelled");
-    });
+    let variables = [("VICTIM", sleeper.to_string()), ("LEAVES", "true".into())];
+    let mut members = Members::start(platform, SIZE, &variables);
+    members.wait_for(sleeper, "ready");
+    members.signal(sleeper, libc::SIGSTOP);
+    for rank in (0..SIZE).filter(|&rank| rank != sleeper) {
+        members.wait_for(rank, "order ");
+        members.wait_for_end(rank);
+    }
+    members.signal(sleeper, libc::SIGCONT);
+    members.wait_for(sleeper, "expelled");
 }
 
 /// Starts a session, does something to one of its processes, and looks at what the others delivered.
 fn lose(platform: &str, victim: Rank, signal: i32) {
-    with_session(platform, victim, false, |members, said| {
-        members[victim as usize].signal(signal);
-        let survivors = (0..SIZE).filter(|&rank| rank != victim);
-        let orders: Vec<String> = survivors
-            .map(|rank| said.wait_for(rank, "order "))
-            .collect();
-        assert_eq!(
-            orders[0], orders[1],
-            "survivors delivered the same in the same order"
-        );
-        check(&orders[0], victim);
-        if signal == libc::SIGSTOP {
-            members[victim as usize].signal(libc::SIGCONT);
-            said.wait_for(victim, "expelled");
-        }
-    });
-}
-
-/// Starts a session, and waits until the process to which something will happen has sent its messages.
-fn with_session(
-    platform: &str,
-    victim: Rank,
-    leaves: bool,
-    then: impl FnOnce(&mut [Killed], &Said),
-) {
-    let secret = Secret::fresh().unwrap();
-    let shm = shm::Meeting::new(SIZE, secret).unwrap();
-    let udp = udp::Meeting::new(SIZE, secret).unwrap();
-    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    let tcp = Meeting::hold(any, SIZE, secret).unwrap();
-    let seat = |rank| match platform {
-        "shm" => shm.seat(rank),
-        "udp" => udp.seat(rank),
-        _ => tcp.seat("tcp", rank),
-    };
-    let (lines, said) = mpsc::channel();
-    let mut members: Vec<Killed> = (0..SIZE)
-        .map(|rank| start(&seat(rank), victim, leaves, &lines))
+    let variables = [("VICTIM", victim.to_string())];
+    let mut members = Members::start(platform, SIZE, &variables);
+    members.wait_for(victim, "ready");
+    members.signal(victim, signal);
+    let survivors = (0..SIZE).filter(|&rank| rank != victim);
+    let orders: Vec<String> = survivors
+        .map(|rank| members.wait_for(rank, "order "))
         .collect();
-    let said = Said(said);
-    said.wait_for(victim, "ready");
-    then(&mut members, &said);
-    members.clear();
+    assert_eq!(
+        orders[0], orders[1],
+        "survivors delivered the same in the same order"
+    );
+    check(&orders[0], victim);
+    if signal == libc::SIGSTOP {
+        members.signal(victim, libc::SIGCONT);
+        members.wait_for(victim, "expelled");
+    }
 }
 
 /// Of each sender's messages none is missing and none came twice; all of the survivors'.
@@ -131,86 +103,6 @@ fn check(order: &str, victim: Rank) {
             "{count} of rank {rank}"
         );
     }
-}
-
-/// A process that does not outlive the test.
-struct Killed(Child);
-
-impl Killed {
-    fn signal(&mut self, number: i32) {
-        let id = i32::try_from(self.0.id()).unwrap();
-        // SAFETY: our child, which nobody has taken leave of yet.
-        assert_eq!(unsafe { libc::kill(id, number) }, 0);
-    }
-}
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn start(seat: &Seat, victim: Rank, leaves: bool, lines: &mpsc::Sender<(Rank, String)>) -> Killed {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "member",
-            "--ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ])
-        .envs(seat.to_environment())
-        .env("VICTIM", victim.to_string())
-        .env("LEAVES", leaves.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let stdout = BufReader::new(child.stdout.take().unwrap());
-    let (rank, lines) = (seat.rank, lines.clone());
-    std::thread::spawn(move || {
-        for line in stdout.lines().map_while(Result::ok) {
-            let _ = lines.send((rank, line));
-        }
-    });
-    Killed(child)
-}
-
-/// What members said and nobody has waited for yet is kept aside.
-struct Said(mpsc::Receiver<(Rank, String)>);
-
-impl Said {
-    /// The rest of the first line of a member that begins so. Others' lines are theirs to repeat.
-    fn wait_for(&self, rank: Rank, beginning: &str) -> String {
-        thread_local! {
-            static ASIDE: std::cell::RefCell<Vec<(Rank, String)>> = const { std::cell::RefCell::new(Vec::new()) };
-        }
-        let fits = |line: &(Rank, String)| line.0 == rank && line.1.contains(beginning);
-        let text = |(_, line): (Rank, String)| {
-            let (_, rest) = line.split_once(beginning).expect("it fits");
-            rest.to_owned()
-        };
-        let kept = ASIDE.with_borrow_mut(|aside| {
-            let at = aside.iter().position(fits);
-            at.map(|at| aside.remove(at))
-        });
-        if let Some(line) = kept {
-            return text(line);
-        }
-        loop {
-            let line = self.0.recv_timeout(LIMIT);
-            let line = line.unwrap_or_else(|_| panic!("rank {rank} did not say `{beginning}`"));
-            if fits(&line) {
-                return text(line);
-            }
-            ASIDE.with_borrow_mut(|aside| aside.push(line));
-        }
-    }
-}
-
-fn say(line: &str) {
-    println!("{line}");
-    std::io::stdout().flush().unwrap();
 }
 
 #[test]

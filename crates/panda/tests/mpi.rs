@@ -1,11 +1,20 @@
-//! `mpi` under `mpirun`: this test starts itself as the processes of a session.
+//! The conformance suite over Open MPI, and what is its own. This test starts itself under `mpirun` as the processes of a session.
+
+#[allow(
+    dead_code,
+    reason = "what a session that goes on without a peer does is not asked of MPI"
+)]
+mod conformance;
 
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::Message;
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::{Message, Session};
 
 const MEMBERS: u32 = 3;
 const LENGTHS: [usize; 6] = [0, 1, 300, 16_384, 70_001, 3 << 20];
@@ -17,11 +26,13 @@ fn frames_of_any_length_reach_everybody_in_order() {
     });
 }
 
+/// With a message that names it: Open MPI goes on for nobody.
 #[test]
 fn a_process_that_dies_ends_the_session() {
-    run("member_dies", 2, |code, output| {
-        assert_ne!(code, Some(0), "{output}");
-        assert!(output.contains("signal 9"), "{output}");
+    run("member_dies", MEMBERS, |code, output| {
+        assert!(code.is_some_and(|code| code != 0), "{output}");
+        let says = output.contains("rank 1") && output.contains("signal 9");
+        assert!(says && !output.contains("goes on"), "{output}");
     });
 }
 
@@ -43,6 +54,8 @@ fn run(member: &str, count: u32, check: impl FnOnce(Option<i32>, &str)) {
         .args([
             "--allow-run-as-root",
             "--oversubscribe",
+            "--timeout",
+            "120",
             "-n",
             &count.to_string(),
         ])
@@ -92,13 +105,14 @@ fn member_sends_to_everybody() {
 #[test]
 #[ignore = "one process of a_process_that_dies_ends_the_session"]
 fn member_dies() {
-    let seat = Seat::from_environment().expect("mpirun gives a seat");
-    let (_mpi, mut inbox) = Mpi::join(&seat).expect("joined");
-    if seat.rank == 1 {
+    let session = session(MEMBERS).pop().expect("its own");
+    session.everyone().unwrap().barrier().unwrap();
+    if session.rank() == 1 {
         // SAFETY: ends this process.
         unsafe { libc::raise(libc::SIGKILL) };
     }
-    receive(&mut inbox, |_, _| false);
+    let ended = session.port("nothing").receive(Some(1), None);
+    println!("it goes on: {:?}", ended.map(|arrived| arrived.tag));
 }
 
 #[test]
@@ -124,4 +138,55 @@ fn receive(inbox: &mut impl Inbox, mut is_enough: impl FnMut(Rank, Message) -> b
         }
         assert!(Instant::now() < end, "it did not come");
     }
+}
+
+static IS_MADE: AtomicBool = AtomicBool::new(false);
+
+/// This process's part of a session, if `mpirun` started so many.
+fn session(size: u32) -> Vec<Session> {
+    let seat = Seat::from_environment().expect("mpirun gives a seat");
+    if seat.size != size {
+        return Vec::new();
+    }
+    let (mpi, inbox) = Mpi::join(&seat).expect("joined");
+    IS_MADE.store(true, Relaxed);
+    vec![Session::over(mpi, inbox, &seat, SILENCE).expect("a thread")]
+}
+
+/// Each test with the sizes of the sessions that it makes; a process is of one.
+macro_rules! conformance_under_mpirun {
+    ($($test:ident $($size:literal)+;)*) => {
+        mod under_mpirun {
+            $(#[test]
+            fn $test() {
+                for size in [$($size),+] {
+                    super::run(concat!("member::", stringify!($test)), size, |code, output| {
+                        assert_eq!(code, Some(0), "{size} processes: {output}");
+                    });
+                }
+            })*
+        }
+
+        mod member {
+            use super::*;
+
+            $(#[test]
+            #[ignore = "one process of the same test under mpirun"]
+            fn $test() {
+                conformance::$test(session);
+                assert!(IS_MADE.load(Relaxed), "the test makes no session of this size");
+            })*
+        }
+    };
+}
+
+conformance_under_mpirun! {
+    messages_come_in_their_senders_order 3;
+    messages_of_all_lengths_arrive_whole 2;
+    a_receiver_chooses_by_sender_and_tag 3;
+    calls_are_answered_at_once_or_later_and_failures_name_the_peer 2;
+    a_group_has_one_order 3;
+    a_joiner_begins_at_one_point 3;
+    collectives_agree 1 2 3 5;
+    upcalls_may_send 2;
 }

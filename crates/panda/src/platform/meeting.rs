@@ -3,9 +3,11 @@
 //! A process says the session's secret, its rank, its name and the address that it listens at, and gets everybody's: founders when all of them have come,
 //! later ones at once. A process may also have ranks allotted for others. Each question is one connection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{
+    IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,6 +48,8 @@ enum Told {
 const LONGEST: usize = 1 << 20;
 /// How long a process may take to say its question.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Connections that have not said the secret, of each meeting.
+const STRANGERS_MAX: usize = 64;
 /// How long founders wait for each other.
 pub const FOUNDERS_WAIT: Duration = Duration::from_secs(60);
 
@@ -64,6 +68,28 @@ struct Table {
     next: Mutex<Rank>,
     changed: Condvar,
     size: u32,
+    door: Door,
+}
+
+/// Connections that have not said the secret. The oldest makes room for the newest, so strangers who say nothing keep nobody out: who knows it says it at once.
+#[derive(Debug, Default)]
+struct Door(Mutex<VecDeque<Arc<TcpStream>>>);
+
+impl Door {
+    fn admit(&self, stream: &Arc<TcpStream>) {
+        let mut strangers = self.0.lock();
+        if strangers.len() >= STRANGERS_MAX
+            && let Some(oldest) = strangers.pop_front()
+        {
+            // Its thread finds that it has ended.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        strangers.push_back(stream.clone());
+    }
+
+    fn leave(&self, stream: &Arc<TcpStream>) {
+        self.0.lock().retain(|other| !Arc::ptr_eq(other, stream));
+    }
 }
 
 impl Meeting {
@@ -80,6 +106,7 @@ impl Meeting {
             next: Mutex::new(size),
             changed: Condvar::new(),
             size,
+            door: Door::default(),
         });
         let over = is_over.clone();
         std::thread::Builder::new()
@@ -92,10 +119,18 @@ impl Meeting {
                     let (Ok(stream), table) = (stream, table.clone()) else {
                         continue;
                     };
+                    let stream = Arc::new(stream);
+                    table.door.admit(&stream);
                     // A thread each: founders wait here for the last of them. A stranger, or a process that is gone, ends only its own.
                     let _ = std::thread::Builder::new()
                         .name("panda meeting".into())
-                        .spawn(move || table.answer(stream, secret));
+                        .spawn(move || {
+                            let is_known = table.knows_secret(&stream, secret);
+                            table.door.leave(&stream);
+                            if is_known {
+                                let _ = table.answer(&stream);
+                            }
+                        });
                 }
             })?;
         Ok(Self {
@@ -129,13 +164,26 @@ impl Drop for Meeting {
 }
 
 impl Table {
-    fn answer(&self, mut stream: TcpStream, secret: Secret) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let mut theirs = [0; 16];
-        stream.read_exact(&mut theirs)?;
-        if !secret.is_same(Secret(theirs)) {
-            return Ok(());
+    /// Whether the other end says the secret, in time.
+    fn knows_secret(&self, mut stream: &TcpStream, secret: Secret) -> bool {
+        let until = Instant::now() + PATIENCE;
+        let (mut theirs, mut have) = ([0; 16], 0);
+        while have < theirs.len() {
+            let left = until.saturating_duration_since(Instant::now());
+            // No time at all is an error here, too.
+            if stream.set_read_timeout(Some(left)).is_err() {
+                return false;
+            }
+            match stream.read(&mut theirs[have..]) {
+                Ok(0) | Err(_) => return false,
+                Ok(count) => have += count,
+            }
         }
+        secret.is_same(Secret(theirs))
+    }
+
+    fn answer(&self, mut stream: &TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
         let told = match read(&mut stream)? {
             Question::Enter(contact) => self.enter(contact),
             Question::Allot(count) => {
@@ -256,14 +304,14 @@ fn connect(seat: &Seat) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-pub(crate) fn write<V: Serialize>(stream: &mut TcpStream, value: &V) -> io::Result<()> {
+pub(crate) fn write<V: Serialize>(stream: &mut impl Write, value: &V) -> io::Result<()> {
     let bytes = postcard::to_stdvec(value).map_err(io::Error::other)?;
     let mut whole = (bytes.len() as u32).to_le_bytes().to_vec();
     whole.extend(bytes);
     stream.write_all(&whole)
 }
 
-pub(crate) fn read<V: serde::de::DeserializeOwned>(stream: &mut TcpStream) -> io::Result<V> {
+pub(crate) fn read<V: serde::de::DeserializeOwned>(stream: &mut impl Read) -> io::Result<V> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;

@@ -203,7 +203,11 @@ impl Collectives {
         let begun = self.begun.get(&key.list).copied().unwrap_or(0);
         if key.number > begun {
             if self.early.len() < EARLY_MAX {
-                self.early.entry(key).or_default().push((from, step));
+                let steps = self.early.entry(key).or_default();
+                // A value, and perhaps that somebody is lost.
+                if steps.iter().filter(|(by, _)| *by == from).count() < 2 {
+                    steps.push((from, step));
+                }
             }
             return;
         }

@@ -126,7 +126,7 @@ fn serve(mut stream: TcpStream, secret: Secret, start: &Start) -> io::Result<()>
         let answers: Weak<Mutex<TcpStream>> = Arc::downgrade(&answers);
         move |told: Told| {
             if let Some(answers) = answers.upgrade() {
-                let _ = write(&mut answers.lock(), &told);
+                let _ = write(&mut *answers.lock(), &told);
             }
         }
     };

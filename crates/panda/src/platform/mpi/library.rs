@@ -7,6 +7,7 @@
 //! the library stays where it is until the library says that it is done with it, or for ever.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -60,7 +61,6 @@ pub struct Library {
     byte: Handle,
     pub rank: u32,
     pub size: u32,
-    _loaded: Loaded,
 }
 
 // SAFETY: handles are addresses in the library, which any thread may use, one at a time.
@@ -91,10 +91,12 @@ static BEGUN: AtomicBool = AtomicBool::new(false);
 impl Library {
     /// Loads and begins it. In words why that cannot be, and what to do.
     pub fn begin() -> Result<Self, String> {
-        // SAFETY: the library's initialisers are Open MPI's; it is never unloaded while it is used, for `_loaded` is dropped last.
+        // SAFETY: the library's initialisers are Open MPI's.
         let loaded = unsafe { Loaded::open(Some(NAME), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| {
             format!("Open MPI's {NAME} cannot be loaded ({e}): install it (apt-get install openmpi-bin libopenmpi3)")
         })?;
+        // It stays: libraries that it brought have left destructors with each thread that called it.
+        let loaded = ManuallyDrop::new(loaded);
         let version = version(&loaded)?;
         if !VERSIONS.iter().any(|known| version.starts_with(known)) {
             return Err(format!(
@@ -124,7 +126,6 @@ impl Library {
             byte: data(&loaded, "ompi_mpi_byte")?,
             rank,
             size,
-            _loaded: loaded,
         })
     }
 
@@ -245,6 +246,15 @@ impl Drop for Receiving {
             std::mem::forget(std::mem::take(&mut self.bytes));
         }
     }
+}
+
+/// Has something done when the process ends by itself, before what the library has done then if that is begun.
+pub fn at_exit(act: extern "C" fn()) {
+    unsafe extern "C" {
+        fn atexit(act: extern "C" fn()) -> c_int;
+    }
+    // SAFETY: the C library's own type of it. Where it has no room the process ends as if nothing had been asked.
+    unsafe { atexit(act) };
 }
 
 /// A function of the library.

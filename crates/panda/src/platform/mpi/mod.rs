@@ -3,9 +3,9 @@
 //! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, then ever more gently. It ends all processes when one of them
 //! dies, and processes cannot be added: that is what [`Platform::SURVIVES`] says, and [`Platform::allot`].
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -35,6 +35,9 @@ pub struct Mpi {
 pub struct MpiInbox {
     shared: Arc<Shared>,
 }
+
+/// The seat that this process has.
+static TAKEN: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
 struct Shared {
     traffic: Mutex<Traffic>,
@@ -80,6 +83,8 @@ impl Platform for Mpi {
             rank,
             size,
         });
+        *TAKEN.lock() = Arc::downgrade(&shared);
+        library::at_exit(leave_at_exit);
         let inbox = MpiInbox {
             shared: Arc::clone(&shared),
         };
@@ -106,23 +111,31 @@ impl Platform for Mpi {
 }
 
 impl Drop for Mpi {
-    /// Waits for the others to leave as well, as MPI does: only then may it be ended.
     fn drop(&mut self) {
-        self.shared
-            .traffic
-            .lock()
-            .say_farewell(self.shared.rank, self.shared.size);
+        self.shared.leave();
+    }
+}
+
+/// A process that ends with its session still held, by an upcall for instance, leaves it all the same; for Open MPI it would be one that failed.
+extern "C" fn leave_at_exit() {
+    let taken = TAKEN.lock().upgrade();
+    if let Some(shared) = taken {
+        shared.leave();
+    }
+}
+
+impl Shared {
+    /// Waits for the others to leave as well, as MPI does: only then may it be ended.
+    fn leave(&self) {
+        if !self.traffic.lock().say_farewell(self.rank, self.size) {
+            return;
+        }
         let mut pause = Duration::from_micros(1);
-        while !self
-            .shared
-            .traffic
-            .lock()
-            .is_over(self.shared.rank, self.shared.size)
-        {
+        while !self.traffic.lock().is_over(self.rank, self.size) {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
         }
-        self.shared.traffic.lock().end();
+        self.traffic.lock().end();
     }
 }
 

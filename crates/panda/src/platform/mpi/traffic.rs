@@ -31,6 +31,9 @@ pub struct Traffic {
     incoming: VecDeque<Receiving>,
     joined: BTreeMap<Rank, Message>,
     gone: BTreeSet<Rank>,
+    /// Whether this process leaves, and whether it has left, after which the library must not be called.
+    is_leaving: bool,
+    is_ended: bool,
 }
 
 impl Traffic {
@@ -43,12 +46,14 @@ impl Traffic {
             incoming: VecDeque::new(),
             joined: BTreeMap::new(),
             gone: BTreeSet::new(),
+            is_leaving: false,
+            is_ended: false,
         }
     }
 
     /// Sends a frame; what cannot go at once goes in later turns.
     pub fn send(&mut self, to: Rank, mut frame: Message) -> Flow {
-        if self.gone.contains(&to) {
+        if self.gone.contains(&to) || self.is_leaving {
             return Flow::Free;
         }
         if frame.len() <= TOGETHER {
@@ -72,6 +77,9 @@ impl Traffic {
 
     /// Takes what has come, and looks after what goes.
     pub fn turn(&mut self, events: &mut Vec<Event>) {
+        if self.is_ended {
+            return;
+        }
         self.look_after_outgoing(events);
         for _ in 0..TURN {
             match self.library.receive() {
@@ -100,10 +108,15 @@ impl Traffic {
         }
     }
 
-    /// Tells the others that nothing more comes from here.
-    pub fn say_farewell(&mut self, rank: Rank, size: u32) {
+    /// Tells the others that nothing more comes from here; false if they have been told.
+    pub fn say_farewell(&mut self, rank: Rank, size: u32) -> bool {
+        if self.is_leaving {
+            return false;
+        }
         let others = (0..size).filter(|&to| to != rank);
         others.for_each(|to| self.put(to, LEAVE, Bytes::new()));
+        self.is_leaving = true;
+        true
     }
 
     /// Whether all that was sent is out and all the others have left. What still comes is thrown away.
@@ -115,6 +128,7 @@ impl Traffic {
 
     /// Ends MPI.
     pub fn end(&mut self) {
+        self.is_ended = true;
         self.library.finalize();
     }
 

@@ -18,10 +18,12 @@ use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
 use crate::platform::{Event, Inbox, Loss, Rank, Seat};
 
-/// Connections that have not said who they are: more are refused, so that strangers cannot use up descriptors.
+/// Connections that have not said who they are: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
 const GREETINGS_MAX: usize = 64;
 /// The token of the listener and of connections that have not said who they are; those of peers are their ranks.
 const STRANGERS: u64 = 1 << 32;
+/// Connections that are accepted at a time.
+const ACCEPTED_MAX: usize = 16;
 /// Ranks are believed up to this one.
 const RANK_MAX: Rank = 1 << 16;
 
@@ -98,10 +100,14 @@ impl TcpInbox {
     }
 
     fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.greetings.len() < GREETINGS_MAX
-                && stream.set_nonblocking(true).is_ok()
-                && self.waiting.add(&stream, STRANGERS).is_ok()
+        for _ in 0..ACCEPTED_MAX {
+            let Ok((stream, _)) = self.listener.accept() else {
+                return;
+            };
+            if self.greetings.len() >= GREETINGS_MAX {
+                self.greetings.remove(0);
+            }
+            if stream.set_nonblocking(true).is_ok() && self.waiting.add(&stream, STRANGERS).is_ok()
             {
                 self.greetings.push(Hello::of(stream));
             }

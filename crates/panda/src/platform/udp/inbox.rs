@@ -124,6 +124,7 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, events: &mut Vec<
             let mut places = shared.places.write();
             if places.get(&from).is_some_and(|place| place.birth == birth) {
                 places.remove(&from);
+                shared.left.write().insert(from, birth);
                 events.push(Event::Lost {
                     rank: from,
                     loss: Loss {
@@ -140,7 +141,9 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, events: &mut Vec<
 /// Somebody knocked: news, unless it is known.
 fn meet(shared: &Shared, rank: Rank, place: Place) -> Option<Event> {
     let mut places = shared.places.write();
+    let has_left = |birth| shared.left.read().get(&rank).is_some_and(|b| *b >= birth);
     if rank == shared.rank
+        || has_left(place.birth)
         || places
             .get(&rank)
             .is_some_and(|known| known.birth >= place.birth)

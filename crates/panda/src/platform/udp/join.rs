@@ -64,6 +64,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         meeting_at,
         own,
         places: RwLock::new(places),
+        left: RwLock::default(),
         bell,
     });
     let weather = faults.map(|faults| Weather::new(faults, seat.rank));

@@ -49,6 +49,7 @@ impl Meeting {
             secret,
             given: size,
             places: BTreeMap::new(),
+            left: BTreeMap::new(),
             answers: HashMap::new(),
         };
         let over = Arc::clone(&is_over);
@@ -118,6 +119,8 @@ struct Register {
     secret: Secret,
     given: u32,
     places: BTreeMap<Rank, Place>,
+    /// Births of those that have left.
+    left: BTreeMap<Rank, u64>,
     /// Ranks that were given, by question: an answer may be lost and asked for again.
     answers: HashMap<u64, Option<Rank>>,
 }
@@ -127,7 +130,8 @@ impl Register {
         let (from, content) = wire::open(self.secret, MEETING, datagram)?;
         let answer = match content {
             Content::Note(Note::Here { birth, name, next }) => {
-                let is_new = self.places.get(&from).is_none_or(|p| p.birth < birth);
+                let is_new = self.places.get(&from).is_none_or(|p| p.birth < birth)
+                    && self.left.get(&from).is_none_or(|left| *left < birth);
                 if is_new && from < self.given && name.len() <= NAME {
                     let place = Place {
                         address,
@@ -150,6 +154,7 @@ impl Register {
             Content::Note(Note::Leaving { birth }) => {
                 if self.places.get(&from).is_some_and(|p| p.birth == birth) {
                     self.places.remove(&from);
+                    self.left.insert(from, birth);
                 }
                 return None;
             }

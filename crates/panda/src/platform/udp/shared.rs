@@ -24,6 +24,8 @@ pub struct Shared {
     /// This host's address, as the others reach it.
     pub own: IpAddr,
     pub places: RwLock<BTreeMap<Rank, Place>>,
+    /// Births of those that have left: what they said before may be overheard and said again.
+    pub left: RwLock<BTreeMap<Rank, u64>>,
     /// What wakes the inbox.
     pub bell: Bell,
 }

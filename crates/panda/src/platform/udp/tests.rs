@@ -148,6 +148,35 @@ fn strangers_are_not_heard() {
     assert!(events.is_empty(), "{events:?}");
 }
 
+/// What a process said when it came, overheard and said again from elsewhere once it has left.
+#[test]
+fn who_has_left_does_not_come_again_by_an_old_knock() {
+    let meeting = meeting(2);
+    let mut members = session(&meeting, 2);
+    let seat = members[0].0.allot(1).expect("room").remove(0);
+    let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+    for (_, inbox) in &mut members {
+        let is_joined = |event| matches!(event, Event::Joined { .. }).then_some(());
+        until(inbox, || (), is_joined);
+    }
+    let (late, inbox) = joining.join().expect("no panic");
+    let birth = late.shared.birth;
+    drop((late, inbox));
+    let (udp, inbox) = &mut members[0];
+    let is_lost = |event| matches!(event, Event::Lost { rank: 2, .. }).then_some(());
+    until(inbox, || (), is_lost);
+    let name = String::from("rank 2");
+    let knock = wire::note(Secret([7; 16]), 2, 0, &Note::Knock { birth, name });
+    let target = udp.shared.socket.local_addr().expect("bound");
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    stranger.send_to(&knock, target).expect("sent");
+    let mut events = Vec::new();
+    for _ in 0..50 {
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+    }
+    assert!(events.is_empty(), "{events:?}");
+}
+
 #[test]
 fn a_meeting_that_is_none_is_refused() {
     let seat = Seat {

@@ -161,8 +161,7 @@ impl<L: Links, O: Order> World<L, O> {
                 }
             }
             Action::Collected(_, outcome) => self.collected.push((rank, outcome)),
-            Action::Full(_) | Action::Room(_) => {}
-            Action::Deliver(Delivery::Port { .. }) => {}
+            Action::Deliver(Delivery::Port { .. }) | Action::Full(_) | Action::Room(_) => {}
         }
     }
 

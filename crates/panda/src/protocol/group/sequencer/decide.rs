@@ -169,6 +169,14 @@ impl Sequencer {
             return;
         }
         let is_in = proposal.next.members.contains(&self.me);
+        if is_in
+            && self.status == Status::Outside
+            && let Some(first) = proposal.next.ranks().next().filter(|r| *r != self.me.rank)
+        {
+            // It was let in after it had given up.
+            let view = proposal.next.number;
+            self.tell(first, Note::Leave { view }, out);
+        }
         match (self.is_inside(), is_in) {
             (true, true) if view == self.view.number => {
                 if self.log.held() < proposal.cut {

@@ -28,6 +28,7 @@ impl Sequencer {
                 self.sending.reset();
                 self.asks = 0;
                 self.early.clear();
+                self.stuck_since = Some(now);
                 self.ask_again(now, out);
             }
         }
@@ -60,7 +61,7 @@ impl Sequencer {
             .map_or(0, |at| at + 1);
         let Some(&next) = candidates.get(after).or(candidates.first()) else {
             self.status = Status::Outside;
-            (self.ask_at, self.asked) = (None, None);
+            (self.ask_at, self.asked, self.stuck_since) = (None, None, None);
             out.events.push(GroupEvent::Expelled {
                 why: "the group ended with its last member".into(),
             });
@@ -136,6 +137,7 @@ impl Sequencer {
         }
         if self.status == Status::Joining && is_new {
             self.asks = 0;
+            self.stuck_since = Some(now);
             match first.filter(|first| !self.dead.contains(first) && self.asked != Some(*first)) {
                 Some(first) => self.ask(first, now, out),
                 None => self.ask_again(now, out),
@@ -169,7 +171,7 @@ impl Sequencer {
         }
     }
 
-    /// No majority answers: the others may be going on without this member, so it must not.
+    /// No majority answers: the others may be going on without this member, so it must not. Or nobody who could lets this process in.
     pub(super) fn give_up(&mut self, out: &mut Output) {
         let silent: Vec<String> = self
             .suspects
@@ -177,6 +179,15 @@ impl Sequencer {
             .map(|rank| format!("rank {rank}"))
             .collect();
         let why = match silent.len() {
+            0 if self.status == Status::Joining => {
+                "nobody could let it in: no majority of the members answers".into()
+            }
+            _ if self.status == Status::Joining => {
+                format!(
+                    "nobody could let it in: {} did not answer",
+                    silent.join(", ")
+                )
+            }
             0 => "no majority of its view could agree on the next one in time".into(),
             _ => format!(
                 "it cannot reach a majority of its view: {} did not answer",
@@ -198,6 +209,7 @@ impl Sequencer {
         self.status = Status::Outside;
         self.change = None;
         (self.change_at, self.stuck_since) = (None, None);
+        (self.ask_at, self.asked) = (None, None);
         self.reporting.at = None;
         self.suspects.clear();
         self.is_shaken = false;

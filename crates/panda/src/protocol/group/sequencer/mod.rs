@@ -228,6 +228,8 @@ impl Order for Sequencer {
         if self.has_in_view(rank) {
             self.suspects.insert(rank);
             self.is_shaken |= self.is_inside();
+        } else if self.status == Status::Joining {
+            self.suspects.insert(rank);
         }
         self.change_lost(now, rank, out);
         self.consider_change(now, out);
@@ -318,7 +320,12 @@ impl Sequencer {
     }
 
     fn give_up_after(&self) -> Duration {
-        self.myself.silence * 6
+        let patience = self.myself.silence * 6;
+        match self.status {
+            // Each of them may have to be asked.
+            Status::Joining => patience + self.myself.silence / 2 * self.myself.size,
+            _ => patience,
+        }
     }
 
     /// Takes what this process said to itself, until nothing is left.

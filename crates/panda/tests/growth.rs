@@ -1,0 +1,328 @@
+//! A member that lies: of three processes one sends what it should and, between, frames with wrong numbers, cut ones, and ones of earlier. Nothing panics, no
+//! allocation is made that what came does not account for, and what is kept stays within what was sent.
+//!
+//! `PANDA_SEEDS` says how many kinds of lies on each kind of platform, `PANDA_SEED` which one alone.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use antiphon_panda::platform::Rank;
+use antiphon_panda::protocol::group::{Bus, Myself, Order, Sequencer};
+use antiphon_panda::protocol::link::{Fragment, Links, Retransmit, Through};
+use antiphon_panda::protocol::{Action, Answer, Delivery, Stack};
+use antiphon_panda::sim::Chance;
+use antiphon_panda::{Message, protocol};
+
+/// Counts what its thread allocates.
+struct Counting;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator does the work; the counters are cells without destructors, which never allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.set(LIVE.get() + layout.size() as isize);
+        LARGEST.set(LARGEST.get().max(layout.size()));
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.set(LIVE.get() - layout.size() as isize);
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const GROUP: u64 = 7;
+const ROUNDS: u32 = 40;
+const LIAR: Rank = 2;
+const STEP: Duration = Duration::from_millis(20);
+/// What a session may keep for a peer that is slow or silent: its own messages that have no place yet, and the history.
+const KEPT: usize = 8 << 20;
+/// Bytes of memory for each that came: a number of one byte becomes an entry of a table.
+const FACTOR: usize = 100;
+
+/// Three processes and the frames between them.
+struct Three<L, O> {
+    stacks: Vec<Stack<L, O>>,
+    now: protocol::Time,
+    queue: VecDeque<(Rank, Rank, Vec<u8>)>,
+    /// What the liar has sent.
+    earlier: Vec<Vec<u8>>,
+    chance: Chance,
+    /// How often it lies besides.
+    lies_in_1000: u64,
+    fed: usize,
+    lies: usize,
+}
+
+impl<L: Links, O: Order> Three<L, O> {
+    fn new(largest: usize, seed: u64) -> Self {
+        let stack = |rank| {
+            let myself = Myself {
+                rank,
+                size: 3,
+                is_founder: true,
+                birth: 1 + u64::from(rank),
+                silence: Duration::from_millis(400),
+            };
+            Stack::new(myself, largest)
+        };
+        Self {
+            stacks: (0..3).map(stack).collect(),
+            now: Duration::from_secs(1),
+            queue: VecDeque::new(),
+            earlier: Vec::new(),
+            chance: Chance::new(seed),
+            lies_in_1000: [20, 100, 400][seed as usize % 3],
+            fed: 0,
+            lies: 0,
+        }
+    }
+
+    fn play(&mut self) {
+        for _ in 0..ROUNDS {
+            for rank in 0..3 {
+                self.act(rank);
+                self.perform(rank);
+            }
+            for _ in 0..400 {
+                let Some((from, to, frame)) = self.queue.pop_front() else {
+                    break;
+                };
+                self.carry(from, to, frame);
+            }
+            self.queue.clear();
+            self.now += STEP;
+            for rank in 0..3 {
+                let now = self.now;
+                self.stacks[rank as usize].tick(now);
+                self.perform(rank);
+            }
+        }
+    }
+
+    /// What a program does.
+    fn act(&mut self, rank: Rank) {
+        let (now, length) = (self.now, self.chance.below(2000) as usize);
+        let to = (rank + 1 + self.chance.below(2) as Rank) % 3;
+        let is_going = self.chance.happens(30);
+        let stack = &mut self.stacks[rank as usize];
+        let payload = Message::from(vec![1; length]);
+        stack.send(now, to, 1, 2, payload.clone());
+        stack.call(now, to, 3, payload.clone(), Some(now + STEP * 5));
+        stack.group(now, GROUP, |group: &mut O, now, out| {
+            if !group.is_member() {
+                group.join(now, out);
+            } else if is_going {
+                group.leave(now, out);
+            }
+        });
+        stack.group(now, GROUP, |group: &mut O, now, out| {
+            if group.is_member() && !group.is_congested() && group.last_decided().is_some() {
+                group.send(now, payload, out);
+            }
+        });
+    }
+
+    fn carry(&mut self, from: Rank, to: Rank, frame: Vec<u8>) {
+        if from != LIAR {
+            return self.feed(from, to, frame);
+        }
+        self.earlier.push(frame.clone());
+        while self.chance.happens(self.lies_in_1000) {
+            let lie = self.lie(&frame);
+            self.lies += 1;
+            self.feed(from, to, lie);
+        }
+        self.feed(from, to, frame);
+    }
+
+    fn feed(&mut self, from: Rank, to: Rank, frame: Vec<u8>) {
+        self.fed += frame.len();
+        LARGEST.set(0);
+        let length = frame.len();
+        let now = self.now;
+        // An error is as good as any answer.
+        let _ = self.stacks[to as usize].frame(now, from, Message::from(frame));
+        let largest = LARGEST.get();
+        let kept = self.fed.min(KEPT);
+        assert!(
+            largest <= (64 << 10) + FACTOR * (length + kept),
+            "a frame of {length} bytes after {kept} made it allocate {largest} at once"
+        );
+        self.perform(to);
+    }
+
+    fn perform(&mut self, rank: Rank) {
+        let now = self.now;
+        let stack = &mut self.stacks[rank as usize];
+        stack.flush(now);
+        for action in std::mem::take(stack.actions()) {
+            match action {
+                Action::Send(to, frame) if to < 3 => {
+                    self.queue.push_back((rank, to, frame.to_bytes().to_vec()));
+                }
+                Action::Multicast(frame) => {
+                    let frame = frame.to_bytes().to_vec();
+                    let others = (0..3).filter(|to| *to != rank);
+                    self.queue
+                        .extend(others.map(|to| (rank, to, frame.clone())));
+                }
+                Action::Deliver(Delivery::Call { from, id, .. }) => {
+                    stack.reply(now, from, id, Answer::Value, Message::new());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Something like a frame, or one of earlier.
+    fn lie(&mut self, frame: &[u8]) -> Vec<u8> {
+        let chance = &mut self.chance;
+        let mut lie = frame.to_vec();
+        match chance.below(6) {
+            0 => lie.truncate(chance.below(lie.len() as u64 + 1) as usize),
+            1 => {
+                let old = chance.below(self.earlier.len() as u64) as usize;
+                lie.clone_from(&self.earlier[old]);
+            }
+            2 => {
+                if !lie.is_empty() {
+                    let at = chance.below(lie.len().min(80) as u64) as usize;
+                    lie[at] = chance.draw() as u8;
+                }
+            }
+            _ => {
+                let at = if L::RETRANSMITS { 41 } else { 0 } + usize::from(L::FRAGMENTS);
+                for _ in 0..1 + chance.below(2) {
+                    lie = with_other_number(chance, &lie, at);
+                }
+                if L::RETRANSMITS {
+                    other_word(chance, &mut lie);
+                }
+            }
+        }
+        lie
+    }
+}
+
+/// Puts another number into one of the headers of a frame, which begin at `at`: each has its length before it.
+fn with_other_number(chance: &mut Chance, frame: &[u8], at: usize) -> Vec<u8> {
+    let length_at = |at: usize| {
+        let length = frame.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(length) as usize)
+    };
+    let at = match length_at(at) {
+        Some(first) if chance.happens(700) => at + 4 + first,
+        _ => at,
+    };
+    let Some(length) = length_at(at).filter(|length| *length > 0 && at + 4 + length <= frame.len())
+    else {
+        return frame.to_vec();
+    };
+    // As postcard writes them: seven bits a byte, low ones first.
+    let number: &[u8] = match chance.below(6) {
+        0 => &[0],
+        1 => &[1],
+        2 => &[0x7f],
+        3 => &[0xff, 0xff, 0xff, 0xff, 0x0f],
+        4 => &[0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+        _ => &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+    };
+    let place = chance.below(length as u64) as usize;
+    let mut header = frame[at + 4..at + 4 + length].to_vec();
+    header.splice(place..=place, number.iter().copied());
+    let mut other = frame[..at].to_vec();
+    other.extend((header.len() as u32).to_le_bytes());
+    other.extend(header);
+    other.extend(&frame[at + 4 + length..]);
+    other
+}
+
+/// Puts another number into the header of a link that numbers.
+fn other_word(chance: &mut Chance, frame: &mut [u8]) {
+    let at = 1 + 8 * chance.below(5) as usize;
+    let Some(word) = frame.get_mut(at..at + 8) else {
+        return;
+    };
+    let old = u64::from_le_bytes((&*word).try_into().expect("eight"));
+    let number = match chance.below(5) {
+        0 => 0,
+        1 => u64::MAX,
+        2 => u64::MAX - 1,
+        3 => old.wrapping_add(chance.below(300)),
+        _ => old.wrapping_sub(chance.below(300)),
+    };
+    word.copy_from_slice(&number.to_le_bytes());
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let given = std::env::var(variable).ok()?;
+    Some(given.parse().expect("a number"))
+}
+
+fn lied_to<L: Links, O: Order>(largest: usize) {
+    let seeds = number("PANDA_SEEDS").unwrap_or(60);
+    let seeds = number("PANDA_SEED").map_or(0..seeds, |seed| seed..seed + 1);
+    let mut lies = 0;
+    for seed in seeds {
+        let replay = Replay(seed);
+        let before = LIVE.get();
+        let mut three = Three::<L, O>::new(largest, seed);
+        three.play();
+        lies += three.lies;
+        three.earlier = Vec::new();
+        let kept = usize::try_from(LIVE.get() - before).unwrap_or(0);
+        assert!(
+            kept <= 3 * KEPT.min(FACTOR * three.fed),
+            "{kept} bytes are kept of {} that came",
+            three.fed
+        );
+        std::mem::forget(replay);
+    }
+    assert!(lies > 0);
+}
+
+/// Says how to play it again if it fails.
+struct Replay(u64);
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        let test = std::thread::current();
+        eprintln!(
+            "PANDA_SEED={} cargo test -p antiphon-panda --test growth {}",
+            self.0,
+            test.name().unwrap_or_default()
+        );
+    }
+}
+
+#[test]
+fn streams() {
+    lied_to::<Through, Sequencer>(usize::MAX);
+}
+
+#[test]
+fn datagrams() {
+    lied_to::<Retransmit, Sequencer>(1400);
+}
+
+#[test]
+fn long_frames() {
+    lied_to::<Fragment, Sequencer>(1400);
+}
+
+#[test]
+fn bus() {
+    lied_to::<Through, Bus>(usize::MAX);
+}

@@ -1,0 +1,223 @@
+//! Sessions between hosts over a network that loses, doubles, delays and reorders Ethernet frames, is split and heals: network namespaces around a switch of our own.
+//! Takes root; skipped with the reason otherwise.
+//!
+//! `PANDA_SEED` says what the network does to frames.
+
+#[allow(dead_code, reason = "not all of the suite runs over each network")]
+#[path = "../conformance/mod.rs"]
+mod conformance;
+mod host;
+mod partition;
+mod switch;
+
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, UdpSocket};
+use std::thread;
+use std::time::Duration;
+
+use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::{Seat, Session};
+
+use host::Host;
+use switch::{Switch, Weather};
+
+/// Hosts of processes, and behind them the one that started them.
+struct Network {
+    hosts: Vec<Host>,
+    switch: Switch,
+}
+
+impl Network {
+    fn new(size: u32, weather: Weather) -> Self {
+        let hosts = (1..).take(size as usize + 1).map(Host::new);
+        let hosts: Result<Vec<_>, String> = hosts.collect();
+        let (hosts, cables) = hosts.expect("it could before").into_iter().unzip();
+        Self {
+            hosts,
+            switch: Switch::new(cables, weather),
+        }
+    }
+
+    /// Takes the seats of a session, each on its host.
+    fn session<P: Platform>(&self, seats: Vec<Seat>, silence: Duration) -> Vec<Session> {
+        let join = |seat: Seat| {
+            let (platform, inbox) = P::join(&seat).expect("joined");
+            Session::over(platform, inbox, &seat, silence).expect("a thread")
+        };
+        thread::scope(|scope| {
+            let seats = self.hosts.iter().zip(seats);
+            let joining: Vec<_> = seats
+                .map(|(host, seat)| scope.spawn(move || host.run(move || join(seat))))
+                .collect();
+            let sessions = joining.into_iter().map(|one| one.join().expect("no panic"));
+            sessions.collect()
+        })
+    }
+
+    fn over_udp(&self, size: u32, silence: Duration) -> Vec<Session> {
+        let starter = self.hosts.last().expect("one that starts");
+        let address = SocketAddr::new(starter.address.into(), 0);
+        let secret = Secret::fresh().expect("random numbers");
+        let meeting = starter.run(|| udp::Meeting::at(address, size, secret).expect("a port"));
+        let seats = (0..size).map(|rank| meeting.seat(rank)).collect();
+        let sessions = self.session::<Udp>(seats, silence);
+        starter.run(|| drop(meeting));
+        sessions
+    }
+
+    fn over_tcp(&self, size: u32, silence: Duration) -> Vec<Session> {
+        let starter = self.hosts.last().expect("one that starts");
+        let address = SocketAddr::new(starter.address.into(), 0);
+        let secret = Secret::fresh().expect("random numbers");
+        let meeting = starter.run(|| Meeting::hold(address, size, secret).expect("a port"));
+        let name = Tcp::NAME;
+        let seats = (0..size).map(|rank| meeting.seat(name, rank)).collect();
+        let sessions = self.session::<Tcp>(seats, silence);
+        starter.run(|| drop(meeting));
+        sessions
+    }
+}
+
+/// The seed of the weather.
+fn seed() -> u64 {
+    let given = std::env::var("PANDA_SEED").ok();
+    given.map_or(1, |seed| seed.parse().expect("PANDA_SEED is a number"))
+}
+
+/// A bad network.
+fn bad() -> Weather {
+    Weather {
+        seed: seed(),
+        lost: 50,
+        doubled: 30,
+        replayed: 0,
+        late: 100,
+        late_us: 2000,
+        delay_us: (50, 300),
+    }
+}
+
+/// Runs a test where hosts can be made; says how to run it again if it fails.
+fn tested(name: &'static str, test: impl FnOnce()) {
+    struct Replay(&'static str);
+    impl Drop for Replay {
+        fn drop(&mut self) {
+            if thread::panicking() {
+                eprintln!(
+                    "PANDA_SEED={} cargo test -p antiphon-panda --test network {}",
+                    seed(),
+                    self.0
+                );
+            }
+        }
+    }
+    if let Some(why) = host::missing() {
+        eprintln!("skipped: {why} (it takes root)");
+        return;
+    }
+    let _replay = Replay(name);
+    test();
+}
+
+/// The network stays while the session's processes have sockets in it, that is until this process ends.
+fn kept(size: u32, weather: Weather) -> &'static Network {
+    Box::leak(Box::new(Network::new(size, weather)))
+}
+
+macro_rules! conformance_over {
+    ($name:ident, $platform:ident, $weather:expr; $($test:ident)*) => {
+        mod $name {
+            use super::*;
+
+            fn session(size: u32) -> Vec<Session> {
+                kept(size, $weather).$platform(size, SILENCE)
+            }
+
+            $(#[test]
+            fn $test() {
+                tested(
+                    concat!(stringify!($name), "::", stringify!($test)),
+                    || conformance::$test(session),
+                );
+            })*
+        }
+    };
+}
+
+conformance_over!(over_udp, over_udp, bad();
+    messages_come_in_their_senders_order
+    messages_of_all_lengths_arrive_whole
+    a_receiver_chooses_by_sender_and_tag
+    calls_are_answered_at_once_or_later_and_failures_name_the_peer
+    a_group_has_one_order
+    a_joiner_begins_at_one_point
+    collectives_agree
+    a_lost_peer_is_named_and_the_group_goes_on
+    upcalls_may_send
+);
+
+// Every third frame is followed by one that was sealed at some earlier moment of the session.
+conformance_over!(over_udp_with_replays, over_udp, Weather { replayed: 300, ..bad() };
+    a_group_has_one_order
+    calls_are_answered_at_once_or_later_and_failures_name_the_peer
+    collectives_agree
+    a_lost_peer_is_named_and_the_group_goes_on
+);
+
+conformance_over!(over_tcp, over_tcp, bad();
+    a_group_has_one_order
+    a_lost_peer_is_named_and_the_group_goes_on
+);
+
+/// Bare datagrams from one host to the other: some are lost, doubled and overtaken, and none passes a split.
+#[test]
+fn the_network_is_bad() {
+    tested("the_network_is_bad", || {
+        let network = Network::new(2, bad());
+        let open = |host: &Host| {
+            let address = SocketAddr::new(host.address.into(), 0);
+            let socket = host.run(|| UdpSocket::bind(address).expect("a port"));
+            let patience = Some(Duration::from_millis(2));
+            socket.set_read_timeout(patience).expect("set");
+            socket
+        };
+        let (from, to) = (open(&network.hosts[0]), open(&network.hosts[1]));
+        let address = to.local_addr().expect("bound");
+        let mut came = Vec::new();
+        let receive = |came: &mut Vec<usize>| {
+            let mut number = [0; 8];
+            let is_any = to.recv(&mut number).is_ok();
+            came.extend(is_any.then_some(usize::from_le_bytes(number)));
+            is_any
+        };
+        // The first are for learning where the other is.
+        while !receive(&mut came) {
+            from.send_to(&0_usize.to_le_bytes(), address).expect("sent");
+        }
+        for number in 1..2000_usize {
+            from.send_to(&number.to_le_bytes(), address).expect("sent");
+            if number % 20 == 0 {
+                while receive(&mut came) {}
+            }
+        }
+        for _ in 0..20 {
+            while receive(&mut came) {}
+        }
+        came.retain(|number| *number != 0);
+        let different: BTreeSet<usize> = came.iter().copied().collect();
+        let lost = 1999 - different.len();
+        let doubled = came.len() - different.len();
+        let overtaken = came.windows(2).filter(|pair| pair[0] > pair[1]).count();
+        println!("{lost} lost, {doubled} doubled, {overtaken} overtaken of 1999");
+        assert!(lost > 0 && doubled > 0 && overtaken > doubled);
+        network.switch.split(&[1]);
+        from.send_to(&0_usize.to_le_bytes(), address).expect("sent");
+        let is_any = (0..20).any(|_| receive(&mut came));
+        assert!(!is_any, "the network is split");
+        network.switch.heal();
+        while !receive(&mut came) {
+            from.send_to(&0_usize.to_le_bytes(), address).expect("sent");
+        }
+    });
+}

@@ -1,0 +1,187 @@
+//! The switch stops forwarding between two sides while a group sends: the majority goes on, the others are told that they were expelled and may join again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
+use parking_lot::{Condvar, Mutex};
+
+use super::conformance::LIMIT;
+use super::{Network, bad, tested};
+
+/// Short, so that the tests are.
+const SILENCE: Duration = Duration::from_secs(1);
+/// Messages that each sends at a time.
+const EACH: u32 = 20;
+
+/// What a member was told.
+#[derive(Default)]
+struct Seen {
+    messages: Vec<(Rank, u32)>,
+    members: Vec<Rank>,
+    expelled: Option<String>,
+}
+
+struct Member {
+    session: Session,
+    group: Mutex<Option<Group>>,
+    seen: Mutex<Seen>,
+    changed: Condvar,
+}
+
+impl Member {
+    /// Joins, or joins again with nothing seen.
+    fn join(self: &Arc<Self>) {
+        *self.seen.lock() = Seen::default();
+        let own = Arc::clone(self);
+        let upcall = move |event| own.see(event);
+        let group = self.session.join_group("g", upcall).expect("joined");
+        *self.group.lock() = Some(group);
+    }
+
+    fn see(&self, event: GroupEvent) {
+        let mut seen = self.seen.lock();
+        match event {
+            GroupEvent::Message { from, payload, .. } => {
+                seen.messages
+                    .push((from, payload.value().expect("a number")));
+            }
+            GroupEvent::View { members, .. } => seen.members = members,
+            GroupEvent::Expelled { why } => seen.expelled = Some(why),
+            GroupEvent::Left => panic!("nobody leaves"),
+        }
+        self.changed.notify_all();
+    }
+
+    fn wait_until(&self, what: &str, is_so: impl Fn(&Seen) -> bool) {
+        let mut seen = self.seen.lock();
+        while !is_so(&seen) {
+            let waited = self.changed.wait_for(&mut seen, LIMIT);
+            let rank = self.session.rank();
+            assert!(
+                !waited.timed_out(),
+                "rank {rank}: {what}: it sees members {:?} and {} messages, expelled: {:?}",
+                seen.members,
+                seen.messages.len(),
+                seen.expelled
+            );
+        }
+    }
+
+    /// Sends what bears these numbers; who is expelled meanwhile is told so by an error.
+    fn send(&self, first: u32) -> bool {
+        let group = self.group.lock().clone().expect("it has joined");
+        (first..first + EACH).all(|number| group.send(Message::of(&number).expect("plain")).is_ok())
+    }
+}
+
+/// All of them at once.
+fn all_send(members: &[Arc<Member>], first: u32) {
+    thread::scope(|scope| {
+        for member in members {
+            scope.spawn(move || member.send(first));
+        }
+    });
+}
+
+/// Waits until these have delivered so many messages of each of these, and says what.
+fn delivered(members: &[Arc<Member>], of: &[Rank], count: usize) -> Vec<(Rank, u32)> {
+    let mut orders = members.iter().map(|member| {
+        member.wait_until("all messages", |seen| {
+            let sent = seen.messages.iter().filter(|(from, _)| of.contains(from));
+            sent.count() >= count * of.len()
+        });
+        member.seen.lock().messages.clone()
+    });
+    let first = orders.next().expect("somebody");
+    for order in orders {
+        assert_eq!(first, order, "one order");
+    }
+    first
+}
+
+/// Each sender's messages are there from `first` on, none missing between, none twice.
+fn check_each_once(order: &[(Rank, u32)], first: u32) {
+    let mut next = BTreeMap::new();
+    for &(from, number) in order {
+        let next = next.entry(from).or_insert(first);
+        assert_eq!(number, *next, "of rank {from} in {order:?}");
+        *next += 1;
+    }
+}
+
+/// Cuts `away` off from the rest of `size` processes, and joins them again.
+fn split(over: fn(&Network, u32, Duration) -> Vec<Session>, size: u32, away: &[Rank]) {
+    let network = Network::new(size, bad());
+    let members: Vec<Arc<Member>> = over(&network, size, SILENCE)
+        .into_iter()
+        .map(|session| {
+            Arc::new(Member {
+                session,
+                group: Mutex::default(),
+                seen: Mutex::default(),
+                changed: Condvar::new(),
+            })
+        })
+        .collect();
+    // In this order: rank 0 is the oldest, which orders.
+    members.iter().for_each(Member::join);
+    all_send(&members, 0);
+    let is_away = |member: &Arc<Member>| away.contains(&member.session.rank());
+    let (gone, rest): (Vec<_>, Vec<_>) = members.iter().cloned().partition(is_away);
+    let ranks: Vec<Rank> = rest.iter().map(|member| member.session.rank()).collect();
+
+    let ports: Vec<usize> = away.iter().map(|&rank| rank as usize).collect();
+    network.switch.split(&ports);
+    all_send(&members, EACH);
+    for member in &gone {
+        member.wait_until("expelled", |seen| seen.expelled.is_some());
+    }
+    for member in &rest {
+        member.wait_until("the others go on", |seen| seen.members == ranks);
+    }
+    all_send(&rest, 2 * EACH);
+    let order = delivered(&rest, &ranks, 3 * EACH as usize);
+    check_each_once(&order, 0);
+    for member in &gone {
+        assert!(!member.send(0), "who was expelled is told so");
+        check_each_once(&member.seen.lock().messages, 0);
+    }
+
+    network.switch.heal();
+    for member in &rest {
+        member.seen.lock().messages.clear();
+    }
+    gone.iter().for_each(Member::join);
+    for member in &members {
+        let is_whole = |seen: &Seen| seen.members.len() == size as usize;
+        member.wait_until("all are in again", is_whole);
+    }
+    all_send(&members, 100);
+    let everybody: Vec<Rank> = (0..size).collect();
+    let order = delivered(&members, &everybody, EACH as usize);
+    check_each_once(&order, 100);
+}
+
+#[test]
+fn the_sequencer_and_another_are_cut_off_over_udp() {
+    tested("the_sequencer_and_another_are_cut_off_over_udp", || {
+        split(Network::over_udp, 5, &[0, 1]);
+    });
+}
+
+#[test]
+fn a_member_is_cut_off_over_udp() {
+    tested("a_member_is_cut_off_over_udp", || {
+        split(Network::over_udp, 3, &[2]);
+    });
+}
+
+#[test]
+fn the_sequencer_is_cut_off_over_tcp() {
+    tested("the_sequencer_is_cut_off_over_tcp", || {
+        split(Network::over_tcp, 3, &[0]);
+    });
+}

@@ -1,0 +1,279 @@
+//! Strangers at the sockets: they connect and say nothing, or slowly, or garbage, or too much, in numbers. The session goes on, others join, and what strangers
+//! cost is bounded.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream, UdpSocket};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::sim::Chance;
+use antiphon_panda::{Message, Seat, Session};
+
+/// Counts what is allocated.
+struct Counting;
+
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size() as isize, Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as isize, Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What is counted is the process's, so one test runs at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Connections of each kind of stranger.
+const STRANGERS: usize = 150;
+/// What the session itself may come to hold meanwhile.
+const KEPT: isize = 4 << 20;
+/// Connections that a socket keeps of those that have not said who they are.
+const GREETINGS_MAX: usize = 64;
+
+fn join<P: Platform>(seat: &Seat) -> Session {
+    let (platform, inbox) = P::join(seat).unwrap();
+    let session = Session::over(platform, inbox, seat, SILENCE).unwrap();
+    session.serve("echo", |call| call.reply.send(call.payload));
+    session
+}
+
+fn join_all<P: Platform>(seats: Vec<Seat>) -> Vec<Session> {
+    let joining: Vec<_> = seats
+        .into_iter()
+        .map(|seat| thread::spawn(move || join::<P>(&seat)))
+        .collect();
+    let sessions = joining.into_iter().map(|one| one.join().unwrap());
+    sessions.collect()
+}
+
+/// The session does what it is for.
+fn works(sessions: &[Session]) {
+    for from in sessions {
+        for to in (0..sessions.len() as u32).filter(|to| *to != from.rank()) {
+            for number in 0..20_u64 {
+                let payload = Message::of(&number).unwrap();
+                let reply = from.call(to, "echo", payload, None).unwrap();
+                assert_eq!(reply.value::<u64>().unwrap(), number);
+            }
+        }
+    }
+}
+
+/// Addresses of this process's sockets, by the kernel's table of a protocol: those in a state.
+fn own_sockets(protocol: &str, state: &str) -> BTreeSet<SocketAddr> {
+    let fds = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let own: BTreeSet<String> = fds
+        .filter_map(|fd| fs::read_link(fd.path()).ok())
+        .map(|target| target.to_string_lossy().into_owned())
+        .collect();
+    let table = fs::read_to_string(format!("/proc/self/net/{protocol}")).unwrap();
+    let rows = table.lines().skip(1).map(|row| row.split_whitespace());
+    let addresses = rows.filter_map(|row| {
+        let fields: Vec<&str> = row.collect();
+        let (ip, port) = fields.get(1)?.split_once(':')?;
+        let is_own = own.contains(&format!("socket:[{}]", fields.get(9)?));
+        let ip = u32::from_str_radix(ip, 16).ok()?.to_ne_bytes();
+        let port = u16::from_str_radix(port, 16).ok()?;
+        let address = SocketAddrV4::new(Ipv4Addr::from(ip), port);
+        (is_own && fields.get(3) == Some(&state)).then_some(SocketAddr::V4(address))
+    });
+    addresses.collect()
+}
+
+fn counts() -> (usize, usize) {
+    let fds = fs::read_dir("/proc/self/fd").unwrap().count();
+    (fds, fs::read_dir("/proc/self/task").unwrap().count())
+}
+
+/// What strangers say to begin with, the secret being so.
+fn sayings(secret: Secret, chance: &mut Chance) -> Vec<Vec<u8>> {
+    let mut almost = secret.0;
+    almost[15] ^= 1;
+    let noise = (0..4096).map(|_| chance.draw() as u8).collect();
+    let hello = |rank: u32, length: u8, name: &[u8]| {
+        let mut bytes = secret.0.to_vec();
+        bytes.extend(rank.to_le_bytes());
+        bytes.push(length);
+        bytes.extend(name);
+        bytes
+    };
+    vec![
+        Vec::new(),
+        vec![0; 1],
+        vec![0xff; 16],
+        almost.to_vec(),
+        secret.0[..15].to_vec(),
+        noise,
+        // The secret has leaked: a beginning without an end, a name of no length, ranks that nobody has or that somebody has.
+        hello(7, 255, b"short"),
+        hello(7, 0, b""),
+        hello(u32::MAX, 4, b"rank"),
+        hello(0, 4, b"rank"),
+        hello(1, 4, b"rank"),
+    ]
+}
+
+#[test]
+fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
+    let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
+    let secret = Secret::fresh().unwrap();
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let meeting = Meeting::hold(any, 2, secret).unwrap();
+    let seats = (0..2).map(|rank| meeting.seat("tcp", rank)).collect();
+    let mut sessions = join_all::<Tcp>(seats);
+    works(&sessions);
+    let listening = own_sockets("tcp", "0A");
+    assert_eq!(listening.len(), 3, "two processes and their meeting");
+    let (live, (_, tasks)) = (LIVE.load(Relaxed), counts());
+
+    let mut chance = Chance::new(1);
+    let sayings = sayings(secret, &mut chance);
+    let mut strangers: Vec<TcpStream> = Vec::new();
+    for address in &listening {
+        for number in 0..STRANGERS {
+            let mut stranger = TcpStream::connect(address).unwrap();
+            // Who has been hung up on may find so already.
+            let _ = stranger.write_all(&sayings[number % sayings.len()]);
+            strangers.push(stranger);
+        }
+    }
+    works(&sessions);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Byte by byte, never to the end.
+        scope.spawn(|| {
+            while !is_over.load(Relaxed) {
+                for stranger in &mut strangers {
+                    let _ = stranger.write_all(&[0]);
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let seat = sessions[1].allot(1).unwrap().remove(0);
+        sessions.push(join::<Tcp>(&seat));
+        works(&sessions);
+        is_over.store(true, Relaxed);
+    });
+    let (_, tasks_now) = counts();
+    assert!(
+        tasks_now <= tasks + GREETINGS_MAX + STRANGERS / 4,
+        "{tasks_now} threads after {tasks}"
+    );
+    let grown = LIVE.load(Relaxed) - live;
+    assert!(grown < KEPT, "strangers cost {grown} bytes");
+    // All but a few of them have been hung up on.
+    let is_open = |mut stranger: &TcpStream| {
+        stranger.set_nonblocking(true).unwrap();
+        let read = stranger.read(&mut [0; 16]);
+        read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    };
+    let open = strangers.iter().filter(|one| is_open(one)).count();
+    assert!(open <= 3 * GREETINGS_MAX, "{open} connections are held");
+}
+
+#[test]
+fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
+    let secret = Secret::fresh().unwrap();
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let meeting = Meeting::hold(any, 2, secret).unwrap();
+    let seats = (0..2).map(|rank| meeting.seat("tcp", rank)).collect();
+    let sessions = join_all::<Tcp>(seats);
+    works(&sessions);
+    let live = LIVE.load(Relaxed);
+    let meeting_at: SocketAddr = meeting.seat("tcp", 0).meeting.parse().unwrap();
+    for address in own_sockets("tcp", "0A") {
+        let mut liar = TcpStream::connect(address).unwrap();
+        liar.write_all(&secret.0).unwrap();
+        if address != meeting_at {
+            liar.write_all(b"\x09\x00\x00\x00\x04liar").unwrap();
+        }
+        // A gigabyte is believed, and paid for only as it comes; more is not believed.
+        for length in [1_u32 << 30, u32::MAX] {
+            let _ = liar.write_all(&length.to_le_bytes());
+            let _ = liar.write_all(&[1; 1000]);
+            works(&sessions);
+            let grown = LIVE.load(Relaxed) - live;
+            assert!(grown < KEPT, "an announcement cost {grown} bytes");
+        }
+        let mut liar = TcpStream::connect(address).unwrap();
+        liar.write_all(&secret.0).unwrap();
+        if address != meeting_at {
+            liar.write_all(b"\x0a\x00\x00\x00\x04liar").unwrap();
+        }
+        let _ = liar.write_all(&u32::MAX.to_le_bytes());
+        let patience = Some(Duration::from_secs(60));
+        liar.set_read_timeout(patience).unwrap();
+        let hung_up = liar.read(&mut [0; 16]);
+        assert!(
+            hung_up.as_ref().is_ok_and(|count| *count == 0)
+                || hung_up.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset),
+            "who announces more than anybody sends is hung up on"
+        );
+    }
+    works(&sessions);
+}
+
+#[test]
+fn strangers_at_udp_sockets_are_not_heard() {
+    let _alone = ALONE.lock().unwrap_or_else(|poison| poison.into_inner());
+    let secret = Secret::fresh().unwrap();
+    let meeting = udp::Meeting::new(2, secret).unwrap();
+    let seats = (0..2).map(|rank| meeting.seat(rank)).collect();
+    let mut sessions = join_all::<Udp>(seats);
+    works(&sessions);
+    let targets = own_sockets("udp", "07");
+    assert!(targets.len() >= 3, "two processes and their meeting");
+    let live = LIVE.load(Relaxed);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let mut chance = Chance::new(1);
+            let mut noise: Vec<u8> = (0..20_000).map(|_| chance.draw() as u8).collect();
+            while !is_over.load(Relaxed) {
+                for target in &targets {
+                    // The first bytes of what is real, and any length.
+                    noise[0] = 1 + chance.below(2) as u8;
+                    noise[1..5].copy_from_slice(&(chance.below(3) as u32).to_le_bytes());
+                    let length = match chance.below(3) {
+                        0 => chance.below(20),
+                        1 => chance.below(1500),
+                        _ => chance.below(20_000),
+                    };
+                    let _ = stranger.send_to(&noise[..length as usize], target);
+                }
+                thread::sleep(Duration::from_micros(100));
+            }
+        });
+        works(&sessions);
+        let seat = sessions[0].allot(1).unwrap().remove(0);
+        sessions.push(join::<Udp>(&seat));
+        for _ in 0..5 {
+            works(&sessions);
+        }
+        is_over.store(true, Relaxed);
+    });
+    let grown = LIVE.load(Relaxed) - live;
+    assert!(grown < KEPT, "strangers cost {grown} bytes");
+    assert_eq!(sessions[0].population(), 3, "nobody else was let in");
+}
