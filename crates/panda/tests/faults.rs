@@ -85,6 +85,7 @@ fn lose(platform: &str, victim: Rank, signal: i32) {
     if signal == libc::SIGSTOP {
         members.signal(victim, libc::SIGCONT);
         members.wait_for(victim, "expelled");
+        members.wait_for(victim, "back");
     }
 }
 
@@ -103,6 +104,23 @@ fn check(order: &str, victim: Rank) {
             "{count} of rank {rank}"
         );
     }
+}
+
+/// Who was expelled may join again: it is another member, and what it sends now is delivered.
+fn come_back(session: &Session) {
+    let (sender, events) = mpsc::channel();
+    let group = session
+        .join_group("g", move |event| drop(sender.send(event)))
+        .expect("let in again");
+    group.send(Message::of(&SENT).unwrap()).unwrap();
+    let is_own =
+        |event| matches!(event, GroupEvent::Message { from, .. } if from == session.rank());
+    while !is_own(
+        events
+            .recv_timeout(LIMIT)
+            .expect("its message is delivered"),
+    ) {}
+    say("back");
 }
 
 #[test]
@@ -132,6 +150,7 @@ fn member() {
             GroupEvent::Expelled { .. }
         ) {}
         say("expelled");
+        come_back(&session);
         return;
     }
     (0..SENT).for_each(|number| send(number).unwrap());
