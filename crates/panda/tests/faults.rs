@@ -72,6 +72,7 @@ fn lose(platform: &str, victim: Rank, signal: i32) {
     if signal == libc::SIGSTOP {
         members[victim as usize].signal(libc::SIGCONT);
         said.wait_for(victim, "expelled");
+        said.wait_for(victim, "back");
     }
     members.clear();
 }
@@ -167,6 +168,23 @@ impl Said {
     }
 }
 
+/// Who was expelled may join again: it is another member, and what it sends now is delivered.
+fn come_back(session: &Session) {
+    let (sender, events) = mpsc::channel();
+    let group = session
+        .join_group("g", move |event| drop(sender.send(event)))
+        .expect("let in again");
+    group.send(Message::of(&SENT).unwrap()).unwrap();
+    let is_own =
+        |event| matches!(event, GroupEvent::Message { from, .. } if from == session.rank());
+    while !is_own(
+        events
+            .recv_timeout(LIMIT)
+            .expect("its message is delivered"),
+    ) {}
+    say("back");
+}
+
 fn say(line: &str) {
     println!("{line}");
     std::io::stdout().flush().unwrap();
@@ -199,6 +217,7 @@ fn member() {
             GroupEvent::Expelled { .. }
         ) {}
         say("expelled");
+        come_back(&session);
         return;
     }
     (0..SENT).for_each(|number| send(number).unwrap());

@@ -52,6 +52,7 @@ fn the_look_finds_it_where_it_is() {
         run(Scenario {
             kind: Kind::Datagrams,
             seed: 1,
+            members: None,
             mutant: None,
             tells: false
         })

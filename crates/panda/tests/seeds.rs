@@ -86,7 +86,8 @@ fn crowds() {
 /// Found a fault once: the first member, cut off with messages that only it had delivered, came back and decided on the view that went on without it.
 #[test]
 fn seeds_that_found_something() {
-    for seed in [14298] {
+    const FOUND: &[u64] = &[14298];
+    for &seed in FOUND {
         let scenario = Scenario {
             kind: Kind::Datagrams,
             seed,

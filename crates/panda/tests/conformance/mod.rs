@@ -229,6 +229,100 @@ pub fn a_group_has_one_order(make: Make) {
     }
 }
 
+/// Groups that share members are ordered each by itself: in each, all of its members see one order, and none sees another group's messages.
+pub fn groups_of_different_members_have_an_order_each(make: Make) {
+    const EACH: u32 = 100;
+    const GROUPS: [&[u32]; 3] = [&[0, 1], &[1, 2], &[2, 0, 1]];
+    let orders = run(make, 3, |session| {
+        let all = session.everyone().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let mine = (0..GROUPS.len()).filter(|at| GROUPS[*at].contains(&session.rank()));
+        let groups: Vec<_> = mine
+            .map(|at| {
+                let sender = sender.clone();
+                let upcall = move |event| drop(sender.send((at, event)));
+                let group = session.join_group(&format!("group {at}"), upcall).unwrap();
+                (at, group)
+            })
+            .collect();
+        all.barrier().unwrap();
+        for number in 0..EACH {
+            for (at, group) in &groups {
+                let payload = Message::of(&(*at as u32, session.rank(), number)).unwrap();
+                group.send(payload).unwrap();
+            }
+        }
+        let expected: usize = groups
+            .iter()
+            .map(|(at, _)| GROUPS[*at].len() * EACH as usize)
+            .sum();
+        let mut orders = vec![Vec::new(); GROUPS.len()];
+        while orders.iter().map(Vec::len).sum::<usize>() < expected {
+            let (at, event) = receiver.recv_timeout(LIMIT).expect("all are delivered");
+            if let GroupEvent::Message { payload, .. } = event {
+                let (of, from, number): (u32, u32, u32) = payload.value().unwrap();
+                assert_eq!(of as usize, at);
+                orders[at].push((from, number));
+            }
+        }
+        all.barrier().unwrap();
+        for (_, group) in groups {
+            group.leave().unwrap();
+        }
+        all.barrier().unwrap();
+        orders
+    });
+    for (at, members) in GROUPS.iter().enumerate() {
+        let first = &orders[members[0] as usize][at];
+        assert!(
+            members
+                .iter()
+                .all(|rank| orders[*rank as usize][at] == *first)
+        );
+        for rank in *members {
+            let own = first.iter().filter(|(from, _)| from == rank);
+            assert!(own.map(|(_, number)| *number).eq(0..EACH));
+        }
+    }
+}
+
+/// Of a group of two one ends: the other, whichever of them ordered, goes on alone.
+pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
+    for survivor in [0, 1] {
+        run(make, 2, move |session| {
+            let all = session.everyone().unwrap();
+            let (sender, receiver) = mpsc::channel();
+            let mut group = None;
+            // In this order, so that rank 0 orders.
+            for rank in 0..2 {
+                if rank == session.rank() {
+                    let sender = sender.clone();
+                    let joined = session.join_group("two", move |event| drop(sender.send(event)));
+                    group = Some(joined.unwrap());
+                }
+                all.barrier().unwrap();
+            }
+            if session.rank() != survivor {
+                return;
+            }
+            let group = group.expect("joined");
+            loop {
+                match receiver.recv_timeout(LIMIT).expect("the group goes on") {
+                    GroupEvent::View { members, left, .. } if left == [1 - survivor] => {
+                        assert_eq!(members, [survivor]);
+                        break;
+                    }
+                    GroupEvent::View { .. } => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+            group.send(b"alone".as_slice()).unwrap();
+            let event = receiver.recv_timeout(LIMIT).expect("it is delivered");
+            assert!(matches!(event, GroupEvent::Message { from, .. } if from == survivor));
+        });
+    }
+}
+
 /// Who joins late begins with a view, and sees all that the others see after it.
 pub fn a_joiner_begins_at_one_point(make: Make) {
     let seen = run(make, 3, |session| {
@@ -386,6 +480,8 @@ macro_rules! conformance_tests {
             a_receiver_chooses_by_sender_and_tag
             calls_are_answered_at_once_or_later_and_failures_name_the_peer
             a_group_has_one_order
+            groups_of_different_members_have_an_order_each
+            a_group_of_two_goes_on_when_one_has_ended
             a_joiner_begins_at_one_point
             collectives_agree
             a_lost_peer_is_named_and_the_group_goes_on
