@@ -21,7 +21,7 @@ const HEAD: usize = 64;
 pub struct Message {
     head: [u8; HEAD],
     start: u8,
-    pieces: SmallVec<[Bytes; 2]>,
+    pieces: SmallVec<[Bytes; 1]>,
     /// Bytes in `pieces`.
     behind: usize,
 }

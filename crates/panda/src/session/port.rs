@@ -9,6 +9,9 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::platform::{Flow, Rank};
 
+/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
+const UNWATCHED: Duration = Duration::from_millis(1);
+
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
 pub struct Port {
@@ -24,6 +27,21 @@ impl Session {
             session: self.downgrade(),
             number: number_of(name),
         }
+    }
+}
+
+impl Session {
+    /// Waits until something holds that a peer brings about, or the peer is found lost.
+    fn wait_watching(
+        &self,
+        peer: Rank,
+        is_done: impl FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool {
+        self.ask(Ask::Watch(peer));
+        let is_held = self.wait(is_done, until);
+        self.ask(Ask::Unwatch(peer));
+        is_held
     }
 }
 
@@ -128,20 +146,22 @@ impl Port {
         }
         let losses = |rank: Rank| desk.losses(rank).0;
         let before = others.map(losses);
-        if let Some(from) = others {
-            session.ask(Ask::Watch(from));
-        }
         let mut found = None;
         let until = time.map(|time| Instant::now() + time);
-        let is_done = || {
+        let mut is_done = || {
             // It may be asked again after it has held.
             found = found.take().or_else(|| desk.first(self.number, from, tag));
             found.is_some() || others.map(losses) != before
         };
-        let is_held = session.wait(is_done, until);
-        if let Some(from) = others {
-            session.ask(Ask::Unwatch(from));
-        }
+        let is_held = match others {
+            None => session.wait(is_done, until),
+            Some(from) => {
+                let soon = Instant::now() + UNWATCHED;
+                let first = until.map_or(soon, |until| until.min(soon));
+                session.wait(&mut is_done, Some(first))
+                    || session.wait_watching(from, is_done, until)
+            }
+        };
         let is_late = until.is_some_and(|until| Instant::now() >= until);
         match (found, from) {
             (Some(arrived), _) => Ok(arrived),

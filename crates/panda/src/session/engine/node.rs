@@ -44,7 +44,6 @@ pub struct Node<P: Platform> {
     pub(super) own: Own,
     /// How long fibers look for frames before they park.
     pub(super) patience: Mutex<Patience>,
-    pub(super) fibers_spin: bool,
 }
 
 /// The receiving end, with room for what comes out of it.
@@ -86,7 +85,6 @@ impl<P: Platform> Node<P> {
                 "Platform::Order must fit Platform::ORDERED"
             );
         }
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let node = Arc::new(Self {
             platform,
             end: Mutex::new(End {
@@ -106,7 +104,6 @@ impl<P: Platform> Node<P> {
             rounds: AtomicU32::new(0),
             own: Own::default(),
             patience: Mutex::default(),
-            fibers_spin: myself.size as usize <= processors,
         });
         let own = node.clone();
         let thread = std::thread::Builder::new()

@@ -1,7 +1,7 @@
 //! Waiting: a thread of the system drives while it waits; a fiber looks for a while, giving way to others, and then parks.
 
 use std::sync::atomic::{Ordering, fence};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use antiphon_fiber::{ManyServers, Threads as _};
 
@@ -76,10 +76,7 @@ impl<P: Platform> Node<P> {
     fn wait_as_fiber(&self, wait: &mut Wait<'_>) -> bool {
         loop {
             let began = Instant::now();
-            let spin = match self.fibers_spin {
-                true => self.patience.lock().spin(),
-                false => Duration::ZERO,
-            };
+            let spin = self.patience.lock().spin();
             if !spin.is_zero()
                 && let Some(is_held) = self.look_for(wait, began + spin)
             {
@@ -88,10 +85,8 @@ impl<P: Platform> Node<P> {
             }
             let spun = began.elapsed();
             let ended = self.park(wait).or_else(|| self.ended(wait));
-            if self.fibers_spin {
-                let slept = began.elapsed().saturating_sub(spun);
-                self.patience.lock().slept(spun.min(spin), slept);
-            }
+            let slept = began.elapsed().saturating_sub(spun);
+            self.patience.lock().slept(spun.min(spin), slept);
             if let Some(is_held) = ended {
                 return is_held;
             }
