@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::crowd::own_processors;
 use super::inbox::ShmInbox;
 use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
+use super::reach;
 use super::shared::Shared;
 use super::watch::{Watch, started_at};
 use super::{Shm, refused, system};
@@ -128,6 +129,7 @@ fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
     let pid = std::process::id();
     slot.pid.store(pid, Relaxed);
     slot.started.store(started_at(pid).unwrap_or(0), Relaxed);
+    reach::permit();
     let mark_at = shared.mark.as_ptr() as u64;
     slot.mark_at.store(mark_at, Relaxed);
     let mut end = name.len().min(NAME);
