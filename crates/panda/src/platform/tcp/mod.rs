@@ -87,7 +87,12 @@ impl Platform for Tcp {
         for contact in contacts.iter().filter(|contact| {
             contact.rank != seat.rank && (contact.rank < seat.rank || seat.rank >= seat.size)
         }) {
-            let stream = connect(contact, seat).map_err(system(format!(
+            let stream = match connect(contact, seat) {
+                // Who is gone before a later one comes was never there for it.
+                Err(error) if seat.rank >= seat.size && is_gone(&error) => continue,
+                connected => connected,
+            };
+            let stream = stream.map_err(system(format!(
                 "connect to {} at {}",
                 contact.name, contact.address
             )))?;
@@ -146,6 +151,15 @@ fn connect(contact: &Contact, seat: &Seat) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect(&contact.address)?;
     Hello::write(&stream, seat)?;
     Ok(stream)
+}
+
+/// Whether nobody is at the other end any more.
+fn is_gone(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionRefused | ConnectionReset | BrokenPipe
+    )
 }
 
 /// Founders of higher rank connect to this process; those that were spawned are connected already.
