@@ -1,7 +1,8 @@
 //! What an idle peer costs in memory: `cargo run --release -p antiphon-panda --example idle_peers -- PLATFORM PEERS`.
 //!
-//! Processes of one session all greet each other, send a long message to rank 0, and then do nothing. Shown is what rank 0 has more of than alone: proportional set size (shared pages
-//! count in parts), and for sockets what the kernel has set aside, for each peer.
+//! Processes of one session all greet each other, send rank 0 a long message each, and then do nothing. Shown is the memory of rank 0 beside that of one with a single
+//! peer: the proportional set size of what is not the program itself; a page that two processes share counts
+//! half. What the kernel keeps for sockets is not in it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -48,14 +49,18 @@ fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> 
         BufReader::new(output).read_line(&mut String::new())?;
     }
     let smaps = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", members[0].id()))?;
-    let line = smaps.lines().find(|line| line.starts_with("Pss:"));
-    let kib = line.and_then(|line| line.split_whitespace().nth(1));
+    // Not the pages of the program, which more processes only share.
+    let kib = |name: &str| {
+        let line = smaps.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+    };
+    let kib = kib("Pss_Anon:").zip(kib("Pss_Shmem:")).map(|(a, b)| a + b);
     let inputs: Vec<Option<ChildStdin>> = members.iter_mut().map(|m| m.stdin.take()).collect();
     drop(inputs);
     for mut member in members {
         member.wait()?;
     }
-    Ok(kib.ok_or("no Pss")?.parse::<u64>()? << 10)
+    Ok(kib.ok_or("this system does not say")? << 10)
 }
 
 fn start(seat: &Seat) -> std::io::Result<Child> {
@@ -78,12 +83,15 @@ fn member() -> Result<(), Error> {
     for _ in &others {
         port.receive(None, Some(0))?;
     }
+    // One after another, so that what all of them hold at once does not hide what each holds for good.
     if session.rank() == 0 {
-        for _ in &others {
-            drop(port.receive(None, Some(1))?);
+        for &peer in &others {
+            port.send(peer, 1, Message::new())?;
+            drop(port.receive(Some(peer), Some(2))?);
         }
     } else {
-        port.send(0, 1, Message::from(vec![7; LONG]))?;
+        port.receive(Some(0), Some(1))?;
+        port.send(0, 2, Message::from(vec![7; LONG]))?;
     }
     session.everyone()?.barrier()?;
     println!("idle");

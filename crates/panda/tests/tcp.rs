@@ -107,3 +107,16 @@ fn strangers_do_not_get_in() {
     second.port("p").send(0, 1, b"in".as_slice()).unwrap();
     assert_eq!(first.port("p").receive(Some(1), None).unwrap().tag, 1);
 }
+
+#[test]
+fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
+    let any = "127.0.0.1:0".parse().unwrap();
+    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    let first = join(&meeting.seat("tcp", 0));
+    let seats = first.allot(2).unwrap();
+    drop(join(&seats[0]));
+    let last = join(&seats[1]);
+    last.port("p").send(0, 7, b"in".as_slice()).unwrap();
+    let heard = first.port("p").receive(Some(last.rank()), None).unwrap();
+    assert_eq!(heard.tag, 7);
+}

@@ -28,7 +28,11 @@ fn main() {
     Table::new("8 bytes, polling", "across", 8, 100_000)
         .of(&["open mpi", "bare ring", "shm"])
         .print(rounds);
-    for (name, bytes, trips) in [("64 KiB", 64 << 10, 4_000), ("1 MiB", 1 << 20, 300)] {
+    for (name, bytes, trips) in [
+        ("8 KiB", 8 << 10, 20_000),
+        ("64 KiB", 64 << 10, 4_000),
+        ("1 MiB", 1 << 20, 300),
+    ] {
         Table::new(name, "across", bytes, trips)
             .of(&["open mpi", "shm", "mpi", "raw tcp", "tcp"])
             .print(rounds);

@@ -125,11 +125,9 @@ impl Platform for Local {
     type Inbox = LocalInbox;
 
     fn join(_seat: &Seat) -> Result<(Self, LocalInbox), JoinError> {
-        let why = "its processes are threads of one program, which begins them with Local::session; launch programs over shm or tcp".into();
-        Err(JoinError::Refused {
-            platform: Self::NAME,
-            why,
-        })
+        Err(JoinError::refused::<Self>(
+            "its processes are threads of one program, which begins them with Local::session; launch programs over shm or tcp",
+        ))
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
@@ -170,10 +168,9 @@ impl Platform for Local {
     }
 
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
-        Err(JoinError::Refused {
-            platform: Self::NAME,
-            why: "a session of threads has its size from the beginning: start more threads (`thread::spawn`), or launch the program over shm or tcp".into(),
-        })
+        Err(JoinError::refused::<Self>(
+            "a session of threads has its size from the beginning: start more threads (`thread::spawn`), or launch the program over shm or tcp",
+        ))
     }
 }
 

@@ -7,7 +7,7 @@
 //! To write a platform: implement [`Platform`] and [`Inbox`], choose [`Platform::Links`] and [`Platform::Order`] by the parameters (a wrong choice does not
 //! compile), and run the conformance suite (`tests/conformance`) on it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::message::Message;
@@ -199,6 +199,37 @@ pub enum JoinError {
         /// Why, and what to do.
         why: String,
     },
+}
+
+impl JoinError {
+    /// A failed system call.
+    pub(crate) fn system<P: Platform>(what: impl Into<String>, source: std::io::Error) -> Self {
+        Self::System {
+            platform: P::NAME,
+            what: what.into(),
+            source,
+        }
+    }
+
+    /// What the platform cannot do, in words with the mend.
+    pub(crate) fn refused<P: Platform>(why: impl Into<String>) -> Self {
+        Self::Refused {
+            platform: P::NAME,
+            why: why.into(),
+        }
+    }
+
+    /// Founders that did not come in time.
+    pub(crate) fn missing<P: Platform>(
+        waited: Duration,
+        names: impl IntoIterator<Item = String>,
+    ) -> Self {
+        Self::Missing {
+            platform: P::NAME,
+            waited_s: waited.as_secs(),
+            missing: names.into_iter().collect::<Vec<_>>().join(", "),
+        }
+    }
 }
 
 /// Takes a seat over the platform that it names: the one place where a platform is chosen.

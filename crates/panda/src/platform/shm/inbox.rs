@@ -11,9 +11,9 @@ use super::memory::{RANKS, state};
 use super::ring::{Corrupt, Receiver};
 use super::shared::Shared;
 use super::watch::Watch;
-use super::{join, system};
+use super::{Shm, join};
 use crate::platform::patience::{self, Patience, Waits};
-use crate::platform::{Event, Inbox, Loss, Rank, futex};
+use crate::platform::{Event, Inbox, JoinError, Loss, Rank, futex};
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
@@ -105,7 +105,7 @@ impl ShmInbox {
                     name: self.shared.name(rank),
                 });
                 if let Err(error) = self.meet(rank) {
-                    let reason = system("map a ring", error).to_string();
+                    let reason = JoinError::system::<Shm>("map a ring", error).to_string();
                     events.push(lost(rank, false, reason));
                 }
             }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
+use super::Shm;
 use super::crowd::own_processors;
 use super::inbox::ShmInbox;
 use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
+use super::reach;
 use super::shared::Shared;
 use super::watch::{Watch, started_at};
-use super::{Shm, refused, system};
 use crate::platform::{JoinError, Platform, Rank, Seat, Secret, futex};
 
 /// How long peers are waited for.
@@ -31,8 +32,10 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
         let shared = Arc::clone(&shared);
         move || shared.ring(shared.rank)
     };
-    let watch = Watch::new(ended, wake).map_err(|e| system("start a thread", e))?;
-    let inbox = ShmInbox::new(Arc::clone(&shared), watch).map_err(|e| system("map a ring", e))?;
+    let watch =
+        Watch::new(ended, wake).map_err(|e| JoinError::system::<Shm>("start a thread", e))?;
+    let inbox = ShmInbox::new(Arc::clone(&shared), watch)
+        .map_err(|e| JoinError::system::<Shm>("map a ring", e))?;
     Ok((shared, inbox))
 }
 
@@ -45,7 +48,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
             next.checked_add(count).filter(|&end| end <= RANKS)
         });
     let first = given.map_err(|taken| {
-        refused(format!(
+        JoinError::refused::<Shm>(format!(
             "{taken} of {RANKS} places have been given, so {count} more processes cannot join: begin a new session, or use tcp"
         ))
     })?;
@@ -74,23 +77,26 @@ fn open(seat: &Seat) -> Result<Shared, JoinError> {
         .read(true)
         .write(true)
         .open(&seat.meeting)
-        .map_err(|e| system(&what, e))?;
-    let length = file.metadata().map_err(|e| system(&what, e))?.len();
+        .map_err(|e| JoinError::system::<Shm>(what.as_str(), e))?;
+    let length = file
+        .metadata()
+        .map_err(|e| JoinError::system::<Shm>(what.as_str(), e))?
+        .len();
     if length != FILE {
-        return Err(refused(format!(
+        return Err(JoinError::refused::<Shm>(format!(
             "{} is {length} bytes long, not {FILE}: it is no session of this version of Antiphon",
             seat.meeting
         )));
     }
-    let common =
-        Map::new(file.as_fd(), 0, COMMON).map_err(|e| system("map the session's memory", e))?;
+    let common = Map::new(file.as_fd(), 0, COMMON)
+        .map_err(|e| JoinError::system::<Shm>("map the session's memory", e))?;
     check(common.view(0), seat)?;
     Ok(Shared::new(file, common, seat))
 }
 
 fn check(header: &Header, seat: &Seat) -> Result<(), JoinError> {
     if header.magic.load(Acquire) != MAGIC {
-        return Err(refused(format!(
+        return Err(JoinError::refused::<Shm>(format!(
             "{} is no session of this version of Antiphon",
             seat.meeting
         )));
@@ -100,13 +106,13 @@ fn check(header: &Header, seat: &Seat) -> Result<(), JoinError> {
         half.copy_from_slice(&word.load(Relaxed).to_le_bytes());
     }
     if !seat.secret.is_same(Secret(secret)) {
-        return Err(refused(
-            "the session at this place has another secret".into(),
+        return Err(JoinError::refused::<Shm>(
+            "the session at this place has another secret",
         ));
     }
     let size = header.size.load(Relaxed);
     if seat.size != size || seat.rank >= header.next_rank.load(Relaxed).min(RANKS) {
-        return Err(refused(format!(
+        return Err(JoinError::refused::<Shm>(format!(
             "rank {} of {} has no place in a session that began with {size} processes",
             seat.rank, seat.size
         )));
@@ -120,7 +126,7 @@ fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
         .state
         .compare_exchange(state::FREE, state::TAKEN, SeqCst, Relaxed);
     if taken.is_err() {
-        return Err(refused(format!(
+        return Err(JoinError::refused::<Shm>(format!(
             "rank {} has been in this session already: a process that comes later gets a new rank by spawning it",
             shared.rank
         )));
@@ -128,6 +134,7 @@ fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
     let pid = std::process::id();
     slot.pid.store(pid, Relaxed);
     slot.started.store(started_at(pid).unwrap_or(0), Relaxed);
+    reach::permit();
     let mark_at = shared.mark.as_ptr() as u64;
     slot.mark_at.store(mark_at, Relaxed);
     let mut end = name.len().min(NAME);
@@ -165,12 +172,8 @@ fn wait_for_peers(shared: &Shared) -> Result<(), JoinError> {
         if left.is_zero() {
             // Nobody waits for us in vain after this.
             shared.leave();
-            let names: Vec<String> = missing.iter().map(|rank| format!("rank {rank}")).collect();
-            return Err(JoinError::Missing {
-                platform: Shm::NAME,
-                waited_s: PATIENCE.as_secs(),
-                missing: names.join(", "),
-            });
+            let names = missing.iter().map(|rank| format!("rank {rank}"));
+            return Err(JoinError::missing::<Shm>(PATIENCE, names));
         }
         futex::wait(changes, seen, Some(left));
     }

@@ -107,8 +107,8 @@ pub struct Starved {
 pub const CELLS: u64 = 64;
 /// Bytes of a cell.
 pub const CELL: usize = 256;
-/// Bytes of a ring's stream, a power of two.
-pub const STREAM: u64 = 256 << 10;
+/// Bytes of a ring's stream, a power of two. Two rings with all pages touched, shared by two processes, stay below 64 KiB for each of them.
+pub const STREAM: u64 = 32 << 10;
 
 /// The start of a cell.
 #[repr(C)]

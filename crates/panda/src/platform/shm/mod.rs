@@ -70,21 +70,5 @@ impl Drop for Shm {
     }
 }
 
-/// A failed system call.
-fn system(what: &str, source: std::io::Error) -> JoinError {
-    JoinError::System {
-        platform: Shm::NAME,
-        what: what.to_owned(),
-        source,
-    }
-}
-
-fn refused(why: String) -> JoinError {
-    JoinError::Refused {
-        platform: Shm::NAME,
-        why,
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ const LENT: u32 = u32::MAX - 1;
 /// Frames from this length on are lent: below it a system call costs more than the second copy.
 const LENT_MIN: usize = 16 << 10;
 /// Bytes of the stream that are announced, and given back, at a time.
-const STEP: u64 = 16 << 10;
+const STEP: u64 = 8 << 10;
 /// Frames in the stream begin at multiples of this, so that the two sides copy whole lines.
 const ALIGN: u64 = 64;
 

@@ -66,13 +66,7 @@ impl Platform for Tcp {
     type Inbox = TcpInbox;
 
     fn join(seat: &Seat) -> Result<(Self, TcpInbox), JoinError> {
-        let system = |what: String| {
-            move |source| JoinError::System {
-                platform: Self::NAME,
-                what,
-                source,
-            }
-        };
+        let system = |what: String| move |source| JoinError::system::<Self>(what, source);
         let mut listener = None;
         let contacts = meeting::enter(seat, Self::NAME, |ip: IpAddr| {
             let own = TcpListener::bind(SocketAddr::new(ip, 0))?;
@@ -199,15 +193,8 @@ fn await_founders(
     };
     while seat.rank < seat.size && !wanted(inbox).is_empty() {
         if Instant::now() >= until {
-            let missing: Vec<String> = wanted(inbox)
-                .into_iter()
-                .map(|contact| contact.name)
-                .collect();
-            return Err(JoinError::Missing {
-                platform: Tcp::NAME,
-                waited_s: CONNECT_WAIT.as_secs(),
-                missing: missing.join(", "),
-            });
+            let names = wanted(inbox).into_iter().map(|contact| contact.name);
+            return Err(JoinError::missing::<Tcp>(CONNECT_WAIT, names));
         }
         let mut events: Vec<Event> = Vec::new();
         inbox.receive_fresh(Some(until), &mut events);

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::RwLock;
 use socket2::{Domain, Socket, Type};
 
+use super::Udp;
 use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
-use super::{Udp, refused, system};
 use crate::platform::meeting::towards;
 use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, Platform, Rank, Seat};
@@ -31,8 +31,10 @@ const BUFFER: usize = 4 << 20;
 pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let (meeting_at, faults) = read_meeting(seat)?;
     let own = seat.address.map_or_else(|| towards(meeting_at), Ok);
-    let own = own.map_err(|e| system(format!("reach the meeting at {meeting_at}"), e))?;
-    let socket = open(own).map_err(|e| system(format!("open a UDP socket at {own}"), e))?;
+    let own =
+        own.map_err(|e| JoinError::system::<Udp>(format!("reach the meeting at {meeting_at}"), e))?;
+    let socket = open(own)
+        .map_err(|e| JoinError::system::<Udp>(format!("open a UDP socket at {own}"), e))?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let birth = now.unwrap_or_default().as_nanos() as u64;
     let mut name = seat.name.clone();
@@ -52,8 +54,8 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     socket
         .set_read_timeout(None)
         .and_then(|()| socket.set_nonblocking(true))
-        .map_err(|e| system("set up a UDP socket", e))?;
-    let bell = Bell::new().map_err(|e| system("make an event", e))?;
+        .map_err(|e| JoinError::system::<Udp>("set up a UDP socket", e))?;
+    let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
     let shared = Arc::new(Shared {
         socket,
         rank: seat.rank,
@@ -68,15 +70,15 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         bell,
     });
     let weather = faults.map(|faults| Weather::new(faults, seat.rank));
-    let inbox =
-        UdpInbox::new(Arc::clone(&shared), weather).map_err(|e| system("watch a UDP socket", e))?;
+    let inbox = UdpInbox::new(Arc::clone(&shared), weather)
+        .map_err(|e| JoinError::system::<Udp>("watch a UDP socket", e))?;
     Ok((shared, inbox))
 }
 
 /// Ranks for processes that will be started.
 pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
     // A socket of its own: the other one's datagrams are the inbox's.
-    let socket = open(shared.own).map_err(|e| system("open a UDP socket", e))?;
+    let socket = open(shared.own).map_err(|e| JoinError::system::<Udp>("open a UDP socket", e))?;
     let seat = |rank| Seat {
         platform: Udp::NAME.into(),
         rank,
@@ -93,8 +95,9 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         meeting_at: shared.meeting_at,
     };
     let mut question = [0; 8];
-    getrandom::fill(&mut question)
-        .map_err(|e| system("draw a random number", io::Error::other(e.to_string())))?;
+    getrandom::fill(&mut question).map_err(|e| {
+        JoinError::system::<Udp>("draw a random number", io::Error::other(e.to_string()))
+    })?;
     let question = u64::from_le_bytes(question);
     let ask = Note::Allot { question, count };
     let answer = host.ask(
@@ -109,10 +112,10 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
     )?;
     match answer {
         Some(Some(first)) => Ok((first..first + count).map(seat).collect()),
-        Some(None) => Err(refused(format!(
+        Some(None) => Err(JoinError::refused::<Udp>(format!(
             "{count} more processes are more than a session can have: begin a new one"
         ))),
-        None => Err(refused(format!(
+        None => Err(JoinError::refused::<Udp>(format!(
             "the meeting at {} does not answer: does `antiphon launch` still run?",
             shared.meeting_at
         ))),
@@ -124,12 +127,14 @@ fn read_meeting(seat: &Seat) -> Result<(SocketAddr, Option<Faults>), JoinError> 
     let (address, faults) = match seat.meeting.split_once(' ') {
         None => (seat.meeting.as_str(), None),
         Some((address, faults)) => {
-            let faults = faults.parse().map_err(|e| refused(format!("{e}")))?;
+            let faults = faults
+                .parse()
+                .map_err(|e| JoinError::refused::<Udp>(format!("{e}")))?;
             (address, Some(faults))
         }
     };
     let address = address.parse().map_err(|_| {
-        refused(format!(
+        JoinError::refused::<Udp>(format!(
             "`{address}` is no address of a meeting: `antiphon launch` gives ADDRESS:PORT"
         ))
     })?;
@@ -200,12 +205,8 @@ impl Host<'_> {
         let mut places = places.into_inner();
         if all.is_none() {
             let missing = (0..size).filter(|rank| !places.contains_key(rank));
-            let missing: Vec<String> = missing.map(|rank| format!("rank {rank}")).collect();
-            return Err(JoinError::Missing {
-                platform: Udp::NAME,
-                waited_s: PATIENCE.as_secs(),
-                missing: missing.join(", "),
-            });
+            let names = missing.map(|rank| format!("rank {rank}"));
+            return Err(JoinError::missing::<Udp>(PATIENCE, names));
         }
         places.remove(&rank);
         Ok(places)
@@ -246,7 +247,7 @@ impl Host<'_> {
         questions: impl Fn() -> Vec<(Rank, SocketAddr, Note)>,
         mut answer: impl FnMut(Rank, Note, SocketAddr) -> Option<T>,
     ) -> Result<Option<T>, JoinError> {
-        let failed = |e| system("ask the session's meeting", e);
+        let failed = |e| JoinError::system::<Udp>("ask the session's meeting", e);
         let end = Instant::now() + patience;
         let mut pause = ASK_FIRST;
         let mut space = [0; DATAGRAM];

@@ -74,21 +74,5 @@ impl Drop for Udp {
     }
 }
 
-/// A failed system call.
-fn system(what: impl Into<String>, source: std::io::Error) -> JoinError {
-    JoinError::System {
-        platform: Udp::NAME,
-        what: what.into(),
-        source,
-    }
-}
-
-fn refused(why: String) -> JoinError {
-    JoinError::Refused {
-        platform: Udp::NAME,
-        why,
-    }
-}
-
 #[cfg(test)]
 mod tests;
