@@ -5,7 +5,7 @@ DESTDIR ?=
 REPORT ?= antiphon-report.html
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
-RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
+RUN_NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind
 TEST_NEEDS = $(RUN_NEEDS) chromium=chromium mpirun=openmpi-bin
 
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
