@@ -6,10 +6,9 @@ REPORT ?= antiphon-report.html
 SUITES ?= features rendezvous models layer shared-data
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
-RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
-# Rivals are measured where they are installed; their tests install them.
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev
-TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(RIVALS)
+RUN_NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind $(RIVALS)
+TEST_NEEDS = $(RUN_NEEDS) chromium=chromium
 
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 

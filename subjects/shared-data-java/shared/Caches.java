@@ -133,7 +133,7 @@ final class Caches {
         return task -> {
             int key = task.number;
             long found = 0;
-            while (!Team.timeIsUp()) {
+            while (Team.goesOn(task)) {
                 for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
                     key = (key + 7) % KEYS;
                     if (task.permille() < writes) {

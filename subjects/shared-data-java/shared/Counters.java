@@ -31,7 +31,7 @@ final class Counters {
     private Counters() {}
 
     static void without(Team.Task task) {
-        while (!Team.timeIsUp()) {
+        while (Team.goesOn(task)) {
             for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
                 UNPROTECTED.setOpaque((long) UNPROTECTED.getOpaque() + 1);
             }
@@ -40,7 +40,7 @@ final class Counters {
     }
 
     static void atomically(Team.Task task) {
-        while (!Team.timeIsUp()) {
+        while (Team.goesOn(task)) {
             for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
                 INDIVISIBLE.incrementAndGet();
             }
@@ -49,7 +49,7 @@ final class Counters {
     }
 
     static void byLock(Team.Task task) {
-        while (!Team.timeIsUp()) {
+        while (Team.goesOn(task)) {
             for (int i = 0; i < Team.OPERATIONS_A_LOOK; i++) {
                 synchronized (LOCK) {
                     locked++;

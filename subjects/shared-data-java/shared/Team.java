@@ -22,10 +22,15 @@ final class Team {
         long operations;
         long updates;
         long longestWaitNs;
+
+        /** How many operations it does whether or not time is up. */
+        private final long least;
+
         private long random;
 
-        Task(int number) {
+        Task(int number, long least) {
             this.number = number;
+            this.least = least;
             random = 88172645463325252L + number * 0x9E3779B97F4A7C15L;
         }
 
@@ -75,14 +80,23 @@ final class Team {
         return timeIsUp;
     }
 
+    /** Whether a task is to do another look's operations. */
+    static boolean goesOn(Task task) {
+        return !timeIsUp || task.operations < task.least;
+    }
+
     static Done run(int count, int timeMs, Work work) {
+        return run(count, timeMs, 0, work);
+    }
+
+    private static Done run(int count, int timeMs, long least, Work work) {
         timeIsUp = false;
         Task[] tasks = new Task[count];
         Thread[] threads = new Thread[count];
         CountDownLatch ready = new CountDownLatch(count);
         CountDownLatch start = new CountDownLatch(1);
         for (int i = 0; i < count; i++) {
-            Task task = new Task(i);
+            Task task = new Task(i, least);
             tasks[i] = task;
             threads[i] =
                     new Thread(
@@ -130,11 +144,19 @@ final class Team {
         return System.nanoTime() - began;
     }
 
-    /** The cost of an operation in slices of so many ms from the start, ps. */
+    /** The cost of an operation in slices of so many ms from the start, ps, by the clock of the task; each does one look's operations at least. */
     static long[] curve(int slices, int sliceMs, Work work) {
         long[] costs = new long[slices];
         for (int i = 0; i < slices; i++) {
-            costs[i] = Math.round(run(1, sliceMs, work).nsAnOperation() * 1000);
+            long[] ownNs = new long[1];
+            Work timed =
+                    task -> {
+                        long began = System.nanoTime();
+                        work.run(task);
+                        ownNs[0] = System.nanoTime() - began;
+                    };
+            Done done = run(1, sliceMs, 1, timed);
+            costs[i] = Math.round(new Done(done.tasks(), ownNs[0]).nsAnOperation() * 1000);
         }
         return costs;
     }

@@ -2,7 +2,7 @@
 
 use crate::threads::ThreadReport;
 use std::fmt::{Arguments, Write as _};
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 
 /// An answer's line is at most 65536 bytes; a reading or difference takes 21 at most.
 const READINGS_A_LINE: usize = 3000;
@@ -73,7 +73,7 @@ pub(crate) fn encode(value: &str) -> String {
 }
 
 /// Writes an answer with its closing line. An error means that nobody reads any more.
-pub(crate) fn close(outcome: Result<Answer, Refusal>) -> io::Result<()> {
+pub(crate) fn close(outcome: Result<Answer, Refusal>, output: &mut impl Write) -> io::Result<()> {
     let text = match outcome {
         Ok(answer) => answer.0 + "@@ ok\n",
         // The text may echo a request: its line ends with it, whatever it holds.
@@ -86,7 +86,6 @@ pub(crate) fn close(outcome: Result<Answer, Refusal>) -> io::Result<()> {
             format!("@@ error {code} {text}\n")
         }
     };
-    let mut output = io::stdout().lock();
     output.write_all(text.as_bytes())?;
     output.flush()
 }

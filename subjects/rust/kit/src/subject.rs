@@ -10,7 +10,7 @@ use crate::sequences::{clock, gaps, latency, other_kind, series};
 use crate::slices::{OwnSwitches, Timer};
 use crate::test::{Body, Test};
 use crate::threads::{Placement, place};
-use std::io;
+use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 type Placed = Box<dyn FnMut(Placement) -> Result<(), String>>;
@@ -69,6 +69,17 @@ impl Subject {
 
     /// Serves requests from standard input until `quit` or its end. The calling thread is the one that measures.
     pub fn serve(self) -> ExitCode {
+        match self.serve_on(&mut io::stdin().lock(), &mut io::stdout()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("the laboratory can no longer be talked to: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// The same over other channels, for tests. An error is one of theirs.
+    pub fn serve_on(self, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
         let mut server = Server {
             language: self.language,
             tests: self.tests,
@@ -77,15 +88,9 @@ impl Subject {
             prepared: Prepared::default(),
             placed: false,
         };
-        let outcome = server.run(&mut io::stdin().lock());
+        let outcome = server.run(input, output);
         server.prepared.finish();
-        match outcome {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("the laboratory can no longer be talked to: {error}");
-                ExitCode::FAILURE
-            }
-        }
+        outcome
     }
 }
 
@@ -99,13 +104,13 @@ struct Server {
 }
 
 impl Server {
-    fn run(&mut self, input: &mut impl io::BufRead) -> io::Result<()> {
+    fn run(&mut self, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
         while let Some(line) = read_line(input)? {
             let (outcome, quit) = match &line {
                 Ok(line) => self.answer(line),
                 Err(refusal) => (Err(Refusal::bad_argument(&refusal.text)), false),
             };
-            close(outcome)?;
+            close(outcome, output)?;
             if quit {
                 break;
             }
