@@ -47,9 +47,11 @@ fn serve(mut stream: TcpStream, conduct: &str) {
             return;
         }
         let closes = String::from_utf8_lossy(&piece[..size]).contains("Connection: close");
-        let many = ANSWERED.fetch_add(1, Ordering::Relaxed) >= WELL;
+        let answered = ANSWERED.fetch_add(1, Ordering::Relaxed);
+        let many = answered >= WELL;
         let body = match conduct {
             "other" => "goodbye",
+            "late" if answered < 3 => "starting",
             "changes" if many => "howdy",
             "dies" if many => {
                 eprintln!("out of something");

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 const SUITE: &str = r#"
 name = "served"
 title = "Servers"
-subjects = ["server/well", "server/child", "server/other", "server/changes", "server/dies", "server/refuses"]
+subjects = ["server/well", "server/child", "server/late", "server/other", "server/changes", "server/dies", "server/refuses"]
 [quick]
 seconds_per_row = 0.01
 relative_half_width = 0.5
@@ -61,7 +61,9 @@ label = "not of a server"
 
 /// A subject whose variants are conducts of the test's server.
 fn subject() -> String {
-    let conducts = ["well", "child", "other", "changes", "dies", "refuses"];
+    let conducts = [
+        "well", "child", "late", "other", "changes", "dies", "refuses",
+    ];
     let variants = conducts
         .map(|conduct| format!("[[variant]]\nname = \"{conduct}\"\nflags = [\"{conduct}\"]\n"));
     let program = env!("CARGO_BIN_EXE_antiphon-test-server");
@@ -132,7 +134,7 @@ fn servers_are_measured_and_their_failures_are_results() {
     let folder = tempfile::tempdir().unwrap();
     let (record, raws) = measured(folder.path());
 
-    for subject in ["well", "child"] {
+    for subject in ["well", "child", "late"] {
         for (test, connections) in [("keep.1", 1), ("keep.4", 4)] {
             let load = load(&record, subject, test);
             let rounds: Vec<u32> = load.rounds.iter().map(|round| round.round).collect();

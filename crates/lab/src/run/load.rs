@@ -30,8 +30,8 @@ const ROUNDS_EVER: u32 = 2;
 /// Rounds after which more would not change what is read from them.
 const ROUNDS_MOST: u32 = 25;
 
-/// How long the first answer of a server that accepts may take.
-const FIRST_ANSWER: Duration = Duration::from_secs(10);
+/// How long a server that accepts may take to its first right answer.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
 /// One load on one server.
 struct Cell {
@@ -236,21 +236,30 @@ fn start(
     };
     let server = Server::start(built, &member.policy, places, engine.lab.cache.folder())?;
     let task = &member.cells[0].task;
-    let checked = Target::parse(&server.url(&task.path), Reach::Loopback)
-        .and_then(|target| Ok((first_exchange(&target, FIRST_ANSWER)?, target)));
-    let (answer, target) = checked.map_err(|error| server.absence(&error))?;
-    if answer != member.cells[0].expected() {
-        let body = String::from_utf8_lossy(&answer.body).into_owned();
-        let reason = format!(
-            "it answers {} with status {} and `{}`, and not with status 200 and `{}`",
-            task.path,
-            answer.status,
-            short(&body),
-            task.body
-        );
-        return Err(absence(reason, "mend the server"));
+    let expected = member.cells[0].expected();
+    let target = Target::parse(&server.url(&task.path), Reach::Loopback)
+        .map_err(|error| of_generator(&error))?;
+    let until = Instant::now() + FIRST_ANSWER;
+    loop {
+        let answer =
+            first_exchange(&target, FIRST_ANSWER).map_err(|error| server.absence(&error))?;
+        if answer == expected {
+            return Ok((server, target));
+        }
+        if Instant::now() >= until {
+            let body = String::from_utf8_lossy(&answer.body).into_owned();
+            let reason = format!(
+                "it answers {} with status {} and `{}`, and not with status 200 and `{}`",
+                task.path,
+                answer.status,
+                short(&body),
+                task.body
+            );
+            return Err(server.with_words(absence(reason, "mend the server")));
+        }
+        // Some accept before they have all that they answer with.
+        std::thread::sleep(Duration::from_millis(20));
     }
-    Ok((server, target))
 }
 
 /// Keeps what was read of a cell, as it was read.

@@ -3,7 +3,7 @@
 use super::processors::Places;
 use super::server::Server;
 use super::tree::Tree;
-use super::{absence, of_generator, rival};
+use super::{absence, rival};
 use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run};
 use std::time::{Duration, Instant};
@@ -100,14 +100,15 @@ fn own(server: &Server, load: &Load, task: &LoadTask) -> Result<Round, Absence> 
         None => (run(load), 0),
         Some(ms) => frozen(server, load, Duration::from_millis(ms)),
     };
-    let measured = measured.map_err(|error| match server.has_ended() {
-        true => server.absence(&error),
-        false => of_generator(&error),
-    })?;
+    let measured = measured.map_err(|error| server.absence(&error))?;
     if let Some(first) = &measured.first_failure {
         let of = measured.answered + measured.failed();
+        let whether = match server.ends_now() {
+            true => "the server ended under load: ",
+            false => "",
+        };
         let reason = format!(
-            "{} of {of} requests failed; the first: {first}",
+            "{whether}{} of {of} requests failed; the first: {first}",
             measured.failed()
         );
         return Err(server.with_words(absence(reason, "mend the server")));

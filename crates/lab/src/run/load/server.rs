@@ -143,6 +143,15 @@ impl Server {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
+    /// The same, after a moment: its connections end before it does.
+    pub(super) fn ends_now(&self) -> bool {
+        let until = Instant::now() + GRACE;
+        while !self.has_ended() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.has_ended()
+    }
+
     /// Stops it where it stands.
     pub(super) fn freeze(&self) {
         self.signaller.signal(Signal::STOP.as_raw());
@@ -156,7 +165,7 @@ impl Server {
     /// Why there is no figure, with what the server said last.
     pub(super) fn absence(&self, error: &LoadError) -> Absence {
         let mut absence = of_generator(error);
-        if self.has_ended() {
+        if self.ends_now() {
             absence.reason = format!("the server ended under load: {}", absence.reason);
         }
         self.with_words(absence)

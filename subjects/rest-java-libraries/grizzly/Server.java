@@ -8,10 +8,10 @@ import org.glassfish.grizzly.http.server.Request;
 import org.glassfish.grizzly.http.server.Response;
 
 /** A REST server: GET /api is answered with a greeting, by Grizzly. */
-final class GrizzlyServer {
+final class Server {
     private static final String GREETING = "{\"greeting\":\"Hello World!\"}";
 
-    private GrizzlyServer() {}
+    private Server() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
         int port = Integer.parseInt(arguments[0]);

@@ -1,0 +1,1 @@
+../models-java/find-java.sh
