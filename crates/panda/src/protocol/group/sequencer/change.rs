@@ -283,8 +283,12 @@ impl Sequencer {
             return;
         };
         by.insert(from);
-        let (step, by) = (step.clone(), by.clone());
-        if !self.is_enough(by.len(), |rank| by.contains(rank)) {
+        let (count, step) = (by.len(), step.clone());
+        let has_accepted = |rank: &Rank| match self.change.as_ref().map(|change| &change.phase) {
+            Some(Phase::Proposing { by, .. }) => by.contains(rank),
+            _ => false,
+        };
+        if !self.is_enough(count, has_accepted) {
             return;
         }
         let (me, view) = (self.me.rank, self.view.number);
@@ -302,6 +306,7 @@ impl Sequencer {
             // Whoever goes on tells it all, and them when they ask again.
             let delivered = self.log.delivered;
             self.tell(first, Note::Delivered { view, delivered }, out);
+            self.change = None;
             return;
         }
         let proposal = self.whole(&step, out);
