@@ -79,9 +79,10 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     }
     if let Some(error) = cause.downcast_ref::<LaunchError>() {
         return Some(match error {
-            LaunchError::Nobody | LaunchError::Hosts { .. } | LaunchError::Faults { .. } => {
-                Exit::Misuse
-            }
+            LaunchError::Nobody
+            | LaunchError::Hosts { .. }
+            | LaunchError::HostsFile { .. }
+            | LaunchError::Faults { .. } => Exit::Misuse,
             _ => Exit::Missing,
         });
     }

@@ -5,7 +5,7 @@ use crate::output;
 use antiphon_launch::{Launch as Session, Line, Over, Signals};
 use antiphon_panda::platform::udp::Faults;
 use antiphon_runner::Stream;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SIGUSR2};
 use std::env;
@@ -29,7 +29,9 @@ Nothing is left behind, even when this command is killed.
 Examples:
   antiphon launch -n 4 --over shm ./counter
   antiphon launch -n 3 --over udp --faults seed=7,lost=50,late=100,late_us=3000 ./counter
-  antiphon launch -n 8 --over mpi --hosts hostfile ./counter")]
+  antiphon launch -n 8 --over tcp --hosts hosts ./counter
+
+Other hosts are reached by ssh, or by what ANTIPHON_SSH names, and need the program at the same place as here. Processes there read no standard input.")]
 pub struct Launch {
     /// How many processes
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -39,7 +41,7 @@ pub struct Launch {
     #[arg(long, value_enum, value_name = "PLATFORM")]
     pub over: Platform,
 
-    /// Hosts to start them on, as `mpirun --hostfile` reads them; for mpi
+    /// Hosts to start them on, one on each line as `HOST slots=N`; for tcp, udp and mpi
     #[arg(long, value_name = "FILE")]
     pub hosts: Option<PathBuf>,
 
@@ -75,6 +77,9 @@ pub enum Platform {
     Udp,
     /// Open MPI
     Mpi,
+    /// Refused with what to do instead
+    #[value(hide = true)]
+    Local,
 }
 
 /// Starts the processes and follows them to their end.
@@ -84,6 +89,9 @@ pub fn run(options: &Launch) -> Result<Exit> {
         Platform::Tcp => Over::Tcp,
         Platform::Udp => Over::Udp,
         Platform::Mpi => Over::Mpi,
+        Platform::Local => bail!(
+            "`local` is threads of one process, which that process begins itself (`Local::session` in Rust): run it without `antiphon launch`. Processes of this host reach each other over shm"
+        ),
     };
     let running = Session::new(over, options.count, &options.program)
         .args(&options.args)

@@ -91,10 +91,17 @@ fn what_cannot_be_is_misuse_with_the_mend() {
         .expect("started");
     assert_eq!(missing.status.code(), Some(3), "{missing:?}");
     assert!(text(&missing).1.contains("no-such-program"));
-    let hosts = Command::new(program)
-        .args(["launch", "-n", "2", "--over", "udp", "--hosts", "h", "true"])
-        .output()
-        .expect("started");
-    assert_eq!(hosts.status.code(), Some(2));
-    assert!(text(&hosts).1.contains("--over mpi"));
+    for (words, said) in [
+        (["shm", "--hosts", "h", "true"].as_slice(), "--over tcp"),
+        (&["udp", "--hosts", "no-such-file", "true"], "no-such-file"),
+        (&["local", "true"], "over shm"),
+    ] {
+        let refused = Command::new(program)
+            .args(["launch", "-n", "2", "--over"])
+            .args(words)
+            .output()
+            .expect("started");
+        assert_eq!(refused.status.code(), Some(2), "{words:?}");
+        assert!(text(&refused).1.contains(said), "{refused:?}");
+    }
 }

@@ -224,6 +224,12 @@ pub(crate) fn begin_to_wait<S: Servers>(fiber: NonNull<Fiber<S>>, wait: Wait) {
 }
 
 impl<S: Servers> Fibers<S> {
+    /// Whether the caller is a fiber of this kind.
+    #[inline]
+    pub fn is_caller() -> bool {
+        !S::server().is_null()
+    }
+
     /// The head of a loop: switches if the processor's count is used up, or a tick has come.
     #[inline]
     pub fn poll() {

@@ -6,11 +6,15 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
+use crate::clock::nanoseconds;
 use crate::fiber::{Fiber, Wait};
 use crate::fibers::{Entered, Fibers, begin_to_wait, server};
 use crate::idle::Idle;
-use crate::servers::{Lock, Servers};
+use crate::server::Server;
+use crate::servers::{Lock, Many, One, Servers, Word};
+use crate::threads::Threads;
 
 /// Where wakers, which may be called on any OS thread and after the run, leave word.
 pub(crate) struct Inbox {
@@ -55,29 +59,66 @@ impl Inbox {
         std::mem::take(&mut *letters)
     }
 
-    /// Hands on what was left: wakes the fibers whose bells rang.
-    pub fn deliver<S: Servers>(&self, mut wake: impl FnMut(NonNull<Fiber<S>>)) {
+    /// Hands on what was left: wakes the fibers whose bells rang, each in the state of parking that it was in.
+    pub fn deliver<S: Servers>(&self, mut wake: impl FnMut(NonNull<Fiber<S>>, u64)) {
         if !self.has_letters() {
             return;
         }
         for bell in self.take() {
-            let Some(fiber) = NonNull::new(bell.fiber as *mut Fiber<S>) else {
-                continue;
-            };
-            // SAFETY: a server of the run calls this, and descriptors live as long as the run. The lock is free once the fiber has left its stack.
-            let mut waits_for = unsafe { fiber.as_ref() }.waits_for.lock();
-            if waits_for.as_ref().is_some_and(|w| Arc::ptr_eq(w, &bell)) {
-                *waits_for = None;
-                drop(waits_for);
-                wake(fiber);
-            }
+            bell.ring(&mut wake);
         }
+    }
+}
+
+impl Bell {
+    /// A bell of the running fiber's that has not rung.
+    fn of_caller<S: Servers>() -> Arc<Self> {
+        let server = server::<S>();
+        Arc::new(Bell {
+            inbox: server.shared.inbox.clone(),
+            has_rung: AtomicBool::new(false),
+            fiber: server.running().as_ptr() as usize,
+        })
+    }
+
+    /// Wakes the fiber, if it still waits for this bell. Called by a server of its run.
+    fn ring<S: Servers>(self: &Arc<Self>, wake: &mut impl FnMut(NonNull<Fiber<S>>, u64)) {
+        let Some(fiber) = NonNull::new(self.fiber as *mut Fiber<S>) else {
+            return;
+        };
+        // SAFETY: a server of the run calls this, and descriptors live as long as the run. The lock is free once the fiber has left its stack.
+        let it = unsafe { fiber.as_ref() };
+        let mut waits_for = it.waits_for.lock();
+        if waits_for.as_ref().is_some_and(|w| Arc::ptr_eq(w, self)) {
+            *waits_for = None;
+            // Read under the lock, which the fiber takes when its time is over: later it may wait for something else.
+            let parking = it.parking.get();
+            drop(waits_for);
+            wake(fiber, parking);
+        }
+    }
+
+    /// Rings at once if the caller is a fiber of the same run: nothing has to be left for a server then.
+    fn ring_here<S: Servers>(self: &Arc<Self>) -> bool {
+        let server = S::server();
+        // SAFETY: a server is set for its OS thread as long as it serves.
+        let is_of_run = |server: &Server<S>| Arc::ptr_eq(&server.shared.inbox, &self.inbox);
+        if !unsafe { server.as_ref() }.is_some_and(is_of_run) {
+            return false;
+        }
+        let _entered = Entered::<S>::new();
+        let server = self::server::<S>();
+        self.ring::<S>(&mut |fiber, parking| server.shared.wake(fiber, parking, server.number));
+        true
     }
 }
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        if self.has_rung.swap(true, Ordering::SeqCst) {
+        if self.has_rung.swap(true, Ordering::SeqCst)
+            || self.ring_here::<Many>()
+            || self.ring_here::<One>()
+        {
             return;
         }
         let inbox = self.inbox.clone();
@@ -96,16 +137,30 @@ impl<S: Servers> Fibers<S> {
         let wait = Wait::on("something outside");
         let mut future = pin!(future);
         loop {
-            let bell = Arc::new(Bell {
-                inbox: server::<S>().shared.inbox.clone(),
-                has_rung: AtomicBool::new(false),
-                fiber: server::<S>().running().as_ptr() as usize,
-            });
+            let bell = Bell::of_caller::<S>();
             let waker = Waker::from(bell.clone());
             if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return value;
             }
-            park_until_rung::<S>(bell, wait);
+            park_until_rung::<S>(bell, wait, None);
+        }
+    }
+
+    /// The same, until a time at most, as [`now`](Threads::now) counts; nothing if the future was not ready then.
+    #[track_caller]
+    pub fn wait_for_until<F: Future>(future: F, until: Duration) -> Option<F::Output> {
+        let wait = Wait::on("something outside");
+        let mut future = pin!(future);
+        loop {
+            let bell = Bell::of_caller::<S>();
+            let waker = Waker::from(bell.clone());
+            if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                return Some(value);
+            }
+            if Self::now() >= until {
+                return None;
+            }
+            park_until_rung::<S>(bell, wait, Some(nanoseconds(until)));
         }
     }
 
@@ -116,7 +171,7 @@ impl<S: Servers> Fibers<S> {
     }
 }
 
-fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait) {
+fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64>) {
     let _entered = Entered::<S>::new();
     let server = server::<S>();
     // SAFETY: the running fiber's own descriptor.
@@ -130,7 +185,9 @@ fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait) {
         begin_to_wait(server.running(), wait);
         let kept = <S::Lock<_> as Lock<_>>::keep(waits_for);
         // SAFETY: on a fiber; the lock is in its descriptor. The server is not used afterwards.
-        unsafe { server.park(kept, None) };
+        unsafe { server.park(kept, until_ns) };
+        // Its time may be over and the bell silent: one that rings from now on must not wake it from another wait.
+        *it.waits_for.lock() = None;
     }
     inbox.waiting.fetch_sub(1, Ordering::SeqCst);
 }

@@ -178,11 +178,8 @@ impl<S: Servers> Shared<S> {
 
     /// Wakes the fibers whose time has come, and those that something outside has come for.
     pub(crate) fn look_around(&self, here: usize) {
-        self.inbox.deliver(|fiber: NonNull<Fiber<S>>| {
-            // SAFETY: descriptors live as long as the run-time.
-            let parking = unsafe { fiber.as_ref() }.parking.get();
-            self.wake(fiber, parking, here);
-        });
+        self.inbox
+            .deliver(|fiber, parking| self.wake(fiber, parking, here));
         if self.first_alarm_ns.get() == u64::MAX {
             return;
         }
@@ -205,9 +202,20 @@ impl<S: Servers> Shared<S> {
         (1..servers).find_map(|n| self.queues[(here + n) % servers].lock().steal())
     }
 
+    /// The time of the first alarm of a fiber that still waits for it: others would keep the run from its end.
+    fn first_alarm(&self) -> u64 {
+        if self.first_alarm_ns.get() == u64::MAX {
+            return u64::MAX;
+        }
+        let mut timers = self.timers.lock();
+        let first_ns = timers.first_live_ns();
+        self.first_alarm_ns.set(first_ns);
+        first_ns
+    }
+
     /// Waits for work, or finds that there will be none ever.
     pub(crate) fn rest(&self, here: usize) -> Rest {
-        let first_ns = self.first_alarm_ns.get();
+        let first_ns = self.first_alarm();
         let alarm = if first_ns == u64::MAX {
             None
         } else {

@@ -122,6 +122,26 @@ impl<S: Servers> Clone for Detached<S> {
 
 impl<S: Servers> Copy for Detached<S> {}
 
+impl<S: Servers> PartialEq for Detached<S> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.fiber, self.generation) == (other.fiber, other.generation)
+    }
+}
+
+impl<S: Servers> Eq for Detached<S> {}
+
+impl<S: Servers> std::hash::Hash for Detached<S> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.fiber, self.generation).hash(state);
+    }
+}
+
+impl<S: Servers> std::fmt::Debug for Detached<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fiber({:p}, {})", self.fiber, self.generation)
+    }
+}
+
 // SAFETY: the descriptor outlives the run-time's fibers, and only its atomic parts are used through this.
 unsafe impl Send for Detached<Many> {}
 unsafe impl Sync for Detached<Many> {}

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::ptr::NonNull;
 
 use crate::fiber::Fiber;
-use crate::servers::Servers;
+use crate::servers::{Servers, Word};
 
 /// A fiber that is to be woken, in the state of parking that it was in when it began to wait.
 pub(crate) struct Alarm<S: Servers> {
@@ -19,6 +19,19 @@ pub(crate) struct Timers<S: Servers> {
     alarms: Vec<Option<Alarm<S>>>,
     free: Vec<usize>,
     set: u64,
+    /// So many alarms are looked through for stale ones.
+    full: usize,
+}
+
+/// Alarms that are kept, stale or not, before it is worth to look.
+const FEW: usize = 64;
+
+impl<S: Servers> Alarm<S> {
+    /// Whether its fiber has been woken by something else.
+    fn is_stale(&self) -> bool {
+        // SAFETY: descriptors live as long as the run-time.
+        unsafe { self.fiber.as_ref() }.parking.get() != self.parking
+    }
 }
 
 // SAFETY: descriptors outlive the run-time's timers, which are used under their lock.
@@ -31,6 +44,7 @@ impl<S: Servers> Default for Timers<S> {
             alarms: Vec::new(),
             free: Vec::new(),
             set: 0,
+            full: FEW,
         }
     }
 }
@@ -38,6 +52,9 @@ impl<S: Servers> Default for Timers<S> {
 impl<S: Servers> Timers<S> {
     /// Sets an alarm; gives the time of the first.
     pub fn set(&mut self, at_ns: u64, alarm: Alarm<S>) -> u64 {
+        if self.heap.len() >= self.full {
+            self.forget_stale();
+        }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.alarms.push(None);
             self.alarms.len() - 1
@@ -51,6 +68,36 @@ impl<S: Servers> Timers<S> {
     /// The time of the first alarm; `u64::MAX` if there is none.
     pub fn first_ns(&self) -> u64 {
         self.heap.peek().map_or(u64::MAX, |Reverse((at, _, _))| *at)
+    }
+
+    /// Forgets alarms of fibers that were woken by something else as far as they are the first; gives the time of the first that is left.
+    pub fn first_live_ns(&mut self) -> u64 {
+        while let Some(&Reverse((at_ns, _, slot))) = self.heap.peek() {
+            if !self.alarms[slot].as_ref().is_none_or(Alarm::is_stale) {
+                return at_ns;
+            }
+            self.heap.pop();
+            self.forget(slot);
+        }
+        u64::MAX
+    }
+
+    /// Forgets all of them.
+    fn forget_stale(&mut self) {
+        for Reverse(entry) in std::mem::take(&mut self.heap).into_vec() {
+            let slot = entry.2;
+            if self.alarms[slot].as_ref().is_none_or(Alarm::is_stale) {
+                self.forget(slot);
+            } else {
+                self.heap.push(Reverse(entry));
+            }
+        }
+        self.full = FEW.max(2 * self.heap.len());
+    }
+
+    fn forget(&mut self, slot: usize) {
+        self.alarms[slot] = None;
+        self.free.push(slot);
     }
 
     /// The first alarm that is due.

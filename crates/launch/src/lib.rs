@@ -13,9 +13,11 @@
 //! # Ok::<(), antiphon_launch::LaunchError>(())
 //! ```
 
+mod hosts;
 mod lines;
 mod mpirun;
 mod outcome;
+mod remote;
 mod running;
 mod seats;
 
@@ -48,11 +50,27 @@ pub enum LaunchError {
     Nobody,
     /// Other hosts were asked for where they cannot be had.
     #[error(
-        "{over} starts processes on this host only: use `--over mpi`, whose mpirun reaches other hosts, or leave --hosts out"
+        "{over} is memory of this host: use `--over tcp`, `--over udp` or `--over mpi` to reach others, or leave --hosts out"
     )]
     Hosts {
         /// The platform's name.
         over: &'static str,
+    },
+    /// The file that names the hosts cannot be read, or a host is not known.
+    #[error("{}{why}", file.display())]
+    HostsFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where in it.
+        why: String,
+    },
+    /// There is nothing to reach other hosts by.
+    #[error(
+        "there is no `{command}`, which starts processes on other hosts: install it (apt-get install openssh-client), or name another command in ANTIPHON_SSH"
+    )]
+    NoSsh {
+        /// What was to be called.
+        command: String,
     },
     /// Faults of a network were asked for where there is none.
     #[error("{over} has no network that could be bad: faults are for `--over udp`")]
@@ -99,7 +117,9 @@ impl Launch {
         self
     }
 
-    /// A file that names the hosts, as `mpirun --hostfile` reads it. For [`Over::Mpi`].
+    /// A file that names the hosts, one on each line, with `slots=N` behind it for more than one process: as `mpirun --hostfile` reads it. For all platforms but
+    /// [`Over::Shm`]. `mpirun` reaches the hosts in its own way, else it is `ssh`, or what the variable `ANTIPHON_SSH` names. Sockets are bound to the addresses of the
+    /// hosts and to no others. Processes on other hosts read no standard input.
     #[must_use]
     pub fn hosts(mut self, file: Option<impl AsRef<Path>>) -> Self {
         self.hosts = file.map(|file| file.as_ref().to_owned());
@@ -122,7 +142,7 @@ impl Launch {
             return Err(LaunchError::Nobody);
         }
         let over = self.over.name();
-        if self.hosts.is_some() && self.over != Over::Mpi {
+        if self.hosts.is_some() && self.over == Over::Shm {
             return Err(LaunchError::Hosts { over });
         }
         if self.faults.is_some() && self.over != Over::Udp {

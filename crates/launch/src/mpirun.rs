@@ -27,7 +27,9 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
             Error::Missing { .. } => LaunchError::NoMpi,
             other => other.into(),
         })?;
-    Running::new(vec![(None, process)], None)
+    let mut running = Running::empty();
+    running.add(None, process)?;
+    Ok(running)
 }
 
 /// Takes the mark off that `--tag-output` puts before a line: `[1,3]<stdout>:` is rank 3's standard output.

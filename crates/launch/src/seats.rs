@@ -1,9 +1,10 @@
 //! Seats of the processes that are started.
 
+use crate::hosts::Hosts;
 use crate::{Launch, LaunchError};
 use antiphon_panda::platform::{self, Rank, Seat, Secret, shm, udp};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// The platforms that a program can be started over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,23 +40,22 @@ pub enum Meeting {
 }
 
 impl Meeting {
-    pub fn new(launch: &Launch) -> Result<Self, LaunchError> {
-        Self::make(launch).map_err(|source| LaunchError::Session {
+    /// A meeting at this host's address, as the hosts reach it; without hosts on the loopback.
+    pub fn new(launch: &Launch, hosts: Option<&Hosts>) -> Result<Self, LaunchError> {
+        let own = hosts.map_or(Ipv4Addr::LOCALHOST.into(), |hosts| hosts.own);
+        Self::make(launch, SocketAddr::new(own, 0)).map_err(|source| LaunchError::Session {
             over: launch.over.name(),
             source,
         })
     }
 
-    fn make(launch: &Launch) -> io::Result<Self> {
+    fn make(launch: &Launch, own: SocketAddr) -> io::Result<Self> {
         let secret = Secret::fresh()?;
         match launch.over {
             Over::Shm => shm::Meeting::new(launch.count, secret).map(Self::Shm),
-            Over::Tcp => {
-                let any = (Ipv4Addr::LOCALHOST, 0).into();
-                platform::Meeting::hold(any, launch.count, secret).map(Self::Tcp)
-            }
+            Over::Tcp => platform::Meeting::hold(own, launch.count, secret).map(Self::Tcp),
             Over::Udp => {
-                let meeting = udp::Meeting::new(launch.count, secret)?;
+                let meeting = udp::Meeting::at(own, launch.count, secret)?;
                 Ok(Self::Udp(match launch.faults {
                     Some(faults) => meeting.with_faults(faults),
                     None => meeting,

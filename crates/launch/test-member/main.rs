@@ -1,11 +1,11 @@
 //! A process of a session that behaves in the way that its first argument says.
 
-use antiphon_panda::Message;
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
 use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
+use antiphon_panda::{Message, Session};
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::exit;
@@ -16,6 +16,9 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mode = std::env::args().nth(1).ok_or("no mode was given")?;
+    if mode == "launch" {
+        return launch();
+    }
     let seat = Seat::from_environment()?;
     match mode.as_str() {
         "greet" => match seat.platform.as_str() {
@@ -29,15 +32,67 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("one from {}\nhalf a line, ", seat.rank);
             eprint!("and no end from {}", seat.rank);
         }
+        "echo" => println!("{:?}", std::env::args().nth(2).ok_or("nothing to say")?),
+        "exit" => exit(7 * i32::from(seat.rank == 1)),
         "read" => println!("read {:?}", io::read_to_string(io::stdin())?),
         "fail" => fail(&seat)?,
         "hang" => {
+            // A process that was spawned is one when it has joined.
+            let _session = (seat.rank >= seat.size).then(Session::join).transpose()?;
             println!("here {}", std::process::id());
             io::stdout().flush()?;
             sleep(LONG);
         }
+        "spawn" => spawn(if seat.rank < seat.size {
+            "spawn"
+        } else {
+            "fail"
+        })?,
+        "spawn-hang" => spawn("hang")?,
         other => return Err(format!("no mode `{other}`").into()),
     }
+    Ok(())
+}
+
+/// The first process has two more started, which the others hear from; they end well or badly, or never.
+fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
+    let session = Session::join()?;
+    let port = session.port("hello");
+    if mode == "fail" {
+        println!("spawned with {:?}", std::env::var("COLOUR"));
+        for to in 0..session.size() {
+            port.send_synchronously(to, 0, Message::new())?;
+        }
+        exit(if session.rank() == session.size() {
+            0
+        } else {
+            9
+        });
+    }
+    if session.rank() == 0 {
+        // SAFETY: this process has no other thread that looks at its environment.
+        unsafe { std::env::set_var("COLOUR", "green") };
+        let ranks = session.spawn(std::env::current_exe()?, [mode], 2)?;
+        println!("spawned {ranks:?}");
+        io::stdout().flush()?;
+    }
+    let mut heard: Vec<Rank> = Vec::new();
+    while heard.len() < 2 {
+        heard.push(port.receive_within(None, None, LONG)?.from);
+    }
+    heard.sort_unstable();
+    println!("heard {heard:?}");
+    Ok(())
+}
+
+/// Launches a session whose first process spawns more, all of which hang.
+fn launch() -> Result<(), Box<dyn Error>> {
+    let program = std::env::current_exe()?;
+    let launch = antiphon_launch::Launch::new(antiphon_launch::Over::Tcp, 1, program);
+    launch.args(["spawn-hang"]).start()?.to_end(|line| {
+        println!("{}", String::from_utf8_lossy(&line.text));
+        let _ = io::stdout().flush();
+    })?;
     Ok(())
 }
 

@@ -2,6 +2,10 @@
 
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::{End, Stream};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const MEMBER: &str = env!("CARGO_BIN_EXE_launch-test-member");
 
@@ -138,12 +142,72 @@ fn dropping_a_session_ends_its_processes() {
     }
 }
 
+/// Spawned processes are as the others: their lines are marked, their ends count.
+fn spawned_are_followed(over: Over) {
+    let (outcome, mut lines) = follow(&launch(over, 2, "spawn")).expect("started");
+    lines.sort_by_key(|(rank, _, text)| (*rank, text.clone()));
+    let said = |rank, text: &str| (rank, Stream::Output, text.to_owned());
+    let expected = [
+        said(0, "heard [2, 3]"),
+        said(0, "spawned [2, 3]"),
+        said(1, "heard [2, 3]"),
+        said(2, "spawned with Ok(\"green\")"),
+        said(3, "spawned with Ok(\"green\")"),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(outcome.exit_code(), 9);
+    let summary = outcome.summary();
+    assert_eq!(summary.as_deref(), Some("rank 3 ended with exit code 9"));
+}
+
+#[test]
+fn spawned_processes_are_followed_over_shm() {
+    spawned_are_followed(Over::Shm);
+}
+
+#[test]
+fn spawned_processes_are_followed_over_tcp() {
+    spawned_are_followed(Over::Tcp);
+}
+
+#[test]
+fn spawned_processes_are_followed_over_udp() {
+    spawned_are_followed(Over::Udp);
+}
+
+#[test]
+fn spawned_processes_do_not_outlive_a_launcher_that_is_killed() {
+    let mut launcher = Command::new(MEMBER)
+        .arg("launch")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let lines = BufReader::new(launcher.stdout.take().expect("a pipe")).lines();
+    let ids: Vec<String> = lines
+        .map(|line| line.expect("text"))
+        .filter_map(|line| line.strip_prefix("here ").map(str::to_owned))
+        .take(2)
+        .collect();
+    assert_eq!(ids.len(), 2);
+    launcher.kill().expect("killed");
+    launcher.wait().expect("ended");
+    let end = Instant::now() + Duration::from_secs(30);
+    for id in ids {
+        while Path::new("/proc").join(&id).exists() {
+            assert!(Instant::now() < end, "process {id} is still there");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_the_mend() {
     let refusal = |launch: Launch| launch.start().err().expect("refused").to_string();
     assert!(refusal(launch(Over::Shm, 0, "say")).contains("-n"));
     assert!(refusal(launch(Over::Shm, 300, "say")).contains("use tcp"));
-    assert!(refusal(launch(Over::Udp, 2, "say").hosts(Some("hosts"))).contains("--over mpi"));
+    assert!(refusal(launch(Over::Shm, 2, "say").hosts(Some("hosts"))).contains("--over tcp"));
+    let missing = refusal(launch(Over::Udp, 2, "say").hosts(Some("no-such-file")));
+    assert!(missing.contains("no-such-file"), "{missing}");
     let faults = "lost=1".parse().ok();
     assert!(refusal(launch(Over::Shm, 2, "say").faults(faults)).contains("--over udp"));
     let missing = refusal(Launch::new(Over::Shm, 2, "./no-such-program"));

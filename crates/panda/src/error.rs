@@ -71,6 +71,21 @@ pub enum Error {
     /// An upcall waited.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),
+    /// A process that was to be spawned is not there.
+    #[error("cannot spawn {program:?} as rank {rank}: {why}")]
+    NotSpawned {
+        /// The program.
+        program: String,
+        /// The rank that it was to have.
+        rank: Rank,
+        /// Why not, or how it ended.
+        why: String,
+    },
+    /// This process has ended its session.
+    #[error(
+        "this process's session is over: keep the Session while its ports, groups and circles are used"
+    )]
+    Over,
     /// A message is not what was expected.
     #[error(transparent)]
     Decode(#[from] DecodeError),

@@ -9,12 +9,14 @@ pub mod platform;
 pub mod protocol;
 pub mod session;
 pub mod sim;
+pub mod starter;
+pub mod thread;
 
 pub use error::Error;
 pub use message::{DecodeError, Message};
 pub use platform::{Platform, Rank, Seat};
 pub use protocol::group::GroupEvent;
-pub use session::{Arrived, Call, Circle, Group, Port, Reply, Session};
+pub use session::{Arrived, Call, Circle, Group, Port, Reply, Session, WeakSession};
 
 /// The program in the documentation compiles.
 #[cfg(doctest)]

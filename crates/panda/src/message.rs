@@ -61,6 +61,16 @@ impl Message {
         }
     }
 
+    /// A message with a copy of these bytes; a short one without allocating.
+    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
+        if bytes.len() > HEAD {
+            return Self::from(bytes.to_vec());
+        }
+        let mut message = Self::new();
+        message.push(bytes);
+        message
+    }
+
     /// A message whose payload is a value, in postcard's form.
     ///
     /// # Errors

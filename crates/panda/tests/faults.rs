@@ -39,11 +39,35 @@ faults! {
     a_member_is_stopped_over_udp: "udp", 1, SIGSTOP;
 }
 
+macro_rules! sleeps {
+    ($($test:ident: $platform:literal, $sleeper:literal;)*) => {
+        $(#[test]
+        fn $test() {
+            sleep_through($platform, $sleeper);
+        })*
+    };
+}
+
+sleeps! {
+    who_sleeps_through_all_is_told_over_udp: "udp", 1;
+    a_sequencer_that_sleeps_through_all_is_told_over_udp: "udp", 0;
+}
+
+/// Stops a process until all others have gone on without it and have left.
+fn sleep_through(platform: &str, sleeper: Rank) {
+    let mut members = start(platform, sleeper, true);
+    members.signal(sleeper, libc::SIGSTOP);
+    for rank in (0..SIZE).filter(|&rank| rank != sleeper) {
+        members.wait_for(rank, "order ");
+        members.wait_until_it_ends(rank);
+    }
+    members.signal(sleeper, libc::SIGCONT);
+    members.wait_for(sleeper, "expelled");
+}
+
 /// Starts a session, does something to one of its processes, and looks at what the others delivered.
 fn lose(platform: &str, victim: Rank, signal: i32) {
-    let variables = [("VICTIM", victim.to_string())];
-    let mut members = Members::start(platform, SIZE, &variables);
-    members.wait_for(victim, "ready");
+    let mut members = start(platform, victim, false);
     members.signal(victim, signal);
     let survivors = (0..SIZE).filter(|&rank| rank != victim);
     let orders: Vec<String> = survivors
@@ -58,6 +82,17 @@ fn lose(platform: &str, victim: Rank, signal: i32) {
         members.signal(victim, libc::SIGCONT);
         members.wait_for(victim, "expelled");
     }
+}
+
+/// Starts a session, and waits until the process to which something will happen has sent its messages.
+fn start(platform: &str, victim: Rank, leaves: bool) -> Members {
+    let variables = [
+        ("VICTIM", victim.to_string()),
+        ("LEAVES", leaves.to_string()),
+    ];
+    let mut members = Members::start(platform, SIZE, &variables);
+    members.wait_for(victim, "ready");
+    members
 }
 
 /// Of each sender's messages none is missing and none came twice; all of the survivors'.
@@ -136,6 +171,10 @@ fn member() {
         "{error}"
     );
     say(&format!("order {}", order.join(" ")));
+    if std::env::var("LEAVES").is_ok_and(|leaves| leaves == "true") {
+        group.leave().unwrap();
+        return;
+    }
     // Stays until the test ends it, so that who was only stopped finds that the others went on.
     while events.recv_timeout(LIMIT).is_ok() {}
 }

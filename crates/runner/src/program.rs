@@ -4,12 +4,14 @@ use crate::{
     End, Error, Forwarding, Limits, Output, Policy, Process, attached, forward, process, run,
 };
 use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Where a child's standard input comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Input {
     /// A pipe that this process writes to.
     #[default]
@@ -18,6 +20,8 @@ pub(crate) enum Input {
     Inherited,
     /// There is none: it reads the end at once.
     Nothing,
+    /// Something that is open.
+    From(Arc<OwnedFd>),
 }
 
 /// A program to start: like [`std::process::Command`], with the conditions it runs under.
@@ -198,6 +202,15 @@ impl Program {
         } else {
             Input::Nothing
         };
+        forward::start(&self)
+    }
+
+    /// The same, reading something that is open, such as a pipe that somebody else writes to.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn forward_from(mut self, input: impl Into<OwnedFd>) -> Result<Forwarding, Error> {
+        self.stdin = Input::From(Arc::new(input.into()));
         forward::start(&self)
     }
 

@@ -32,6 +32,9 @@ pub(crate) fn start(program: &Program) -> Result<Started, Error> {
     let (socket, theirs) = keeper::socket_pair().map_err(io_error)?;
     let conditions = conditions(program, theirs.as_raw_fd())?;
     let mut command = command(program);
+    if let Input::From(input) = &program.stdin {
+        command.stdin(input.try_clone().map_err(io_error)?);
+    }
     // SAFETY: the closure only makes system calls (the invariant of `keeper::after_fork`); it owns a copy of plain numbers, and the
     // descriptor in it stays open until `spawn` has returned.
     unsafe {
@@ -128,7 +131,7 @@ pub(crate) fn command(program: &Program) -> Command {
         .stdin(match program.stdin {
             Input::Ours => Stdio::piped(),
             Input::Inherited => Stdio::inherit(),
-            Input::Nothing => Stdio::null(),
+            Input::Nothing | Input::From(_) => Stdio::null(),
         })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -1,6 +1,7 @@
 //! What the platforms are made of, with nothing around it.
 
-use std::net::UdpSocket;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::time::Duration;
@@ -98,6 +99,30 @@ pub fn udp(case: &Case) {
     let take = || {
         socket.recv(&mut space).expect("received");
     };
+    trips(case, give, take);
+}
+
+/// Two ends of a connection that block, without delay.
+pub fn tcp(case: &Case) {
+    let words = Words::new(case);
+    let word = words.word(0);
+    let mut stream = if case.rank == 0 {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("bound").port();
+        word.store(port.into(), SeqCst);
+        listener.accept().expect("it connects").0
+    } else {
+        while word.load(SeqCst) == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let port = u16::try_from(word.load(SeqCst)).expect("a port");
+        TcpStream::connect(("127.0.0.1", port)).expect("connected")
+    };
+    stream.set_nodelay(true).expect("set");
+    let mut out = stream.try_clone().expect("a descriptor");
+    let (payload, mut space) = (vec![7; case.bytes], vec![0; case.bytes]);
+    let give = || out.write_all(&payload).expect("sent");
+    let take = || stream.read_exact(&mut space).expect("received");
     trips(case, give, take);
 }
 

@@ -1,9 +1,10 @@
 //! Contestants, and the table of what they took.
 
 use std::env;
+use std::net::Ipv4Addr;
 use std::process::{Child, Command, Stdio};
 
-use antiphon_panda::platform::{Seat, Secret, shm, udp};
+use antiphon_panda::platform::{Meeting, Seat, Secret, shm, udp};
 
 /// One round of one contestant: what a process of its pair is told.
 pub struct Case {
@@ -136,8 +137,11 @@ impl Table {
         let secret = Secret::fresh().expect("random numbers");
         let shm = shm::Meeting::new(2, secret).expect("shared memory");
         let udp = udp::Meeting::new(2, secret).expect("a port");
+        let any = (Ipv4Addr::LOCALHOST, 0).into();
+        let tcp = Meeting::hold(any, 2, secret).expect("a port");
         let seat = |rank| -> Seat {
             match contestant {
+                "tcp" => tcp.seat("tcp", rank),
                 "udp" => udp.seat(rank),
                 _ => shm.seat(rank),
             }

@@ -22,7 +22,7 @@ fn main() {
     let rounds = rounds.and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     for placement in ["one", "across"] {
         Table::new("8 bytes, blocking or adaptive", placement, 8, 20_000)
-            .of(&["bare futex", "shm", "raw udp", "udp"])
+            .of(&["bare futex", "shm", "raw udp", "udp", "raw tcp", "tcp"])
             .print(rounds);
     }
     Table::new("8 bytes, polling", "across", 8, 100_000)
@@ -30,7 +30,7 @@ fn main() {
         .print(rounds);
     for (name, bytes, trips) in [("64 KiB", 64 << 10, 4_000), ("1 MiB", 1 << 20, 300)] {
         Table::new(name, "across", bytes, trips)
-            .of(&["open mpi", "shm", "mpi"])
+            .of(&["open mpi", "shm", "mpi", "raw tcp", "tcp"])
             .print(rounds);
     }
 }

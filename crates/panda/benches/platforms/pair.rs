@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use antiphon_panda::Message;
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
+use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
 use antiphon_panda::platform::{Event, Inbox, Platform, Seat};
 use bytes::Bytes;
@@ -25,12 +26,14 @@ pub fn run(case: &Case) {
     });
     match case.contestant.as_str() {
         "shm" => platform::<Shm>(case),
+        "tcp" => platform::<Tcp>(case),
         "udp" => platform::<Udp>(case),
         "mpi" => platform::<Mpi>(case),
         "open mpi" => mpi::run(case),
         "bare futex" => bare::futex(case),
         "bare ring" => bare::ring(case),
         "raw udp" => bare::udp(case),
+        "raw tcp" => bare::tcp(case),
         other => panic!("no contestant {other}"),
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::patience::{self, Patience, Waits};
 use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, seat::Secret};
 use crate::message::Message;
 use crate::protocol::group::Bus;
@@ -27,6 +30,7 @@ pub struct Local {
 pub struct LocalInbox {
     rank: Rank,
     hub: Arc<Hub>,
+    patience: Patience,
 }
 
 #[derive(Debug)]
@@ -40,6 +44,8 @@ struct Hub {
 struct Queue {
     state: Mutex<State>,
     changed: Condvar,
+    /// There is an event, or it was woken: for those that look without the lock.
+    is_ready: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -79,6 +85,7 @@ impl Local {
                     LocalInbox {
                         rank,
                         hub: hub.clone(),
+                        patience: Patience::default(),
                     },
                 )
             })
@@ -96,6 +103,7 @@ impl Hub {
             return Flow::Free;
         }
         state.events.push_back(event);
+        queue.is_ready.store(true, Relaxed);
         let is_full = state.events.len() >= FULL && from != to;
         if is_full {
             state.told_full.insert(from);
@@ -154,14 +162,17 @@ impl Platform for Local {
 
     fn wake(&self) {
         let queue = &self.hub.queues[self.rank as usize];
-        queue.state.lock().is_woken = true;
+        let mut state = queue.state.lock();
+        state.is_woken = true;
+        queue.is_ready.store(true, Relaxed);
+        drop(state);
         queue.changed.notify_one();
     }
 
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
         Err(JoinError::Refused {
             platform: Self::NAME,
-            why: "a session of threads has its size from the beginning".into(),
+            why: "a session of threads has its size from the beginning: start more threads (`thread::spawn`), or launch the program over shm or tcp".into(),
         })
     }
 }
@@ -192,20 +203,19 @@ impl Drop for Local {
     }
 }
 
-impl Inbox for LocalInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        let queue = &self.hub.queues[self.rank as usize];
+impl LocalInbox {
+    fn queue(&self) -> &Queue {
+        &self.hub.queues[self.rank as usize]
+    }
+
+    /// Takes what is there. True if there was anything, or it was woken.
+    fn take(&self, events: &mut Vec<Event>) -> bool {
+        let queue = self.queue();
         let mut state = queue.state.lock();
-        while state.events.is_empty() && !state.is_woken {
-            match until {
-                None => queue.changed.wait(&mut state),
-                Some(until) if Instant::now() >= until => return,
-                Some(until) => drop(queue.changed.wait_until(&mut state, until)),
-            }
-        }
-        state.is_woken = false;
+        let was_woken = std::mem::take(&mut state.is_woken);
         let count = state.events.len().min(BATCH);
         events.extend(state.events.drain(..count));
+        queue.is_ready.store(!state.events.is_empty(), Relaxed);
         let has_room = state.events.len() < FULL / 2;
         let told = if has_room {
             std::mem::take(&mut state.told_full)
@@ -215,6 +225,47 @@ impl Inbox for LocalInbox {
         drop(state);
         for to in told {
             self.hub.put(to, Event::Room { to: self.rank }, to);
+        }
+        count > 0 || was_woken
+    }
+}
+
+impl Waits for LocalInbox {
+    const LOOKS: u32 = 32;
+
+    fn patience(&mut self) -> &mut Patience {
+        &mut self.patience
+    }
+
+    fn look(&mut self, events: &mut Vec<Event>) -> bool {
+        // Without the lock, which senders need.
+        self.queue().is_ready.load(Relaxed) && self.take(events)
+    }
+
+    fn sleep(&mut self, _now: Instant, until: Option<Instant>, _events: &mut Vec<Event>) {
+        let queue = self.queue();
+        let mut state = queue.state.lock();
+        while state.events.is_empty() && !state.is_woken {
+            match until {
+                None => queue.changed.wait(&mut state),
+                Some(until) if Instant::now() >= until => return,
+                Some(until) => drop(queue.changed.wait_until(&mut state, until)),
+            }
+        }
+    }
+}
+
+impl Inbox for LocalInbox {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        let now = Instant::now();
+        if self.take(events) || until.is_some_and(|until| until <= now) {
+            return;
+        }
+        let before = events.len();
+        let spin = self.patience.spin();
+        patience::wait(self, now, spin, until, events);
+        if events.len() == before {
+            self.take(events);
         }
     }
 }

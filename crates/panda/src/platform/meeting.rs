@@ -304,14 +304,14 @@ fn connect(seat: &Seat) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-fn write<V: Serialize>(stream: &mut impl Write, value: &V) -> io::Result<()> {
+pub(crate) fn write<V: Serialize>(stream: &mut impl Write, value: &V) -> io::Result<()> {
     let bytes = postcard::to_stdvec(value).map_err(io::Error::other)?;
     let mut whole = (bytes.len() as u32).to_le_bytes().to_vec();
     whole.extend(bytes);
     stream.write_all(&whole)
 }
 
-fn read<V: serde::de::DeserializeOwned>(stream: &mut impl Read) -> io::Result<V> {
+pub(crate) fn read<V: serde::de::DeserializeOwned>(stream: &mut impl Read) -> io::Result<V> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;

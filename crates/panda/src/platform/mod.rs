@@ -20,10 +20,12 @@ pub mod local;
 pub mod meeting;
 pub mod mpi;
 pub mod patience;
+mod pool;
 pub mod seat;
 pub mod shm;
 pub mod tcp;
 pub mod udp;
+mod waiting;
 
 pub use local::Local;
 pub use meeting::Meeting;

@@ -3,7 +3,9 @@
 //! Waking a thread on another processor costs far more than a message takes, so a wait that will be short is spun through. On the processor that the sender needs,
 //! a spin only delays the message. Nobody says which it is, so it is learnt: a spin that found nothing, after which a short sleep did, was in the sender's way.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use super::Event;
 
 /// A wait up to this long is worth a spin: about what a sleep and a wake across processors cost.
 const SPIN: Duration = Duration::from_micros(50);
@@ -53,6 +55,43 @@ impl Patience {
             self.doublings = (self.doublings + 1).min(DOUBLINGS_MAX);
             self.waits_without = 1 << self.doublings;
         }
+    }
+}
+
+/// A receiving end that can be spun on and slept on.
+pub trait Waits {
+    /// Looks before the clock is read again: more than one where a look is cheaper than that.
+    const LOOKS: u32;
+    /// What its waits were like.
+    fn patience(&mut self) -> &mut Patience;
+    /// Takes what is there. True if there was anything, or it was woken.
+    fn look(&mut self, events: &mut Vec<Event>) -> bool;
+    /// Sleeps until there is something to look for, or the time has come. It is `now`, or was a moment ago.
+    fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>);
+}
+
+/// Looks for so long, then sleeps, and learns from it. The wait `began` a moment ago. What is there after a sleep is not looked for.
+pub fn wait<W: Waits>(
+    inbox: &mut W,
+    began: Instant,
+    spin: Duration,
+    until: Option<Instant>,
+    events: &mut Vec<Event>,
+) {
+    let mut now = began;
+    while now < began + spin && until.is_none_or(|until| now < until) {
+        for _ in 0..W::LOOKS {
+            if inbox.look(events) {
+                inbox.patience().found();
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        now = Instant::now();
+    }
+    inbox.sleep(now, until, events);
+    if until.is_none_or(|until| now < until) {
+        inbox.patience().slept(now - began, now.elapsed());
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::desk::Ended;
 use super::engine::Ask;
-use super::{Session, upcall};
+use super::{Session, WeakSession, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -17,7 +17,8 @@ use crate::protocol::collective::{Operation, Part};
 /// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time.
 #[derive(Clone)]
 pub struct Circle {
-    session: Session,
+    session: WeakSession,
+    rank: Rank,
     ranks: Arc<[Rank]>,
     list: u64,
     at: usize,
@@ -49,7 +50,8 @@ impl Session {
                 .rotate_left(17)
         });
         Ok(Circle {
-            session: self.clone(),
+            session: self.downgrade(),
+            rank: self.rank(),
             ranks: ranks.into(),
             list,
             at,
@@ -78,7 +80,7 @@ impl Circle {
         root: Rank,
         value: &V,
     ) -> Result<V, Error> {
-        let own = if root == self.session.rank() {
+        let own = if root == self.rank {
             encode(value)?
         } else {
             Bytes::new()
@@ -97,7 +99,7 @@ impl Circle {
         value: &V,
     ) -> Result<Option<Vec<V>>, Error> {
         let values = self.run(root, Operation::Gather, encode(value)?)?;
-        let is_root = root == self.session.rank();
+        let is_root = root == self.rank;
         is_root
             .then(|| values.into_iter().map(decode).collect())
             .transpose()
@@ -116,7 +118,7 @@ impl Circle {
         root: Rank,
         values: &[V],
     ) -> Result<V, Error> {
-        let is_root = root == self.session.rank();
+        let is_root = root == self.rank;
         assert!(
             !is_root || values.len() == self.ranks.len(),
             "{} values for {} processes",
@@ -143,7 +145,7 @@ impl Circle {
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<Option<V>, Error> {
         let values = self.run(root, Operation::Reduce(on_bytes(combine)), encode(value)?)?;
-        if root == self.session.rank() {
+        if root == self.rank {
             one(values).map(Some)
         } else {
             Ok(None)
@@ -175,7 +177,8 @@ impl Circle {
             .iter()
             .position(|rank| *rank == root)
             .ok_or(Error::NotInCircle(root))?;
-        let (id, _) = self.session.ask(Ask::Number);
+        let session = self.session.upgrade()?;
+        let (id, _) = session.ask(Ask::Number);
         let part = Part {
             id,
             list: self.list,
@@ -185,14 +188,14 @@ impl Circle {
             operation,
             value,
         };
-        self.session.ask(Ask::Collect(part));
-        match self.session.outcome(id) {
+        session.ask(Ask::Collect(part));
+        match session.outcome(id)? {
             Ended::Collected(outcome) => {
-                outcome.map_err(|failure| self.session.failed(failure, "", None))
+                outcome.map_err(|failure| session.failed(failure, "", None))
             }
             Ended::Reply(outcome) => outcome
                 .map(|_| Vec::new())
-                .map_err(|failure| self.session.failed(failure, "", None)),
+                .map_err(|failure| session.failed(failure, "", None)),
         }
     }
 }

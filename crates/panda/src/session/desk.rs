@@ -83,6 +83,11 @@ impl Desk {
         self.lost.lock().remove(&rank);
     }
 
+    /// Whether a process has ever been there.
+    pub fn has_joined(&self, rank: Rank) -> bool {
+        self.names.lock().contains_key(&rank)
+    }
+
     /// The number of the highest rank that was heard of, and one.
     pub fn size(&self) -> u32 {
         self.names
@@ -117,6 +122,19 @@ impl Desk {
 
     pub fn takes_more(&self, rank: Rank) -> bool {
         !self.full.lock().contains(&rank)
+    }
+
+    /// Drops all upcalls, with what they keep; what comes later is kept, as for ports and groups without one.
+    pub fn drop_upcalls(&self) {
+        // Dropped outside of the locks: what an upcall keeps may come here when it is dropped.
+        let services = std::mem::take(&mut *self.services.lock());
+        let of_ports: Vec<_> = (self.ports.lock().values_mut())
+            .filter_map(|port| port.upcall.take())
+            .collect();
+        let of_groups: Vec<_> = (self.groups.lock().values_mut())
+            .filter_map(|group| group.upcall.take())
+            .collect();
+        drop((services, of_ports, of_groups));
     }
 
     pub fn expect(&self, id: RequestId) {

@@ -1,7 +1,7 @@
 //! Groups: every member's upcall sees the same events in the same order.
 
 use super::engine::Ask;
-use super::{Session, number_of, upcall};
+use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -10,7 +10,7 @@ use crate::protocol::group::GroupEvent;
 /// A membership of a group. Dropping it does not leave.
 #[derive(Clone)]
 pub struct Group {
-    session: Session,
+    session: WeakSession,
     name: String,
     number: u64,
 }
@@ -41,13 +41,13 @@ impl Session {
                 membership.members.is_some() || membership.ended.is_some()
             })
         };
-        self.inner.engine.wait(&mut { is_decided }, None);
+        self.wait(is_decided, None);
         let group = Group {
-            session: self.clone(),
+            session: self.downgrade(),
             name: name.to_string(),
             number,
         };
-        group.check().map(|()| group)
+        group.check(self).map(|()| group)
     }
 }
 
@@ -57,26 +57,26 @@ impl Group {
     /// # Errors
     /// This process is no member any more.
     pub fn send(&self, payload: impl Into<Message>) -> Result<(), Error> {
-        self.check()?;
-        let engine = &self.session.inner.engine;
-        if !upcall::is_running() && engine.group_is_congested(self.number) {
-            engine.wait(
-                &mut || !engine.group_is_congested(self.number) || self.check().is_err(),
-                None,
-            );
-            self.check()?;
+        let session = self.session.upgrade()?;
+        self.check(&session)?;
+        let is_free = || !session.core.engine.group_is_congested(self.number);
+        if !upcall::is_running() && !is_free() {
+            session.wait(|| is_free() || self.check(&session).is_err(), None);
+            self.check(&session)?;
         }
-        self.session
-            .ask(Ask::GroupSend(self.number, payload.into()));
+        session.ask(Ask::GroupSend(self.number, payload.into()));
         Ok(())
     }
 
     /// The members, oldest first, as of the last view that the upcall has seen.
     #[must_use]
     pub fn members(&self) -> Vec<Rank> {
-        self.session.desk().group(self.number, |membership| {
-            membership.members.clone().unwrap_or_default()
-        })
+        let members = |session: Session| {
+            session.desk().group(self.number, |membership| {
+                membership.members.clone().unwrap_or_default()
+            })
+        };
+        self.session.upgrade().map(members).unwrap_or_default()
     }
 
     /// Leaves when all that this member sent has been delivered, and waits for that.
@@ -86,25 +86,25 @@ impl Group {
     #[track_caller]
     pub fn leave(self) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        self.check()?;
-        self.session.ask(Ask::Leave(self.number));
-        let desk = self.session.desk();
-        self.session.inner.engine.wait(
-            &mut || desk.group(self.number, |membership| membership.ended.is_some()),
+        let session = self.session.upgrade()?;
+        self.check(&session)?;
+        session.ask(Ask::Leave(self.number));
+        let desk = session.desk();
+        session.wait(
+            || desk.group(self.number, |membership| membership.ended.is_some()),
             None,
         );
-        match self.check() {
+        match self.check(&session) {
             Err(Error::NotMember(_)) => Ok(()),
             other => other,
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
-        match self
-            .session
+    fn check(&self, session: &Session) -> Result<(), Error> {
+        let ended = session
             .desk()
-            .group(self.number, |membership| membership.ended.clone())
-        {
+            .group(self.number, |membership| membership.ended.clone());
+        match ended {
             None => Ok(()),
             Some(None) => Err(Error::NotMember(self.name.clone())),
             Some(Some(why)) => Err(Error::Expelled {

@@ -1,6 +1,6 @@
 //! The interface that programs see. Nothing in it depends on the platform, which is chosen once, when the session begins.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
@@ -9,7 +9,7 @@ use crate::platform::{Flow, JoinError, Platform, Rank, Seat};
 use crate::protocol::group::Myself;
 use crate::protocol::requests::{Failure, RequestId};
 use desk::{Desk, Ended};
-use engine::{Ask, Engine, Node};
+use engine::{Ask, Engine, Interest, Node};
 
 mod circle;
 mod desk;
@@ -17,7 +17,8 @@ mod engine;
 mod group;
 mod port;
 mod rpc;
-mod upcall;
+mod spawn;
+pub(crate) mod upcall;
 
 pub use circle::Circle;
 pub use desk::Arrived;
@@ -29,21 +30,42 @@ pub use rpc::{Call, Reply};
 pub const SILENCE: Duration = Duration::from_secs(3);
 
 /// A process's part in a session. Clones are the same session; it ends with the last of them.
+///
+/// Its ports, groups and circles do not keep it: once it has ended their operations fail with [`Error::Over`]. So upcalls may keep those. One that needs the session itself
+/// keeps what [`downgrade`](Session::downgrade) gives; one that keeps a clone keeps the session until [`end`](Session::end).
 #[derive(Clone)]
 pub struct Session {
-    inner: Arc<Inner>,
+    core: Arc<Core>,
 }
 
-struct Inner {
+/// A session, for those that do not keep it from ending, such as upcalls.
+#[derive(Clone)]
+pub struct WeakSession {
+    core: Weak<Core>,
+}
+
+struct Core {
     engine: Arc<dyn Engine>,
     desk: Arc<Desk>,
     rank: Rank,
     founders: u32,
 }
 
-impl Drop for Inner {
+impl Drop for Core {
     fn drop(&mut self) {
         self.engine.stop();
+        self.desk.drop_upcalls();
+    }
+}
+
+impl WeakSession {
+    /// The session.
+    ///
+    /// # Errors
+    /// [`Error::Over`]: it has ended.
+    pub fn upgrade(&self) -> Result<Session, Error> {
+        let core = self.core.upgrade().ok_or(Error::Over)?;
+        Ok(Session { core })
     }
 }
 
@@ -90,7 +112,7 @@ impl Session {
         };
         let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            core: Arc::new(Core {
                 engine,
                 desk,
                 rank: seat.rank,
@@ -99,34 +121,47 @@ impl Session {
         })
     }
 
+    /// The same session, for those that do not keep it from ending.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakSession {
+        WeakSession {
+            core: Arc::downgrade(&self.core),
+        }
+    }
+
+    /// Takes leave although upcalls may keep clones: drops all upcalls, and with them what they keep.
+    pub fn end(self) {
+        self.desk().drop_upcalls();
+    }
+
     /// This process's rank.
     #[must_use]
     pub fn rank(&self) -> Rank {
-        self.inner.rank
+        self.core.rank
     }
 
     /// How many processes the session began with; their ranks are below it.
     #[must_use]
     pub fn size(&self) -> u32 {
-        self.inner.founders
+        self.core.founders
     }
 
     /// How many processes there have been, those that were spawned included.
     #[must_use]
     pub fn population(&self) -> u32 {
-        self.inner.desk.size()
+        self.core.desk.size()
     }
 
     /// A process's name.
     #[must_use]
     pub fn name_of(&self, rank: Rank) -> String {
-        self.inner.desk.name_of(rank)
+        self.core.desk.name_of(rank)
     }
 
     /// The platform's name.
     #[must_use]
     pub fn platform(&self) -> &'static str {
-        self.inner.engine.platform()
+        self.core.engine.platform()
     }
 
     /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].
@@ -134,13 +169,13 @@ impl Session {
     /// # Errors
     /// Why there can be no more.
     pub fn allot(&self, count: u32) -> Result<Vec<Seat>, Error> {
-        Ok(self.inner.engine.allot(count)?)
+        Ok(self.core.engine.allot(count)?)
     }
 
     /// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread.
     pub fn poll(&self) {
         if !upcall::is_running() {
-            self.inner.engine.poll();
+            self.core.engine.poll();
         }
     }
 
@@ -152,19 +187,19 @@ impl Session {
     #[track_caller]
     pub fn wait_until(
         &self,
-        mut holds: impl FnMut() -> bool,
+        holds: impl FnMut() -> bool,
         until: Option<Instant>,
     ) -> Result<bool, Error> {
         upcall::must_not_wait()?;
-        Ok(self.inner.engine.wait(&mut holds, until))
+        Ok(self.wait(holds, until))
     }
 
     fn desk(&self) -> &Desk {
-        &self.inner.desk
+        &self.core.desk
     }
 
     fn ask(&self, ask: Ask) -> (RequestId, Flow) {
-        self.inner.engine.ask(ask)
+        self.core.engine.ask(ask)
     }
 
     fn check_rank(&self, rank: Rank) -> Result<(), Error> {
@@ -176,27 +211,25 @@ impl Session {
         }
     }
 
+    /// Waits until something holds or a time has passed; whether it holds.
+    fn wait(&self, mut is_done: impl FnMut() -> bool, until: Option<Instant>) -> bool {
+        let engine = &self.core.engine;
+        engine.wait(Interest::Change, &mut is_done, until)
+    }
+
     /// Waits for the end of a request.
-    fn outcome(&self, id: RequestId) -> Ended {
-        self.inner
-            .engine
-            .wait(&mut || self.desk().has_ended(id), None);
-        let over = || {
-            Ended::Reply(Err(Failure::Lost {
-                rank: self.rank(),
-                why: "ended its session".into(),
-            }))
-        };
-        self.desk().take(id).unwrap_or_else(over)
+    fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
+        let is_done = &mut || self.desk().has_ended(id);
+        let engine = &self.core.engine;
+        engine.wait(Interest::Request(id), is_done, None);
+        self.desk().take(id).ok_or(Error::Over)
     }
 
     /// Waits until a peer takes more, if this thread may wait.
     fn wait_for_room(&self, to: Rank) {
         if !upcall::is_running() && !self.desk().takes_more(to) {
-            self.inner.engine.wait(
-                &mut || self.desk().takes_more(to),
-                Some(Instant::now() + SILENCE * 2),
-            );
+            let until = Instant::now() + SILENCE * 2;
+            self.wait(|| self.desk().takes_more(to), Some(until));
         }
     }
 
@@ -230,7 +263,7 @@ impl Session {
         service: &str,
         after: Option<Duration>,
     ) -> Result<Message, Error> {
-        match self.outcome(id) {
+        match self.outcome(id)? {
             Ended::Reply(outcome) => {
                 outcome.map_err(|failure| self.failed(failure, service, after))
             }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::desk::Arrived;
 use super::engine::Ask;
-use super::{Session, number_of, upcall};
+use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::{Flow, Rank};
@@ -12,7 +12,7 @@ use crate::platform::{Flow, Rank};
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
 pub struct Port {
-    session: Session,
+    session: WeakSession,
     number: u64,
 }
 
@@ -21,7 +21,7 @@ impl Session {
     #[must_use]
     pub fn port(&self, name: &str) -> Port {
         Port {
-            session: self.clone(),
+            session: self.downgrade(),
             number: number_of(name),
         }
     }
@@ -30,7 +30,9 @@ impl Session {
 impl Port {
     /// Has an upcall take the messages, those that have come included. It must not wait.
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) {
-        self.session.desk().on_port(self.number, Box::new(upcall));
+        if let Ok(session) = self.session.upgrade() {
+            session.desk().on_port(self.number, Box::new(upcall));
+        }
     }
 
     /// Sends and goes on: returns when the message is on its way, and waits only for a peer that is slow.
@@ -38,15 +40,16 @@ impl Port {
     /// # Errors
     /// There is no such rank. A peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
-        self.session.check_rank(to)?;
-        let (_, flow) = self.session.ask(Ask::Send {
+        let session = self.session.upgrade()?;
+        session.check_rank(to)?;
+        let (_, flow) = session.ask(Ask::Send {
             to,
             port: self.number,
             tag,
             payload: payload.into(),
         });
         if flow == Flow::Congested {
-            self.session.wait_for_room(to);
+            session.wait_for_room(to);
         }
         Ok(())
     }
@@ -63,22 +66,24 @@ impl Port {
         payload: impl Into<Message>,
     ) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        self.session.check_rank(to)?;
-        let (id, _) = self.session.ask(Ask::SendSynchronously {
+        let session = self.session.upgrade()?;
+        session.check_rank(to)?;
+        let (id, _) = session.ask(Ask::SendSynchronously {
             to,
             port: self.number,
             tag,
             payload: payload.into(),
             deadline: None,
         });
-        self.session.reply_of(id, "", None).map(drop)
+        session.reply_of(id, "", None).map(drop)
     }
 
     /// The first message that fits, if one has come.
     #[must_use]
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
-        self.session.poll();
-        self.session.desk().first(self.number, from, tag)
+        let session = self.session.upgrade().ok()?;
+        session.poll();
+        session.desk().first(self.number, from, tag)
     }
 
     /// Waits for the first message that fits: of a sender and with a tag, or of any.
@@ -112,42 +117,44 @@ impl Port {
         tag: Option<u32>,
         time: Option<Duration>,
     ) -> Result<Arrived, Error> {
-        let desk = self.session.desk();
+        let session = self.session.upgrade()?;
+        let desk = session.desk();
         if let Some(arrived) = desk.first(self.number, from, tag) {
             return Ok(arrived);
         }
-        let others = from.filter(|from| *from != self.session.rank());
+        let others = from.filter(|from| *from != session.rank());
         if let Some(from) = others {
-            self.session.check_rank(from)?;
+            session.check_rank(from)?;
         }
         let losses = |rank: Rank| desk.losses(rank).0;
         let before = others.map(losses);
         if let Some(from) = others {
-            self.session.ask(Ask::Watch(from));
+            session.ask(Ask::Watch(from));
         }
         let mut found = None;
         let until = time.map(|time| Instant::now() + time);
-        let mut is_done = || {
+        let is_done = || {
             // It may be asked again after it has held.
             found = found.take().or_else(|| desk.first(self.number, from, tag));
             found.is_some() || others.map(losses) != before
         };
-        let is_held = self.session.inner.engine.wait(&mut is_done, until);
+        let is_held = session.wait(is_done, until);
         if let Some(from) = others {
-            self.session.ask(Ask::Unwatch(from));
+            session.ask(Ask::Unwatch(from));
         }
+        let is_late = until.is_some_and(|until| Instant::now() >= until);
         match (found, from) {
             (Some(arrived), _) => Ok(arrived),
             (None, Some(rank)) if is_held => Err(Error::Lost {
                 rank,
-                peer: self.session.name_of(rank),
+                peer: session.name_of(rank),
                 why: desk.losses(rank).1,
             }),
+            (None, _) if !is_late => Err(Error::Over),
             (None, from) => {
-                let peer =
-                    from.map_or_else(|| "anybody".to_string(), |rank| self.session.name_of(rank));
+                let peer = from.map_or_else(|| "anybody".to_string(), |rank| session.name_of(rank));
                 Err(Error::TimedOut {
-                    rank: from.unwrap_or(self.session.rank()),
+                    rank: from.unwrap_or(session.rank()),
                     peer,
                     after: time.unwrap_or_default(),
                 })

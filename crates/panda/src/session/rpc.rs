@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::desk::Incoming;
 use super::engine::Ask;
-use super::{Session, number_of, upcall};
+use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -23,7 +23,8 @@ pub struct Call {
 
 /// The means to answer a call: at once or later, from any thread. The caller of one that is dropped gets an error.
 pub struct Reply {
-    session: Option<Session>,
+    session: WeakSession,
+    is_given: bool,
     to: Rank,
     id: RequestId,
 }
@@ -35,7 +36,8 @@ impl Reply {
     }
 
     fn answer(&mut self, kind: Answer, payload: Message) {
-        if let Some(session) = self.session.take() {
+        let is_first = !std::mem::replace(&mut self.is_given, true);
+        if is_first && let Ok(session) = self.session.upgrade() {
             session.ask(Ask::Reply {
                 to: self.to,
                 id: self.id,
@@ -55,15 +57,14 @@ impl Drop for Reply {
 impl Session {
     /// Registers a service. The upcall must not wait; it may keep the [`Reply`] and answer later.
     pub fn serve(&self, service: &str, mut upcall: impl FnMut(Call) + Send + 'static) {
-        // The session ends with the last of the program's own handles, not with this one.
-        let inner = std::sync::Arc::downgrade(&self.inner);
+        let session = self.downgrade();
         let upcall = move |Incoming { from, id, payload }| {
-            let session = inner.upgrade().map(|inner| Session { inner });
             upcall(Call {
                 from,
                 payload,
                 reply: Reply {
-                    session,
+                    session: session.clone(),
+                    is_given: false,
                     to: from,
                     id,
                 },

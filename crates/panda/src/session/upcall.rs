@@ -9,28 +9,48 @@ thread_local! {
     static IN_UPCALL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs an upcall. One that panics is reported as a thread that panics is, and the session goes on.
-pub fn run(upcall: impl FnOnce()) {
-    let before = IN_UPCALL.replace(true);
-    let _ = catch_unwind(AssertUnwindSafe(upcall));
-    IN_UPCALL.set(before);
+// Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+#[inline(never)]
+fn set(is_in: bool) -> bool {
+    IN_UPCALL.replace(is_in)
 }
 
 /// Whether this thread is in an upcall.
+#[inline(never)]
 pub fn is_running() -> bool {
     IN_UPCALL.get()
+}
+
+/// Runs an upcall. One that panics is reported as a thread that panics is, and the session goes on.
+pub fn run(upcall: impl FnOnce()) {
+    let before = set(true);
+    let _ = catch_unwind(AssertUnwindSafe(upcall));
+    set(before);
+}
+
+/// Lets other fibers run, which are in no upcall even if the caller is: it may wait for a mutex.
+pub fn set_aside<R>(switch: impl FnOnce() -> R) -> R {
+    let before = set(false);
+    let result = switch();
+    set(before);
+    result
 }
 
 /// Refuses to wait in an upcall; a debug build stops there, since what comes of it may be found far away.
 #[track_caller]
 pub fn must_not_wait() -> Result<(), Error> {
-    if !is_running() {
-        return Ok(());
-    }
     let place = Location::caller();
+    should_not_wait(place);
+    match is_running() {
+        true => Err(Error::InUpcall(place.to_string())),
+        false => Ok(()),
+    }
+}
+
+/// The same for what cannot be refused: a release build waits, and with it the session.
+pub fn should_not_wait(place: &Location<'_>) {
     debug_assert!(
-        false,
+        !is_running(),
         "an upcall must not wait: at {place}. Start a thread, or answer later"
     );
-    Err(Error::InUpcall(place.to_string()))
 }

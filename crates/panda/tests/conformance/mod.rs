@@ -3,19 +3,35 @@
 //! A platform's test file says how a session of N processes is made, N sets of threads in one process or this process's part of one, and runs
 //! [`all!`](conformance_tests).
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use antiphon_panda::thread::Threads;
 use antiphon_panda::{Error, GroupEvent, Message, Session};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+pub mod sessions;
+pub mod threads;
 
 /// Bounds what never takes so long; nothing is asserted about times.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// Makes a session of so many processes, rank by rank. Where processes are processes: this one's part of it, or nothing if it is one of another size.
 pub type Make = fn(u32) -> Vec<Session>;
+
+thread_local! {
+    /// What the programs of this test run on.
+    static KIND: Cell<Threads> = const { Cell::new(Threads::System) };
+}
+
+/// Runs a test whose programs are fibers.
+pub fn on_fibers(test: fn(Make), make: Make) {
+    KIND.set(Threads::Fibers);
+    test(make);
+}
 
 /// Runs a program at all ranks; their results by rank.
 fn run<R: Serialize + DeserializeOwned + Send + 'static>(
@@ -25,20 +41,24 @@ fn run<R: Serialize + DeserializeOwned + Send + 'static>(
 ) -> Vec<R> {
     let program = Arc::new(program);
     let mut sessions = make(size);
+    let kind = KIND.get();
     if sessions.len() < size as usize {
-        let own = sessions.pop();
-        return own.map_or_else(Vec::new, |own| run_part(&own, &*program));
+        let Some(own) = sessions.pop() else {
+            return Vec::new();
+        };
+        let part = move || run_part(&own, &*program);
+        return antiphon_panda::thread::run(kind, part).expect("fibers");
     }
     let threads: Vec<_> = sessions
         .into_iter()
         .map(|session| {
             let program = program.clone();
-            thread::spawn(move || program(session))
+            thread::spawn(move || antiphon_panda::thread::run(kind, move || program(session)))
         })
         .collect();
     threads
         .into_iter()
-        .map(|thread| thread.join().expect("no program panics"))
+        .map(|thread| thread.join().expect("no program panics").expect("fibers"))
         .collect()
 }
 
@@ -393,11 +413,33 @@ macro_rules! conformance_tests {
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
         );
+        $crate::conformance_tests!($make => sessions:
+            upcalls_do_not_keep_their_session
+            an_upcall_that_keeps_its_session_is_dropped_at_its_end
+        );
+        $crate::conformance_tests!($make => threads:
+            many_fibers_of_a_process_are_in_a_call_at_once
+            an_upcall_wakes_who_waits_for_a_condition
+            waits_of_fibers_end_with_their_time_or_their_peer
+        );
     };
     ($make:expr; $($test:ident)*) => {
         $(#[test]
         fn $test() {
             conformance::$test($make);
+        })*
+        mod on_fibers {
+            use super::*;
+            $(#[test]
+            fn $test() {
+                conformance::on_fibers(conformance::$test, $make);
+            })*
+        }
+    };
+    ($make:expr => $module:ident: $($test:ident)*) => {
+        $(#[test]
+        fn $test() {
+            conformance::$module::$test($make);
         })*
     };
 }

@@ -68,6 +68,13 @@ impl Members {
         }
     }
 
+    /// Waits for the good end of one of them.
+    #[allow(dead_code, reason = "not all tests have members that end")]
+    pub fn wait_until_it_ends(&mut self, rank: Rank) {
+        let ended = self.processes[rank as usize].process.wait().unwrap();
+        assert!(ended.success(), "rank {rank}: {ended}");
+    }
+
     /// Gives one of them a line to read.
     #[allow(dead_code, reason = "not all tests have something to say")]
     pub fn tell(&mut self, rank: Rank, line: &str) {

@@ -4,6 +4,7 @@
 //! `PANDA_SEED` says what the network does to frames.
 
 #[path = "../conformance/mod.rs"]
+#[allow(dead_code, reason = "most is asked of the platforms once")]
 mod conformance;
 mod host;
 mod partition;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::fence;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::crowd::own_processors;
 use super::memory::{RANKS, state};
@@ -12,13 +12,15 @@ use super::ring::{Corrupt, Receiver};
 use super::shared::Shared;
 use super::watch::Watch;
 use super::{join, system};
-use crate::platform::patience::Patience;
+use crate::platform::patience::{self, Patience, Waits};
 use crate::platform::{Event, Inbox, Loss, Rank, futex};
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
-/// Looks before the clock is read again.
-const LOOKS: u32 = 32;
+/// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame is spun for that much longer.
+const READING: Duration = Duration::from_nanos(250);
+/// Sleeps longer than this are left to an alarm to end.
+const FAR: Duration = Duration::from_millis(20);
 /// Sleeps before this process says again where it may run.
 const SLEEPS: u32 = 64;
 
@@ -175,32 +177,43 @@ impl ShmInbox {
     }
 
     /// Waits until something is there, spinning first where that is in nobody's way.
-    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn wait(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
         if self.shared.is_crowded() {
             // A spin would keep the sender from running: nothing to learn from this wait.
-            self.sleep(until, events);
+            self.sleep(now, until, events);
             return;
         }
-        let began = Instant::now();
-        let spin = self.patience.spin();
-        let mut now = began;
-        while now < began + spin && until.is_none_or(|until| now < until) {
-            for _ in 0..LOOKS {
-                if self.turn(events) || self.shared.woken.load(Relaxed) {
-                    self.patience.found();
-                    return;
-                }
-                std::hint::spin_loop();
-            }
-            now = Instant::now();
+        let mut spin = self.patience.spin();
+        if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
+            spin += READING * self.shared.lent_kib();
         }
-        self.sleep(until, events);
-        if until.is_none_or(|until| now < until) {
-            self.patience.slept(now - began, now.elapsed());
-        }
+        patience::wait(self, now, spin, until, events);
     }
 
-    fn sleep(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+    /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
+    fn has_any(&mut self, events: &mut Vec<Event>) -> bool {
+        if self.shared.backlogs.load(Relaxed) > 0 {
+            return self.turn(events);
+        }
+        self.shared.header().changes.load(Relaxed) != self.changes
+            || self.shared.has_news.load(Relaxed)
+            || self.incoming.iter().any(|peer| peer.receiver.has_any())
+    }
+}
+
+impl Waits for ShmInbox {
+    const LOOKS: u32 = 32;
+
+    fn patience(&mut self) -> &mut Patience {
+        &mut self.patience
+    }
+
+    #[inline]
+    fn look(&mut self, events: &mut Vec<Event>) -> bool {
+        self.turn(events) || self.shared.woken.load(Relaxed)
+    }
+
+    fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
         self.sleeps += 1;
         if self.sleeps.is_multiple_of(SLEEPS) {
             let slot = self.shared.slot(self.shared.rank);
@@ -208,18 +221,29 @@ impl ShmInbox {
                 word.store(processors, Relaxed);
             }
         }
-        let shared = Arc::clone(&self.shared);
-        let bell = &shared.slot(shared.rank).bell.asleep;
-        bell.store(1, SeqCst);
-        // Pairs with the fence of who rings.
-        fence(SeqCst);
-        if !self.turn(events) && !shared.woken.load(SeqCst) {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if left.is_none_or(|left| !left.is_zero()) {
-                futex::wait(bell, 1, left);
+        for peer in &mut self.incoming {
+            if peer.receiver.owes_bell() {
+                self.shared.ring(peer.rank);
             }
         }
-        bell.store(0, SeqCst);
+        let shared = Arc::clone(&self.shared);
+        let bell = &shared.slot(shared.rank).bell.asleep;
+        bell.store(1, Relaxed);
+        // Pairs with the fence of who rings.
+        fence(SeqCst);
+        if !self.has_any(events) && !shared.woken.load(SeqCst) {
+            let left = until.map(|until| until.saturating_duration_since(now));
+            match (until, left) {
+                (Some(until), Some(left)) if left > FAR => {
+                    self.watch.wake_at(until);
+                    futex::wait(bell, 1, None);
+                    self.watch.is_awake();
+                }
+                (_, Some(left)) if left.is_zero() => {}
+                _ => futex::wait(bell, 1, left),
+            }
+        }
+        bell.store(0, Relaxed);
     }
 }
 
@@ -273,9 +297,10 @@ impl Inbox for ShmInbox {
         if self.turn(events) {
             return;
         }
-        if !self.shared.woken.load(Acquire) && until.is_none_or(|until| Instant::now() < until) {
+        let now = Instant::now();
+        if !self.shared.woken.load(Acquire) && until.is_none_or(|until| now < until) {
             let before = events.len();
-            self.wait(until, events);
+            self.wait(now, until, events);
             if events.len() == before {
                 self.turn(events);
             }

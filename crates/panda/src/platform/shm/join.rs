@@ -27,7 +27,11 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, ShmInbox), JoinError> {
         let shared = Arc::clone(&shared);
         move |rank| note_end(&shared, rank)
     };
-    let watch = Watch::new(ended).map_err(|e| system("start a thread", e))?;
+    let wake = {
+        let shared = Arc::clone(&shared);
+        move || shared.ring(shared.rank)
+    };
+    let watch = Watch::new(ended, wake).map_err(|e| system("start a thread", e))?;
     let inbox = ShmInbox::new(Arc::clone(&shared), watch).map_err(|e| system("map a ring", e))?;
     Ok((shared, inbox))
 }
@@ -124,6 +128,8 @@ fn take(shared: &Shared, name: &str) -> Result<(), JoinError> {
     let pid = std::process::id();
     slot.pid.store(pid, Relaxed);
     slot.started.store(started_at(pid).unwrap_or(0), Relaxed);
+    let mark_at = shared.mark.as_ptr() as u64;
+    slot.mark_at.store(mark_at, Relaxed);
     let mut end = name.len().min(NAME);
     while !name.is_char_boundary(end) {
         end -= 1;

@@ -18,7 +18,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// Ranks that a session can have, spawned ones included.
 pub const RANKS: u32 = 256;
 /// `antiphon` and the layout's version.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"antiph\x00\x01");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"antiph\x00\x02");
 
 const PAGE: usize = 4096;
 /// The longest name that a process can have here; longer ones are cut.
@@ -43,6 +43,8 @@ pub struct Slot {
     pub pid: AtomicU32,
     /// When the process was started, as the system says, so that another with its number is not taken for it.
     pub started: AtomicU64,
+    /// Where its mark lies in its own memory (see `reach`).
+    pub mark_at: AtomicU64,
     pub name_bytes: AtomicU32,
     pub name: [AtomicU64; NAME / 8],
     /// The processors that it may use, one bit each.
@@ -84,17 +86,21 @@ pub struct Sent {
     pub stream: AtomicU64,
 }
 
-/// Written by the receiver: cells and bytes of the stream taken out.
+/// Written by the receiver: cells, bytes of the stream and frames of the sender's memory taken out.
 #[repr(C, align(128))]
 pub struct Taken {
     pub cells: AtomicU64,
     pub stream: AtomicU64,
+    pub loans: AtomicU64,
+    /// Not 0 if the receiver can read the sender's memory.
+    pub reads: AtomicU32,
 }
 
-/// Written by the sender: it waits for room.
+/// Written by the sender: it waits for room, or for frames to be read before it can let go of them.
 #[repr(C, align(128))]
 pub struct Starved {
     pub is: AtomicU32,
+    pub lends: AtomicU32,
 }
 
 /// Cells of a ring, a power of two.

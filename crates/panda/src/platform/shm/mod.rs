@@ -12,12 +12,14 @@ use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
 
+mod alarm;
 mod crowd;
 mod inbox;
 mod join;
 mod meeting;
 mod memory;
 mod peer;
+mod reach;
 mod ring;
 mod shared;
 mod watch;

@@ -2,12 +2,12 @@
 
 use parking_lot::Mutex;
 
-use super::ring::{Corrupt, Sender};
+use super::ring::{Corrupt, Loans, Sender};
 use crate::message::Message;
 use crate::platform::Flow;
 
 /// Bytes that may wait for a peer before it is called congested, and to which they must fall before it no longer is.
-const HIGH: usize = 1 << 20;
+const HIGH: usize = 4 << 20;
 const LOW: usize = HIGH / 2;
 /// Looks for room without finding any before a sender gives up waiting for it: longer than a receiver takes to wake.
 const LOOKS: u32 = 2000;
@@ -22,6 +22,8 @@ pub struct Outgoing {
 struct Way {
     /// `None` once the peer is gone.
     sender: Option<Sender>,
+    /// What a peer that is gone was lent: it may not know that it is, and still read.
+    lent: Option<Loans>,
     has_backlog: bool,
     is_congested: bool,
 }
@@ -41,6 +43,7 @@ impl Outgoing {
         Self {
             way: Mutex::new(Way {
                 sender: Some(sender),
+                lent: None,
                 has_backlog: false,
                 is_congested: false,
             }),
@@ -60,7 +63,7 @@ impl Outgoing {
         };
         sender.send(frame)?;
         ring();
-        if !sender.is_idle() {
+        if sender.has_queue() {
             if may_spin() {
                 sender.spin_through(&ring)?;
             }
@@ -78,10 +81,19 @@ impl Outgoing {
         Ok(way.left())
     }
 
-    /// The peer is gone: what waits for it is let go of.
+    /// Bytes that the peer has been lent.
+    pub fn lent_bytes(&self) -> usize {
+        self.way
+            .lock()
+            .sender
+            .as_ref()
+            .map_or(0, Sender::lent_bytes)
+    }
+
+    /// The peer is gone: what waits for it is let go of, and what was lent is when the session ends.
     pub fn close(&self) -> Left {
         let mut way = self.way.lock();
-        way.sender = None;
+        way.lent = way.sender.take().map(Sender::into_loans);
         way.left()
     }
 }
@@ -110,7 +122,7 @@ impl Sender {
     /// Goes on while the receiver makes room.
     fn spin_through(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
         let (mut looks, mut turns) = (0, 0);
-        while !self.is_idle() && looks < LOOKS && turns < TURNS {
+        while self.has_queue() && looks < LOOKS && turns < TURNS {
             if self.advance()? {
                 ring();
                 looks = 0;
@@ -129,7 +141,9 @@ impl Sender {
             if self.advance()? {
                 ring();
             }
-            if self.is_idle() || !self.wait_for_room()? {
+            // The receiver need not ring for a little that is lent: it is let go of at the next occasion.
+            let is_little = !self.has_queue() && self.waiting_bytes() <= LOW;
+            if is_little || !self.wait_for_room()? {
                 return Ok(());
             }
         }

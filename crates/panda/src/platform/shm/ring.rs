@@ -2,16 +2,18 @@
 //!
 //! Frames are announced in cells. Each cell is 256 bytes and starts with the number of the lap in which it was written: the receiver watches the very line that the
 //! next frame comes in, so a short frame costs one transfer between processors. Longer frames lie in a stream of bytes beside the cells, and are taken out while they
-//! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it.
+//! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it. Where the system permits it, frames from 16 KiB on are
+//! only described, and the receiver reads them out of the sender's memory (see [`loan`]): one copy.
 //!
 //! Both ends keep their own counters in their own memory and check what they read of the other's: whatever the other writes, it is at worst a [`Corrupt`] ring.
 
 use super::memory::{CELL, CELLS, CELLS_AT, Counters, RING, STREAM, STREAM_AT};
 
-mod pool;
+mod loan;
 pub mod receiver;
 pub mod sender;
 
+pub use loan::Loans;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
@@ -25,6 +27,10 @@ const CELL_HEAD: usize = 8;
 pub const INLINE: usize = CELL - CELL_HEAD;
 /// A cell's length if the frame lies in the stream; the cell then holds the frame's length.
 const IN_STREAM: u32 = u32::MAX;
+/// A cell's length if the frame lies in the sender's memory; the cell then says where.
+const LENT: u32 = u32::MAX - 1;
+/// Frames from this length on are lent: below it a system call costs more than the second copy.
+const LENT_MIN: usize = 16 << 10;
 /// Bytes of the stream that are announced, and given back, at a time.
 const STEP: u64 = 16 << 10;
 /// Frames in the stream begin at multiples of this, so that the two sides copy whole lines.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicIsize, fence};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, fence};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -13,8 +13,10 @@ use parking_lot::Mutex;
 use super::crowd::is_crowded;
 use super::memory::{Header, Map, NAME, RANKS, RING, SLOTS_AT, Slot, ring_at, state};
 use super::peer::{Left, Outgoing};
+use super::reach::{Reach, mark};
 use super::ring::{Corrupt, Receiver, Sender};
 use crate::message::Message;
+use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
 
 /// How long a process that leaves waits for its last frames to be taken.
@@ -27,6 +29,10 @@ pub struct Shared {
     pub size: u32,
     pub secret: Secret,
     pub meeting: String,
+    /// What peers that read this process's memory know it by; stays where it is.
+    pub mark: Box<AtomicU64>,
+    /// Space of long frames, whoever sends them.
+    pool: Pool,
     outgoing: Box<[OnceLock<Outgoing>]>,
     pub woken: AtomicBool,
     /// Peers for whom something waits.
@@ -48,6 +54,8 @@ impl Shared {
             size: seat.size,
             secret: seat.secret,
             meeting: seat.meeting.clone(),
+            mark: Box::new(AtomicU64::new(mark(seat.secret, seat.rank))),
+            pool: Pool::default(),
             outgoing: (0..RANKS).map(|_| OnceLock::new()).collect(),
             woken: AtomicBool::new(false),
             backlogs: AtomicIsize::new(0),
@@ -82,7 +90,10 @@ impl Shared {
     /// Maps the rings to and from a peer.
     pub fn connect(&self, rank: Rank) -> io::Result<Receiver> {
         let map = |from, to| Map::new(self.file.as_fd(), ring_at(from, to), RING);
-        let receiver = Receiver::new(map(rank, self.rank)?);
+        let slot = self.slot(rank);
+        let (pid, mark_at) = (slot.pid.load(Relaxed), slot.mark_at.load(Relaxed));
+        let reach = Reach::probe(pid, mark_at, mark(self.secret, rank));
+        let receiver = Receiver::new(map(rank, self.rank)?, reach, self.pool.clone());
         let sender = Sender::new(map(self.rank, rank)?);
         // A rank is connected once: it is not given twice.
         let _ = self.outgoing[rank as usize].set(Outgoing::new(sender));
@@ -137,6 +148,12 @@ impl Shared {
         }
     }
 
+    /// KiB that peers have yet to read in this process's memory.
+    pub fn lent_kib(&self) -> u32 {
+        let lent: usize = self.connected().map(|(_, way)| way.lent_bytes()).sum();
+        (lent >> 10) as u32
+    }
+
     /// A peer is gone: nothing more is sent to it.
     pub fn close(&self, rank: Rank) {
         if let Some(outgoing) = self.outgoing(rank) {
@@ -183,5 +200,12 @@ impl Shared {
     fn tell(&self) {
         self.has_news.store(true, Release);
         self.ring(self.rank);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Before what was lent is let go of: a peer that reads it later finds no mark behind it.
+        self.mark.store(0, SeqCst);
     }
 }

@@ -155,13 +155,13 @@ fn nonsense_in_a_ring_loses_its_sender_only() {
     )
     .expect("mapped");
     let head: &memory::CellHead = ring.view(memory::CELLS_AT);
-    head.length.store(u32::MAX - 1, SeqCst);
+    head.length.store(u32::MAX - 2, SeqCst);
     head.lap.store(1, SeqCst);
     let loss = until(&mut members[0].1, &mut Vec::new(), |event| match event {
         Event::Lost { rank: 1, loss } => Some(loss),
         _ => None,
     });
-    assert!(loss.reason.contains("4294967294 bytes"), "{loss:?}");
+    assert!(loss.reason.contains("4294967293 bytes"), "{loss:?}");
     members[2].0.send(0, Message::from(vec![1]));
     assert_eq!(until(&mut members[0].1, &mut Vec::new(), frame_of).0, 2);
 }

@@ -1,24 +1,29 @@
-//! The receiving end: one poll over all connections, the listener and the wake counter.
+//! The receiving end: one wait for all connections, the listener and the bell.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use smallvec::SmallVec;
 
 use super::Shared;
 use super::hello::{Hello, Progress};
-use super::peer::{Outbox, Reader};
-use crate::message::Message;
+use super::peer::Outbox;
+use super::reader::{Left, READ, Reader};
+use crate::platform::patience::{self, Patience, Waits};
+use crate::platform::pool::Pool;
+use crate::platform::waiting::{Ready, Waiting};
 use crate::platform::{Event, Inbox, Loss, Rank, Seat};
 
 /// Connections that have not said who they are: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
 const GREETINGS_MAX: usize = 64;
 /// Connections that are accepted at a time.
 const ACCEPTED_MAX: usize = 16;
+/// The token of the listener and of connections that have not said who they are; those of peers are their ranks.
+const STRANGERS: u64 = 1 << 32;
 /// Ranks are believed up to this one.
 const RANK_MAX: Rank = 1 << 16;
 
@@ -28,32 +33,45 @@ pub struct TcpInbox {
     seat: Seat,
     listener: TcpListener,
     shared: Arc<Shared>,
-    peers: Vec<Peer>,
+    peers: BTreeMap<Rank, Peer>,
     greetings: Vec<Hello>,
     kept: VecDeque<Event>,
+    patience: Patience,
+    waiting: Waiting,
+    /// Where bytes are read.
+    space: Box<[u8]>,
+    /// Space of long frames, whoever sends them.
+    pool: Pool,
 }
 
 #[derive(Debug)]
 struct Peer {
-    rank: Rank,
     outbox: Arc<Outbox>,
     reader: Reader,
+    /// The set was told so.
+    wants_to_write: bool,
 }
 
 impl TcpInbox {
-    pub(super) fn new(seat: &Seat, listener: TcpListener, shared: Arc<Shared>) -> Self {
-        Self {
+    pub(super) fn new(seat: &Seat, listener: TcpListener, shared: Arc<Shared>) -> io::Result<Self> {
+        let waiting = Waiting::new(&shared.bell)?;
+        waiting.add(&listener, STRANGERS)?;
+        Ok(Self {
             seat: seat.clone(),
             listener,
             shared,
-            peers: Vec::new(),
+            peers: BTreeMap::new(),
             greetings: Vec::new(),
             kept: VecDeque::new(),
-        }
+            patience: Patience::default(),
+            waiting,
+            space: vec![0; READ].into(),
+            pool: Pool::default(),
+        })
     }
 
     pub(super) fn has(&self, rank: Rank) -> bool {
-        self.peers.iter().any(|peer| peer.rank == rank)
+        self.peers.contains_key(&rank)
     }
 
     /// Keeps events for the next [`receive`](Inbox::receive).
@@ -65,13 +83,15 @@ impl TcpInbox {
     pub(super) fn add(&mut self, rank: Rank, name: &str, stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
+        self.waiting.add(&stream, rank.into())?;
         let outbox = Arc::new(Outbox::new(Arc::new(stream)));
         self.shared.set(rank, Some(outbox.clone()));
-        self.peers.push(Peer {
-            rank,
+        let peer = Peer {
             outbox,
-            reader: Reader::default(),
-        });
+            reader: Reader::new(self.pool.clone()),
+            wants_to_write: false,
+        };
+        self.peers.insert(rank, peer);
         self.kept.push_back(Event::Joined {
             rank,
             name: name.to_string(),
@@ -87,7 +107,8 @@ impl TcpInbox {
             if self.greetings.len() >= GREETINGS_MAX {
                 self.greetings.remove(0);
             }
-            if stream.set_nonblocking(true).is_ok() {
+            if stream.set_nonblocking(true).is_ok() && self.waiting.add(&stream, STRANGERS).is_ok()
+            {
                 self.greetings.push(Hello::of(stream));
             }
         }
@@ -100,6 +121,7 @@ impl TcpInbox {
                 Progress::Refused => {}
                 Progress::Known(rank, name) => {
                     if rank <= RANK_MAX && rank != self.seat.rank && !self.has(rank) {
+                        self.waiting.remove(&hello.stream);
                         // A connection that cannot be set up is as one that never came.
                         let _ = self.add(rank, &name, hello.stream);
                     }
@@ -108,101 +130,114 @@ impl TcpInbox {
         }
     }
 
-    fn lose(&mut self, at: usize, events: &mut Vec<Event>) {
-        let peer = self.peers.swap_remove(at);
+    fn lose(&mut self, rank: Rank, events: &mut Vec<Event>) {
+        let Some(peer) = self.peers.remove(&rank) else {
+            return;
+        };
+        self.waiting.remove(&*peer.outbox.stream);
         peer.outbox.close();
-        self.shared.set(peer.rank, None);
+        self.shared.set(rank, None);
         let loss = Loss {
             is_certain: true,
             reason: "closed its connection".into(),
         };
-        events.push(Event::Lost {
-            rank: peer.rank,
-            loss,
-        });
+        events.push(Event::Lost { rank, loss });
     }
 
-    /// What is ready: of the counter, the listener, and each peer.
-    fn poll(&self, until: Option<Instant>) -> (bool, bool, Vec<PollFlags>) {
-        let mut fds = Vec::with_capacity(2 + self.peers.len() + self.greetings.len());
-        fds.push(PollFd::new(&self.shared.wake, PollFlags::IN));
-        fds.push(PollFd::new(&self.listener, PollFlags::IN));
-        for peer in &self.peers {
-            let writes = if peer.outbox.wants_to_write() {
-                PollFlags::OUT
-            } else {
-                PollFlags::empty()
-            };
-            fds.push(PollFd::from_borrowed_fd(
-                peer.outbox.stream.as_fd(),
-                PollFlags::IN | writes,
-            ));
+    /// Takes what is ready.
+    fn take(&mut self, ready: &[Ready], events: &mut Vec<Event>) {
+        for ready in ready.iter().filter(|ready| ready.token != STRANGERS) {
+            self.serve(*ready, events);
         }
-        fds.extend(
-            self.greetings
-                .iter()
-                .map(|hello| PollFd::new(&hello.stream, PollFlags::IN)),
-        );
-        // Strangers that say nothing are looked at now and then.
-        let greets = (!self.greetings.is_empty()).then(|| Instant::now() + Duration::from_secs(1));
-        let until = [until, greets].into_iter().flatten().min();
-        let time = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let time = time.map(|time| Timespec {
-            tv_sec: time.as_secs() as i64,
-            tv_nsec: i64::from(time.subsec_nanos()),
-        });
-        if poll(&mut fds, time.as_ref()).is_err() {
-            return (false, false, Vec::new());
+        let is_news = ready.iter().any(|ready| ready.token == STRANGERS);
+        if is_news || !self.greetings.is_empty() {
+            self.accept();
+            self.greet();
         }
-        let is_any = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let peers = fds[2..2 + self.peers.len()]
-            .iter()
-            .map(PollFd::revents)
-            .collect();
-        (
-            is_any(&fds[0]),
-            is_any(&fds[1])
-                || fds[2 + self.peers.len()..].iter().any(is_any)
-                || !self.greetings.is_empty(),
-            peers,
-        )
     }
 
-    fn read(&mut self, ready: &[PollFlags], events: &mut Vec<Event>) {
-        for at in (0..ready.len()).rev() {
-            let peer = &mut self.peers[at];
-            if ready[at].contains(PollFlags::OUT) && peer.outbox.write() {
-                events.push(Event::Room { to: peer.rank });
+    /// Reads from a peer that is ready, and writes to it.
+    fn serve(&mut self, ready: Ready, events: &mut Vec<Event>) {
+        let rank = ready.token as Rank;
+        let Some(peer) = self.peers.get_mut(&rank) else {
+            return;
+        };
+        if ready.writes {
+            if peer.outbox.write() {
+                events.push(Event::Room { to: rank });
             }
-            if !ready[at].intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
-                continue;
+            self.waiting.note(rank, peer);
+        }
+        if !ready.reads {
+            return;
+        }
+        let stream = &peer.outbox.stream;
+        let left = peer.reader.read(stream, &mut self.space, |frame| {
+            events.push(Event::Frame { from: rank, frame });
+        });
+        if left == Left::Over {
+            self.lose(rank, events);
+        }
+    }
+
+    /// Somebody has kept something to be written.
+    fn watch_outboxes(&mut self) {
+        if self.shared.has_kept.swap(false, SeqCst) {
+            for (rank, peer) in &mut self.peers {
+                self.waiting.note(*rank, peer);
             }
-            let mut frames = Vec::new();
-            let goes_on = peer.reader.read(&peer.outbox.stream, &mut frames);
-            let from = peer.rank;
-            events.extend(frames.into_iter().map(|frame| Event::Frame {
-                from,
-                frame: Message::from(frame),
-            }));
-            if !goes_on {
-                self.lose(at, events);
-            }
+        }
+    }
+
+    /// What comes in besides what was kept.
+    pub(super) fn receive_fresh(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        let now = Instant::now();
+        if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
+            // No look before a sleep: it ends at once if something is there.
+            let spin = self.patience.spin();
+            patience::wait(self, now, spin, until, events);
+        } else {
+            self.look(events);
+        }
+        self.shared.bell.hear();
+    }
+}
+
+impl Waiting {
+    /// Waits for room to write to a peer while there is something to.
+    fn note(&self, rank: Rank, peer: &mut Peer) {
+        let wants = peer.outbox.wants_to_write();
+        if std::mem::replace(&mut peer.wants_to_write, wants) != wants {
+            self.wants_to_write(&*peer.outbox.stream, rank.into(), wants);
         }
     }
 }
 
-impl TcpInbox {
-    /// What comes in besides what was kept.
-    pub(super) fn receive_fresh(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        let (is_woken, is_news, ready) = self.poll(until);
-        if is_woken {
-            self.shared.wake.clear();
-        }
-        self.read(&ready, events);
-        if is_news {
-            self.accept();
-            self.greet();
-        }
+impl Waits for TcpInbox {
+    const LOOKS: u32 = 1;
+
+    fn patience(&mut self) -> &mut Patience {
+        &mut self.patience
+    }
+
+    fn look(&mut self, events: &mut Vec<Event>) -> bool {
+        let before = events.len() + self.kept.len();
+        self.watch_outboxes();
+        let mut ready = SmallVec::<[Ready; 8]>::new();
+        self.waiting.look(|one| ready.push(one));
+        self.take(&ready, events);
+        events.len() + self.kept.len() > before || self.shared.bell.is_rung()
+    }
+
+    fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
+        self.watch_outboxes();
+        // Strangers that say nothing are looked at now and then.
+        let greets = (!self.greetings.is_empty()).then(|| now + Duration::from_secs(1));
+        let until = [until, greets].into_iter().flatten().min();
+        let mut ready = SmallVec::<[Ready; 8]>::new();
+        self.waiting
+            .sleep(&self.shared.bell, now, until, |one| ready.push(one));
+        self.take(&ready, events);
     }
 }
 

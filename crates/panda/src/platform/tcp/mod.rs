@@ -5,11 +5,14 @@
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
 use super::meeting::{self, Contact};
+use super::waiting::Bell;
 use super::{Event, Flow, JoinError, Platform, Rank, Seat};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -21,7 +24,7 @@ use peer::Outbox;
 mod hello;
 mod inbox;
 mod peer;
-mod wake;
+mod reader;
 
 /// How long peers may take to connect once they have entered the meeting.
 const CONNECT_WAIT: Duration = Duration::from_secs(30);
@@ -36,7 +39,9 @@ pub struct Tcp {
 #[derive(Debug)]
 struct Shared {
     outboxes: RwLock<Vec<Option<Arc<Outbox>>>>,
-    wake: wake::Wake,
+    bell: Bell,
+    /// Something is kept that the inbox does not know of.
+    has_kept: AtomicBool,
 }
 
 impl Shared {
@@ -77,12 +82,14 @@ impl Platform for Tcp {
             Ok(address)
         })?;
         let listener = listener.expect("the meeting was told its address");
-        let wake = wake::Wake::new().map_err(system("make an event counter".into()))?;
+        let bell = Bell::new().map_err(system("make an event counter".into()))?;
         let shared = Arc::new(Shared {
             outboxes: RwLock::default(),
-            wake,
+            bell,
+            has_kept: AtomicBool::new(false),
         });
-        let mut inbox = TcpInbox::new(seat, listener, shared.clone());
+        let mut inbox = TcpInbox::new(seat, listener, shared.clone())
+            .map_err(system("watch the listening socket".into()))?;
         for contact in contacts.iter().filter(|contact| {
             contact.rank != seat.rank && (contact.rank < seat.rank || seat.rank >= seat.size)
         }) {
@@ -112,13 +119,14 @@ impl Platform for Tcp {
         let (is_kept, flow) = outbox.send(frame);
         if is_kept {
             // Whoever holds the inbox must learn that there is something to write.
-            self.shared.wake.wake();
+            self.shared.has_kept.store(true, SeqCst);
+            self.shared.bell.ring();
         }
         flow
     }
 
     fn wake(&self) {
-        self.shared.wake.wake();
+        self.shared.bell.ring();
     }
 
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {

@@ -1,20 +1,16 @@
-//! One peer's connection: what waits to be written, and what has been read of a frame.
+//! One peer's connection: what waits to be written.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
 
 use crate::message::Message;
 use crate::platform::Flow;
 
-/// The longest frame that is believed; a longer one comes from nobody of ours.
-const FRAME_MAX: usize = 1 << 30;
-/// Read at once, and reserved before the bytes of a long frame have come.
-const READ: usize = 64 * 1024;
 /// Bytes that wait before senders are asked to.
 const FULL: usize = 1 << 20;
 
@@ -120,64 +116,5 @@ impl Outbox {
             ..Waiting::default()
         };
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
-    }
-}
-
-/// The reading end.
-#[derive(Debug, Default)]
-pub struct Reader {
-    buffer: BytesMut,
-}
-
-impl Reader {
-    /// Reads what is there, at most a few frames' worth; false if the connection has ended.
-    pub fn read(&mut self, mut stream: &TcpStream, frames: &mut Vec<Bytes>) -> bool {
-        for _ in 0..4 {
-            let have = self.buffer.len();
-            let wanted = self.wanted().clamp(READ, READ * 16);
-            self.buffer.resize(have + wanted, 0);
-            let read = stream.read(&mut self.buffer[have..]);
-            self.buffer.truncate(have + *read.as_ref().unwrap_or(&0));
-            match read {
-                Ok(0) => return false,
-                Ok(count) => {
-                    if !self.cut(frames) {
-                        return false;
-                    }
-                    if count < wanted {
-                        return true;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
-            }
-        }
-        true
-    }
-
-    /// Bytes that the frame at the front still lacks.
-    fn wanted(&self) -> usize {
-        self.length()
-            .map_or(0, |length| (length + 4).saturating_sub(self.buffer.len()))
-    }
-
-    fn length(&self) -> Option<usize> {
-        let head: [u8; 4] = self.buffer.get(..4)?.try_into().ok()?;
-        Some(u32::from_le_bytes(head) as usize)
-    }
-
-    /// Cuts whole frames off; false if what is there is no frame.
-    fn cut(&mut self, frames: &mut Vec<Bytes>) -> bool {
-        while let Some(length) = self.length() {
-            if length > FRAME_MAX {
-                return false;
-            }
-            if self.buffer.len() < length + 4 {
-                break;
-            }
-            self.buffer.advance(4);
-            frames.push(self.buffer.split_to(length).freeze());
-        }
-        true
     }
 }

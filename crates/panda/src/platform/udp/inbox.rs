@@ -1,24 +1,18 @@
 //! The receiving end.
 
-use std::io::ErrorKind;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
+use super::batch::Batch;
 use super::faults::Weather;
 use super::shared::Shared;
-use super::wire::{self, Content, DATAGRAM, Note, Place};
+use super::wire::{self, Content, Note, Place};
 use crate::message::Message;
-use crate::platform::patience::Patience;
+use crate::platform::patience::{self, Patience, Waits};
+use crate::platform::waiting::Waiting;
 use crate::platform::{Event, Inbox, Loss, Rank};
-
-/// Datagrams that are taken at a time.
-const TURN: usize = 32;
-/// The longest frame that is copied into the message itself, without allocating.
-const WITHIN: usize = 64;
 
 /// A datagram and where it came from.
 type Datagram = (Vec<u8>, SocketAddr);
@@ -28,17 +22,21 @@ pub struct UdpInbox {
     shared: Arc<Shared>,
     weather: Option<Weather<Datagram>>,
     patience: Patience,
-    space: Box<[u8; DATAGRAM]>,
+    batch: Batch,
+    waiting: Waiting,
 }
 
 impl UdpInbox {
-    pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> Self {
-        Self {
+    pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> io::Result<Self> {
+        let waiting = Waiting::new(&shared.bell)?;
+        waiting.add(&shared.socket, 0)?;
+        Ok(Self {
             shared,
             weather,
             patience: Patience::default(),
-            space: Box::new([0; DATAGRAM]),
-        }
+            batch: Batch::default(),
+            waiting,
+        })
     }
 
     /// Takes what is there. True if there was anything.
@@ -50,14 +48,8 @@ impl UdpInbox {
                 take(shared, &datagram, address, events);
             });
         }
-        for _ in 0..TURN {
-            let (length, address) = match shared.socket.recv_from(&mut self.space[..]) {
-                Ok(received) => received,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // What an earlier datagram of ours met with, such as a closed port.
-                Err(_) => continue,
-            };
-            let datagram = &self.space[..length];
+        self.batch.receive(&shared.socket);
+        for (datagram, address) in self.batch.datagrams() {
             match &mut self.weather {
                 None => take(shared, datagram, address, events),
                 Some(weather) => {
@@ -70,56 +62,38 @@ impl UdpInbox {
         }
         events.len() > before
     }
+}
 
-    /// Waits until something is there, spinning first where that was worth it before.
-    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        let began = Instant::now();
-        let spin = self.patience.spin();
-        let mut now = began;
-        while now < began + spin && until.is_none_or(|until| now < until) {
-            if self.turn(events) || self.shared.woken.load(Relaxed) {
-                self.patience.found();
-                return;
-            }
-            now = Instant::now();
-        }
-        self.sleep(until);
-        if until.is_none_or(|until| now < until) {
-            self.patience.slept(now - began, now.elapsed());
-        }
-        self.turn(events);
+impl Waits for UdpInbox {
+    const LOOKS: u32 = 1;
+
+    fn patience(&mut self) -> &mut Patience {
+        &mut self.patience
     }
 
-    fn sleep(&mut self, until: Option<Instant>) {
+    fn look(&mut self, events: &mut Vec<Event>) -> bool {
+        self.turn(events) || self.shared.bell.is_rung()
+    }
+
+    fn sleep(&mut self, now: Instant, until: Option<Instant>, _events: &mut Vec<Event>) {
         let due = self.weather.as_ref().and_then(Weather::due);
         let until = [until, due].into_iter().flatten().min();
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-        let shared = &self.shared;
-        shared.asleep.store(true, SeqCst);
-        if !shared.woken.load(SeqCst) {
-            let mut polled = [
-                PollFd::new(&shared.socket, PollFlags::IN),
-                PollFd::new(&shared.bell, PollFlags::IN),
-            ];
-            // An interruption is an early return, which is allowed.
-            let _ = poll(&mut polled, timeout.as_ref());
-        }
-        if !shared.asleep.swap(false, SeqCst) {
-            let _ = rustix::io::read(&shared.bell, &mut [0; 8]);
-        }
+        self.waiting.sleep(&self.shared.bell, now, until, |_| ());
     }
 }
 
 impl Inbox for UdpInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        if self.turn(events) {
-            return;
+        let (now, before) = (Instant::now(), events.len());
+        if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
+            // No look before a sleep: it ends at once if something is there.
+            let spin = self.patience.spin();
+            patience::wait(self, now, spin, until, events);
         }
-        if !self.shared.woken.load(SeqCst) && until.is_none_or(|until| Instant::now() < until) {
-            self.wait(until, events);
+        if events.len() == before {
+            self.turn(events);
         }
-        self.shared.woken.store(false, SeqCst);
+        self.shared.bell.hear();
     }
 }
 
@@ -133,7 +107,7 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, events: &mut Vec<
             if shared.places.read().contains_key(&from) {
                 events.push(Event::Frame {
                     from,
-                    frame: message(bytes),
+                    frame: Message::copy_of(bytes),
                 });
             }
         }
@@ -179,14 +153,4 @@ fn meet(shared: &Shared, rank: Rank, place: Place) -> Option<Event> {
     let name = place.name.clone();
     places.insert(rank, place);
     Some(Event::Joined { rank, name })
-}
-
-/// A frame; a short one without allocating.
-fn message(bytes: &[u8]) -> Message {
-    if bytes.len() > WITHIN {
-        return Message::from(bytes.to_vec());
-    }
-    let mut message = Message::new();
-    message.push(bytes);
-    message
 }

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::RwLock;
-use rustix::event::{EventfdFlags, eventfd};
 use socket2::{Domain, Socket, Type};
 
 use super::faults::{Faults, Weather};
@@ -17,6 +15,7 @@ use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
 use super::{Udp, refused, system};
 use crate::platform::meeting::towards;
+use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, Platform, Rank, Seat};
 
 /// How long peers are waited for.
@@ -54,8 +53,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         .set_read_timeout(None)
         .and_then(|()| socket.set_nonblocking(true))
         .map_err(|e| system("set up a UDP socket", e))?;
-    let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
-        .map_err(|e| system("make an event", e.into()))?;
+    let bell = Bell::new().map_err(|e| system("make an event", e))?;
     let shared = Arc::new(Shared {
         socket,
         rank: seat.rank,
@@ -67,12 +65,12 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         own,
         places: RwLock::new(places),
         left: RwLock::default(),
-        asleep: AtomicBool::new(false),
-        woken: AtomicBool::new(false),
         bell,
     });
     let weather = faults.map(|faults| Weather::new(faults, seat.rank));
-    Ok((Arc::clone(&shared), UdpInbox::new(shared, weather)))
+    let inbox =
+        UdpInbox::new(Arc::clone(&shared), weather).map_err(|e| system("watch a UDP socket", e))?;
+    Ok((shared, inbox))
 }
 
 /// Ranks for processes that will be started.

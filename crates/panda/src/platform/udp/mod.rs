@@ -10,6 +10,7 @@ use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Retransmit;
 
+mod batch;
 mod faults;
 mod inbox;
 mod join;
@@ -55,7 +56,7 @@ impl Platform for Udp {
     }
 
     fn wake(&self) {
-        self.shared.wake();
+        self.shared.bell.ring();
     }
 
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {

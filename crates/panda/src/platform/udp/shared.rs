@@ -3,14 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::OwnedFd;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::RwLock;
 
 use super::wire::{self, DATAGRAM, MEETING, Note, Place};
 use crate::message::Message;
+use crate::platform::waiting::Bell;
 use crate::platform::{Rank, Secret};
 
 pub struct Shared {
@@ -28,11 +26,8 @@ pub struct Shared {
     pub places: RwLock<BTreeMap<Rank, Place>>,
     /// Births of those that have left: what they said before may be overheard and said again.
     pub left: RwLock<BTreeMap<Rank, u64>>,
-    /// Whether the inbox sleeps, and is to wake.
-    pub asleep: AtomicBool,
-    pub woken: AtomicBool,
-    /// What wakes it.
-    pub bell: OwnedFd,
+    /// What wakes the inbox.
+    pub bell: Bell,
 }
 
 thread_local! {
@@ -71,12 +66,5 @@ impl Shared {
     fn put(&self, datagram: &[u8], to: SocketAddr) {
         debug_assert!(datagram.len() <= DATAGRAM, "a frame is longer than LARGEST");
         let _ = self.socket.send_to(datagram, to);
-    }
-
-    pub fn wake(&self) {
-        self.woken.store(true, SeqCst);
-        if self.asleep.swap(false, SeqCst) {
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
-        }
     }
 }

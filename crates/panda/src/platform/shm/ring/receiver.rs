@@ -4,9 +4,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 
 use super::super::memory::{CellHead, Counters, Map, STREAM};
-use super::pool::Pool;
-use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, STEP, cell_at, lap, run};
+use super::super::reach::{Reach, Unread};
+use super::loan::Loan;
+use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, STEP, cell_at, lap, run};
 use crate::message::Message;
+use crate::platform::pool::Pool;
 
 /// The longest frame that is copied into the message itself, without allocating.
 const WITHIN: usize = 64;
@@ -24,10 +26,21 @@ pub struct Receiver {
     cells_told: u64,
     stream_told: u64,
     pool: Pool,
+    /// The way to the sender's memory, if there is one.
+    reach: Option<Reach>,
+    /// Frames that were read there, in all and when the sender was last told.
+    loans: u64,
+    loans_told: u64,
+    /// The sender's process has ended amid a frame: nothing more comes.
+    is_cut: bool,
 }
 
 impl Receiver {
-    pub fn new(map: Map) -> Self {
+    /// Tells the sender whether its memory can be read.
+    pub fn new(map: Map, reach: Option<Reach>, pool: Pool) -> Self {
+        if reach.is_some() {
+            map.view::<Counters>(0).taken.reads.store(1, Release);
+        }
         Self {
             map,
             cell: 0,
@@ -35,7 +48,11 @@ impl Receiver {
             current: None,
             cells_told: 0,
             stream_told: 0,
-            pool: Pool::default(),
+            pool,
+            reach,
+            loans: 0,
+            loans_told: 0,
+            is_cut: false,
         }
     }
 
@@ -50,15 +67,25 @@ impl Receiver {
         }
         let at = cell_at(self.cell);
         let head: &CellHead = self.map.view(at);
-        if head.lap.load(Acquire) != lap(self.cell) {
+        if head.lap.load(Acquire) != lap(self.cell) || self.is_cut {
             return Ok(None);
         }
         let length = head.length.load(Relaxed);
         self.cell += 1;
-        if length == IN_STREAM {
-            return self.begin(at);
+        match length {
+            IN_STREAM => self.begin(at),
+            LENT => self.take_lent(at),
+            length => self.take_inline(at, length as usize).map(Some),
         }
-        self.take_inline(at, length as usize).map(Some)
+    }
+
+    /// Whether [`take`](Self::take) would find anything new.
+    pub fn has_any(&self) -> bool {
+        if self.current.is_some() {
+            return self.map.view::<Counters>(0).sent.stream.load(Acquire) > self.stream;
+        }
+        let head: &CellHead = self.map.view(cell_at(self.cell));
+        head.lap.load(Acquire) == lap(self.cell) && !self.is_cut
     }
 
     /// Tells the sender what was taken. True if it waits for that: ring its bell.
@@ -72,6 +99,45 @@ impl Receiver {
         (self.cells_told, self.stream_told) = (self.cell, self.stream);
         fence(SeqCst);
         counters.starved.is.load(Relaxed) != 0 && counters.starved.is.swap(0, Relaxed) != 0
+    }
+
+    /// Whether the sender holds on to frames that were read since this was last asked: before a sleep, ring its bell.
+    pub fn owes_bell(&mut self) -> bool {
+        if self.loans_told == self.loans {
+            return false;
+        }
+        self.loans_told = self.loans;
+        fence(SeqCst);
+        self.map.view::<Counters>(0).starved.lends.load(Relaxed) != 0
+    }
+
+    /// Reads a frame where it lies.
+    fn take_lent(&mut self, at: usize) -> Result<Option<Message>, Corrupt> {
+        let loan = Loan::read(&self.map, at)?;
+        let Some(reach) = &self.reach else {
+            return Err(Corrupt(
+                "it lent a frame to a process that cannot read its memory".into(),
+            ));
+        };
+        let mut bytes = self.pool.space();
+        match reach.read(loan.pieces(), &mut bytes) {
+            Ok(()) => {}
+            Err(Unread::Gone) => {
+                self.is_cut = true;
+                return Ok(None);
+            }
+            Err(Unread::Failed(error)) => {
+                return Err(Corrupt(format!(
+                    "a frame that it lent cannot be read from its memory: {error}"
+                )));
+            }
+        }
+        self.loans += 1;
+        let taken = &self.map.view::<Counters>(0).taken;
+        taken.loans.store(self.loans, Release);
+        let mut frame = Message::from(self.pool.frame(bytes));
+        frame.push(loan.headers());
+        Ok(Some(frame))
     }
 
     fn take_inline(&self, at: usize, length: usize) -> Result<Message, Corrupt> {

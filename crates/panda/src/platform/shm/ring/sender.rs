@@ -5,7 +5,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 
 use super::super::memory::{CELLS, CellHead, Counters, Map, STREAM};
-use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, STEP, cell_at, lap, run};
+use super::loan::{Loan, Loans};
+use super::{
+    ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, STEP, cell_at, lap, run,
+};
 use crate::message::Message;
 
 /// Puts frames in; keeps those for which there is no room.
@@ -21,6 +24,9 @@ pub struct Sender {
     current: Option<(Message, usize)>,
     waiting: VecDeque<Message>,
     waiting_bytes: usize,
+    loans: Loans,
+    /// The receiver can read this process's memory.
+    may_lend: bool,
 }
 
 impl Sender {
@@ -34,6 +40,8 @@ impl Sender {
             current: None,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            loans: Loans::default(),
+            may_lend: false,
         }
     }
 
@@ -42,7 +50,7 @@ impl Sender {
     /// # Errors
     /// The receiver's counters are wrong.
     pub fn send(&mut self, frame: Message) -> Result<(), Corrupt> {
-        if self.is_idle() && frame.len() <= INLINE && self.has_cell()? {
+        if !self.has_queue() && frame.len() <= INLINE && self.has_cell()? {
             self.put_inline(&frame);
             return Ok(());
         }
@@ -56,6 +64,7 @@ impl Sender {
     /// # Errors
     /// The receiver's counters are wrong.
     pub fn go_on(&mut self) -> Result<(), Corrupt> {
+        self.let_go()?;
         loop {
             if let Some((frame, done)) = self.current.take() {
                 let done = self.put(&frame, done)?;
@@ -76,6 +85,9 @@ impl Sender {
             if frame.len() <= INLINE {
                 self.waiting_bytes -= frame.len();
                 self.put_inline(&frame);
+            } else if let Some(loan) = self.loan(&frame) {
+                self.waiting_bytes -= frame.len();
+                self.lend(frame, &loan);
             } else {
                 self.announce(frame.len());
                 self.current = Some((frame, 0));
@@ -94,27 +106,47 @@ impl Sender {
         Ok((self.cell, self.stream) != before)
     }
 
-    /// Whether everything is in the ring.
+    /// Whether frames wait for room in the ring.
+    pub fn has_queue(&self) -> bool {
+        self.current.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Whether everything is in the ring, and nothing of it lies in this process's memory.
     pub fn is_idle(&self) -> bool {
-        self.current.is_none() && self.waiting.is_empty()
+        !self.has_queue() && self.loans.is_empty()
     }
 
-    /// Bytes that wait.
+    /// What was lent and may still be read.
+    pub fn into_loans(self) -> Loans {
+        self.loans
+    }
+
+    /// Bytes that are lent.
+    pub fn lent_bytes(&self) -> usize {
+        self.loans.bytes()
+    }
+
+    /// Bytes that wait, or are lent.
     pub fn waiting_bytes(&self) -> usize {
-        self.waiting_bytes
+        self.waiting_bytes + self.loans.bytes()
     }
 
-    /// Asks the receiver to ring when it makes room. True if there is room already.
+    /// Asks the receiver to ring when it makes room, or has read what was lent. True if it has already.
     ///
     /// # Errors
     /// The receiver's counters are wrong.
     pub fn wait_for_room(&mut self) -> Result<bool, Corrupt> {
         self.counters().starved.is.store(1, Relaxed);
         fence(SeqCst);
-        match self.current {
-            Some(_) => Ok(self.room()? > 0),
-            None => self.has_cell(),
+        if self.current.is_some() {
+            return Ok(self.room()? > 0);
         }
+        if !self.waiting.is_empty() {
+            return self.has_cell();
+        }
+        let before = self.loans.bytes();
+        self.let_go()?;
+        Ok(self.loans.bytes() < before)
     }
 
     fn counters(&self) -> &Counters {
@@ -161,6 +193,35 @@ impl Sender {
             end += slice.len();
         }
         self.publish_cell(frame.len() as u32);
+    }
+
+    /// How a frame can be lent, if it is long enough and the receiver can read it.
+    fn loan(&mut self, frame: &Message) -> Option<Loan> {
+        if frame.len() < LENT_MIN {
+            return None;
+        }
+        self.may_lend = self.may_lend || self.counters().taken.reads.load(Acquire) != 0;
+        self.may_lend.then(|| Loan::of(frame)).flatten()
+    }
+
+    fn lend(&mut self, frame: Message, loan: &Loan) {
+        loan.write(&self.map, cell_at(self.cell));
+        self.loans.add(frame);
+        self.counters().starved.lends.store(1, Relaxed);
+        self.publish_cell(LENT);
+    }
+
+    /// Lets go of what was lent and has been read.
+    fn let_go(&mut self) -> Result<(), Corrupt> {
+        if self.loans.is_empty() {
+            return Ok(());
+        }
+        let read = self.counters().taken.loans.load(Acquire);
+        self.loans.read(read)?;
+        if self.loans.is_empty() {
+            self.counters().starved.lends.store(0, Relaxed);
+        }
+        Ok(())
     }
 
     fn announce(&mut self, length: usize) {

@@ -1,13 +1,18 @@
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::super::meeting::Meeting;
 use super::super::memory::{CellHead, Counters, Map, RING, ring_at};
+use super::super::reach::Reach;
 use super::*;
 use crate::message::Message;
 use crate::platform::Secret;
+use crate::platform::pool::Pool;
 
 fn map() -> (Map, Map) {
     let seat = Meeting::new(2, Secret([1; 16])).expect("a file");
@@ -22,7 +27,18 @@ fn map() -> (Map, Map) {
 
 fn ring() -> (Sender, Receiver) {
     let (a, b) = map();
-    (Sender::new(a), Receiver::new(b))
+    (Sender::new(a), Receiver::new(b, None, Pool::default()))
+}
+
+static MARK: u64 = 0x1234_5678;
+
+/// The way to this process's own memory, where the system has one.
+fn reach() -> Option<Reach> {
+    let reach = Reach::probe(std::process::id(), &raw const MARK as u64, MARK);
+    if reach.is_none() {
+        eprintln!("nothing is lent: the system forbids process_vm_readv");
+    }
+    reach
 }
 
 fn frame(length: usize, mark: u8) -> Message {
@@ -36,13 +52,15 @@ fn frame(length: usize, mark: u8) -> Message {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn frames_of_any_length_come_whole_and_in_order(
         lengths in proptest::collection::vec(prop_oneof![0..300_usize, 0..70_000_usize, Just(600_000)], 1..40),
         eagerness in 1..8_usize,
+        lends in any::<bool>(),
     ) {
-        let (mut sender, mut receiver) = ring();
+        let (a, b) = map();
+        let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(reach).flatten(), Pool::default()));
         let mut taken = Vec::new();
         for (i, &length) in lengths.iter().enumerate() {
             sender.send(frame(length, i as u8)).unwrap();
@@ -56,6 +74,7 @@ proptest! {
             receiver.tell();
             sender.go_on().unwrap();
         }
+        sender.go_on().unwrap();
         prop_assert!(sender.is_idle() && sender.waiting_bytes() == 0);
         prop_assert!(receiver.take().unwrap().is_none());
         for (i, (taken, &length)) in taken.iter().zip(&lengths).enumerate() {
@@ -73,11 +92,11 @@ proptest! {
             let head: &CellHead = a.view(cell_at(cell));
             head.lap.store(lap(cell), Relaxed);
             if cell % 2 == 0 {
-                head.length.store(if cell % 4 == 0 { 12 } else { IN_STREAM }, Relaxed);
+                head.length.store([12, IN_STREAM, LENT, 240][cell as usize / 2 % 4], Relaxed);
             }
         }
         a.view::<Counters>(0).sent.stream.store(sent, Relaxed);
-        let mut receiver = Receiver::new(b);
+        let mut receiver = Receiver::new(b, reach(), Pool::default());
         for _ in 0..=CELLS {
             if !matches!(receiver.take(), Ok(Some(_))) {
                 break;
@@ -92,6 +111,8 @@ proptest! {
         let counters: &Counters = b.view(0);
         counters.taken.cells.store(cells, Relaxed);
         counters.taken.stream.store(stream, Relaxed);
+        counters.taken.loans.store(stream, Relaxed);
+        counters.taken.reads.store(cells as u32, Relaxed);
         for length in [10, 400_000, 10] {
             if sender.send(frame(length, 0)).is_err() {
                 break;
@@ -112,4 +133,39 @@ fn a_sender_without_room_is_told_of_room() {
     assert!(!receiver.tell(), "it is told once");
     sender.go_on().unwrap();
     assert!(sender.is_idle());
+}
+
+#[test]
+fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
+    struct Owner(Arc<AtomicBool>, Vec<u8>);
+    impl AsRef<[u8]> for Owner {
+        fn as_ref(&self) -> &[u8] {
+            &self.1
+        }
+    }
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.0.store(true, Relaxed);
+        }
+    }
+    let (a, b) = map();
+    let Some(reach) = reach() else { return };
+    let (mut sender, mut receiver) = (
+        Sender::new(a),
+        Receiver::new(b, Some(reach), Pool::default()),
+    );
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let owner = Owner(is_gone.clone(), vec![5; 100_000]);
+    let mut frame = Message::from(Bytes::from_owner(owner));
+    frame.push(b"headers");
+    sender.send(frame).unwrap();
+    assert!(!sender.is_idle() && !sender.has_queue() && sender.lent_bytes() == 100_007);
+    assert!(!is_gone.load(Relaxed));
+    let mut taken = receiver.take().unwrap().expect("it is there");
+    assert_eq!(taken.pop(), Ok(*b"headers"));
+    assert!(taken == Message::from(vec![5; 100_000]));
+    assert!(receiver.owes_bell(), "the sender holds on to it");
+    sender.go_on().unwrap();
+    assert!(sender.is_idle() && is_gone.load(Relaxed));
+    assert!(!receiver.owes_bell());
 }

@@ -111,6 +111,8 @@ pub struct Sequencer {
     stuck_since: Option<Time>,
     suspects: BTreeSet<Rank>,
     dead: BTreeSet<Rank>,
+    /// A member ended after this process had lost touch with it: with others it may have gone on without this one first.
+    has_ended_apart: bool,
     /// A link to a member began anew, so something may be missing.
     is_shaken: bool,
     joiners: Vec<Member>,
@@ -162,6 +164,7 @@ impl Order for Sequencer {
             stuck_since: None,
             suspects: BTreeSet::new(),
             dead: BTreeSet::new(),
+            has_ended_apart: false,
             is_shaken: false,
             joiners: Vec::new(),
             leavers: BTreeSet::new(),
@@ -218,6 +221,7 @@ impl Order for Sequencer {
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
         if is_certain {
             self.dead.insert(rank);
+            self.has_ended_apart |= self.suspects.contains(&rank);
         }
         self.joiners.retain(|joiner| joiner.rank != rank);
         if self.asked == Some(rank) {

@@ -10,7 +10,7 @@ const KEPT: usize = 4;
 const LONGEST: usize = 2 << 20;
 
 /// Spaces of frames that the program is done with.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
 
 /// A frame's bytes, whose space goes back.

@@ -1,0 +1,94 @@
+//! What an idle peer costs in memory: `cargo run --release -p antiphon-panda --example idle_peers -- PLATFORM PEERS`.
+//!
+//! Processes of one session all greet each other, send a long message to rank 0, and then do nothing. Shown is what rank 0 has more of than alone: proportional set size (shared pages
+//! count in parts), and for sockets what the kernel has set aside, for each peer.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use antiphon_panda::platform::{Meeting, Secret, shm, udp};
+use antiphon_panda::{Error, Message, Seat, Session};
+
+const LONG: usize = 200_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().collect();
+    match &words[1..] {
+        [] => Ok(member()?),
+        [platform, peers] => compare(platform, peers.parse()?),
+        _ => Err("usage: idle_peers PLATFORM PEERS".into()),
+    }
+}
+
+/// Two sessions: one with a single peer, one with many.
+fn compare(platform: &str, peers: u32) -> Result<(), Box<dyn std::error::Error>> {
+    let (few, many) = (bytes(platform, 1)?, bytes(platform, peers)?);
+    let each = many.saturating_sub(few) / u64::from(peers.max(2) - 1);
+    println!("{platform}: {few} bytes with one peer, {many} with {peers}: {each} for each more");
+    Ok(())
+}
+
+/// The proportional set size of rank 0 when all are idle.
+fn bytes(platform: &str, peers: u32) -> Result<u64, Box<dyn std::error::Error>> {
+    let size = peers + 1;
+    let secret = Secret::fresh()?;
+    let shm = shm::Meeting::new(size, secret)?;
+    let udp = udp::Meeting::new(size, secret)?;
+    let tcp = Meeting::hold(([127, 0, 0, 1], 0).into(), size, secret)?;
+    let seat = |rank| match platform {
+        "shm" => shm.seat(rank),
+        "udp" => udp.seat(rank),
+        _ => tcp.seat("tcp", rank),
+    };
+    let mut members: Vec<Child> = (0..size)
+        .map(|rank| start(&seat(rank)))
+        .collect::<Result<_, _>>()?;
+    for member in &mut members {
+        let output = member.stdout.as_mut().ok_or("a pipe")?;
+        BufReader::new(output).read_line(&mut String::new())?;
+    }
+    let smaps = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", members[0].id()))?;
+    let line = smaps.lines().find(|line| line.starts_with("Pss:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1));
+    let inputs: Vec<Option<ChildStdin>> = members.iter_mut().map(|m| m.stdin.take()).collect();
+    drop(inputs);
+    for mut member in members {
+        member.wait()?;
+    }
+    Ok(kib.ok_or("no Pss")?.parse::<u64>()? << 10)
+}
+
+fn start(seat: &Seat) -> std::io::Result<Child> {
+    Command::new(std::env::current_exe()?)
+        .envs(seat.to_environment())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+}
+
+fn member() -> Result<(), Error> {
+    let session = Session::join()?;
+    let port = session.port("greetings");
+    let others: Vec<u32> = (0..session.size())
+        .filter(|&r| r != session.rank())
+        .collect();
+    for &to in &others {
+        port.send(to, 0, Message::from(b"hello".as_slice()))?;
+    }
+    for _ in &others {
+        port.receive(None, Some(0))?;
+    }
+    if session.rank() == 0 {
+        for _ in &others {
+            drop(port.receive(None, Some(1))?);
+        }
+    } else {
+        port.send(0, 1, Message::from(vec![7; LONG]))?;
+    }
+    session.everyone()?.barrier()?;
+    println!("idle");
+    let _ = std::io::stdout().flush();
+    // Until the one who measures is done.
+    let _ = std::io::stdin().read_line(&mut String::new());
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Reading a peer's memory: the one copy of a long frame (`process_vm_readv(2)`).
+//!
+//! Whether the system lets us is tried once, when the peer is met: Yama, containers and namespaces forbid it in many ways. What is read is the peer's, and of the same
+//! life of it: each read takes the peer's *mark* along, a word that it keeps at an address of its own and that only processes of the session can know. The kernel
+//! holds on to one address space for a whole call, so with the mark all of it was read from the process that we met, and not from another that got its number.
+
+use std::hash::Hasher;
+use std::io;
+
+use siphasher::sip::SipHasher24;
+
+use crate::platform::{Rank, Secret};
+
+/// Pieces that a frame may lie in to be read.
+pub const PIECES: usize = 10;
+/// Bytes that are read in one call. Space is made for no more than that before they are known to be there.
+const STEP: usize = 64 << 20;
+
+/// A part of a peer's memory: its address there, and its length.
+pub type Piece = (u64, usize);
+
+/// A peer whose memory can be read.
+#[derive(Debug)]
+pub struct Reach {
+    pid: i32,
+    mark_at: u64,
+    mark: u64,
+}
+
+/// Why a frame was not read.
+#[derive(Debug)]
+pub enum Unread {
+    /// The process is gone, or is another program now.
+    Gone,
+    /// The system refused, or there is no memory for it, here or there.
+    Failed(io::Error),
+}
+
+/// What a process keeps in its memory to be known by.
+pub fn mark(secret: Secret, rank: Rank) -> u64 {
+    let mut hasher = SipHasher24::new_with_key(&secret.0);
+    hasher.write(b"mark");
+    hasher.write_u32(rank);
+    hasher.finish()
+}
+
+impl Reach {
+    /// Tries to read a peer's mark; nothing if that cannot be done.
+    pub fn probe(pid: u32, mark_at: u64, mark: u64) -> Option<Self> {
+        let reach = Self {
+            pid: i32::try_from(pid).ok().filter(|&pid| pid > 0)?,
+            mark_at,
+            mark,
+        };
+        reach.read(&[], &mut Vec::new()).ok().map(|()| reach)
+    }
+
+    /// Reads the pieces, behind what `into` holds.
+    pub fn read(&self, pieces: &[Piece], into: &mut Vec<u8>) -> Result<(), Unread> {
+        assert!(pieces.len() <= PIECES);
+        let whole: usize = pieces.iter().map(|piece| piece.1).sum();
+        let mut done = 0;
+        loop {
+            let step = (whole - done).min(STEP);
+            into.try_reserve_exact(step)
+                .map_err(|e| Unread::Failed(io::Error::other(e)))?;
+            self.step(pieces, done, step, into)?;
+            done += step;
+            if done == whole {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads `step` bytes, those from `skip` on.
+    fn step(
+        &self,
+        pieces: &[Piece],
+        mut skip: usize,
+        step: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<(), Unread> {
+        let remote = |at: u64, bytes| libc::iovec {
+            iov_base: at as *mut libc::c_void,
+            iov_len: bytes,
+        };
+        let mut theirs = [remote(0, 0); PIECES + 1];
+        let (mut count, mut left) = (0, step);
+        for &(at, bytes) in pieces {
+            let begin = skip.min(bytes);
+            let part = (bytes - begin).min(left);
+            skip -= begin;
+            left -= part;
+            if part > 0 {
+                theirs[count] = remote(at.wrapping_add(begin as u64), part);
+                count += 1;
+            }
+        }
+        let mut mark = 0_u64;
+        theirs[count] = remote(self.mark_at, size_of::<u64>());
+        count += 1;
+        let ours = [
+            libc::iovec {
+                iov_base: into.spare_capacity_mut().as_mut_ptr().cast(),
+                iov_len: step,
+            },
+            libc::iovec {
+                iov_base: (&raw mut mark).cast(),
+                iov_len: size_of::<u64>(),
+            },
+        ];
+        debug_assert!(into.capacity() - into.len() >= step);
+        // SAFETY: the kernel writes to `ours` only: spare capacity of at least `step` bytes, and a word. It checks the addresses of the other process itself.
+        let read = unsafe {
+            libc::process_vm_readv(
+                self.pid,
+                ours.as_ptr(),
+                ours.len() as libc::c_ulong,
+                theirs.as_ptr(),
+                count as libc::c_ulong,
+                0,
+            )
+        };
+        if read < 0 {
+            let error = io::Error::last_os_error();
+            return Err(match error.raw_os_error() {
+                Some(libc::ESRCH) => Unread::Gone,
+                _ => Unread::Failed(error),
+            });
+        }
+        if read as usize != step + size_of::<u64>() {
+            return Err(Unread::Failed(io::ErrorKind::UnexpectedEof.into()));
+        }
+        if mark != self.mark {
+            return Err(Unread::Gone);
+        }
+        // SAFETY: the kernel has filled `step` bytes of the spare capacity.
+        unsafe { into.set_len(into.len() + step) };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(mark: &u64) -> Option<Reach> {
+        let at = std::ptr::from_ref(mark) as u64;
+        let reach = Reach::probe(std::process::id(), at, 77);
+        if reach.is_none() && *mark == 77 {
+            eprintln!("skipped: the system forbids process_vm_readv");
+        }
+        reach
+    }
+
+    #[test]
+    fn pieces_are_read_in_order_with_the_mark() {
+        let Some(reach) = own(&77) else { return };
+        let (a, b) = (vec![1_u8; 5000], vec![2_u8; 70_000]);
+        let piece = |bytes: &[u8]| (bytes.as_ptr() as u64, bytes.len());
+        let mut into = vec![9];
+        reach
+            .read(&[piece(&a), piece(&[]), piece(&b)], &mut into)
+            .expect("read");
+        assert_eq!(into, [vec![9], a, b].concat());
+    }
+
+    #[test]
+    fn who_has_not_the_mark_is_not_read_and_bad_addresses_are_errors() {
+        assert!(own(&78).is_none());
+        let Some(reach) = own(&77) else { return };
+        let mut into = Vec::new();
+        for piece in [(0, 10), (u64::MAX - 3, 10), (1 << 40, 1 << 45)] {
+            let unread = reach.read(&[piece], &mut into).expect_err("no memory");
+            assert!(matches!(unread, Unread::Failed(_)), "{piece:?}: {unread:?}");
+            assert!(into.is_empty() && into.capacity() <= STEP);
+        }
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_gone() {
+        let mut child = std::process::Command::new("true").spawn().expect("started");
+        let pid = child.id();
+        child.wait().expect("ended");
+        let mark = 77_u64;
+        let at = std::ptr::from_ref(&mark) as u64;
+        let reach = Reach {
+            pid: pid as i32,
+            mark_at: at,
+            mark,
+        };
+        assert!(matches!(
+            reach.read(&[], &mut Vec::new()),
+            Err(Unread::Gone)
+        ));
+    }
+}

@@ -1,0 +1,145 @@
+//! Frames that a receiver reads where they lie: in the sender's memory.
+//!
+//! Instead of the frame its cell holds its headers, and where the rest is. The sender keeps that unchanged until the receiver's count says that it has been read.
+//!
+//! ```text
+//!   bytes of headers 4 | pieces 4 | address 8, length 8 of each piece | headers
+//! ```
+
+use std::collections::VecDeque;
+
+use super::super::memory::Map;
+use super::super::reach::{PIECES, Piece};
+use super::{CELL_HEAD, Corrupt, INLINE};
+use crate::message::Message;
+
+/// The longest slice that is taken for headers, which lie in the message itself and are copied.
+const HEADERS_MAX: usize = 64;
+const FIXED: usize = 8;
+const PIECE: usize = 16;
+
+const _: () = assert!(FIXED + PIECES * PIECE + HEADERS_MAX <= INLINE);
+
+/// A frame as its cell describes it.
+pub struct Loan {
+    pub headers: ([u8; HEADERS_MAX], usize),
+    pub pieces: ([Piece; PIECES], usize),
+}
+
+impl Loan {
+    /// A frame that can be lent; nothing if it lies in too many pieces.
+    pub fn of(frame: &Message) -> Option<Self> {
+        let mut loan = Self {
+            headers: ([0; HEADERS_MAX], 0),
+            pieces: ([(0, 0); PIECES], 0),
+        };
+        for (i, slice) in frame.slices().enumerate() {
+            if i == 0 && slice.len() <= HEADERS_MAX {
+                loan.headers.0[..slice.len()].copy_from_slice(slice);
+                loan.headers.1 = slice.len();
+                continue;
+            }
+            *loan.pieces.0.get_mut(loan.pieces.1)? = (slice.as_ptr() as u64, slice.len());
+            loan.pieces.1 += 1;
+        }
+        Some(loan)
+    }
+
+    /// Writes it into a cell.
+    pub fn write(&self, map: &Map, cell_at: usize) {
+        let at = cell_at + CELL_HEAD;
+        map.write(at, &(self.headers.1 as u32).to_ne_bytes());
+        map.write(at + 4, &(self.pieces.1 as u32).to_ne_bytes());
+        for (i, (address, bytes)) in self.pieces().iter().enumerate() {
+            let at = at + FIXED + i * PIECE;
+            map.write(at, &address.to_ne_bytes());
+            map.write(at + 8, &(*bytes as u64).to_ne_bytes());
+        }
+        let at = at + FIXED + self.pieces.1 * PIECE;
+        map.write(at, &self.headers.0[..self.headers.1]);
+    }
+
+    /// Reads it from a cell.
+    pub fn read(map: &Map, cell_at: usize) -> Result<Self, Corrupt> {
+        let at = cell_at + CELL_HEAD;
+        let number = |at| {
+            let mut bytes = [0; 4];
+            map.read(at, &mut bytes);
+            u32::from_ne_bytes(bytes) as usize
+        };
+        let (headers, count) = (number(at), number(at + 4));
+        if headers > HEADERS_MAX || count > PIECES {
+            return Err(Corrupt(format!(
+                "it lent a frame of {headers} bytes of headers and {count} pieces"
+            )));
+        }
+        let mut loan = Self {
+            headers: ([0; HEADERS_MAX], headers),
+            pieces: ([(0, 0); PIECES], count),
+        };
+        let mut whole = 0_u64;
+        for (i, piece) in loan.pieces.0[..count].iter_mut().enumerate() {
+            let at = at + FIXED + i * PIECE;
+            let mut words = [[0; 8]; 2];
+            map.read(at, &mut words[0]);
+            map.read(at + 8, &mut words[1]);
+            let bytes = u64::from_ne_bytes(words[1]);
+            whole = whole.saturating_add(bytes);
+            if whole > isize::MAX as u64 {
+                return Err(Corrupt(format!("it lent a frame of {whole} bytes")));
+            }
+            *piece = (u64::from_ne_bytes(words[0]), bytes as usize);
+        }
+        let at = at + FIXED + count * PIECE;
+        map.read(at, &mut loan.headers.0[..headers]);
+        Ok(loan)
+    }
+
+    pub fn headers(&self) -> &[u8] {
+        &self.headers.0[..self.headers.1]
+    }
+
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces.0[..self.pieces.1]
+    }
+}
+
+/// The frames that a sender has lent, oldest first.
+#[derive(Default)]
+pub struct Loans {
+    held: VecDeque<Message>,
+    bytes: usize,
+    /// How many were ever given back.
+    back: u64,
+}
+
+impl Loans {
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn add(&mut self, frame: Message) {
+        self.bytes += frame.len();
+        self.held.push_back(frame);
+    }
+
+    /// The receiver has read so many in all.
+    pub fn read(&mut self, count: u64) -> Result<(), Corrupt> {
+        let news = count.checked_sub(self.back);
+        let Some(news) = news.filter(|&news| news <= self.held.len() as u64) else {
+            return Err(Corrupt(format!(
+                "it claims to have read {count} frames where {} were lent",
+                self.back + self.held.len() as u64
+            )));
+        };
+        for frame in self.held.drain(..news as usize) {
+            self.bytes -= frame.len();
+        }
+        self.back = count;
+        Ok(())
+    }
+}

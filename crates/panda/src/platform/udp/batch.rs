@@ -1,0 +1,107 @@
+//! Several datagrams in one system call (`recvmmsg(2)`): one call says both what is there and that there is no more.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use socket2::{SockAddr, SockAddrStorage};
+
+use super::wire::DATAGRAM;
+
+/// Datagrams that are taken at a time.
+pub const TURN: usize = 32;
+
+/// Where datagrams are received.
+pub struct Batch {
+    space: Vec<u8>,
+    names: Vec<libc::sockaddr_storage>,
+    _pieces: Vec<libc::iovec>,
+    /// They refer to the other three, which are never moved or resized.
+    headers: Vec<libc::mmsghdr>,
+    count: usize,
+}
+
+// SAFETY: the pointers are to memory that the batch itself owns.
+unsafe impl Send for Batch {}
+
+impl Default for Batch {
+    fn default() -> Self {
+        let mut space = vec![0; TURN * DATAGRAM];
+        // SAFETY: addresses and headers without content; zeros are values of both.
+        let (mut names, mut headers): (Vec<libc::sockaddr_storage>, Vec<libc::mmsghdr>) = unsafe {
+            (
+                vec![std::mem::zeroed(); TURN],
+                vec![std::mem::zeroed(); TURN],
+            )
+        };
+        let mut pieces: Vec<libc::iovec> = space
+            .chunks_exact_mut(DATAGRAM)
+            .map(|space| libc::iovec {
+                iov_base: space.as_mut_ptr().cast(),
+                iov_len: space.len(),
+            })
+            .collect();
+        for ((header, name), piece) in headers.iter_mut().zip(&mut names).zip(&mut pieces) {
+            header.msg_hdr.msg_name = std::ptr::from_mut(name).cast();
+            header.msg_hdr.msg_iov = piece;
+            header.msg_hdr.msg_iovlen = 1;
+        }
+        Self {
+            space,
+            names,
+            _pieces: pieces,
+            headers,
+            count: TURN,
+        }
+    }
+}
+
+impl Batch {
+    /// Takes what is there.
+    pub fn receive(&mut self, socket: &UdpSocket) {
+        // What an earlier datagram of ours met with, such as a closed port, hides what is there.
+        let is_hidden = |error: io::Error| error.kind() != io::ErrorKind::WouldBlock;
+        (0..TURN).find(|_| !self.try_receive(socket).is_err_and(is_hidden));
+    }
+
+    fn try_receive(&mut self, socket: &UdpSocket) -> io::Result<()> {
+        for header in &mut self.headers[..self.count] {
+            header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        }
+        // SAFETY: the headers describe memory of this batch, to which no reference is held now.
+        let received = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                TURN as libc::c_uint,
+                libc::MSG_DONTWAIT,
+                std::ptr::null_mut(),
+            )
+        };
+        self.count = usize::try_from(received).unwrap_or(0);
+        if received < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    /// What was taken.
+    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], SocketAddr)> {
+        (0..self.count).filter_map(|at| {
+            let length = (self.headers[at].msg_len as usize).min(DATAGRAM);
+            let begin = at * DATAGRAM;
+            Some((&self.space[begin..begin + length], self.sender(at)?))
+        })
+    }
+
+    fn sender(&self, at: usize) -> Option<SocketAddr> {
+        let length = self.headers[at].msg_hdr.msg_namelen;
+        let mut storage = SockAddrStorage::zeroed();
+        // SAFETY: the types are each other's view, and the kernel wrote an address of that length there.
+        unsafe {
+            *storage.view_as::<libc::sockaddr_storage>() = self.names[at];
+            SockAddr::new(storage, length)
+        }
+        .as_socket()
+    }
+}

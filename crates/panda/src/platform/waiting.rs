@@ -1,0 +1,233 @@
+//! Waiting for sockets, a bell and a time at once.
+//!
+//! An epoll set rather than a poll: what it watches is told to the kernel once and not at each wait. The time is a timer in the set that stays armed when it is not needed
+//! any more: deadlines mostly move away from us, so it is set once in a while, where a wait with a time-out would set and take back a timer each time.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+
+/// Ready descriptors that are told of at a time.
+const READY: usize = 32;
+
+const BELL: u64 = u64::MAX;
+const TIMER: u64 = u64::MAX - 1;
+
+/// Wakes whoever waits; costs a system call only if somebody sleeps.
+#[derive(Debug)]
+pub struct Bell {
+    counter: OwnedFd,
+    is_asleep: AtomicBool,
+    is_rung: AtomicBool,
+}
+
+impl Bell {
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            counter: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            is_asleep: AtomicBool::new(false),
+            is_rung: AtomicBool::new(false),
+        })
+    }
+
+    /// Ends a sleep, or else the next one.
+    pub fn ring(&self) {
+        self.is_rung.store(true, SeqCst);
+        if self.is_asleep.swap(false, SeqCst) {
+            let _ = rustix::io::write(&self.counter, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// Whether it was rung since it was last heard.
+    pub fn is_rung(&self) -> bool {
+        self.is_rung.load(SeqCst)
+    }
+
+    /// It was heard.
+    pub fn hear(&self) {
+        self.is_rung.store(false, SeqCst);
+    }
+}
+
+/// What is waited for, by tokens.
+#[derive(Debug)]
+pub struct Waiting {
+    set: OwnedFd,
+    timer: OwnedFd,
+    /// When the timer goes off.
+    armed: Option<Instant>,
+}
+
+/// A descriptor that is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    pub token: u64,
+    /// There is something to read, or an end or an error to be found by reading.
+    pub reads: bool,
+    pub writes: bool,
+}
+
+impl Waiting {
+    /// Waits for the bell only, at first.
+    pub fn new(bell: &Bell) -> io::Result<Self> {
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )?;
+        let waiting = Self {
+            set: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            timer,
+            armed: None,
+        };
+        waiting.add(&bell.counter, BELL)?;
+        waiting.add(&waiting.timer, TIMER)?;
+        Ok(waiting)
+    }
+
+    /// Waits for something to read, too.
+    pub fn add(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        Ok(epoll::add(
+            &self.set,
+            fd,
+            EventData::new_u64(token),
+            EventFlags::IN,
+        )?)
+    }
+
+    /// Waits for room to write as well, or no longer.
+    pub fn wants_to_write(&self, fd: impl AsFd, token: u64, wants: bool) {
+        let writes = if wants {
+            EventFlags::OUT
+        } else {
+            EventFlags::empty()
+        };
+        let flags = EventFlags::IN | writes;
+        // What is in the set can be changed.
+        let _ = epoll::modify(&self.set, fd, EventData::new_u64(token), flags);
+    }
+
+    /// Waits for it no longer.
+    pub fn remove(&self, fd: impl AsFd) {
+        let _ = epoll::delete(&self.set, fd);
+    }
+
+    /// What is ready now.
+    pub fn look(&mut self, mut ready: impl FnMut(Ready)) {
+        self.wait(Some(&Timespec::default()), &mut ready);
+    }
+
+    /// Sleeps until something is ready, the bell is rung, or the time has come. It is `now`, or was a moment ago. May return early.
+    pub fn sleep(
+        &mut self,
+        bell: &Bell,
+        now: Instant,
+        until: Option<Instant>,
+        mut ready: impl FnMut(Ready),
+    ) {
+        let is_over = until.is_some_and(|until| until <= now);
+        if let Some(until) = until.filter(|_| !is_over) {
+            self.arm(now, until);
+        }
+        bell.is_asleep.store(true, SeqCst);
+        if is_over || bell.is_rung() {
+            self.look(&mut ready);
+        } else {
+            self.wait(None, &mut ready);
+        }
+        if !bell.is_asleep.swap(false, SeqCst) {
+            let _ = rustix::io::read(&bell.counter, &mut [0; 8]);
+        }
+    }
+
+    fn arm(&mut self, now: Instant, until: Instant) {
+        if self.armed.is_some_and(|armed| armed <= until) {
+            return;
+        }
+        // Not nothing, which would disarm it.
+        let left = (until - now).max(Duration::from_nanos(1));
+        let at = Itimerspec {
+            it_interval: Timespec::default(),
+            it_value: Timespec::try_from(left).unwrap_or(Timespec {
+                tv_sec: i64::MAX,
+                tv_nsec: 0,
+            }),
+        };
+        if timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &at).is_ok() {
+            self.armed = Some(until);
+        }
+    }
+
+    fn wait(&mut self, timeout: Option<&Timespec>, ready: &mut impl FnMut(Ready)) {
+        let mut space = [MaybeUninit::<Event>::uninit(); READY];
+        // An interruption is an early return, which is allowed.
+        let Ok((events, _)) = epoll::wait(&self.set, &mut space, timeout) else {
+            return;
+        };
+        for event in events {
+            match event.data.u64() {
+                BELL => {}
+                TIMER => {
+                    let _ = rustix::io::read(&self.timer, &mut [0; 8]);
+                    self.armed = None;
+                }
+                token => ready(Ready {
+                    token,
+                    reads: { event.flags }.intersects(!EventFlags::OUT),
+                    writes: { event.flags }.contains(EventFlags::OUT),
+                }),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_sleep_is_ended_by_what_is_ready_by_the_bell_and_by_the_time() {
+        let bell = Bell::new().expect("a counter");
+        let mut waiting = Waiting::new(&bell).expect("a set");
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        waiting.add(&reader, 7).expect("added");
+        let mut ready = Vec::new();
+        // An earlier deadline than one that is armed, and a later one.
+        for ms in [50, 10, 20] {
+            let (now, until) = (Instant::now(), Instant::now() + Duration::from_millis(ms));
+            while Instant::now() < until {
+                waiting.sleep(&bell, now, Some(until), |r| ready.push(r));
+            }
+        }
+        assert_eq!(ready, []);
+        bell.ring();
+        waiting.sleep(&bell, Instant::now(), None, |r| ready.push(r));
+        bell.hear();
+        std::thread::scope(|scope| {
+            scope.spawn(|| bell.ring());
+            while !bell.is_rung() {
+                waiting.sleep(&bell, Instant::now(), None, |r| ready.push(r));
+            }
+        });
+        bell.hear();
+        assert_eq!(ready, []);
+        writer.write_all(b"x").expect("written");
+        while ready.is_empty() {
+            waiting.sleep(&bell, Instant::now(), None, |r| ready.push(r));
+        }
+        assert_eq!(
+            (ready[0].token, ready[0].reads, ready[0].writes),
+            (7, true, false)
+        );
+    }
+}

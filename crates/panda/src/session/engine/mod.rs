@@ -1,0 +1,83 @@
+//! The meeting of protocols, platform and threads: the only part that is generic over the platform.
+//!
+//! Whoever waits drives ([`wait`]): a thread that waits for something takes the receiving end, runs the protocols on what comes, and hands it back when it has what it
+//! waited for, so that no thread switches where one waits. While nobody waits, or only fibers do, the session's own thread does it ([`own`]). Senders run the protocols
+//! themselves and give frames to the platform directly ([`node`]). How long to spin before sleeping is the platform's to decide.
+
+use std::time::{Duration, Instant};
+
+use crate::message::Message;
+use crate::platform::{Flow, JoinError, Rank, Seat};
+use crate::protocol::collective::Part;
+use crate::protocol::requests::RequestId;
+use crate::protocol::{Answer, GroupId};
+
+mod drive;
+mod node;
+mod own;
+mod wait;
+mod waiting;
+
+pub use node::Node;
+pub use waiting::Interest;
+
+/// What a program asks of the protocols.
+pub enum Ask {
+    Send {
+        to: Rank,
+        port: u64,
+        tag: u32,
+        payload: Message,
+    },
+    SendSynchronously {
+        to: Rank,
+        port: u64,
+        tag: u32,
+        payload: Message,
+        deadline: Option<Duration>,
+    },
+    Call {
+        to: Rank,
+        service: u64,
+        payload: Message,
+        deadline: Option<Duration>,
+    },
+    Reply {
+        to: Rank,
+        id: RequestId,
+        kind: Answer,
+        payload: Message,
+    },
+    Collect(Part),
+    Number,
+    Join(GroupId),
+    Leave(GroupId),
+    GroupSend(GroupId, Message),
+    Watch(Rank),
+    Unwatch(Rank),
+}
+
+/// A session over some platform.
+pub trait Engine: Send + Sync {
+    /// Does it; returns the request's number where there is one, and whether the caller should wait before it sends more.
+    fn ask(&self, ask: Ask) -> (RequestId, Flow);
+    /// Whether a group takes more messages.
+    fn group_is_congested(&self, group: GroupId) -> bool;
+    /// Waits, driving the session, until something holds or a time has passed; whether it holds.
+    fn wait(
+        &self,
+        interest: Interest,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool;
+    /// Something that a thread may wait for has changed, though nothing came.
+    fn nudge(&self);
+    /// Does what there is to do without waiting.
+    fn poll(&self);
+    /// Seats for more processes.
+    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
+    /// Ends the session's own thread.
+    fn stop(&self);
+    /// The platform's name.
+    fn platform(&self) -> &'static str;
+}

@@ -1,0 +1,287 @@
+//! A session over one platform: what its parts are, and what a program asks of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::own::Own;
+use super::waiting::Waiting;
+use super::{Ask, Engine, Interest};
+use crate::platform::patience::Patience;
+use crate::platform::{Event, Flow, JoinError, Platform, Seat};
+use crate::protocol::group::{Myself, Order};
+use crate::protocol::link::Links;
+use crate::protocol::requests::RequestId;
+use crate::protocol::{Action, Delivery, GroupId, Stack, Time};
+use crate::session::desk::Desk;
+
+pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
+
+pub struct Node<P: Platform> {
+    pub(super) platform: P,
+    /// The receiving end; who holds it drives.
+    pub(super) end: Mutex<End<P::Inbox>>,
+    pub(super) stack: Mutex<StackOf<P>>,
+    pub(super) desk: Arc<Desk>,
+    /// What is to be handed to the program, in order.
+    pub(super) deliveries: Mutex<VecDeque<Delivery>>,
+    /// Whether something is.
+    pub(super) has_deliveries: AtomicBool,
+    /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never.
+    pub(super) due_ns: AtomicU64,
+    pub(super) start: Instant,
+    /// Threads that drive or want to.
+    pub(super) wanted: AtomicU32,
+    pub(super) waiting: Waiting,
+    pub(super) is_over: AtomicBool,
+    /// Whether somebody is, or will be, asleep in the inbox.
+    pub(super) sleeps: AtomicBool,
+    /// How often a thread that waited has ended waiting.
+    pub(super) rounds: AtomicU32,
+    pub(super) own: Own,
+    /// How long fibers look for frames before they park.
+    pub(super) patience: Mutex<Patience>,
+    pub(super) fibers_spin: bool,
+}
+
+/// The receiving end, with room for what comes out of it.
+pub struct End<I> {
+    pub(super) inbox: I,
+    pub(super) events: Vec<Event>,
+}
+
+/// What came of doing what the protocols want.
+pub(super) struct Performed {
+    flow: Flow,
+    /// Whether a request has ended.
+    has_ended: bool,
+}
+
+impl<P: Platform> Node<P> {
+    /// Begins; the returned engine's own thread runs until [`Engine::stop`].
+    pub fn begin(
+        platform: P,
+        inbox: P::Inbox,
+        myself: Myself,
+        desk: Arc<Desk>,
+    ) -> std::io::Result<Arc<Self>> {
+        const {
+            assert!(
+                P::RELIABLE != <P::Links as Links>::RETRANSMITS,
+                "Platform::Links must fit Platform::RELIABLE"
+            );
+            assert!(
+                (P::LARGEST == usize::MAX) || <P::Links as Links>::FRAGMENTS,
+                "Platform::Links must fit Platform::LARGEST"
+            );
+            assert!(
+                !P::ORDERED || !<P::Links as Links>::FRAGMENTS,
+                "an ordered platform must take frames of any length"
+            );
+            assert!(
+                (P::ORDERED && P::RELIABLE) || !<P::Order as Order>::NEEDS_ORDERED,
+                "Platform::Order must fit Platform::ORDERED"
+            );
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let node = Arc::new(Self {
+            platform,
+            end: Mutex::new(End {
+                inbox,
+                events: Vec::new(),
+            }),
+            stack: Mutex::new(Stack::new(myself, P::LARGEST)),
+            desk,
+            deliveries: Mutex::default(),
+            has_deliveries: AtomicBool::new(false),
+            due_ns: AtomicU64::new(u64::MAX),
+            start: Instant::now(),
+            wanted: AtomicU32::new(0),
+            waiting: Waiting::default(),
+            is_over: AtomicBool::new(false),
+            sleeps: AtomicBool::new(false),
+            rounds: AtomicU32::new(0),
+            own: Own::default(),
+            patience: Mutex::default(),
+            fibers_spin: myself.size as usize <= processors,
+        });
+        let own = node.clone();
+        let thread = std::thread::Builder::new()
+            .name(format!("panda {}", myself.rank))
+            .spawn(move || own.drive_always())?;
+        node.own.began(thread);
+        Ok(node)
+    }
+
+    /// Times are counted from a second before the start, so that there are times before now.
+    pub(super) fn now(&self) -> Time {
+        self.start.elapsed() + Duration::from_secs(1)
+    }
+
+    /// When the protocols have something to do.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let due_ns = self.due_ns.load(Ordering::Acquire);
+        let since_start = due_ns.saturating_sub(1_000_000_000);
+        (due_ns != u64::MAX).then(|| self.start + Duration::from_nanos(since_start))
+    }
+
+    /// Follows what the protocols wait for; whether that is sooner than before.
+    pub(super) fn set_due(&self, stack: &StackOf<P>) -> bool {
+        let due_ns = stack.deadline().map_or(u64::MAX, |at| at.as_nanos() as u64);
+        due_ns < self.due_ns.swap(due_ns, Ordering::AcqRel)
+    }
+
+    /// Does what the protocols want, with their lock held so that frames go out in their order.
+    pub(super) fn perform(&self, stack: &mut StackOf<P>) -> Performed {
+        let (mut flow, mut has_ended) = (Flow::Free, false);
+        for action in stack.actions().drain(..) {
+            match action {
+                Action::Send(to, frame) => {
+                    let sent = self.platform.send(to, frame);
+                    if sent == Flow::Congested {
+                        self.desk.is_full(to);
+                    }
+                    flow = flow.and(sent);
+                }
+                Action::Multicast(frame) => flow = flow.and(self.platform.multicast(frame)),
+                Action::Deliver(delivery) => {
+                    self.deliveries.lock().push_back(delivery);
+                    self.has_deliveries.store(true, Ordering::SeqCst);
+                }
+                Action::Complete(id, outcome) => {
+                    self.desk.completed(id, outcome);
+                    self.waiting.ended(id);
+                    has_ended = true;
+                }
+                Action::Collected(id, outcome) => {
+                    self.desk.collected(id, outcome);
+                    self.waiting.ended(id);
+                    has_ended = true;
+                }
+                Action::Lost(rank, why) => self.desk.lost(rank, why),
+                Action::Full(rank) => {
+                    self.desk.is_full(rank);
+                    flow = Flow::Congested;
+                }
+                Action::Room(rank) => self.desk.has_room(rank),
+            }
+        }
+        Performed { flow, has_ended }
+    }
+
+    /// Gives what a program asks for to the protocols; the request's number where there is one.
+    fn put(&self, stack: &mut StackOf<P>, now: Time, ask: Ask) -> RequestId {
+        let until = |deadline: Option<Duration>| deadline.map(|deadline| now + deadline);
+        let mut id = 0;
+        match ask {
+            Ask::Send {
+                to,
+                port,
+                tag,
+                payload,
+            } => stack.send(now, to, port, tag, payload),
+            Ask::SendSynchronously {
+                to,
+                port,
+                tag,
+                payload,
+                deadline,
+            } => {
+                id = stack.send_synchronously(now, to, port, tag, payload, until(deadline));
+                self.desk.expect(id);
+            }
+            Ask::Call {
+                to,
+                service,
+                payload,
+                deadline,
+            } => {
+                id = stack.call(now, to, service, payload, until(deadline));
+                self.desk.expect(id);
+            }
+            Ask::Reply {
+                to,
+                id,
+                kind,
+                payload,
+            } => stack.reply(now, to, id, kind, payload),
+            Ask::Collect(part) => {
+                self.desk.expect(part.id);
+                stack.collect(now, part);
+            }
+            Ask::Number => id = stack.request_id(),
+            Ask::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
+            Ask::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
+            Ask::GroupSend(group, payload) => {
+                stack.group(now, group, |group, now, out| group.send(now, payload, out))
+            }
+            Ask::Watch(rank) => stack.watch(rank, now),
+            Ask::Unwatch(rank) => stack.unwatch(rank),
+        }
+        id
+    }
+}
+
+impl<P: Platform> Engine for Node<P> {
+    fn ask(&self, ask: Ask) -> (RequestId, Flow) {
+        let mut stack = self.stack.lock();
+        let now = self.now();
+        let id = self.put(&mut stack, now, ask);
+        stack.flush(now);
+        let Performed { flow, has_ended } = self.perform(&mut stack);
+        let is_sooner = self.set_due(&stack);
+        drop(stack);
+        let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
+        if has_work && self.sleeps.load(Ordering::SeqCst) {
+            self.platform.wake();
+        }
+        (id, flow)
+    }
+
+    fn group_is_congested(&self, group: GroupId) -> bool {
+        self.stack
+            .lock()
+            .group(self.now(), group, |group, _, _| group.is_congested())
+    }
+
+    fn wait(
+        &self,
+        interest: Interest,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool {
+        self.wait_for(interest, is_done, until)
+    }
+
+    fn poll(&self) {
+        if let Some(mut end) = self.end.try_lock() {
+            self.drive(&mut end, Some(self.start));
+            drop(end);
+            self.pass_on();
+        }
+    }
+
+    fn nudge(&self) {
+        self.waiting.wake_all();
+        self.platform.wake();
+    }
+
+    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+        self.platform.allot(count)
+    }
+
+    fn stop(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.nudge();
+        self.own.call();
+        // The platform takes its leave of the peers when it is dropped, which must be before the process ends.
+        self.own.join();
+    }
+
+    fn platform(&self) -> &'static str {
+        P::NAME
+    }
+}

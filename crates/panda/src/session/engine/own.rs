@@ -1,0 +1,76 @@
+//! The session's own thread, which drives while nobody waits, or only fibers do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use antiphon_fiber::ManyServers;
+use parking_lot::{Condvar, Mutex};
+
+/// How long it leaves the receiving end to threads that wait, after the last of them had it.
+const ASIDE: Duration = Duration::from_millis(1);
+
+/// Where it stands aside, and how it is called.
+#[derive(Debug, Default)]
+pub struct Own {
+    /// Whether it has the receiving end.
+    pub drives: AtomicBool,
+    is_called: Mutex<bool>,
+    changed: Condvar,
+    /// Whether it stands aside until it is called, since one thread waits for long.
+    is_far: AtomicBool,
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Own {
+    /// Keeps the thread's handle.
+    pub fn began(&self, handle: JoinHandle<()>) {
+        *self.handle.lock() = Some(handle);
+    }
+
+    /// Stands aside: for a moment, or until it is called if `is_long` still holds. True if it was called.
+    pub fn stand_aside(&self, is_long: impl Fn() -> bool) -> bool {
+        let mut is_called = self.is_called.lock();
+        self.is_far.store(true, Ordering::SeqCst);
+        // Who ends its wait sees that we are far, or we see that it has.
+        match is_long() {
+            _ if *is_called => {}
+            true => self.changed.wait(&mut is_called),
+            false => {
+                self.is_far.store(false, Ordering::SeqCst);
+                self.changed.wait_for(&mut is_called, ASIDE);
+            }
+        }
+        self.is_far.store(false, Ordering::SeqCst);
+        std::mem::take(&mut *is_called)
+    }
+
+    /// Calls it to drive.
+    pub fn call(&self) {
+        *self.is_called.lock() = true;
+        self.changed.notify_one();
+    }
+
+    /// A thread has ended its wait: whether it is needed soon is to be looked at again.
+    #[inline]
+    pub fn rouse(&self) {
+        if self.is_far.load(Ordering::SeqCst) {
+            drop(self.is_called.lock());
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits for its end, unless the caller is it.
+    pub fn join(&self) {
+        let handle = self.handle.lock().take();
+        let Some(handle) = handle.filter(|own| own.thread().id() != std::thread::current().id())
+        else {
+            return;
+        };
+        // What it still delivers may need a mutex that another fiber holds.
+        let _ = match ManyServers::is_caller() {
+            true => ManyServers::blocking(move || handle.join()),
+            false => handle.join(),
+        };
+    }
+}

@@ -1,0 +1,157 @@
+//! Waiting: a thread of the system drives while it waits; a fiber looks for a while, giving way to others, and then parks.
+
+use std::sync::atomic::{Ordering, fence};
+use std::time::{Duration, Instant};
+
+use antiphon_fiber::{ManyServers, Threads as _};
+
+use super::Interest;
+use super::node::Node;
+use crate::platform::Platform;
+
+/// What is waited for, and how long.
+struct Wait<'a> {
+    interest: Interest,
+    is_done: &'a mut dyn FnMut() -> bool,
+    until: Option<Instant>,
+}
+
+impl<P: Platform> Node<P> {
+    /// Waits until something holds, a time has passed or the session is over; whether it holds.
+    pub(super) fn wait_for(
+        &self,
+        interest: Interest,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool {
+        if is_done() {
+            return true;
+        }
+        let mut wait = Wait {
+            interest,
+            is_done,
+            until,
+        };
+        match ManyServers::is_caller() {
+            true => self.wait_as_fiber(&mut wait),
+            false => self.wait_as_thread(&mut wait),
+        }
+    }
+
+    /// How a wait ended, if it has.
+    fn ended(&self, wait: &mut Wait<'_>) -> Option<bool> {
+        if (wait.is_done)() {
+            return Some(true);
+        }
+        let is_late = wait.until.is_some_and(|until| Instant::now() >= until);
+        (is_late || self.is_over()).then(|| (wait.is_done)())
+    }
+
+    fn wait_as_thread(&self, wait: &mut Wait<'_>) -> bool {
+        self.want();
+        let is_held = loop {
+            if let Some(is_held) = self.ended(wait) {
+                break is_held;
+            }
+            match self.end.try_lock() {
+                Some(mut end) => self.drive(&mut end, wait.until),
+                None => self.sleep(wait),
+            }
+        };
+        self.want_no_more();
+        self.pass_on();
+        is_held
+    }
+
+    /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
+    fn sleep(&self, wait: &mut Wait<'_>) {
+        let bed = self.waiting.enter(wait.interest);
+        // It may have been done, or the other may have let go, before anybody could see that we wait.
+        if self.ended(wait).is_none() && self.end.is_locked() {
+            bed.sleep(wait.until);
+        }
+        self.waiting.leave(wait.interest, &bed);
+    }
+
+    fn wait_as_fiber(&self, wait: &mut Wait<'_>) -> bool {
+        loop {
+            let began = Instant::now();
+            let spin = match self.fibers_spin {
+                true => self.patience.lock().spin(),
+                false => Duration::ZERO,
+            };
+            if !spin.is_zero()
+                && let Some(is_held) = self.look_for(wait, began + spin)
+            {
+                self.patience.lock().found();
+                return is_held;
+            }
+            let spun = began.elapsed();
+            let ended = self.park(wait).or_else(|| self.ended(wait));
+            if self.fibers_spin {
+                let slept = began.elapsed().saturating_sub(spun);
+                self.patience.lock().slept(spun.min(spin), slept);
+            }
+            if let Some(is_held) = ended {
+                return is_held;
+            }
+        }
+    }
+
+    /// Looks for what comes, giving way to other fibers between looks. Nothing if the time is over.
+    fn look_for(&self, wait: &mut Wait<'_>, until: Instant) -> Option<bool> {
+        self.want();
+        let outcome = loop {
+            if let Some(mut end) = self.end.try_lock() {
+                self.drive(&mut end, Some(self.start));
+            }
+            match self.ended(wait) {
+                None if Instant::now() < until => ManyServers::yield_now(),
+                outcome => break outcome,
+            }
+        };
+        self.want_no_more();
+        if outcome.is_some() {
+            self.pass_on();
+        }
+        outcome
+    }
+
+    /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
+    fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
+        let bed = self.waiting.enter(wait.interest);
+        let ended = self.ended(wait);
+        if ended.is_none() {
+            // Whoever drives now passes on when it lets go.
+            if !self.end.is_locked() && !self.waiting.wake_thread() {
+                self.own.call();
+            }
+            bed.sleep(wait.until);
+        }
+        self.waiting.leave(wait.interest, &bed);
+        ended
+    }
+
+    /// The caller wants the receiving end: the session's own thread lets go of it.
+    fn want(&self) {
+        self.wanted.fetch_add(1, Ordering::SeqCst);
+        if self.own.drives.load(Ordering::SeqCst) {
+            self.platform.wake();
+        }
+    }
+
+    fn want_no_more(&self) {
+        self.rounds.fetch_add(1, Ordering::SeqCst);
+        self.wanted.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// The caller has let go of the receiving end: somebody else who waits takes it.
+    pub(super) fn pass_on(&self) {
+        fence(Ordering::SeqCst);
+        if self.waiting.is_empty() {
+            self.own.rouse();
+        } else if !self.end.is_locked() {
+            self.waiting.wake_driver();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Threads that wait while another one drives.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use parking_lot::Mutex;
+
+use crate::protocol::requests::RequestId;
+use crate::thread::Bed;
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interest {
+    /// The end of a request: it is woken for that alone.
+    Request(RequestId),
+    /// Something else: it looks whenever something has changed.
+    Change,
+}
+
+/// The waiting room.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    count: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    for_requests: HashMap<RequestId, Arc<Bed>>,
+    for_changes: Vec<Arc<Bed>>,
+}
+
+impl Waiting {
+    /// Lets the caller in. It looks once more at what it waits for, sleeps in the bed, and [leaves](Self::leave).
+    pub fn enter(&self, interest: Interest) -> Arc<Bed> {
+        let bed = Bed::new();
+        let mut state = self.state.lock();
+        match interest {
+            Interest::Request(id) => drop(state.for_requests.insert(id, bed.clone())),
+            Interest::Change => state.for_changes.push(bed.clone()),
+        }
+        self.count.fetch_add(1, Ordering::SeqCst);
+        drop(state);
+        // Pairs with the fence in `is_empty`: who changes something sees us, or we see the change.
+        fence(Ordering::SeqCst);
+        bed
+    }
+
+    /// Lets it out.
+    pub fn leave(&self, interest: Interest, bed: &Arc<Bed>) {
+        let mut state = self.state.lock();
+        match interest {
+            Interest::Request(id) => drop(state.for_requests.remove(&id)),
+            Interest::Change => state.for_changes.retain(|other| !Arc::ptr_eq(other, bed)),
+        }
+        self.count.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether nobody waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.count.load(Ordering::SeqCst) == 0
+    }
+
+    /// A request has ended.
+    #[inline]
+    pub fn ended(&self, id: RequestId) {
+        if !self.is_empty() {
+            let bed = self.state.lock().for_requests.get(&id).cloned();
+            bed.inspect(|bed| bed.wake());
+        }
+    }
+
+    /// Something has changed.
+    #[inline]
+    pub fn changed(&self) {
+        if !self.is_empty() {
+            let beds = self.state.lock().for_changes.clone();
+            beds.iter().for_each(|bed| bed.wake());
+        }
+    }
+
+    /// Wakes all, whatever they wait for.
+    pub fn wake_all(&self) {
+        let state = self.state.lock();
+        let beds: Vec<_> = state.for_requests.values().cloned().collect();
+        drop(state);
+        beds.iter().for_each(|bed| bed.wake());
+        self.changed();
+    }
+
+    /// Wakes a thread of the system, which can sleep in the receiving end; false if there is none.
+    pub fn wake_thread(&self) -> bool {
+        self.wake_first(|bed| !bed.is_fibers())
+    }
+
+    /// Wakes one to drive, best a thread of the system: a fiber only looks for a while.
+    pub fn wake_driver(&self) -> bool {
+        self.wake_thread() || self.wake_first(|_| true)
+    }
+
+    fn wake_first(&self, is_such: impl Fn(&Arc<Bed>) -> bool) -> bool {
+        let state = self.state.lock();
+        let mut all = state.for_changes.iter().chain(state.for_requests.values());
+        let bed = all.find(|bed| is_such(bed)).cloned();
+        drop(state);
+        bed.inspect(|bed| bed.wake()).is_some()
+    }
+}

@@ -1,0 +1,264 @@
+//! More processes while the session runs.
+
+use std::ffi::{OsStr, OsString};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::{Session, WeakSession, upcall};
+use crate::error::Error;
+use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
+use crate::platform::{JoinError, Rank, Seat};
+use crate::starter::{Keep, Order, STARTER, Started, Told, start_here};
+
+/// How long the starter may be silent before it takes an order.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long what a process said when it joined may be under way after its end is known.
+const UNDER_WAY: Duration = Duration::from_secs(1);
+
+/// What is known of processes that were asked for.
+#[derive(Default)]
+struct Progress {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    ranks: Option<Vec<Rank>>,
+    fault: Option<Error>,
+    hold: Option<Hold>,
+    /// Whether they are wanted, once that is known.
+    are_kept: Option<bool>,
+}
+
+/// What keeps processes that have not all joined.
+enum Hold {
+    /// The starter, while the connection is open.
+    Starter(TcpStream),
+    /// This process.
+    Here(Started),
+}
+
+impl Session {
+    /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined. Their ranks follow each other; for
+    /// the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
+    ///
+    /// Under `antiphon launch` they are its children: their output is marked, their ends count, and they may outlive this process. Otherwise they are children of
+    /// this process, write where it writes, and end with it.
+    ///
+    /// # Errors
+    /// The platform takes no more processes (`local`, `mpi`), the program cannot be started, a process did not join; this is an upcall.
+    #[track_caller]
+    pub fn spawn(
+        &self,
+        program: impl AsRef<OsStr>,
+        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+        count: u32,
+    ) -> Result<Vec<Rank>, Error> {
+        upcall::must_not_wait()?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let program = program.as_ref().to_owned();
+        let args = args
+            .into_iter()
+            .map(|arg| arg.as_ref().to_owned())
+            .collect();
+        let progress = Arc::new(Progress::default());
+        let (weak, told) = (self.downgrade(), progress.clone());
+        // A thread of its own: what it waits for is none of the session's messages.
+        let asker = std::thread::Builder::new().name("panda spawn".into());
+        let asked = asker.spawn(move || {
+            if let Err(error) = ask(&weak, &program, args, count, &told) {
+                told.fail(error);
+            }
+            weak.nudge();
+        });
+        asked.map_err(|source| refused("start a thread", source))?;
+        let until = Instant::now() + FOUNDERS_WAIT;
+        self.wait(|| progress.is_decided(self), Some(until));
+        progress.settle(self)
+    }
+}
+
+impl WeakSession {
+    /// Whether a process that has ended had joined: what it said then is still under way.
+    fn hears_of(&self, rank: Rank) -> bool {
+        let until = Instant::now() + UNDER_WAY;
+        while let Ok(session) = self.upgrade() {
+            let has_joined = session.desk().has_joined(rank);
+            if has_joined || Instant::now() >= until {
+                return has_joined;
+            }
+            drop(session);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+
+    fn nudge(&self) {
+        if let Ok(session) = self.upgrade() {
+            session.core.engine.nudge();
+        }
+    }
+}
+
+impl Hold {
+    /// Keeps the processes, or takes them back.
+    fn release(self, are_kept: bool) {
+        match self {
+            Self::Starter(mut stream) => {
+                if are_kept {
+                    let _ = write(&mut stream, &Keep);
+                }
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+            }
+            Self::Here(started) if !are_kept => started.kill(),
+            Self::Here(_) => {}
+        }
+    }
+}
+
+impl Progress {
+    /// Holds processes until it is known whether they are wanted, which may be before.
+    fn hold(&self, hold: Hold) {
+        let mut state = self.state.lock();
+        match state.are_kept {
+            Some(are_kept) => hold.release(are_kept),
+            None => state.hold = Some(hold),
+        }
+    }
+
+    fn fail(&self, error: Error) {
+        self.state.lock().fault.get_or_insert(error);
+    }
+
+    /// Takes what is said of a process. One that has joined may end when it likes.
+    fn hear(&self, told: Told, program: &OsStr, session: &WeakSession) {
+        let program = program.to_string_lossy().into_owned();
+        let (rank, why) = match told {
+            Told::Failed(rank, why) => (rank, why),
+            Told::Ended(rank, _) if session.hears_of(rank) => return,
+            Told::Ended(rank, how) => (rank, format!("it {how} and did not join")),
+        };
+        self.fail(Error::NotSpawned { program, rank, why });
+    }
+
+    fn is_decided(&self, session: &Session) -> bool {
+        let state = self.state.lock();
+        let have_joined = |ranks: &Vec<Rank>| {
+            let desk = session.desk();
+            ranks.iter().all(|rank| desk.has_joined(*rank))
+        };
+        state.fault.is_some() || state.ranks.as_ref().is_some_and(have_joined)
+    }
+
+    /// Keeps the processes if all have joined, else takes them back.
+    fn settle(&self, session: &Session) -> Result<Vec<Rank>, Error> {
+        let is_decided = self.is_decided(session);
+        let mut state = self.state.lock();
+        let fault = state.fault.take();
+        let is_good = is_decided && fault.is_none();
+        state.are_kept = Some(is_good);
+        if let Some(hold) = state.hold.take() {
+            hold.release(is_good);
+        }
+        let ranks = state.ranks.take().unwrap_or_default();
+        match fault {
+            Some(error) => Err(error),
+            None if is_good => Ok(ranks),
+            None => Err(missing(session, &ranks)),
+        }
+    }
+}
+
+/// Those that did not come in time.
+fn missing(session: &Session, ranks: &[Rank]) -> Error {
+    let desk = session.desk();
+    let late = ranks.iter().filter(|rank| !desk.has_joined(**rank));
+    let late: Vec<String> = late.map(|rank| format!("rank {rank}")).collect();
+    let error = JoinError::Missing {
+        platform: session.platform(),
+        waited_s: FOUNDERS_WAIT.as_secs(),
+        missing: late.join(", "),
+    };
+    error.into()
+}
+
+fn refused(what: &str, source: std::io::Error) -> Error {
+    let error = JoinError::System {
+        platform: "spawn",
+        what: what.into(),
+        source,
+    };
+    error.into()
+}
+
+/// Has processes started, and hears of them while they join.
+fn ask(
+    session: &WeakSession,
+    program: &OsStr,
+    args: Vec<OsString>,
+    count: u32,
+    progress: &Arc<Progress>,
+) -> Result<(), Error> {
+    let seats = session.upgrade()?.allot(count)?;
+    let order = order(program, args, &seats)?;
+    let ranks = seats.iter().map(|seat| seat.rank).collect();
+    progress.state.lock().ranks = Some(ranks);
+    let Some((address, seat)) = std::env::var(STARTER).ok().zip(seats.first()) else {
+        let (weak, heard, program) = (session.clone(), progress.clone(), program.to_owned());
+        let started = order.carry_out(&start_here, &move |told| {
+            heard.hear(told, &program, &weak);
+            weak.nudge();
+        });
+        progress.hold(Hold::Here(started));
+        return Ok(());
+    };
+    let failed = |source| {
+        let what = format!("ask {address}, which starts this session's processes on its host");
+        refused(&what, source)
+    };
+    let mut stream = TcpStream::connect(&address).map_err(failed)?;
+    let _ = stream.set_write_timeout(Some(PATIENCE));
+    std::io::Write::write_all(&mut stream, &seat.secret.0).map_err(failed)?;
+    write(&mut stream, &order).map_err(failed)?;
+    let hold = stream.try_clone().map_err(failed)?;
+    progress.hold(Hold::Starter(hold));
+    session.nudge();
+    // Until the one that waits has what it wants, and closes the connection.
+    while let Ok(told) = read::<Told>(&mut stream) {
+        progress.hear(told, program, session);
+        session.nudge();
+    }
+    Ok(())
+}
+
+fn order(program: &OsStr, args: Vec<OsString>, seats: &[Seat]) -> Result<Order, Error> {
+    let failed = |source| refused("find this process's directory", source);
+    // A relative path means ours, wherever the process is started.
+    let program = match Path::new(program).components().count() {
+        0 | 1 => program.to_owned(),
+        _ => std::path::absolute(program).map_err(failed)?.into(),
+    };
+    let variables = |seat: &Seat| {
+        let variables = seat.to_environment().into_iter();
+        variables
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    };
+    Ok(Order {
+        program,
+        args,
+        directory: std::env::current_dir().map_err(failed)?,
+        environment: std::env::vars_os().collect(),
+        seats: seats
+            .iter()
+            .map(|seat| (seat.rank, variables(seat)))
+            .collect(),
+    })
+}

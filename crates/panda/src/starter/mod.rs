@@ -1,0 +1,180 @@
+//! Who starts processes for a session that runs: whoever started the session, if it [holds](Starter::hold) a starter, else the process that wants them.
+//!
+//! `antiphon launch` holds one while a session runs, so that what is spawned is its child as all others are: its output is marked, its end is told, it does not outlive the
+//! command, and it may outlive the process that wanted it. Under no launch a spawned process is a child of its spawner, writes where that writes, and ends with it.
+//!
+//! A request is one connection. It says the session's secret and what to start; ends of processes come back until it says that all have joined. A connection that closes
+//! before that takes them back.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use antiphon_runner::{End, Program, Signaller};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::platform::meeting::{read, write};
+use crate::platform::{Rank, Secret};
+
+mod here;
+
+pub(crate) use here::start_here;
+
+/// The variable that says where the starter of a session listens.
+pub const STARTER: &str = "ANTIPHON_STARTER";
+/// How long a process may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is to be started.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub directory: PathBuf,
+    pub environment: Vec<(OsString, OsString)>,
+    /// Whom as, with the variables that tell each its seat.
+    pub seats: Vec<(Rank, Vec<(String, String)>)>,
+}
+
+/// What is said of a process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// It could not be started.
+    Failed(Rank, String),
+    /// It has ended.
+    Ended(Rank, String),
+}
+
+/// Said when all have joined: the processes are to be kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Keep;
+
+/// Called when a process has ended.
+pub type OnEnd = Box<dyn FnOnce(&End) + Send>;
+
+/// Starts a program as a rank, and says how it may be signalled.
+pub type Start =
+    dyn Fn(Rank, Program, OnEnd) -> Result<Signaller, antiphon_runner::Error> + Send + Sync;
+
+/// A place where the processes of a session have more of them started; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Starter {
+    address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Starter {
+    /// Holds a starter on the loopback for the processes that know the secret.
+    ///
+    /// # Errors
+    /// No port or thread is left.
+    pub fn hold(secret: Secret, start: Arc<Start>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = is_over.clone();
+        std::thread::Builder::new()
+            .name("panda starter".into())
+            .spawn(move || {
+                for stream in listener.incoming() {
+                    if over.load(Ordering::Acquire) {
+                        return;
+                    }
+                    let start = start.clone();
+                    let serve = move |stream| drop(serve(stream, secret, &*start));
+                    // Without a thread the asker sees its connection close.
+                    if let Ok(stream) = stream {
+                        let _ = std::thread::Builder::new().spawn(move || serve(stream));
+                    }
+                }
+            })?;
+        Ok(Self { address, is_over })
+    }
+
+    /// What the processes must have in their environment to find it.
+    #[must_use]
+    pub fn to_environment(&self) -> (&'static str, String) {
+        (STARTER, self.address.to_string())
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+/// Serves one request.
+fn serve(mut stream: TcpStream, secret: Secret, start: &Start) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut theirs = [0; 16];
+    stream.read_exact(&mut theirs)?;
+    if !secret.is_same(Secret(theirs)) {
+        return Ok(());
+    }
+    let order: Order = read(&mut stream)?;
+    stream.set_read_timeout(None)?;
+    let answers = Arc::new(Mutex::new(stream.try_clone()?));
+    let tell = {
+        // Once all have joined nobody wants to hear of ends.
+        let answers: Weak<Mutex<TcpStream>> = Arc::downgrade(&answers);
+        move |told: Told| {
+            if let Some(answers) = answers.upgrade() {
+                let _ = write(&mut *answers.lock(), &told);
+            }
+        }
+    };
+    let started = order.carry_out(start, &tell);
+    if read::<Keep>(&mut stream).is_err() {
+        started.kill();
+    }
+    Ok(())
+}
+
+/// Processes that may be taken back.
+pub(crate) struct Started(Vec<Signaller>);
+
+impl Started {
+    pub fn kill(&self) {
+        const SIGKILL: i32 = 9;
+        self.0.iter().for_each(|process| process.signal(SIGKILL));
+    }
+}
+
+impl Order {
+    /// Starts the processes; says of each that fails or ends.
+    pub fn carry_out(
+        self,
+        start: &Start,
+        tell: &(impl Fn(Told) + Clone + Send + 'static),
+    ) -> Started {
+        let mut started = Vec::new();
+        let base = Program::new(&self.program)
+            .args(&self.args)
+            .cwd(&self.directory)
+            .clear_env();
+        let base =
+            (self.environment.iter()).fold(base, |base, (name, value)| base.env(name, value));
+        for (rank, variables) in self.seats {
+            let program = (variables.into_iter()).fold(base.clone(), |program, (name, value)| {
+                program.env(name, value)
+            });
+            let tell_end = tell.clone();
+            let on_end = Box::new(move |end: &End| tell_end(Told::Ended(rank, end.to_string())));
+            match start(rank, program, on_end) {
+                Ok(process) => started.push(process),
+                Err(error) => {
+                    tell(Told::Failed(rank, error.to_string()));
+                    break;
+                }
+            }
+        }
+        Started(started)
+    }
+}

@@ -1,0 +1,207 @@
+//! Threads of either kind behind `fiber`'s interface, so that its mutexes and conditions serve both at once: an upcall on the session's own thread may wake a fiber.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, LazyLock};
+use std::task::{Poll, Waker};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use antiphon_fiber::{Detached, Entered, Event, Lock, Many, ManyServers, Threads, Wait};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::session::upcall;
+
+/// Threads of either kind: the caller is a fiber if it runs on one, else a thread of the system.
+#[derive(Debug, Clone, Copy)]
+pub struct AnyThreads;
+
+/// Which thread of this process one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    System(ThreadId),
+    Fiber(Detached<Many>),
+}
+
+impl Id {
+    /// The caller's.
+    #[must_use]
+    pub fn current() -> Self {
+        Self(match ManyServers::is_caller() {
+            true => Kind::Fiber(ManyServers::this()),
+            false => Kind::System(std::thread::current().id()),
+        })
+    }
+}
+
+/// Where a thread sleeps until it is woken, by whoever it may be.
+#[derive(Debug)]
+pub struct Bed {
+    whose: Id,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_woken: bool,
+    /// How the fiber that sleeps here is woken.
+    waker: Option<Waker>,
+}
+
+thread_local! {
+    /// The bed that the caller lined up in, between that and its parking: nothing switches there.
+    static LINED_UP: Cell<Option<Arc<Bed>>> = const { Cell::new(None) };
+}
+
+// Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+#[inline(never)]
+fn lined_up(bed: Option<Arc<Bed>>) -> Option<Arc<Bed>> {
+    LINED_UP.replace(bed)
+}
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+impl Bed {
+    /// A bed of the caller's, for one sleep.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            whose: Id::current(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// Whether it is a fiber's.
+    pub fn is_fibers(&self) -> bool {
+        matches!(self.whose.0, Kind::Fiber(_))
+    }
+
+    /// Ends the sleep, or keeps it from beginning.
+    pub fn wake(&self) {
+        let mut state = self.state.lock();
+        state.is_woken = true;
+        let waker = state.waker.take();
+        drop(state);
+        match waker {
+            Some(waker) => waker.wake(),
+            None => drop(self.changed.notify_one()),
+        }
+    }
+
+    /// Blocks the caller, whose bed it is, until it is woken, or until a time at most. Other fibers run meanwhile.
+    pub fn sleep(&self, until: Option<Instant>) {
+        match self.is_fibers() {
+            true => upcall::set_aside(|| self.sleep_as_fiber(until)),
+            false => self.sleep_as_thread(until),
+        }
+    }
+
+    fn sleep_as_fiber(&self, until: Option<Instant>) {
+        let woken = poll_fn(|context| {
+            let mut state = self.state.lock();
+            if state.is_woken {
+                return Poll::Ready(());
+            }
+            state.waker = Some(context.waker().clone());
+            Poll::Pending
+        });
+        match until {
+            None => ManyServers::wait_for(woken),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                ManyServers::wait_for_until(woken, ManyServers::now() + left);
+            }
+        }
+    }
+
+    fn sleep_as_thread(&self, until: Option<Instant>) {
+        let mut state = self.state.lock();
+        while !state.is_woken {
+            match until {
+                None => self.changed.wait(&mut state),
+                Some(until) if self.changed.wait_until(&mut state, until).timed_out() => break,
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// Beds stand in lines of a mutex or a condition; a line holds its own reference until its thread has been taken from it.
+impl Threads for AnyThreads {
+    type Lock<V> = Mutex<V>;
+    type Line = VecDeque<Arc<Bed>>;
+    type Sleeper = Arc<Bed>;
+    type Entered = Option<Entered<Many>>;
+
+    fn enter() -> Self::Entered {
+        ManyServers::is_caller().then(ManyServers::enter)
+    }
+
+    fn line_up(line: &mut Self::Line, wait: Wait) {
+        if wait.on != "a mutex" {
+            upcall::should_not_wait(wait.at);
+        }
+        let bed = Bed::new();
+        line.push_back(bed.clone());
+        lined_up(Some(bed));
+    }
+
+    fn step_out(line: &mut Self::Line) -> bool {
+        let whose = Id::current();
+        let place = line.iter().position(|bed| bed.whose == whose);
+        place.and_then(|place| line.remove(place)).is_some()
+    }
+
+    fn first(line: &mut Self::Line) -> Option<Arc<Bed>> {
+        line.pop_front()
+    }
+
+    fn wake(sleeper: Arc<Bed>) {
+        sleeper.wake();
+    }
+
+    fn park<V>(guard: MutexGuard<'_, V>) {
+        park::<V>(guard, None);
+    }
+
+    fn park_until<V>(guard: MutexGuard<'_, V>, until: Duration) {
+        park::<V>(guard, START.checked_add(until));
+    }
+
+    fn yield_now() {
+        match ManyServers::is_caller() {
+            true => upcall::set_aside(ManyServers::yield_now),
+            false => std::thread::yield_now(),
+        }
+    }
+
+    fn sleep(time: Duration) {
+        match ManyServers::is_caller() {
+            true => upcall::set_aside(|| ManyServers::sleep(time)),
+            false => std::thread::sleep(time),
+        }
+    }
+
+    fn now() -> Duration {
+        START.elapsed()
+    }
+
+    fn note(event: Event) {
+        if ManyServers::is_caller() {
+            ManyServers::note(event);
+        }
+    }
+}
+
+fn park<V>(guard: <Mutex<V> as Lock<V>>::Guard<'_>, until: Option<Instant>) {
+    let bed = lined_up(None);
+    drop(guard);
+    if let Some(bed) = bed {
+        bed.sleep(until);
+    }
+}

@@ -1,0 +1,171 @@
+//! Threads and what they synchronize by: fibers, or threads of the operating system. A program chooses at its start and is written once.
+//!
+//! After Rühl et al. (1996), table 1: create, exit, join, yield, self, set priority; mutexes with lock, trylock, unlock; condition variables with wait, timed wait,
+//! signal, broadcast. A fiber that waits, for a mutex as for a reply, leaves its processor to the others. Mutexes and conditions serve both kinds at once, so that an upcall,
+//! which may run on a thread of the session's, wakes a fiber.
+//!
+//! ```
+//! use antiphon_panda::thread::{self, Condition, Mutex, Threads};
+//! use std::sync::Arc;
+//!
+//! let sum = thread::run(Threads::Fibers, || {
+//!     let shared = Arc::new((Mutex::new(0), Condition::new()));
+//!     let adders: Vec<_> = (1..=3)
+//!         .map(|number| {
+//!             let shared = shared.clone();
+//!             thread::spawn(move || {
+//!                 *shared.0.lock() += number;
+//!                 shared.1.signal();
+//!             })
+//!         })
+//!         .collect::<Result<_, _>>()?;
+//!     let mut sum = shared.0.lock();
+//!     while *sum < 6 {
+//!         shared.1.wait(&mut sum);
+//!     }
+//!     adders.into_iter().for_each(|adder| adder.join().expect("no adder panics"));
+//!     Ok::<i32, thread::ThreadError>(*sum)
+//! })??;
+//! assert_eq!(sum, 6);
+//! # Ok::<(), thread::ThreadError>(())
+//! ```
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use antiphon_fiber::{ManyServers, Outcome, Run, RunError, StackError, Threads as _};
+
+mod any;
+mod start;
+
+pub use any::{AnyThreads, Id};
+pub use start::{Builder, Handle, exit, spawn};
+
+pub(crate) use any::Bed;
+
+/// Mutual exclusion around a value; unlocking gives it to the thread that waits longest.
+pub type Mutex<V> = antiphon_fiber::Mutex<AnyThreads, V>;
+/// The right to a mutex's value; unlocks at its end.
+pub type MutexGuard<'a, V> = antiphon_fiber::MutexGuard<'a, AnyThreads, V>;
+/// A condition variable: signal and continue, without spurious wake-ups.
+pub type Condition = antiphon_fiber::Condition<AnyThreads>;
+/// A counting semaphore.
+pub type Semaphore = antiphon_fiber::Semaphore<AnyThreads>;
+/// Lets threads of this process go on when so many have come; between processes it is [`Circle::barrier`](crate::Circle::barrier).
+pub type Barrier = antiphon_fiber::Barrier<AnyThreads>;
+/// What a thread that panicked left.
+pub type Panic = antiphon_fiber::Panic;
+
+/// Bytes of a fiber's stack: decoding and formatted output in a debug build fit many times over, and only pages that are touched are memory.
+const STACK_BYTES: usize = 256 << 10;
+
+/// What a program's threads are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Threads {
+    /// Threads of the operating system.
+    #[default]
+    System,
+    /// Fibers on one processor: a switch costs nanoseconds, and one runs until it waits or yields.
+    Fibers,
+}
+
+/// Why there is no thread, or no more.
+#[derive(Debug, thiserror::Error)]
+pub enum ThreadError {
+    /// Fibers cannot run.
+    #[error("fibers cannot be started: {0}")]
+    Run(#[from] RunError),
+    /// No stack for a fiber.
+    #[error(transparent)]
+    Stack(#[from] StackError),
+    /// The system starts no more.
+    #[error("the system starts no more threads (see `ulimit -u`): {0}")]
+    System(#[source] std::io::Error),
+    /// All fibers that were left wait for each other.
+    #[error("the first fiber waits for ever: {0}")]
+    Deadlock(String),
+}
+
+/// Runs a program on threads of a kind. With fibers it returns when the last of them has ended.
+///
+/// # Errors
+/// Fibers cannot be started, or wait for each other.
+///
+/// # Panics
+/// The program did.
+pub fn run<T: Send + 'static>(
+    threads: Threads,
+    main: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ThreadError> {
+    match threads {
+        Threads::System => Ok(main()),
+        // SAFETY: with one server no fiber ever goes on on another OS thread.
+        Threads::Fibers => unsafe { run_on(NonZeroUsize::MIN, main) },
+    }
+}
+
+/// Runs a program on fibers that share so many processors.
+///
+/// # Safety
+/// No thread of the program keeps over a wait or a yield what belongs to an OS thread: a reference to a thread-local, a guard of a lock of the system's. It may go on on
+/// another. (With one processor, as [`run`] has it, it does not.)
+///
+/// # Errors
+/// Fibers cannot be started, or wait for each other.
+///
+/// # Panics
+/// The program did.
+pub unsafe fn run_on<T: Send + 'static>(
+    processors: NonZeroUsize,
+    main: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ThreadError> {
+    let run = Run::many(processors).stack_bytes(STACK_BYTES);
+    // SAFETY: the caller answers for it.
+    let outcome = unsafe { run.start(move || start::caught(main)) }?;
+    value_of(outcome)
+}
+
+fn value_of<T>(outcome: Outcome<Result<T, Panic>>) -> Result<T, ThreadError> {
+    match outcome.value {
+        Some(Ok(Ok(value))) => Ok(value),
+        Some(Ok(Err(panic)) | Err(panic)) => std::panic::resume_unwind(panic),
+        None => {
+            let waits = outcome.blocked.iter().filter_map(|fiber| fiber.wait);
+            let waits: Vec<String> = waits
+                .map(|wait| format!("{} at {}", wait.on, wait.at))
+                .collect();
+            Err(ThreadError::Deadlock(waits.join(", ")))
+        }
+    }
+}
+
+/// Lets another thread that is ready run.
+pub fn yield_now() {
+    AnyThreads::yield_now();
+}
+
+/// Blocks the caller for a time.
+#[track_caller]
+pub fn sleep(time: Duration) {
+    crate::session::upcall::should_not_wait(std::panic::Location::caller());
+    AnyThreads::sleep(time);
+}
+
+/// The caller: *self* of the paper's table.
+#[must_use]
+pub fn current() -> Id {
+    Id::current()
+}
+
+/// Sets the caller's priority; whether it took hold. 0 is usual, greater runs first. Among fibers of one processor it is exact: one that is ready never waits for one of lower
+/// priority, once that waits or yields. For threads of the system it is a hint, the *nice* value of the opposite sign within −20 … 19: it shifts shares of processor
+/// time, and to raise it takes a privilege.
+pub fn set_priority(priority: i32) -> bool {
+    if ManyServers::is_caller() {
+        ManyServers::set_priority(priority);
+        return true;
+    }
+    let nice = priority.saturating_neg().clamp(-20, 19);
+    // Linux keeps it for each thread; with no process number given it is the caller's.
+    rustix::process::setpriority_process(None, nice).is_ok()
+}

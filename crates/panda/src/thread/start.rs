@@ -1,0 +1,138 @@
+//! Starting threads, ending them early, and waiting for their results.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use antiphon_fiber::{Birth, ManyServers};
+
+use super::{Condition, Mutex, Panic, ThreadError, set_priority};
+
+/// What is to be started.
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    name: Option<String>,
+    priority: Option<i32>,
+}
+
+/// A thread that may be waited for. Dropping it lets the thread go on by itself.
+pub struct Handle<T> {
+    packet: Arc<Packet<T>>,
+}
+
+/// Where a thread leaves its result.
+struct Packet<T> {
+    result: Mutex<Option<Result<T, Panic>>>,
+    has_ended: Condition,
+}
+
+/// What unwinds a thread that ends early.
+struct Exit<T>(T);
+
+/// Starts a thread: a fiber if the caller is one, else a thread of the system.
+///
+/// # Errors
+/// There is no memory for its stack, or the system starts no more.
+pub fn spawn<T: Send + 'static>(
+    body: impl FnOnce() -> T + Send + 'static,
+) -> Result<Handle<T>, ThreadError> {
+    Builder::default().spawn(body)
+}
+
+/// Ends the calling thread early, with a value of the type that it was to return: what it owns is dropped, as at the end of its functions. A program that is built with
+/// `panic = "abort"` cannot do this, and ends.
+pub fn exit<T: Send + 'static>(value: T) -> ! {
+    resume_unwind(Box::new(Exit(value)))
+}
+
+/// Runs a thread's body to its end, or to its [`exit`].
+pub(super) fn caught<T: Send + 'static>(body: impl FnOnce() -> T) -> Result<T, Panic> {
+    catch_unwind(AssertUnwindSafe(body))
+        .or_else(|panic: Box<dyn Any + Send>| panic.downcast::<Exit<T>>().map(|exit| exit.0))
+}
+
+impl Builder {
+    /// A thread like others.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Its name, for debuggers and reports.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Its priority: see [`set_priority`].
+    #[must_use]
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = Some(priority);
+        self
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// As [`spawn`].
+    pub fn spawn<T: Send + 'static>(
+        self,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Handle<T>, ThreadError> {
+        let packet = Arc::new(Packet {
+            result: Mutex::new(None),
+            has_ended: Condition::new(),
+        });
+        let left = packet.clone();
+        let run = move || {
+            let result = caught(body);
+            *left.result.lock() = Some(result);
+            left.has_ended.broadcast();
+        };
+        if ManyServers::is_caller() {
+            let birth = Birth {
+                name: self.name,
+                priority: self.priority,
+                region: None,
+            };
+            // SAFETY: whoever started several servers answered for its threads: see `run_on`.
+            drop(unsafe { ManyServers::spawn(birth, run) }?);
+        } else {
+            let mut builder = std::thread::Builder::new();
+            if let Some(name) = self.name {
+                builder = builder.name(name);
+            }
+            let priority = self.priority;
+            let run = move || {
+                priority.map(set_priority);
+                run();
+            };
+            drop(builder.spawn(run).map_err(ThreadError::System)?);
+        }
+        Ok(Handle { packet })
+    }
+}
+
+impl<T> Handle<T> {
+    /// Waits until the thread has ended, and takes its result.
+    ///
+    /// # Errors
+    /// What it panicked with.
+    #[track_caller]
+    pub fn join(self) -> Result<T, Panic> {
+        let mut result = self.packet.result.lock();
+        loop {
+            if let Some(result) = result.take() {
+                return result;
+            }
+            self.packet.has_ended.wait(&mut result);
+        }
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.packet.result.lock().is_some()
+    }
+}

@@ -1,0 +1,71 @@
+//! How a session ends.
+
+use std::sync::{Arc, mpsc};
+
+use antiphon_panda::{Error, Message};
+
+use super::{LIMIT, Make};
+
+/// Says when it is dropped.
+struct Witness(mpsc::Sender<()>);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+fn witness() -> (Arc<Witness>, mpsc::Receiver<()>) {
+    let (sender, receiver) = mpsc::channel();
+    (Arc::new(Witness(sender)), receiver)
+}
+
+/// Upcalls that keep their port, group, circle and session (weakly) go with the last handle outside of them, and peers hear of the end.
+pub fn upcalls_do_not_keep_their_session(make: Make) {
+    let mut sessions = make(2);
+    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (witness, is_dropped) = witness();
+    let port = session.port("own");
+    let (own, kept, circle) = (port.clone(), witness.clone(), session.circle(&[0]).unwrap());
+    port.on_message(move |arrived| {
+        let _ = (&kept, &circle);
+        own.send(arrived.from, 0, arrived.payload).unwrap();
+    });
+    let (weak, kept) = (session.downgrade(), witness.clone());
+    session.serve("rank", move |call| {
+        let rank = weak.upgrade().map(|session| session.rank()).ok();
+        let _ = &kept;
+        call.reply.send(Message::of(&rank).unwrap());
+    });
+    let (group_of_upcall, late_group) = mpsc::channel::<antiphon_panda::Group>();
+    let group = session
+        .join_group("own", move |_| drop((late_group.try_recv(), &witness)))
+        .unwrap();
+    group_of_upcall.send(group.clone()).unwrap();
+    other.port("own").send(0, 0, Message::new()).unwrap();
+    other.port("own").receive(Some(0), None).unwrap();
+    let rank = other.call(0, "rank", Message::new(), None).unwrap();
+    assert_eq!(rank.value::<Option<u32>>().unwrap(), Some(0));
+
+    drop(session);
+    is_dropped.recv_timeout(LIMIT).expect("upcalls are dropped");
+    let lost = other.port("own").receive(Some(0), None).unwrap_err();
+    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+    assert!(matches!(port.send(1, 0, Message::new()), Err(Error::Over)));
+    assert!(matches!(group.send(Message::new()), Err(Error::Over)));
+}
+
+/// A clone that an upcall keeps is dropped by `end`.
+pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
+    let mut sessions = make(2);
+    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (witness, is_dropped) = witness();
+    let kept = session.clone();
+    session.port("own").on_message(move |_| {
+        let _ = (&kept, &witness);
+    });
+    session.end();
+    is_dropped.recv_timeout(LIMIT).expect("upcalls are dropped");
+    let lost = other.port("own").receive(Some(0), None).unwrap_err();
+    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+}

@@ -1,0 +1,160 @@
+//! Threads of a process that wait while others of it go on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use antiphon_panda::thread::{self, Barrier, Condition, Mutex};
+use antiphon_panda::{Error, GroupEvent, Message, Session};
+
+use super::{LIMIT, Make, on_fibers, run};
+
+fn start<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> thread::Handle<R> {
+    thread::spawn(body).expect("there is room for a stack")
+}
+
+fn call(session: &Session, to: u32, number: u64) -> u64 {
+    let reply = session.call(to, "later", Message::of(&number).unwrap(), None);
+    reply.unwrap().value().unwrap()
+}
+
+/// No call is answered before all fibers are in one: if one kept its processor, nobody would get there.
+pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
+    const FIBERS: u64 = 100;
+    on_fibers(
+        |make| {
+            run(make, 2, |session| {
+                let all = session.everyone().unwrap();
+                let kept = std::sync::Mutex::new(Vec::new());
+                session.serve("later", move |call| {
+                    let mut kept = kept.lock().unwrap();
+                    kept.push(call);
+                    if kept.len() as u64 == FIBERS {
+                        for call in kept.drain(..) {
+                            let number: u64 = call.payload.value().unwrap();
+                            call.reply.send(Message::of(&(number + 1)).unwrap());
+                        }
+                    }
+                });
+                all.barrier().unwrap();
+                let other = 1 - session.rank();
+                let (is_over, turns) = (Arc::new(AtomicBool::new(false)), Arc::default());
+                let (stop, counted): (_, Arc<AtomicU64>) = (is_over.clone(), turns);
+                let goes_on = counted.clone();
+                let runner = start(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        goes_on.fetch_add(1, Ordering::Relaxed);
+                        thread::yield_now();
+                    }
+                });
+                for round in 0..5 {
+                    let callers: Vec<_> = (0..FIBERS)
+                        .map(|number| {
+                            let session = session.clone();
+                            start(move || call(&session, other, number * 10 + round))
+                        })
+                        .collect();
+                    for (number, caller) in callers.into_iter().enumerate() {
+                        let value = caller.join().expect("no caller panics");
+                        assert_eq!(value, number as u64 * 10 + round + 1);
+                    }
+                }
+                all.barrier().unwrap();
+                is_over.store(true, Ordering::Relaxed);
+                runner.join().expect("it yields");
+                assert!(counted.load(Ordering::Relaxed) > 0);
+            });
+        },
+        make,
+    );
+}
+
+/// Upcalls run where the session is driven; who waits for their news may be a fiber or a thread of the system.
+pub fn an_upcall_wakes_who_waits_for_a_condition(make: Make) {
+    let test = |make: Make| {
+        run(make, 2, |session| {
+            let shared = Arc::new((Mutex::new(0u64), Condition::new()));
+            let news = shared.clone();
+            let group = session
+                .join_group("news", move |event| {
+                    if let GroupEvent::Message { payload, .. } = event {
+                        *news.0.lock() += payload.value::<u64>().unwrap();
+                        news.1.broadcast();
+                    }
+                })
+                .unwrap();
+            let all = session.everyone().unwrap();
+            all.barrier().unwrap();
+            let gate = Arc::new(Barrier::new(3));
+            let waiters: Vec<_> = [20, 110, 110]
+                .map(|least| {
+                    let (shared, gate) = (shared.clone(), gate.clone());
+                    start(move || {
+                        let mut sum = shared.0.lock();
+                        while *sum < least {
+                            shared.1.wait(&mut sum);
+                        }
+                        drop(sum);
+                        gate.wait();
+                    })
+                })
+                .into_iter()
+                .collect();
+            for number in 1..=10u64 {
+                group.send(Message::of(&number).unwrap()).unwrap();
+            }
+            waiters
+                .into_iter()
+                .for_each(|waiter| waiter.join().expect("it saw the sum"));
+            assert_eq!(*shared.0.lock(), 110);
+            // Nothing more comes: the time passes.
+            let mut sum = shared.0.lock();
+            assert!(!shared.1.wait_for(&mut sum, Duration::from_millis(5)));
+            drop(sum);
+            assert!(shared.0.try_lock().is_some());
+            all.barrier().unwrap();
+        });
+    };
+    test(make);
+    on_fibers(test, make);
+}
+
+pub fn waits_of_fibers_end_with_their_time_or_their_peer(make: Make) {
+    on_fibers(
+        |make| {
+            run(make, 2, |session| {
+                let port = session.port("nothing");
+                if session.rank() == 1 {
+                    session.serve("silent", {
+                        let kept = Mutex::new(Vec::new());
+                        move |call| kept.lock().push(call)
+                    });
+                    // Until the other has seen its time pass, and its fibers wait.
+                    port.receive(Some(0), Some(1)).unwrap();
+                    return;
+                }
+                let brief = port.receive_within(Some(1), None, Duration::from_millis(5));
+                assert!(matches!(brief, Err(Error::TimedOut { .. })));
+                let (receiver, caller) = (port.clone(), session.clone());
+                let waits = [
+                    start(move || receiver.receive(Some(1), None).map(drop)),
+                    start(move || {
+                        let nothing = Message::new();
+                        caller.call(1, "silent", nothing, Some(LIMIT)).map(drop)
+                    }),
+                ];
+                thread::yield_now();
+                port.send(1, 1, Message::new()).unwrap();
+                for wait in waits {
+                    let error = wait.join().expect("no panic").unwrap_err();
+                    let name = session.name_of(1);
+                    assert!(
+                        matches!(&error, Error::Lost { peer, .. } if *peer == name),
+                        "{error}"
+                    );
+                }
+            });
+        },
+        make,
+    );
+}

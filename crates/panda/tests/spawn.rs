@@ -1,0 +1,111 @@
+//! Processes that are started while a session runs, by the process that wants them. This test starts itself.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use antiphon_panda::platform::{Local, Meeting, Secret, shm, udp};
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::{Error, GroupEvent, Message, Seat, Session};
+
+/// What a spawned process is called with, to be this test's child of that name.
+const CHILD: [&str; 5] = [
+    "--exact",
+    "child",
+    "--ignored",
+    "--nocapture",
+    "--test-threads=1",
+];
+const ENDS_AT_ONCE: [&str; 5] = ["--exact", "ends_at_once", "--ignored", "-q", "--nocapture"];
+
+fn processes_are_spawned(seat: &Seat) {
+    let session = antiphon_panda::platform::join(seat).unwrap();
+    assert_eq!(session.spawn("no", [""; 0], 0).unwrap(), []);
+    let (sender, results) = std::sync::mpsc::channel();
+    session.serve("result", move |call| {
+        let _ = sender.send((call.from, call.payload.value::<u64>().unwrap()));
+        call.reply.send(Message::new());
+    });
+    let (sender, views) = std::sync::mpsc::channel();
+    let group = session.join_group("all", move |event| {
+        if let GroupEvent::View { members, .. } = event {
+            let _ = sender.send(members.len());
+        }
+    });
+    let exe = std::env::current_exe().unwrap();
+    assert_eq!(session.spawn(&exe, CHILD, 2).unwrap(), [1, 2]);
+    assert_eq!(session.population(), 3);
+    // Those that are there serve those that come.
+    assert_eq!(session.spawn(&exe, CHILD, 1).unwrap(), [3]);
+    while views
+        .recv_timeout(Duration::from_secs(60))
+        .expect("they join the group")
+        < 4
+    {}
+    group.unwrap().send(Message::of(&7u64).unwrap()).unwrap();
+    let mut all: Vec<_> = results.iter().take(3).collect();
+    all.sort_unstable();
+    assert_eq!(all, [(1, 8), (2, 9), (3, 10)]);
+    for rank in 1..4 {
+        let end = session.port("end").receive(Some(rank), None).unwrap_err();
+        assert!(matches!(end, Error::Lost { .. }), "{end}");
+    }
+
+    let error = session
+        .spawn(&exe, ENDS_AT_ONCE, 2)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("did not join"), "{error}");
+    let error = session.spawn("./no-such-program", [""; 0], 1).unwrap_err();
+    assert!(error.to_string().contains("no-such-program"), "{error}");
+}
+
+#[test]
+fn processes_are_spawned_over_shm() {
+    let meeting = shm::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
+    processes_are_spawned(&meeting.seat(0));
+}
+
+#[test]
+fn processes_are_spawned_over_tcp() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    processes_are_spawned(&meeting.seat("tcp", 0));
+}
+
+#[test]
+fn processes_are_spawned_over_udp() {
+    let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
+    processes_are_spawned(&meeting.seat(0));
+}
+
+#[test]
+fn threads_of_one_process_are_told_what_to_do_instead() {
+    let (seat, local, inbox) = Local::session(1).remove(0);
+    let session = Session::over(local, inbox, &seat, SILENCE).unwrap();
+    let error = session
+        .spawn("program", [""; 0], 1)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("start more threads"), "{error}");
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn child() {
+    let session = Session::join().unwrap();
+    let (sender, numbers) = std::sync::mpsc::channel();
+    let _group = session.join_group("all", move |event| {
+        if let GroupEvent::Message { payload, .. } = event {
+            let _ = sender.send(payload.value::<u64>().unwrap());
+        }
+    });
+    let number = numbers
+        .recv_timeout(Duration::from_secs(60))
+        .expect("it is sent when all are there");
+    let result = Message::of(&(number + u64::from(session.rank()))).unwrap();
+    session.call(0, "result", result, None).unwrap();
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn ends_at_once() {}
