@@ -55,13 +55,11 @@ sleeps! {
 
 /// Stops a process until all others have gone on without it and have left.
 fn sleep_through(platform: &str, sleeper: Rank) {
-    let variables = [("VICTIM", sleeper.to_string()), ("LEAVES", "true".into())];
-    let mut members = Members::start(platform, SIZE, &variables);
-    members.wait_for(sleeper, "ready");
+    let mut members = start(platform, sleeper, true);
     members.signal(sleeper, libc::SIGSTOP);
     for rank in (0..SIZE).filter(|&rank| rank != sleeper) {
         members.wait_for(rank, "order ");
-        members.wait_for_end(rank);
+        members.wait_until_it_ends(rank);
     }
     members.signal(sleeper, libc::SIGCONT);
     members.wait_for(sleeper, "expelled");
@@ -69,9 +67,7 @@ fn sleep_through(platform: &str, sleeper: Rank) {
 
 /// Starts a session, does something to one of its processes, and looks at what the others delivered.
 fn lose(platform: &str, victim: Rank, signal: i32) {
-    let variables = [("VICTIM", victim.to_string())];
-    let mut members = Members::start(platform, SIZE, &variables);
-    members.wait_for(victim, "ready");
+    let mut members = start(platform, victim, false);
     members.signal(victim, signal);
     let survivors = (0..SIZE).filter(|&rank| rank != victim);
     let orders: Vec<String> = survivors
@@ -87,6 +83,17 @@ fn lose(platform: &str, victim: Rank, signal: i32) {
         members.wait_for(victim, "expelled");
         members.wait_for(victim, "back");
     }
+}
+
+/// Starts a session, and waits until the process to which something will happen has sent its messages.
+fn start(platform: &str, victim: Rank, leaves: bool) -> Members {
+    let variables = [
+        ("VICTIM", victim.to_string()),
+        ("LEAVES", leaves.to_string()),
+    ];
+    let mut members = Members::start(platform, SIZE, &variables);
+    members.wait_for(victim, "ready");
+    members
 }
 
 /// Of each sender's messages none is missing and none came twice; all of the survivors'.

@@ -41,11 +41,14 @@ fn run<R: Serialize + DeserializeOwned + Send + 'static>(
 ) -> Vec<R> {
     let program = Arc::new(program);
     let mut sessions = make(size);
-    if sessions.len() < size as usize {
-        let own = sessions.pop();
-        return own.map_or_else(Vec::new, |own| run_part(&own, &*program));
-    }
     let kind = KIND.get();
+    if sessions.len() < size as usize {
+        let Some(own) = sessions.pop() else {
+            return Vec::new();
+        };
+        let part = move || run_part(&own, &*program);
+        return antiphon_panda::thread::run(kind, part).expect("fibers");
+    }
     let threads: Vec<_> = sessions
         .into_iter()
         .map(|session| {

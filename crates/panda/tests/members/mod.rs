@@ -68,11 +68,11 @@ impl Members {
         }
     }
 
-    /// Waits until one of them has ended by itself, without a fault.
-    #[allow(dead_code, reason = "not all tests let members end")]
-    pub fn wait_for_end(&mut self, rank: Rank) {
-        let process = &mut self.processes[rank as usize].process;
-        assert!(process.wait().unwrap().success(), "rank {rank} failed");
+    /// Waits for the good end of one of them.
+    #[allow(dead_code, reason = "not all tests have members that end")]
+    pub fn wait_until_it_ends(&mut self, rank: Rank) {
+        let ended = self.processes[rank as usize].process.wait().unwrap();
+        assert!(ended.success(), "rank {rank}: {ended}");
     }
 
     /// Gives one of them a line to read.

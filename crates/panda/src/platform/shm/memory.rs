@@ -226,6 +226,18 @@ impl Map {
     }
 }
 
+#[cfg(test)]
+impl Map {
+    /// Zeroed memory of this process alone, seen twice. It is nobody's to unmap: neither may be dropped.
+    pub fn within(bytes: usize) -> [std::mem::ManuallyDrop<Self>; 2] {
+        let layout = std::alloc::Layout::from_size_align(bytes, PAGE).expect("a page's alignment");
+        // SAFETY: there are some bytes.
+        let base = unsafe { std::alloc::alloc_zeroed(layout) };
+        let base = NonNull::new(base).expect("memory");
+        [(); 2].map(|()| std::mem::ManuallyDrop::new(Self { base, bytes }))
+    }
+}
+
 impl Drop for Map {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` and referred to by nobody any more, since references borrow `self`.

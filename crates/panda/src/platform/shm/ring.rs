@@ -59,4 +59,6 @@ fn run(position: u64, length: u64) -> (usize, usize) {
 }
 
 #[cfg(test)]
+mod race;
+#[cfg(test)]
 mod tests;

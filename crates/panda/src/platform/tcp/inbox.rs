@@ -20,10 +20,10 @@ use crate::platform::{Event, Inbox, Loss, Rank, Seat};
 
 /// Connections that have not said who they are: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
 const GREETINGS_MAX: usize = 64;
-/// The token of the listener and of connections that have not said who they are; those of peers are their ranks.
-const STRANGERS: u64 = 1 << 32;
 /// Connections that are accepted at a time.
 const ACCEPTED_MAX: usize = 16;
+/// The token of the listener and of connections that have not said who they are; those of peers are their ranks.
+const STRANGERS: u64 = 1 << 32;
 /// Ranks are believed up to this one.
 const RANK_MAX: Rank = 1 << 16;
 

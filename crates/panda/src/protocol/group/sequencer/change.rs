@@ -187,23 +187,24 @@ impl Sequencer {
         self.change_at = Some(now + self.patience(2));
     }
 
-    /// Whether these, all of the view, are so many that no others can decide without one of them, or have: a majority, or all that still live.
+    /// Whether a majority of the view went on without this process, and has ended.
+    fn has_slept(&self) -> bool {
+        let ended = self.view.ranks().filter(|rank| self.dead.contains(rank));
+        self.has_ended_apart && ended.count() * 2 > self.view.members.len()
+    }
+
+    /// Whether these, all of the view, are so many that no others can decide without one of them, or have: a majority, or all that still live. Who slept while a majority
+    /// went on and ended is not all that live.
     fn is_enough(&self, count: usize, has: impl Fn(&Rank) -> bool) -> bool {
         let all = self.view.members.len();
         count * 2 > all
             || self.mutant == Some(Mutant::NeedsNoMajority)
             || (count + self.dead.len() >= all
-                && !self.went_on()
+                && !self.has_slept()
                 && self
                     .view
                     .ranks()
                     .all(|rank| has(&rank) || self.dead.contains(&rank)))
-    }
-
-    /// Whether a majority ended while this process may have slept: they may have gone on without it, so that the living are not all who decide.
-    fn went_on(&self) -> bool {
-        let ended = self.view.ranks().filter(|rank| self.dead.contains(rank));
-        self.has_ended_apart && ended.count() * 2 > self.view.members.len()
     }
 
     /// What was fetched has come.
