@@ -81,6 +81,8 @@ faults! {
     NoHandoff = "no-handoff",
     /// Hello names a clock that is not listed.
     OtherClock = "other-clock",
+    /// Hello says that it counts context switches itself: allowed.
+    CountsSwitches = "counts-switches",
     /// A test takes more iterations than it says.
     NoMost = "no-most",
     /// A sample is missing.
@@ -231,6 +233,11 @@ pub fn change(fault: Option<Fault>, mut lines: Vec<String>) -> Vec<String> {
         (Fault::OtherClock, None, None) => {
             for line in &mut lines {
                 *line = line.replace(" clock=steady", " clock=sundial");
+            }
+        }
+        (Fault::CountsSwitches, None, None) => {
+            for line in &mut lines {
+                *line = line.replace(" clock=steady", " clock=steady switches=own");
             }
         }
         (Fault::NoMost, None, None) => {

@@ -226,6 +226,23 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
 }
 
 #[test]
+fn instructions_of_a_subject_that_other_processes_may_work_for_are_not_counted() {
+    let place = Place::with(&["counts-switches"]);
+    let mut seen = Seen::default();
+    let options = Options {
+        only: vec!["self.same".into()],
+        count_instructions: true,
+        ..quick(&["counts-switches"])
+    };
+    let record = place.measure(&mut seen, &options);
+    let Outcome::Frame(estimate) = outcome(&record, "counts-switches/v", "self.same") else {
+        panic!("{:?}", record.results)
+    };
+    assert!(estimate.resources.instructions.is_none());
+    assert_eq!(seen.warnings, Vec::<String>::new());
+}
+
+#[test]
 fn counts_that_the_time_does_not_reach_are_told() {
     let place = Place::with(&["plain"]);
     let mut seen = Seen::default();

@@ -33,6 +33,8 @@ struct Led {
     slice: Cell<Slice>,
     /// Switches of members in all slices so far.
     switches: Cell<i64>,
+    /// The last count that was given.
+    counted: Cell<u64>,
     /// Why the company can do no more.
     broken: RefCell<Option<Failed>>,
 }
@@ -45,6 +47,7 @@ pub fn serve(stage: Stage, tests: Vec<Test>) -> ExitCode {
         processor: Cell::new(None),
         slice: Cell::new(Slice::None),
         switches: Cell::new(0),
+        counted: Cell::new(0),
         broken: RefCell::new(None),
     });
     let (counted, placed) = (led.clone(), led.clone());
@@ -125,7 +128,10 @@ impl Led {
             Slice::Begun(given) => self.slice.set(Slice::Counted(given)),
             Slice::Counted(_) => self.end_slice(),
         }
-        own.saturating_add_signed(self.switches.get())
+        // A member that had not fallen asleep when we looked has one taken off too many.
+        let all = own.saturating_add_signed(self.switches.get());
+        self.counted.set(all.max(self.counted.get()));
+        self.counted.get()
     }
 }
 

@@ -10,7 +10,7 @@ use antiphon_panda::sim::scale::{Cost, costs};
 const MOST: u32 = 1 << 14;
 
 /// Runs every operation once in a group of so many members on a simulated network, `streams` or `datagrams`, and prints what one of each cost:
-/// `OPERATION_messages`, `_bytes`, `_busiest` (messages of the busiest process) and `_virtual_ns` (by the network's clock, whose frames take 50 µs).
+/// `OPERATION_messages`, `_bytes`, `_busiest` (messages of the busiest process), both of a hundred (`_of_100`), and `_virtual_ns` (by the network's clock, whose frames take 50 µs).
 #[must_use]
 pub fn count(network: &str, members: u32) -> ExitCode {
     let kind = match network {
@@ -42,7 +42,7 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(crate::MISUSE)
 }
 
-fn counters(cost: &Cost) -> [String; 4] {
+fn counters(cost: &Cost) -> [String; 6] {
     let words = cost.operation.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let operation = words.join("_");
@@ -50,6 +50,9 @@ fn counters(cost: &Cost) -> [String; 4] {
         ("messages", cost.messages),
         ("bytes", cost.bytes),
         ("busiest", cost.busiest),
+        // Many may share one.
+        ("messages_of_100", 100.0 * cost.messages),
+        ("busiest_of_100", 100.0 * cost.busiest),
         ("virtual_ns", cost.virtual_us * 1e3),
     ];
     figures.map(|(what, figure)| format!("{operation}_{what}={}", figure.round()))
@@ -63,7 +66,7 @@ mod tests {
     fn every_operation_has_its_counters() {
         let costs = costs(Kind::Streams, 4);
         let all: Vec<String> = costs.iter().flat_map(counters).collect();
-        assert_eq!(all.len(), 4 * costs.len());
+        assert_eq!(all.len(), 6 * costs.len());
         let barrier = all.iter().find_map(|c| c.strip_prefix("barrier_messages="));
         assert_eq!(
             barrier,

@@ -59,9 +59,18 @@ impl Stage {
         if let Some(ordered) = &self.ordered {
             return Ok(ordered.clone());
         }
-        let ordered = Ordered::join(&self.session()?)?;
+        let (session, everyone) = (self.session()?, self.everyone()?);
+        // Whoever is first gives messages their places: not the leader, whose own would otherwise come back without having been anywhere.
+        let is_first = self.rank == 1;
+        if !is_first {
+            everyone.barrier()?;
+        }
+        let ordered = Ordered::join(&session)?;
+        if is_first {
+            everyone.barrier()?;
+        }
         // Nobody sends before all are in.
-        self.everyone()?.barrier()?;
+        everyone.barrier()?;
         Ok(self.ordered.insert(ordered).clone())
     }
 }

@@ -65,6 +65,8 @@ pub struct Hello {
     pub kit: String,
     /// The clock that its times are read from.
     pub clock: String,
+    /// Whether it counts context switches itself, such as those of several processes.
+    pub counts_switches: bool,
 }
 
 /// A clock of a subject.
@@ -195,6 +197,7 @@ fn hello(fields: &Fields<'_>) -> Result<Hello, SyntaxError> {
         protocol: fields.number("protocol")?,
         language: fields.text("language")?,
         kit: fields.optional("kit").unwrap_or_default(),
+        counts_switches: fields.optional("switches").as_deref() == Some("own"),
         clock: fields.text("clock")?,
     })
 }

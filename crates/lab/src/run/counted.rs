@@ -23,6 +23,11 @@ pub(super) fn add(
     if !engine.counts_by_processor || engine.interrupted() {
         return;
     }
+    // Other processes may do what is measured, and the counters see one.
+    let subject = &engine.items[position].identity.subject;
+    if engine.seats.counts_switches(subject) {
+        return;
+    }
     match count(engine, position, start, estimate, limit) {
         Ok(counted) => estimate.resources.instructions = counted,
         Err(error) => {

@@ -108,7 +108,7 @@ fn is_asked(result: &ResultRecord) -> bool {
     estimate.resources.instructions.is_none() && estimate.is_like_control()
 }
 
-/// `None` if there is no build to count in, or the test permits too few iterations.
+/// `None` if there is no build to count in, the test permits too few iterations, or other processes may do what is counted.
 fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Option<Job> {
     let identity = &result.identity;
     let Outcome::Frame(estimate) = &result.outcome else {
@@ -116,6 +116,9 @@ fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Optio
     };
     let build = (identity.subject.clone(), identity.policy.clone());
     let built = engine.seats.builds.get(&build)?;
+    if engine.seats.counts_switches(&identity.subject) {
+        return None;
+    }
     let name = (identity.subject.clone(), identity.test.clone());
     let most = engine.tests.get(&name).and_then(|test| test.most);
     let frame_ns = estimate.frames.test_ns.max(estimate.frames.control_ns);

@@ -8,7 +8,7 @@ use crate::record::{Absence, Identity};
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -126,6 +126,8 @@ pub(super) struct Seats {
     /// Beyond what an answer should take.
     pub(super) hang_limit: Duration,
     seats: HashMap<Key, Seat>,
+    /// Subjects that count context switches themselves.
+    counting: HashSet<String>,
     /// What subjects printed of their own, not yet told.
     own_output: Vec<(String, String)>,
 }
@@ -137,6 +139,7 @@ impl Seats {
             processors: Processors::choose(),
             hang_limit,
             seats: HashMap::new(),
+            counting: HashSet::new(),
             own_output: Vec::new(),
         }
     }
@@ -150,7 +153,12 @@ impl Seats {
         }
         if seat.live.is_none() {
             match self.begin(identity, Limits::default()) {
-                Ok(live) => self.seats.entry(key.clone()).or_default().live = Some(live),
+                Ok(live) => {
+                    if live.session.hello().counts_switches {
+                        self.counting.insert(identity.subject.clone());
+                    }
+                    self.seats.entry(key.clone()).or_default().live = Some(live);
+                }
                 Err(error) => return Err(self.failed(identity, start, &error)),
             }
         }
@@ -215,6 +223,11 @@ impl Seats {
             seat.given_up = Some(error.reason());
         }
         absent
+    }
+
+    /// Whether a subject, which was started for some item, counts context switches itself: then other processes may work for it.
+    pub(super) fn counts_switches(&self, subject: &str) -> bool {
+        self.counting.contains(subject)
     }
 
     /// Takes what subjects printed of their own, with their names.
