@@ -12,6 +12,7 @@ pub mod profile;
 pub mod protocol;
 mod record;
 pub mod run;
+mod services;
 mod session;
 pub mod store;
 pub mod subject;
@@ -22,6 +23,7 @@ pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{Absence, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+pub use services::Services;
 pub use session::{
     ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, Reported, SeriesAnswer, Session,
     SessionError,
