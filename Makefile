@@ -9,7 +9,7 @@ RUN_NEEDS = gcc=gcc make=make gnatmake=gnat valgrind=valgrind
 # Rivals are measured where they are installed; their tests install them.
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev
 # Databases are started by their tests and by `antiphon measure sql`.
-DATABASES = psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev
+DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev pip3=python3-pip psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev
 TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(RIVALS) $(DATABASES)
 
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build

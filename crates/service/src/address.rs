@@ -21,10 +21,18 @@ pub(crate) enum Access {
     Port { port: u16, password: String },
 }
 
-/// User and database are called alike.
+/// The user that a server knows.
 pub(crate) const USER: &str = "antiphon";
 
 impl Address {
+    /// PostgreSQL comes with a database, MariaDB is given one.
+    fn database(&self) -> &'static str {
+        match self.kind {
+            Kind::Postgresql => "postgres",
+            Kind::Sqlite | Kind::Mariadb => USER,
+        }
+    }
+
     /// The environment variables that tell it (docs/subjects.md): `ANTIPHON_SQL_DATABASE` and `ANTIPHON_SQL_TABLE`; `ANTIPHON_SQL_FILE`
     /// for SQLite; `ANTIPHON_SQL_HOST`, `_PORT`, `_USER`, `_PASSWORD` and `_NAME` for servers.
     pub fn environment(&self) -> Vec<(String, String)> {
@@ -39,7 +47,7 @@ impl Address {
                 ("PORT", port.to_string()),
                 ("USER", USER.to_owned()),
                 ("PASSWORD", password.clone()),
-                ("NAME", USER.to_owned()),
+                ("NAME", self.database().to_owned()),
             ]),
         }
         let variable = |(name, value)| (format!("ANTIPHON_SQL_{name}"), value);
