@@ -1,4 +1,4 @@
-/* A database as the tests see it. One of sqlite.c and postgresql.c is linked, as the variant wants, and calls its
+/* A database as the tests see it. One of sqlite.c, postgresql.c and mariadb.c is linked, as the variant wants, and calls its
  * library as one does by hand: nothing stands between a test and the query but a function of another unit. */
 #ifndef SQL_H
 #define SQL_H
