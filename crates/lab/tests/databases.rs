@@ -3,9 +3,10 @@
 use antiphon_lab::build::{Built, Cache};
 use antiphon_lab::protocol::TestInfo;
 use antiphon_lab::subject::Subject;
+use antiphon_lab::suite::Suite;
 use antiphon_lab::{Launch, Services, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -92,6 +93,13 @@ fn all_languages_read_and_write_the_same() {
     let Some((first, tests)) = each.next() else {
         panic!("there is no compiler for any language");
     };
+    let (suite, _) = Suite::load(&folder.join("../suites/sql.toml")).unwrap();
+    let rows = suite.groups.iter().flat_map(|group| &group.rows);
+    let asked: BTreeSet<_> = rows
+        .flat_map(|row| row.instances(false))
+        .map(|instance| instance.test)
+        .collect();
+    assert_eq!(asked, tests.keys().cloned().collect(), "the suite's tests");
     for (other, also) in each {
         assert_eq!(tests, also, "{first} and {other} must list the same tests");
     }

@@ -9,6 +9,7 @@ mod findings;
 mod header;
 mod interference;
 mod latency;
+mod lines;
 mod memory;
 mod method;
 mod models;
@@ -102,6 +103,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
     blocks.extend(costs::blocks(view, group, results));
     blocks.extend(programs::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));
+    blocks.extend(lines::blocks(view, group, results));
     blocks.extend(clocks::blocks(view, results));
     blocks.extend(interference::blocks(view, results));
     blocks.extend(delay::blocks(view, results));
