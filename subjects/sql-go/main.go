@@ -1,5 +1,5 @@
-// Measured holds the tests of databases for Go: database/sql with mattn's driver for SQLite, pgx for PostgreSQL. The database is built in
-// by its tag.
+// Measured holds the tests of databases for Go: database/sql with mattn's driver for SQLite, pgx for PostgreSQL, go-sql-driver for MariaDB. The
+// database is built in by its tag.
 package main
 
 import (

@@ -22,15 +22,11 @@ type native struct {
 }
 
 func connect() (connection, error) {
-	var values [5]any
-	for i, name := range []string{"HOST", "PORT", "USER", "PASSWORD", "NAME"} {
-		value, err := told(name)
-		if err != nil {
-			return nil, err
-		}
-		values[i] = value
+	values, err := server()
+	if err != nil {
+		return nil, err
 	}
-	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s password=%s dbname=%s sslmode=disable", values[:]...))
+	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s password=%s dbname=%s sslmode=disable", values...))
 	if err != nil {
 		return nil, err
 	}
