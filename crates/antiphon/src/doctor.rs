@@ -10,8 +10,8 @@ use antiphon_lab::build::{Cache, compiler};
 use antiphon_lab::conformance::{self, Check};
 use antiphon_lab::machine::{Advice, ClockReport, clock_reports, interference};
 use antiphon_lab::run::{Event, Observer};
-use antiphon_lab::subject::Subject;
-use antiphon_lab::{Launch, Machine};
+use antiphon_lab::subject::{Need, Subject};
+use antiphon_lab::{Launch, Machine, Services};
 use antiphon_measure::Interference;
 use antiphon_report::document::Unit;
 use antiphon_report::number;
@@ -60,8 +60,10 @@ fn check_subject(folder: &Path, options: &Doctor) -> Result<Exit> {
         anyhow::Error::from(error).context(context)
     })?;
     drop(progress);
-    let mut launch = Launch::new(id.clone(), built.run, built.folder);
-    launch.env = built.environment;
+    let services = Services::default();
+    let mut launch = Launch::new(id.clone(), built.run.clone(), built.folder.clone());
+    launch.env.clone_from(&built.environment);
+    launch.env.extend(services.environment(&built)?);
     let checks = conformance::check(&launch);
     let failed = checks.iter().filter(|check| !check.passed).count();
     if options.json {
@@ -116,7 +118,7 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
     });
     let found = Findings {
         machine: Machine::collect(),
-        subjects: subjects.iter().map(toolchain).collect(),
+        subjects: subjects.iter().flat_map(toolchains).collect(),
         clocks: clock_reports(),
         interference: interference(LOOK).ok(),
         advice: Machine::advice(),
@@ -134,11 +136,24 @@ fn machine(cli: &Cli, options: &Doctor) -> Result<Exit> {
     )
 }
 
-fn toolchain(subject: &Subject) -> Toolchain {
-    let missing = subject.missing();
+/// A subject's needs, and those of each variant that lacks something besides.
+fn toolchains(subject: &Subject) -> Vec<Toolchain> {
+    let own = subject.missing().into_iter().cloned().collect();
+    let mut toolchains = vec![toolchain(subject, subject.name.clone(), own)];
+    for variant in &subject.variants {
+        let missing = variant.missing();
+        if !missing.is_empty() {
+            let name = format!("{}/{}", subject.name, variant.name);
+            toolchains.push(toolchain(subject, name, missing));
+        }
+    }
+    toolchains
+}
+
+fn toolchain(subject: &Subject, name: String, missing: Vec<Need>) -> Toolchain {
     let packages: Vec<&str> = missing.iter().map(|need| need.package.as_str()).collect();
     Toolchain {
-        subject: subject.name.clone(),
+        subject: name,
         language: subject.language.clone(),
         version: if missing.is_empty() {
             compiler(subject).ok()

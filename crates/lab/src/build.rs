@@ -12,6 +12,7 @@ pub use cache::Cache;
 use crate::record::{Absence, SubjectRecord};
 use crate::subject::{Need, Subject, Variant};
 use antiphon_runner::{Error as RunnerError, Program};
+use antiphon_service::Kind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub struct Built {
     pub serves: bool,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
+    /// The database whose address it is told besides.
+    pub service: Option<Kind>,
     /// Environment variables under which its programs count.
     pub counting: Vec<(String, String)>,
     /// Who it is, for the run's record.
@@ -156,7 +159,8 @@ impl Cache {
             policy,
             stop,
         };
-        let missing: Vec<_> = subject.missing().into_iter().cloned().collect();
+        let own = subject.missing().into_iter().cloned();
+        let missing: Vec<_> = own.chain(variant.missing()).collect();
         if !missing.is_empty() {
             return Err(BuildError::Missing {
                 subject: order.id(),
@@ -172,6 +176,7 @@ impl Cache {
             programs: subject.programs.clone(),
             serves: subject.serves,
             environment: variant.environment.clone(),
+            service: variant.service,
             counting: variant.counting.clone(),
             folder: place.clone(),
             record: order.record(&version, &content),
@@ -194,11 +199,17 @@ impl Cache {
     }
 }
 
-/// The flags of a variant, and the environment that it runs with.
+/// The flags of a variant, the environment that it runs with, and what its database is set to.
 fn conditions(variant: &Variant) -> String {
     let environment = variant.environment.iter();
     let environment = environment.map(|(name, value)| format!("{name}={value}"));
-    let words: Vec<String> = variant.flags.iter().cloned().chain(environment).collect();
+    let words: Vec<String> = variant
+        .flags
+        .iter()
+        .cloned()
+        .chain(environment)
+        .chain(variant.service.map(Kind::conditions))
+        .collect();
     words.join(" ")
 }
 

@@ -12,6 +12,7 @@ pub mod profile;
 pub mod protocol;
 mod record;
 pub mod run;
+mod services;
 mod session;
 pub mod store;
 pub mod subject;
@@ -25,6 +26,7 @@ pub use record::{
     Absence, Freeze, Generator, Identity, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
     ResultRecord, RunRecord, SubjectRecord, WarmSlice, WarmUp,
 };
+pub use services::Services;
 pub use session::{
     ANSWER_LIMIT, Answer, Conversation, Launch, Listing, RawLine, Reported, SeriesAnswer, Session,
     SessionError,

@@ -5,6 +5,7 @@ use crate::patterns::{PatternError, Patterns};
 use crate::protocol::TestKind;
 use crate::record::Absence;
 use crate::run::{Event, Observer, Processors, broken, clock_facts, launch};
+use crate::services::Services;
 use crate::session::{Listing, Session, SessionError};
 use crate::subject::{Subject, Variant};
 use antiphon_measure::{
@@ -168,6 +169,8 @@ struct Pair {
     builds: [Built; 2],
     /// `None` after a failure, until it is needed again.
     running: [Option<Running>; 2],
+    /// After the processes that use them.
+    services: Services,
     listings: [Listing; 2],
 }
 
@@ -178,9 +181,14 @@ fn index(side: Side) -> usize {
     }
 }
 
-fn start(built: &Built, options: &LiveOptions) -> Result<Running, SessionError> {
+fn start(
+    built: &Built,
+    services: &Services,
+    options: &LiveOptions,
+) -> Result<Running, SessionError> {
     let placement = Processors::choose().placement(&options.placement);
     let mut launch = launch(built, &options.policy, placement);
+    launch.env.extend(services.environment(built)?);
     launch.start_limit = launch.start_limit.min(options.hang_limit);
     let mut session = Session::start(&launch)?;
     let clock = session.hello().clock.clone();
@@ -195,12 +203,14 @@ fn start(built: &Built, options: &LiveOptions) -> Result<Running, SessionError> 
 
 impl Pair {
     fn new(builds: [Built; 2], options: &LiveOptions) -> Result<Pair, SessionError> {
-        let mut a = start(&builds[0], options)?;
-        let mut b = start(&builds[1], options)?;
+        let services = Services::default();
+        let mut a = start(&builds[0], &services, options)?;
+        let mut b = start(&builds[1], &services, options)?;
         let listings = [a.session.list()?, b.session.list()?];
         Ok(Pair {
             builds,
             running: [Some(a), Some(b)],
+            services,
             listings,
         })
     }
@@ -314,8 +324,8 @@ impl Pair {
     fn side(&mut self, side: Side, options: &LiveOptions) -> Result<&mut Running, Absence> {
         let index = index(side);
         if self.running[index].is_none() {
-            let live =
-                start(&self.builds[index], options).map_err(|error| self.failed(side, &error))?;
+            let live = start(&self.builds[index], &self.services, options)
+                .map_err(|error| self.failed(side, &error))?;
             self.running[index] = Some(live);
         }
         Ok(self.running[index].as_mut().expect("it was started above"))

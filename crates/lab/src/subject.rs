@@ -3,6 +3,7 @@
 mod read;
 
 use crate::document::{Faults, did_you_mean};
+use antiphon_service::Kind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -82,11 +83,31 @@ pub struct Variant {
     pub name: String,
     /// What `{flags}` stands for.
     pub flags: Vec<String>,
+    /// What it needs of the machine besides the subject's needs.
+    pub needs: Vec<Need>,
+    /// The database that it is measured with, whose address it is told when it starts.
+    pub service: Option<Kind>,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
     /// Environment variables under which whole programs count what they do, which makes them slower: each is run once more with them,
     /// for its counters alone.
     pub counting: Vec<(String, String)>,
+}
+
+impl Variant {
+    /// The needs of this variant alone that this machine does not meet, the programs of its database among them.
+    pub fn missing(&self) -> Vec<Need> {
+        let unmet = self.needs.iter().filter(|need| !need.is_met());
+        let mut missing: Vec<_> = unmet.cloned().collect();
+        let lacking = self.service.filter(|kind| kind.check().is_err());
+        if let Some((program, packages)) = lacking.and_then(Kind::server) {
+            missing.push(Need {
+                thing: Thing::Command(program.to_owned()),
+                package: packages.to_owned(),
+            });
+        }
+        missing
+    }
 }
 
 /// Why a subject could not be had.

@@ -103,6 +103,8 @@ pub struct Row {
     pub passing: Option<String>,
     /// Look for steps of the cost along this placeholder.
     pub steps: Option<String>,
+    /// Put a straight line through the costs along this placeholder.
+    pub line: Option<String>,
 }
 
 /// The argument of a row's tests.

@@ -159,3 +159,28 @@ fn a_folder_with_a_broken_subject_still_gives_the_others() {
         errors[0]
     );
 }
+
+#[test]
+fn a_variant_has_needs_and_a_database_of_its_own() {
+    let variant = "name = \"O0\"\n";
+    let text = sound().replace(
+        variant,
+        &format!("{variant}service = \"sqlite\"\nneeds = [{{ header = \"no/such.h\", package = \"none-dev\" }}]\n"),
+    );
+    let subject = load(&text).unwrap();
+    let variant = subject.variant("O0").unwrap();
+    assert_eq!(variant.service.map(|kind| kind.name()), Some("sqlite"));
+    let missing = variant.missing();
+    assert_eq!(missing.len(), 1); // SQLite has no server that could be missing
+    assert_eq!(missing[0].package, "none-dev");
+    assert_eq!(subject.variant("O2").unwrap().missing(), []);
+}
+
+#[test]
+fn an_unknown_database_is_told_with_the_nearest_known_one() {
+    let variant = "name = \"O0\"\n";
+    let text = sound().replace(variant, &format!("{variant}service = \"postgres\"\n"));
+    let error = load(&text).unwrap_err().to_string();
+    assert!(error.contains("`postgres` is no service"), "{error}");
+    assert!(error.contains("postgresql"), "{error}");
+}

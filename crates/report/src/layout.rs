@@ -45,6 +45,8 @@ pub struct Group {
     pub clocks: bool,
     /// Tests whose cost is read against a number in their names.
     pub trends: Vec<Trend>,
+    /// Tests whose costs should be a straight line over a number in their names.
+    pub lines: Vec<Sweep>,
 }
 
 /// A test and what to call it.
@@ -58,11 +60,20 @@ pub struct LabelledTest {
     pub label: String,
 }
 
-/// Tests that differ by one number.
+/// Tests that differ by one number, and what is asked of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
     /// What is asked of it.
     pub asks: Asks,
+    /// Label with `n` for the number.
+    pub label: String,
+    /// (number, test), in order of the suite.
+    pub points: Vec<(f64, String)>,
+}
+
+/// Tests that differ by one number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
     /// Label with `n` for the number.
     pub label: String,
     /// (number, test), in order of the suite.
@@ -128,16 +139,24 @@ fn group(from: &suite::Group) -> Group {
             }));
         for (asks, by) in [(Asks::Passing, &row.passing), (Asks::Steps, &row.steps)] {
             if let Some(by) = by {
-                group.trends.extend(trends(row, &instances, asks, by));
+                let sweeps = sweeps(row, &instances, by).into_iter();
+                group.trends.extend(sweeps.map(|sweep| Trend {
+                    asks,
+                    label: sweep.label,
+                    points: sweep.points,
+                }));
             }
+        }
+        if let Some(by) = &row.line {
+            group.lines.extend(sweeps(row, &instances, by));
         }
     }
     group
 }
 
 /// The row's tests that differ in the placeholder `by` alone, together.
-fn trends(row: &suite::Row, instances: &[Instance], asks: Asks, by: &str) -> Vec<Trend> {
-    let mut trends: Vec<Trend> = Vec::new();
+fn sweeps(row: &suite::Row, instances: &[Instance], by: &str) -> Vec<Sweep> {
+    let mut sweeps: Vec<Sweep> = Vec::new();
     for instance in instances {
         let Some(number) = instance.value(by).and_then(|word| word.parse().ok()) else {
             continue;
@@ -158,16 +177,15 @@ fn trends(row: &suite::Row, instances: &[Instance], asks: Asks, by: &str) -> Vec
             .collect();
         let label = label(&row.label, &general);
         let point = (number, instance.test.clone());
-        match trends.iter_mut().find(|trend| trend.label == label) {
-            Some(trend) => trend.points.push(point),
-            None => trends.push(Trend {
-                asks,
+        match sweeps.iter_mut().find(|sweep| sweep.label == label) {
+            Some(sweep) => sweep.points.push(point),
+            None => sweeps.push(Sweep {
                 label,
                 points: vec![point],
             }),
         }
     }
-    trends
+    sweeps
 }
 
 /// The label with its values, whose words are joined by underscores or dots in names of tests and by spaces here.

@@ -3,6 +3,7 @@
 use super::{ProfileError, Work};
 use crate::build::Built;
 use crate::run::{launch, program_launch};
+use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{Placement, Role};
 use antiphon_runner::Error as RunnerError;
@@ -93,7 +94,13 @@ impl Valgrind<'_> {
                 arg,
                 iterations,
             } => {
-                let launch = under(launch(self.built, "other", Placement::Free));
+                let services = Services::default();
+                let mut launch = launch(self.built, "other", Placement::Free);
+                let environment = services.environment(self.built);
+                launch
+                    .env
+                    .extend(environment.map_err(|error| self.failed(tool, error))?);
+                let launch = under(launch);
                 self.run_frame(&launch, test, *arg, iterations * times)
                     .map_err(|error| self.failed(tool, error))?;
             }

@@ -108,7 +108,7 @@ fn is_asked(result: &ResultRecord) -> bool {
     estimate.resources.instructions.is_none() && estimate.is_like_control()
 }
 
-/// `None` if there is no build to count in, the test permits too few iterations, or other processes may do what is counted.
+/// `None` if there is no build to count in, or no database for it, the test permits too few iterations, or other processes may do what is counted.
 fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Option<Job> {
     let identity = &result.identity;
     let Outcome::Frame(estimate) = &result.outcome else {
@@ -121,9 +121,13 @@ fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Optio
     }
     let name = (identity.subject.clone(), identity.test.clone());
     let most = engine.tests.get(&name).and_then(|test| test.most);
+    let mut launch = launch(built, "other", engine.seats.processors.placement("free"));
+    launch
+        .env
+        .extend(engine.seats.services.environment(built).ok()?);
     let frame_ns = estimate.frames.test_ns.max(estimate.frames.control_ns);
     Some(Job {
-        launch: launch(built, "other", engine.seats.processors.placement("free")),
+        launch,
         test: identity.test.clone(),
         arg: identity.arg,
         iterations: InstructionCount::iterations(CountedBy::Callgrind, frame_ns, most)?,

@@ -5,6 +5,7 @@ use super::analysis;
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::record::{Absence, Identity};
+use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
@@ -128,6 +129,8 @@ pub(super) struct Seats {
     seats: HashMap<Key, Seat>,
     /// Subjects that count context switches themselves.
     counting: HashSet<String>,
+    /// After the processes that use them, which are ended first.
+    pub(super) services: Services,
     /// What subjects printed of their own, not yet told.
     own_output: Vec<(String, String)>,
 }
@@ -140,6 +143,7 @@ impl Seats {
             hang_limit,
             seats: HashMap::new(),
             counting: HashSet::new(),
+            services: Services::default(),
             own_output: Vec::new(),
         }
     }
@@ -180,6 +184,7 @@ impl Seats {
         };
         let placement = self.processors.placement(&identity.placement);
         let mut launch = launch(built, &identity.policy, placement);
+        launch.env.extend(self.services.environment(built)?);
         launch.limits = limits;
         launch.start_limit = launch.start_limit.min(self.hang_limit);
         let mut session = Session::start(&launch)?;

@@ -86,6 +86,14 @@ pub enum SessionError {
         /// The error that ended it.
         cause: String,
     },
+    /// The database that it is measured with could not be started.
+    #[error("{subject} has no database: {source}")]
+    NoService {
+        /// The subject.
+        subject: String,
+        /// Why, and what to do.
+        source: Box<antiphon_service::ServiceError>,
+    },
     /// What was asked cannot be written as a request.
     #[error("{subject} cannot be asked `{request}`: {why}")]
     BadRequest {
@@ -103,7 +111,7 @@ impl SessionError {
     pub fn last_words(&self) -> &str {
         match self {
             Self::NotStarted { source, .. } => source.last_words(),
-            Self::Over { .. } | Self::BadRequest { .. } => "",
+            Self::Over { .. } | Self::NoService { .. } | Self::BadRequest { .. } => "",
             Self::Crashed { last_words, .. }
             | Self::Hung { last_words, .. }
             | Self::Rubbish { last_words, .. }
@@ -151,6 +159,7 @@ impl SessionError {
             }
             Self::Refused { .. } => "the subject's own text says what it lacks".into(),
             Self::Over { .. } => "mend what ended it first".into(),
+            Self::NoService { .. } => "see what its reason names".into(),
             Self::BadRequest { .. } => "correct the suite".into(),
         }
     }

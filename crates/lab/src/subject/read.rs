@@ -2,6 +2,7 @@
 
 use super::{Need, Subject, Thing, Variant};
 use crate::document::{Document, Faults, Item, Section, did_you_mean};
+use antiphon_service::Kind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -154,6 +155,8 @@ fn variants(top: &Section<'_>) -> Vec<Variant> {
         let variant = Variant {
             name: name(&section),
             flags: flags(&section),
+            needs: needs(&section),
+            service: service(&section),
             environment: environment(&section, "environment"),
             counting: environment(&section, "counting"),
         };
@@ -173,6 +176,21 @@ fn variants(top: &Section<'_>) -> Vec<Variant> {
         );
     }
     variants
+}
+
+/// The database that a variant is measured with.
+fn service(section: &Section<'_>) -> Option<Kind> {
+    let item = section.get("service")?;
+    let name = item.string()?;
+    let kind = Kind::named(&name);
+    if kind.is_none() {
+        let known = Kind::ALL.map(Kind::name);
+        item.fault(
+            format!("`{name}` is no service"),
+            did_you_mean(&name, known.into_iter()),
+        );
+    }
+    kind
 }
 
 fn flags(section: &Section<'_>) -> Vec<String> {

@@ -10,6 +10,7 @@ mod findings;
 mod header;
 mod interference;
 mod latency;
+mod lines;
 mod load;
 mod memory;
 mod method;
@@ -107,6 +108,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
     blocks.extend(programs::blocks(view, group, results));
     blocks.extend(load::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));
+    blocks.extend(lines::blocks(view, group, results));
     blocks.extend(clocks::blocks(view, results));
     blocks.extend(interference::blocks(view, results));
     blocks.extend(delay::blocks(view, results));

@@ -50,6 +50,7 @@ pub(super) fn read(
         subjects: subjects(&section),
         passing: by(&section, "passing", &each),
         steps: by(&section, "steps", &each),
+        line: by(&section, "line", &each),
         each,
         quick,
     };

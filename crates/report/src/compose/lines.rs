@@ -1,0 +1,136 @@
+//! Costs that should be straight lines: what there is to begin with, what each step adds, and how far from the line a cost lies.
+
+use super::costs::heading;
+use super::view::{RunColumn, View};
+use crate::document::{
+    Axis, AxisUnit, Block, Cell, Drawn, Plot, Point, Row, RowKind, Series, Table, Unit,
+};
+use crate::layout::{Group, Sweep};
+use crate::number;
+use antiphon_lab::ResultRecord;
+use antiphon_measure::{Interval, Line, line};
+
+/// One sweep of one column, measured.
+struct Measured {
+    points: Vec<(f64, Interval)>,
+    line: Option<Line>,
+}
+
+/// A table and a plot for each of the group's lines; nothing where it has none.
+pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
+    let columns = view.columns(results.iter().copied());
+    let mut blocks = Vec::new();
+    for sweep in &group.lines {
+        let measured: Vec<_> = columns
+            .iter()
+            .map(|column| measured(view, sweep, column))
+            .collect();
+        if measured.iter().all(|m| m.points.len() < 2) {
+            continue;
+        }
+        blocks.push(Block::Table(table(view, sweep, &columns, &measured)));
+        blocks.push(Block::Plot(plot(view, sweep, &columns, &measured)));
+    }
+    blocks
+}
+
+fn measured(view: &View, sweep: &Sweep, column: &RunColumn) -> Measured {
+    let cost = |test: &str| view.estimate(test, column).map(|found| found.cost_ns);
+    let points = sweep.points.iter();
+    let points: Vec<_> = points
+        .filter_map(|(number, test)| Some((*number, cost(test)?)))
+        .collect();
+    let values: Vec<_> = points.iter().map(|(n, cost)| (*n, cost.value)).collect();
+    Measured {
+        line: line(&values),
+        points,
+    }
+}
+
+fn table(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured]) -> Table {
+    let row = |label: &str, of: &dyn Fn(&Line) -> String| Row {
+        label: label.to_owned(),
+        place: String::new(),
+        kind: RowKind::Derived,
+        subject: None,
+        cells: measured
+            .iter()
+            .map(|m| match &m.line {
+                Some(line) => Cell::text(of(line)),
+                None => Cell::Empty,
+            })
+            .collect(),
+    };
+    Table {
+        title: format!("As a straight line: {}", sweep.label),
+        caption: "Least squares of relative deviations; 95 % intervals from how the costs deviate from the line. The last row is the part by which \
+                  the farthest cost misses it: the smaller, the more predictable."
+            .into(),
+        corner: "n".into(),
+        columns: columns.iter().map(|column| heading(view, column)).collect(),
+        rows: vec![
+            row("to begin with", &|line| written(&line.intercept)),
+            row("for each", &|line| written(&line.slope)),
+            row("farthest from the line", &|line| away(line.farthest)),
+        ],
+        folded: false,
+    }
+}
+
+/// A deviation; what is below a ten-thousandth is rounding.
+fn away(farthest: f64) -> String {
+    match farthest < 1e-4 {
+        true => "under 0.01 %".into(),
+        false => number::quantity(Unit::Share, farthest),
+    }
+}
+
+fn written(of: &Interval) -> String {
+    number::interval(Unit::Nanoseconds, of.value, of.low, of.high).line()
+}
+
+fn plot(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured]) -> Plot {
+    let shown = columns.iter().zip(measured);
+    let shown: Vec<_> = shown.filter(|(_, m)| m.points.len() >= 2).collect();
+    let series: Vec<_> = shown
+        .iter()
+        .enumerate()
+        .map(|(shape, (column, m))| Series {
+            name: column.name(),
+            subject: view.colour(&column.subject),
+            shape,
+            drawn: Drawn::Line,
+            points: m.points.iter().map(point).collect(),
+        })
+        .collect();
+    Plot {
+        title: sweep.label.clone(),
+        description: format!(
+            "Cost against n, a series for each of {} subjects. The table above gives each one's line.",
+            series.len()
+        ),
+        caption: String::new(),
+        categories: Vec::new(),
+        x: Axis {
+            title: "n".into(),
+            unit: AxisUnit::Count,
+            log: false,
+        },
+        y: Axis {
+            title: "Cost".into(),
+            unit: AxisUnit::Nanoseconds,
+            log: false,
+        },
+        series,
+        guides: Vec::new(),
+    }
+}
+
+fn point((number, cost): &(f64, Interval)) -> Point {
+    Point {
+        x: *number,
+        y: cost.value,
+        interval: Some((cost.low, cost.high)),
+        text: format!("n = {number}: {}", written(cost)),
+    }
+}

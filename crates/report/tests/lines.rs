@@ -1,0 +1,63 @@
+//! Costs over a number as a straight line: the table tells its parts, and the plot has a series for each subject.
+
+mod sample;
+
+use antiphon_lab::{Outcome, RunRecord};
+use antiphon_report::compose;
+use antiphon_report::document::{Block, Cell, Table};
+use sample::{empty_run, estimate, identity, result, section, tables};
+
+const SUITE: &str = include_str!("../../../suites/sql.toml");
+const ROWS: [u32; 7] = [1, 10, 50, 100, 200, 500, 1000];
+
+/// One subject costs 2300 ns and 85 ns a row; the other as much, but for a jump at 500 rows.
+fn run() -> RunRecord {
+    let mut run = empty_run();
+    run.suite_toml = SUITE.to_owned();
+    for (subject, jump) in [("sql-c/sqlite", 0.0), ("sql-go/sqlite", 30_000.0)] {
+        for rows in ROWS {
+            let more = if rows >= 500 { jump } else { 0.0 };
+            let cost = estimate(2300.0 + 85.0 * f64::from(rows) + more, 20.0);
+            let test = format!("rows.{rows}");
+            let identity = identity(&test, subject, "other", "same");
+            run.results
+                .push(result(identity, Outcome::Frame(Box::new(cost))));
+        }
+    }
+    run
+}
+
+fn text<'t>(table: &'t Table, label: &str, column: usize) -> &'t str {
+    let row = table.rows.iter().find(|row| row.label == label);
+    match &row.unwrap_or_else(|| panic!("no row {label}")).cells[column] {
+        Cell::Text { text } => text,
+        other => panic!("{label}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_line_is_told_by_what_it_begins_with_and_what_each_step_adds() {
+    let document = compose(&run());
+    let section = section(&document, "group-queries");
+    let tables = tables(section);
+    let table = tables
+        .iter()
+        .find(|table| table.title == "As a straight line: SELECT * FROM … LIMIT n")
+        .expect("the suite asks for a line");
+    let subjects: Vec<_> = table.columns.iter().map(|c| c.title.as_str()).collect();
+    assert_eq!(subjects, ["sql-c/sqlite", "sql-go/sqlite"]);
+    assert!(
+        text(table, "to begin with", 0).starts_with("2.3"),
+        "{table:?}"
+    );
+    assert!(text(table, "for each", 0).starts_with("85"), "{table:?}");
+    let away = |column| text(table, "farthest from the line", column);
+    assert_eq!(away(0), "under 0.01 %");
+    let jump = away(1).trim_end_matches(|c: char| !c.is_ascii_digit());
+    let jump: f64 = jump.parse().unwrap();
+    assert!(jump > 5.0, "{table:?}");
+    let plotted = section.blocks.iter().any(|block| {
+        matches!(block, Block::Plot(plot) if plot.series.len() == 2 && plot.series[0].points.len() == ROWS.len())
+    });
+    assert!(plotted, "there is no plot of both subjects");
+}

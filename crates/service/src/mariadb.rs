@@ -1,0 +1,85 @@
+//! MariaDB.
+
+use crate::address::USER;
+use crate::kind::{Setting, setting};
+use crate::server::Setup;
+use crate::{Kind, ServiceError};
+use antiphon_runner::Program;
+
+pub(crate) const PROGRAMS: [&str; 3] = ["mariadb-install-db", "mariadbd", "mariadb"];
+
+/// SIGTERM: an orderly end.
+pub(crate) const STOP: i32 = 15;
+
+/// No binary log, so that a commit is written once, as in the others.
+pub(crate) const SETTINGS: [Setting; 5] = [
+    setting("innodb_flush_log_at_trx_commit", "1"),
+    setting("innodb_doublewrite", "ON"),
+    setting("default_storage_engine", "InnoDB"),
+    setting("log_bin", "OFF"),
+    setting("tx_isolation", "READ-COMMITTED"),
+];
+
+pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
+    let install = setup.program(Kind::Mariadb, "mariadb-install-db")?;
+    let install = install
+        .args(["--no-defaults", "--skip-test-db"])
+        .arg(format!("--datadir={}/data", setup.folder.display()))
+        .args([
+            "--skip-name-resolve",
+            "--auth-root-authentication-method=normal",
+        ]);
+    setup.prepare(Kind::Mariadb, install)?;
+    // One statement a line. Nobody else of this machine may be the database's root.
+    let secret = &setup.password;
+    let statements = format!(
+        "CREATE DATABASE IF NOT EXISTS {USER};\n\
+         CREATE USER IF NOT EXISTS {USER}@'127.0.0.1' IDENTIFIED BY '{secret}';\n\
+         GRANT ALL ON {USER}.* TO {USER}@'127.0.0.1';\n\
+         DELETE FROM mysql.global_priv WHERE User <> '{USER}' AND User <> 'mariadb.sys';\n\
+         FLUSH PRIVILEGES;\n"
+    );
+    setup.write("setup.sql", &statements).map(|_| ())
+}
+
+pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
+    let folder = setup.folder.display();
+    let server = setup
+        .logged(Kind::Mariadb, "mariadbd")?
+        .args(["--no-defaults", "--skip-name-resolve", "--skip-log-bin"])
+        .arg(format!("--datadir={folder}/data"))
+        .arg(format!("--tmpdir={folder}"))
+        .arg(format!("--socket={folder}/socket"))
+        .arg(format!("--pid-file={folder}/pid"))
+        .arg(format!("--init-file={folder}/setup.sql"))
+        .args([
+            "--bind-address=127.0.0.1",
+            "--innodb-flush-log-at-trx-commit=1",
+        ])
+        .args(["--innodb-doublewrite=ON", "--default-storage-engine=InnoDB"])
+        .arg("--transaction-isolation=READ-COMMITTED")
+        .arg(format!("--port={}", setup.port));
+    Ok(server)
+}
+
+/// Asks for the settings.
+pub(crate) fn client(setup: &Setup) -> Result<Program, ServiceError> {
+    let names: Vec<_> = SETTINGS.iter().map(|s| format!("'{}'", s.name)).collect();
+    let query = format!(
+        "SHOW VARIABLES WHERE Variable_name IN ({})",
+        names.join(", ")
+    );
+    let client = setup.program(Kind::Mariadb, "mariadb")?;
+    Ok(client
+        .args([
+            "--no-defaults",
+            "--protocol=tcp",
+            "--host=127.0.0.1",
+            "-N",
+            "-B",
+        ])
+        .arg(format!("--port={}", setup.port))
+        .arg(format!("--user={USER}"))
+        .args(["-e", &query])
+        .env("MYSQL_PWD", &setup.password))
+}

@@ -1,0 +1,140 @@
+//! PostgreSQL.
+
+use crate::address::USER;
+use crate::kind::{Setting, setting};
+use crate::server::Setup;
+use crate::{Kind, ServiceError};
+use antiphon_runner::Program;
+use std::path::{Path, PathBuf};
+
+pub(crate) const PROGRAMS: [&str; 3] = ["initdb", "postgres", "psql"];
+
+/// "Fast shutdown": connections are closed, the database is left whole. Linux has one number for it everywhere.
+pub(crate) const STOP: i32 = 2;
+
+/// Shared memory as files and anonymous pages: what a killed server leaves is in its folder, but for one small segment.
+pub(crate) const SETTINGS: [Setting; 6] = [
+    setting("fsync", "on"),
+    setting("synchronous_commit", "on"),
+    setting("full_page_writes", "on"),
+    setting("default_transaction_isolation", "read committed"),
+    setting("shared_memory_type", "mmap"),
+    setting("dynamic_shared_memory_type", "mmap"),
+];
+
+/// Where Debian keeps its versions, the newest first.
+pub(crate) fn folders() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("/usr/lib/postgresql");
+    let names = entries.into_iter().flatten().flatten();
+    let mut versions: Vec<u32> = names
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    let folder = |version| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin"));
+    versions.into_iter().map(folder).collect()
+}
+
+pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
+    // By a plain password: hashing it thousands of times, as is the default, would be most of the cost of a connection.
+    let password = setup.write("password", &format!("{}\n", setup.password))?;
+    let initdb = setup.program(Kind::Postgresql, "initdb")?;
+    let initdb = initdb
+        .args(["-D", "data", "-U", USER, "--auth=password"])
+        .args(["--encoding=UTF8", "--locale=C", "--no-instructions"])
+        .arg("--no-sync") // of an empty database; from here on it is as durable as any
+        .arg(format!("--pwfile={}", password.display()));
+    setup.prepare(Kind::Postgresql, initdb)
+}
+
+pub(crate) fn server(setup: &Setup) -> Result<Program, ServiceError> {
+    let mut server = setup
+        .logged(Kind::Postgresql, "postgres")?
+        .args(["-D", "data", "-h", "127.0.0.1", "-p"])
+        .arg(setup.port.to_string())
+        .arg("-k")
+        .arg(setup.folder);
+    for Setting { name, value } in SETTINGS {
+        server = server.arg("-c").arg(format!("{name}={value}"));
+    }
+    Ok(server)
+}
+
+/// Asks for the settings.
+pub(crate) fn client(setup: &Setup) -> Result<Program, ServiceError> {
+    let names: Vec<_> = SETTINGS.iter().map(|s| format!("'{}'", s.name)).collect();
+    let query = format!(
+        "SELECT name, setting FROM pg_settings WHERE name IN ({})",
+        names.join(", ")
+    );
+    let client = setup.program(Kind::Postgresql, "psql")?;
+    Ok(client
+        .args(["-X", "-A", "-t", "-F", "\t", "-h", "127.0.0.1", "-p"])
+        .arg(setup.port.to_string())
+        .args(["-U", USER, "-d", "postgres", "-c", &query])
+        .env("PGPASSWORD", &setup.password))
+}
+
+/// Removes the small System V segment by which a server sees whether another uses its data, if one that was killed left it. `folder` is
+/// that of the service. The segment is known by the server's own note of its key and number, and by nobody being attached to it; `false` as
+/// long as somebody is.
+pub(crate) fn forget_shared_memory(folder: &Path) -> bool {
+    let note = std::fs::read_to_string(folder.join("data/postmaster.pid")).unwrap_or_default();
+    let Some((key, number)) = segment(&note) else {
+        return true;
+    };
+    let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    match attached(&table, key, number) {
+        None => true,
+        Some(0) => {
+            // Without `ipcrm` the segment stays, 56 bytes until the next boot.
+            let number = number.to_string();
+            let _ = Program::new("ipcrm").args(["-m", &number]).run();
+            true
+        }
+        Some(_) => false,
+    }
+}
+
+/// Key and number of the segment in the text of a `postmaster.pid`: its seventh line.
+fn segment(note: &str) -> Option<(i32, u32)> {
+    let mut words = note.lines().nth(6)?.split_whitespace();
+    // The key is written as an unsigned number there, and as a signed one in the system's table.
+    let key = words.next()?.parse::<u32>().ok()? as i32;
+    let number = words.next()?.parse().ok()?;
+    Some((key, number))
+}
+
+/// How many are attached to a segment by the system's table; `None` if it has none of this key and number.
+fn attached(table: &str, key: i32, number: u32) -> Option<u32> {
+    table.lines().find_map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let named = [key.to_string(), number.to_string()];
+        (words.get(..2)? == named).then(|| words.get(6)?.parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTE: &str =
+        "4242\n/data\n1700000000\n5432\n/data\n127.0.0.1\n  4294967290   65537\nready\n";
+
+    #[test]
+    fn the_segment_is_the_one_that_the_server_noted() {
+        assert_eq!(segment(NOTE), Some((-6, 65537)));
+        assert_eq!(segment("4242\n/data\n"), None);
+    }
+
+    #[test]
+    fn a_segment_is_known_by_key_and_number() {
+        let head = "       key      shmid perms size  cpid  lpid nattch\n";
+        let row = |key: i32, number: u32, attached: u32| {
+            format!("{head} {key} {number} 600 56 1 1 {attached} 1 1 1 1 0 0 0 0 0\n")
+        };
+        assert_eq!(attached(&row(-6, 65537, 0), -6, 65537), Some(0));
+        assert_eq!(attached(&row(-6, 65537, 1), -6, 65537), Some(1));
+        assert_eq!(attached(&row(7, 65537, 0), -6, 65537), None);
+        assert_eq!(attached(&row(-6, 3, 0), -6, 65537), None);
+    }
+}

@@ -1,0 +1,247 @@
+//! Servers: set up, started, asked whether they keep their settings, stopped.
+
+use crate::account::Account;
+use crate::{Kind, ServiceError, mariadb, postgresql};
+use antiphon_runner::{Error as RunnerError, Process, Program};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a server may take until it answers. It takes about a second on an idle machine.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long it may take to end before it is killed.
+const STOP_LIMIT: Duration = Duration::from_secs(20);
+
+/// Between two questions whether it answers.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// Another process may take the port between our looking and the server's: then another one is tried.
+const PORTS: u32 = 3;
+
+/// A running server.
+pub(crate) struct Server {
+    kind: Kind,
+    child: Option<Process>,
+    pub(crate) port: u16,
+    pub(crate) password: String,
+}
+
+/// What a server is started with.
+pub(crate) struct Setup<'f> {
+    pub(crate) account: Account,
+    pub(crate) folder: &'f Path,
+    pub(crate) port: u16,
+    pub(crate) password: String,
+}
+
+impl Setup<'_> {
+    /// A program of a database, as the account of its server.
+    pub(crate) fn program(
+        &self,
+        kind: Kind,
+        program: &'static str,
+    ) -> Result<Program, ServiceError> {
+        let path = kind.find(program)?;
+        Ok(self.account.program(path, self.folder))
+    }
+
+    /// The same, with all that it writes in a file: nobody reads a server's output while it runs.
+    pub(crate) fn logged(
+        &self,
+        kind: Kind,
+        program: &'static str,
+    ) -> Result<Program, ServiceError> {
+        let path = kind.find(program)?;
+        let shell = self.account.program("sh", self.folder);
+        Ok(shell.args(["-c", "exec \"$0\" \"$@\" >log 2>&1"]).arg(path))
+    }
+
+    /// Writes a file that the account alone can read.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, ServiceError> {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.folder.join(name);
+        let written = std::fs::write(&path, text)
+            .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)));
+        written.map_err(|source| ServiceError::File {
+            path: path.clone(),
+            source,
+        })?;
+        self.account.give(&path)?;
+        Ok(path)
+    }
+
+    /// Runs a command that prepares the server.
+    pub(crate) fn prepare(&self, kind: Kind, program: Program) -> Result<(), ServiceError> {
+        let output = program.time_limit(START_LIMIT).run();
+        let done = output.and_then(antiphon_runner::Output::success);
+        done.map(|_| ()).map_err(|source| ServiceError::NotSetUp {
+            title: kind.title(),
+            source: Box::new(source),
+        })
+    }
+}
+
+/// Starts a server with its data in `folder`, and returns when it has confirmed its settings.
+pub(crate) fn start(kind: Kind, folder: &Path) -> Result<Server, ServiceError> {
+    let mut setup = Setup {
+        account: Account::choose()?,
+        folder,
+        port: 0,
+        password: secret()?,
+    };
+    setup.account.give(folder)?;
+    match kind {
+        Kind::Mariadb => mariadb::set_up(&setup)?,
+        _ => postgresql::set_up(&setup)?,
+    }
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        setup.port = free_port().map_err(|source| ServiceError::File {
+            path: folder.to_owned(),
+            source,
+        })?;
+        match start_at(kind, &setup) {
+            Err(ServiceError::Ended { last_words, .. })
+                if tries < PORTS
+                    && last_words.to_lowercase().contains("address already in use") => {}
+            other => return other,
+        }
+    }
+}
+
+fn start_at(kind: Kind, setup: &Setup) -> Result<Server, ServiceError> {
+    let program = match kind {
+        Kind::Mariadb => mariadb::server(setup)?,
+        _ => postgresql::server(setup)?,
+    };
+    let child = program.spawn().map_err(|source| ServiceError::NotSetUp {
+        title: kind.title(),
+        source: Box::new(source),
+    })?;
+    let server = Server {
+        kind,
+        child: Some(child),
+        port: setup.port,
+        password: setup.password.clone(),
+    };
+    let told = server.settings(setup)?;
+    for setting in kind.settings() {
+        let found = told.iter().find(|(name, _)| name == setting.name);
+        let found = found.map_or("nothing", |(_, value)| value);
+        if !found.eq_ignore_ascii_case(setting.value) {
+            return Err(ServiceError::Unconfirmed {
+                title: kind.title(),
+                name: setting.name.to_owned(),
+                wanted: setting.value.to_owned(),
+                found: found.to_owned(),
+            });
+        }
+    }
+    Ok(server)
+}
+
+impl Server {
+    /// Its process, as whose descendants it does all its work.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.as_ref().map_or(0, Process::id)
+    }
+
+    /// Asks for its settings until it answers.
+    fn settings(&self, setup: &Setup) -> Result<Vec<(String, String)>, ServiceError> {
+        let until = Instant::now() + START_LIMIT;
+        let title = self.kind.title();
+        loop {
+            let client = match self.kind {
+                Kind::Mariadb => mariadb::client(setup)?,
+                _ => postgresql::client(setup)?,
+            };
+            let why = match ask(client) {
+                Ok(settings) => return Ok(settings),
+                Err(why) => why,
+            };
+            let last_words = || last_words(&setup.folder.join("log"));
+            if !Path::new(&format!("/proc/{}", self.process())).exists() {
+                let last_words = last_words();
+                return Err(ServiceError::Ended { title, last_words });
+            }
+            if Instant::now() > until {
+                return Err(ServiceError::Silent {
+                    title,
+                    seconds: START_LIMIT.as_secs(),
+                    why,
+                    last_words: last_words(),
+                });
+            }
+            std::thread::sleep(BETWEEN);
+        }
+    }
+
+    /// Asks it to end, waits for that, and kills what does not.
+    pub(crate) fn stop(mut self) -> Result<(), ServiceError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), ServiceError> {
+        let Some(mut child) = self.child.take() else {
+            return Ok(());
+        };
+        child.signal(match self.kind {
+            Kind::Mariadb => mariadb::STOP,
+            _ => postgresql::STOP,
+        });
+        let ended = child.wait(STOP_LIMIT).map(|(end, _)| end);
+        let failed = |source| ServiceError::NotStopped {
+            title: self.kind.title(),
+            source: Box::new(source),
+        };
+        match ended.map_err(failed)? {
+            antiphon_runner::End::Exited(0) => Ok(()),
+            end => Err(failed(RunnerError::BadRequest {
+                program: self.kind.name().to_owned(),
+                why: format!("it {end}"),
+            })),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The child is killed when it is dropped, should it not end of itself.
+        let _ = self.end();
+    }
+}
+
+/// What a client prints: a setting a line, its name and value apart by a tab.
+fn ask(client: Program) -> Result<Vec<(String, String)>, String> {
+    let output = client.time_limit(START_LIMIT).run();
+    let output = output.and_then(antiphon_runner::Output::success);
+    let output = output.map_err(|error| error.to_string())?;
+    let text = output.text().map_err(|error| error.to_string())?;
+    let pair = |line: &str| {
+        let (name, value) = line.split_once('\t')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    Ok(text.lines().filter_map(pair).collect())
+}
+
+/// The end of a log.
+fn last_words(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<_> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+fn free_port() -> std::io::Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    Ok(listener.local_addr()?.port())
+}
+
+/// A password, so that no other user of the machine reaches the server.
+fn secret() -> Result<String, ServiceError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(ServiceError::NoSecret)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

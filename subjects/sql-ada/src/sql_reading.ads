@@ -1,0 +1,7 @@
+--  Connections and queries
+
+package Sql_Reading is
+
+   procedure Register;
+
+end Sql_Reading;

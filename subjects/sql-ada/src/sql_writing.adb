@@ -1,0 +1,149 @@
+with Ada.Strings.Unbounded; use Ada.Strings.Unbounded;
+with GNATCOLL.SQL.Exec;     use GNATCOLL.SQL.Exec;
+with Kit;                   use type Kit.Checksum, Kit.Iterations;
+with Sql;
+
+package body Sql_Writing is
+
+   Together : constant := 10;
+   --  Inserts that are one operation of the transactions' tests
+
+   Drop_Text, Create_Text, Insert_Text : Unbounded_String;
+
+   Statement : Prepared_Statement;
+
+   Written : Kit.Checksum;
+   --  Rows that the table must have
+
+   procedure Prepare (Arg : Kit.Argument);
+   procedure Check (Arg : Kit.Argument);
+   procedure Finish (Arg : Kit.Argument);
+
+   procedure Insert with Inline;
+   procedure Insert_Prepared with Inline;
+   procedure One_Transaction with Inline;
+   procedure One_Each with Inline;
+
+   generic
+      with procedure Once;
+   procedure Writing (Count : Kit.Iterations; Sum : out Kit.Checksum);
+
+   procedure Drop_Create (Count : Kit.Iterations; Sum : out Kit.Checksum);
+
+   procedure Prepare (Arg : Kit.Argument) is
+      pragma Unreferenced (Arg);
+      Table      : constant String := Sql.Written_Table;
+      Connection : constant Database_Connection := Sql.Own;
+   begin
+      Drop_Text   := To_Unbounded_String ("DROP TABLE " & Table);
+      Create_Text := To_Unbounded_String ("CREATE TABLE " & Table & " (" & Sql.Columns & ")");
+      Insert_Text := To_Unbounded_String ("INSERT INTO " & Table & " (value) VALUES (1)");
+      Sql.Run (Connection, "DROP TABLE IF EXISTS " & Table);
+      Sql.Run (Connection, To_String (Create_Text));
+      Statement :=
+        GNATCOLL.SQL.Exec.Prepare
+          ("INSERT INTO " & Table & " (value) VALUES (" & Sql.Parameter & ")", On_Server => True);
+      Written := 0;
+   end Prepare;
+
+   procedure Check (Arg : Kit.Argument) is
+      pragma Unreferenced (Arg);
+      Sum : Kit.Checksum := 0;
+   begin
+      Sql.Query (Sql.Own, "SELECT count(*), coalesce(sum(value), 0) FROM " & Sql.Written_Table, 1, Sum);
+      --  Each row holds a 1, so count and sum are the rows that were written
+      if Sum /= 2 * Written then
+         raise Sql.Failed with
+           "the table's rows and values add up to" & Sum'Image & ", and should to" & Kit.Checksum'Image (2 * Written);
+      end if;
+   end Check;
+
+   procedure Finish (Arg : Kit.Argument) is
+      pragma Unreferenced (Arg);
+      Connection : constant Database_Connection := Sql.Own;
+   begin
+      if Connection.In_Transaction then
+         Connection.Rollback;
+      end if;
+      Sql.Run (Connection, "DROP TABLE IF EXISTS " & Sql.Written_Table);
+   end Finish;
+
+   procedure Insert is
+   begin
+      Sql.Change (Sql.Own, To_String (Insert_Text), 1);
+      Written := Written + 1;
+   end Insert;
+
+   procedure Insert_Prepared is
+   begin
+      Sql.Change (Sql.Own, Statement, 1, 1);
+      Written := Written + 1;
+   end Insert_Prepared;
+
+   procedure One_Each is
+   begin
+      for Turn in 1 .. Together loop
+         Insert;
+      end loop;
+   end One_Each;
+
+   procedure One_Transaction is
+   begin
+      if not Sql.Own.Start_Transaction then
+         raise Sql.Failed with "a transaction is open already";
+      end if;
+      One_Each;
+      Sql.Own.Commit;
+      if not Sql.Own.Success then
+         raise Sql.Failed with Sql.Own.Last_Error_Message;
+      end if;
+   end One_Transaction;
+
+   procedure Writing (Count : Kit.Iterations; Sum : out Kit.Checksum) is
+      Index  : Kit.Iterations := 0;
+      Before : constant Kit.Checksum := Written;
+   begin
+      while Index < Count loop
+         Once;
+         Kit.Increment (Index);
+      end loop;
+      Sum := Written - Before;
+   end Writing;
+
+   procedure Drop_Create (Count : Kit.Iterations; Sum : out Kit.Checksum) is
+      Index      : Kit.Iterations := 0;
+      Connection : constant Database_Connection := Sql.Own;
+   begin
+      Sum := 0;
+      while Index < Count loop
+         Sql.Run (Connection, To_String (Drop_Text));
+         Sql.Run (Connection, To_String (Create_Text));
+         Sum := Sum + 1;
+         Kit.Increment (Index);
+      end loop;
+   end Drop_Create;
+
+   procedure Inserts is new Writing (Insert);
+   procedure Prepared_Inserts is new Writing (Insert_Prepared);
+   procedure Transactions is new Writing (One_Transaction);
+   procedure Singles is new Writing (One_Each);
+
+   procedure Register is
+
+      procedure Register (Name : String; Test : Kit.Frame; Work : String);
+
+      procedure Register (Name : String; Test : Kit.Frame; Work : String) is
+      begin
+         Kit.Register_Frame
+           (Name, Sql.Nothing'Access, Test, Prepare'Access, Check'Access, Finish'Access, Work => Work);
+      end Register;
+
+   begin
+      Register ("insert", Inserts'Access, "sql.insert");
+      Register ("insert.prepared", Prepared_Inserts'Access, "sql.insert");
+      Register ("transaction.one", Transactions'Access, "sql.transaction");
+      Register ("transaction.each", Singles'Access, "sql.transaction");
+      Register ("drop_create", Drop_Create'Access, "sql.drop_create");
+   end Register;
+
+end Sql_Writing;

@@ -1,0 +1,113 @@
+// Measured holds the tests of databases for Go: database/sql with mattn's driver for SQLite, pgx for PostgreSQL, go-sql-driver for MariaDB. The
+// database is built in by its tag.
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"antiphon/subjects/go/kit"
+)
+
+func main() {
+	kit.Serve(kit.Subject{Language: "Go", Tests: slices.Concat(reading(), writing(), clients())})
+}
+
+// nothing is the control: the loop without the statement.
+type nothing struct{}
+
+func (nothing) Control(iterations uint64) (uint64, error) {
+	var sum uint64
+	for i := uint64(0); i < iterations; i++ {
+		sum += i
+	}
+	return sum, nil
+}
+
+func reading() []kit.Test {
+	tests := []kit.Test{
+		{Name: "connect", Work: "sql.connect", Prepare: func(uint64) (kit.Frames, error) {
+			_, err := own()
+			return connecting{}, err
+		}},
+		query("select.1", "sql.select.1", func() string { return "SELECT 1" }, 1),
+	}
+	for _, rows := range []int{1, 10, 50, 100, 200, 500, 1000} {
+		name := fmt.Sprintf("rows.%d", rows)
+		text := func() string { return fmt.Sprintf("SELECT * FROM %s LIMIT %d", rowsTable(), rows) }
+		tests = append(tests, query(name, "sql."+name, text, rows))
+	}
+	return append(tests, kit.Test{Name: "select.prepared", Work: "sql.rows.10", Prepare: func(uint64) (kit.Frames, error) {
+		on, err := own()
+		if err != nil {
+			return nil, err
+		}
+		prepared, err := on.Prepare("SELECT * FROM " + rowsTable() + " LIMIT " + parameter)
+		return preparedQuery{statement: prepared}, err
+	}})
+}
+
+// connecting connects, selects 1 and closes.
+type connecting struct{ nothing }
+
+func (connecting) Test(iterations uint64) (uint64, error) {
+	var sum uint64
+	for i := uint64(0); i < iterations; i++ {
+		to, err := connect()
+		if err != nil {
+			return 0, err
+		}
+		one, err := to.Query("SELECT 1", 1)
+		to.Close()
+		if err != nil {
+			return 0, err
+		}
+		sum += one
+	}
+	return sum, nil
+}
+
+// textQuery is sent as text each time.
+type textQuery struct {
+	nothing
+	on   connection
+	text string
+	rows int
+}
+
+func query(name, work string, text func() string, rows int) kit.Test {
+	return kit.Test{Name: name, Work: work, Prepare: func(uint64) (kit.Frames, error) {
+		on, err := own()
+		return textQuery{on: on, text: text(), rows: rows}, err
+	}}
+}
+
+func (q textQuery) Test(iterations uint64) (uint64, error) {
+	var sum uint64
+	for i := uint64(0); i < iterations; i++ {
+		one, err := q.on.Query(q.text, q.rows)
+		if err != nil {
+			return 0, err
+		}
+		sum += one
+	}
+	return sum, nil
+}
+
+// preparedQuery is of ten rows and was prepared once.
+type preparedQuery struct {
+	nothing
+	statement
+}
+
+func (q preparedQuery) Test(iterations uint64) (uint64, error) {
+	var sum uint64
+	for i := uint64(0); i < iterations; i++ {
+		one, err := q.Query(10, 10)
+		if err != nil {
+			return 0, err
+		}
+		sum += one
+	}
+	return sum, nil
+}

@@ -1,0 +1,40 @@
+//go:build sqlite
+
+package main
+
+import (
+	"fmt"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+// SQLite by the system's library.
+
+const (
+	columns   = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER"
+	parameter = "?"
+)
+
+func connect() (connection, error) {
+	file, err := told("FILE")
+	if err != nil {
+		return nil, err
+	}
+	return open("sqlite3", "file:"+file+"?_busy_timeout=10000&_synchronous=FULL")
+}
+
+// settle sets the journal's mode, which belongs to the file. That each commit is written through is asked for in connect: left alone, this
+// driver does not do so.
+func settle(on connection) error {
+	one := on.(standard)
+	for pragma, wanted := range map[string]string{"journal_mode = wal": "wal", "synchronous": "2"} {
+		var found string
+		if err := one.QueryRowContext(background, "PRAGMA "+pragma).Scan(&found); err != nil {
+			return err
+		}
+		if found != wanted {
+			return fmt.Errorf("PRAGMA %s gives %s in place of %s", pragma, found, wanted)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,10 @@
+# Lays the program out in the current folder and compiles it: `build.sh SOURCE sqlite|postgresql`. Drivers that are not Python's own come from
+# the Python Package Index, at versions and hashes that requirements-DATABASE.txt pins.
+set -e
+cp -R "$1/../python/kit" "$1/measured" .
+rm -rf kit/__pycache__ measured/__pycache__
+requirements="$1/requirements-$2.txt"
+if [ -f "$requirements" ]; then
+    python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target=. -r "$requirements"
+fi
+python3 -m compileall -q --invalidation-mode unchecked-hash kit measured

@@ -1,0 +1,83 @@
+"""Connections and queries."""
+
+import functools
+
+import kit
+from measured import database
+
+
+class Connect:
+    """Connect, SELECT 1, close."""
+
+    def __init__(self, _):
+        database.own()
+
+    control = staticmethod(database.nothing)
+
+    def test(self, iterations):
+        connect = database.driver().connect
+        total = 0
+        for _ in range(iterations):
+            connection = connect()
+            try:
+                total += database.query(connection.cursor(), "SELECT 1", 1)
+            finally:
+                connection.close()
+        return total
+
+
+class Query:
+    """A query that is sent as text each time."""
+
+    def __init__(self, text, rows):
+        self._cursor = database.own().cursor()
+        self._text = text
+        self._rows = rows
+
+    control = staticmethod(database.nothing)
+
+    def test(self, iterations):
+        cursor, text, rows = self._cursor, self._text, self._rows
+        total = 0
+        for _ in range(iterations):
+            total += database.query(cursor, text, rows)
+        return total
+
+    def close(self):
+        self._cursor.close()
+
+
+class Prepared:
+    """A query of ten rows that is prepared once."""
+
+    def __init__(self, _):
+        database.own()
+        self._connection = database.driver().connect_preparing()
+        self._text = f"SELECT * FROM {database.rows_table()} LIMIT {database.driver().PARAMETER}"
+
+    control = staticmethod(database.nothing)
+
+    def test(self, iterations):
+        cursor, text = self._connection.cursor(), self._text
+        total = 0
+        for _ in range(iterations):
+            total += database.query(cursor, text, 10, (10,))
+        return total
+
+    def close(self):
+        self._connection.close()
+
+
+def rows(count, _):
+    return Query(f"SELECT * FROM {database.rows_table()} LIMIT {count}", count)
+
+
+TESTS = [
+    kit.Frame("connect", Connect, work="sql.connect"),
+    kit.Frame("select.1", lambda _: Query("SELECT 1", 1), work="sql.select.1"),
+    *(
+        kit.Frame(f"rows.{count}", functools.partial(rows, count), work=f"sql.rows.{count}")
+        for count in (1, 10, 50, 100, 200, 500, 1000)
+    ),
+    kit.Frame("select.prepared", Prepared, work="sql.rows.10"),
+]
