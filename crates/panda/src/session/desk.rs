@@ -49,6 +49,8 @@ pub enum Ended {
 #[derive(Default)]
 pub struct Membership {
     pub upcall: Option<Arc<Mutex<GroupUpcall>>>,
+    /// How often the program has joined: what ends one membership says nothing of the next.
+    pub joined: u64,
     pub members: Option<Vec<Rank>>,
     /// Why it ended; none if it was left.
     pub ended: Option<Option<String>>,
@@ -244,7 +246,9 @@ impl Desk {
     }
 
     fn deliver_to_group(&self, group: GroupId, event: GroupEvent) {
-        let upcall = self.group(group, |membership| membership.upcall.clone());
+        let (upcall, joined) = self.group(group, |membership| {
+            (membership.upcall.clone(), membership.joined)
+        });
         let state = match &event {
             GroupEvent::View { members, .. } => Some((Some(members.clone()), None)),
             GroupEvent::Left => Some((None, Some(None))),
@@ -254,10 +258,12 @@ impl Desk {
         if let Some(upcall) = upcall {
             upcall::run(|| (upcall.lock())(event));
         }
-        // Who waits for a view goes on after its upcall has run.
+        // Who waits for a view goes on after its upcall has run. By then the program may have joined again.
         if let Some((members, ended)) = state {
             self.group(group, |membership| {
-                (membership.members, membership.ended) = (members, ended)
+                if membership.joined == joined {
+                    (membership.members, membership.ended) = (members, ended);
+                }
             });
         }
     }

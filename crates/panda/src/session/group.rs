@@ -32,6 +32,7 @@ impl Session {
         let upcall: super::desk::GroupUpcall = Box::new(upcall);
         self.desk().group(number, |membership| {
             membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
+            membership.joined += 1;
             (membership.members, membership.ended) = (None, None);
         });
         self.ask(Ask::Join(number));
