@@ -9,12 +9,15 @@ use std::thread;
 use std::time::Duration;
 
 use antiphon_panda::thread::Threads;
-use antiphon_panda::{Error, GroupEvent, Message, Session};
+use antiphon_panda::{Message, Session};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+mod groups;
 pub mod sessions;
 pub mod threads;
+
+pub use groups::*;
 
 /// Bounds what never takes so long; nothing is asserted about times.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -208,188 +211,6 @@ pub fn calls_are_answered_at_once_or_later_and_failures_name_the_peer(make: Make
     });
 }
 
-/// Everybody sends; all see the same.
-pub fn a_group_has_one_order(make: Make) {
-    const EACH: u32 = 300;
-    let orders = run(make, 3, |session| {
-        let (sender, receiver) = mpsc::channel();
-        let group = session
-            .join_group("all", move |event| drop(sender.send(event)))
-            .unwrap();
-        let all = session.everyone().unwrap();
-        all.barrier().unwrap();
-        for number in 0..EACH {
-            // Some are long: they go another way.
-            let length = if number % 50 == 7 { 4000 } else { 10 };
-            group
-                .send(Message::of(&(session.rank(), number, vec![7u8; length])).unwrap())
-                .unwrap();
-        }
-        let mut order = Vec::new();
-        while order.len() < 3 * EACH as usize {
-            if let GroupEvent::Message { from, payload, .. } =
-                receiver.recv_timeout(LIMIT).expect("all are delivered")
-            {
-                let (rank, number, _): (u32, u32, Vec<u8>) = payload.value().unwrap();
-                assert_eq!(rank, from);
-                order.push((rank, number));
-            }
-        }
-        all.barrier().unwrap();
-        group.leave().unwrap();
-        all.barrier().unwrap();
-        order
-    });
-    assert!(orders.windows(2).all(|pair| pair[0] == pair[1]));
-    for rank in 0..3 {
-        let own: Vec<u32> = orders[0]
-            .iter()
-            .filter(|(from, _)| *from == rank)
-            .map(|(_, number)| *number)
-            .collect();
-        assert!(own.iter().copied().eq(0..EACH));
-    }
-}
-
-/// Groups that share members are ordered each by itself: in each, all of its members see one order, and none sees another group's messages.
-pub fn groups_of_different_members_have_an_order_each(make: Make) {
-    const EACH: u32 = 100;
-    const GROUPS: [&[u32]; 3] = [&[0, 1], &[1, 2], &[2, 0, 1]];
-    let orders = run(make, 3, |session| {
-        let all = session.everyone().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let mine = (0..GROUPS.len()).filter(|at| GROUPS[*at].contains(&session.rank()));
-        let groups: Vec<_> = mine
-            .map(|at| {
-                let sender = sender.clone();
-                let upcall = move |event| drop(sender.send((at, event)));
-                let group = session.join_group(&format!("group {at}"), upcall).unwrap();
-                (at, group)
-            })
-            .collect();
-        all.barrier().unwrap();
-        for number in 0..EACH {
-            for (at, group) in &groups {
-                let payload = Message::of(&(*at as u32, session.rank(), number)).unwrap();
-                group.send(payload).unwrap();
-            }
-        }
-        let expected: usize = groups
-            .iter()
-            .map(|(at, _)| GROUPS[*at].len() * EACH as usize)
-            .sum();
-        let mut orders = vec![Vec::new(); GROUPS.len()];
-        while orders.iter().map(Vec::len).sum::<usize>() < expected {
-            let (at, event) = receiver.recv_timeout(LIMIT).expect("all are delivered");
-            if let GroupEvent::Message { payload, .. } = event {
-                let (of, from, number): (u32, u32, u32) = payload.value().unwrap();
-                assert_eq!(of as usize, at);
-                orders[at].push((from, number));
-            }
-        }
-        all.barrier().unwrap();
-        for (_, group) in groups {
-            group.leave().unwrap();
-        }
-        all.barrier().unwrap();
-        orders
-    });
-    for (at, members) in GROUPS.iter().enumerate() {
-        let first = &orders[members[0] as usize][at];
-        assert!(
-            members
-                .iter()
-                .all(|rank| orders[*rank as usize][at] == *first)
-        );
-        for rank in *members {
-            let own = first.iter().filter(|(from, _)| from == rank);
-            assert!(own.map(|(_, number)| *number).eq(0..EACH));
-        }
-    }
-}
-
-/// Of a group of two one ends: the other, whichever of them ordered, goes on alone.
-pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
-    for survivor in [0, 1] {
-        run(make, 2, move |session| {
-            let all = session.everyone().unwrap();
-            let (sender, receiver) = mpsc::channel();
-            let mut group = None;
-            // In this order, so that rank 0 orders.
-            for rank in 0..2 {
-                if rank == session.rank() {
-                    let sender = sender.clone();
-                    let joined = session.join_group("two", move |event| drop(sender.send(event)));
-                    group = Some(joined.unwrap());
-                }
-                all.barrier().unwrap();
-            }
-            if session.rank() != survivor {
-                return;
-            }
-            let group = group.expect("joined");
-            loop {
-                match receiver.recv_timeout(LIMIT).expect("the group goes on") {
-                    GroupEvent::View { members, left, .. } if left == [1 - survivor] => {
-                        assert_eq!(members, [survivor]);
-                        break;
-                    }
-                    GroupEvent::View { .. } => {}
-                    other => panic!("{other:?}"),
-                }
-            }
-            group.send(b"alone".as_slice()).unwrap();
-            let event = receiver.recv_timeout(LIMIT).expect("it is delivered");
-            assert!(matches!(event, GroupEvent::Message { from, .. } if from == survivor));
-        });
-    }
-}
-
-/// Who joins late begins with a view, and sees all that the others see after it.
-pub fn a_joiner_begins_at_one_point(make: Make) {
-    let seen = run(make, 3, |session| {
-        let all = session.everyone().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let events = move |event: GroupEvent| drop(sender.send(event));
-        let group = if session.rank() < 2 {
-            Some(session.join_group("late", events.clone()).unwrap())
-        } else {
-            None
-        };
-        all.barrier().unwrap();
-        if let Some(group) = &group {
-            (0..50u32).for_each(|n| group.send(Message::of(&n).unwrap()).unwrap());
-        }
-        let group = group.unwrap_or_else(|| session.join_group("late", events).unwrap());
-        all.barrier().unwrap();
-        if session.rank() == 0 {
-            group.send(Message::of(&1000u32).unwrap()).unwrap();
-        }
-        let mut seen = Vec::new();
-        loop {
-            match receiver
-                .recv_timeout(LIMIT)
-                .expect("the last message comes")
-            {
-                GroupEvent::Message { place, payload, .. } => {
-                    let number: u32 = payload.value().unwrap();
-                    seen.push((place, number));
-                    if number == 1000 {
-                        break;
-                    }
-                }
-                // What comes before all three are in is not common.
-                GroupEvent::View { members, .. } if members.len() == 3 => seen.clear(),
-                _ => {}
-            }
-        }
-        all.barrier().unwrap();
-        seen
-    });
-    assert_eq!(seen[0], seen[1]);
-    assert_eq!(seen[0], seen[2]);
-}
-
 pub fn collectives_agree(make: Make) {
     for size in [1, 2, 3, 5] {
         run(make, size, move |session| {
@@ -425,48 +246,6 @@ pub fn collectives_agree(make: Make) {
             all.barrier().unwrap();
         });
     }
-}
-
-/// Who ends is named by every operation that waits for it, and the group goes on.
-pub fn a_lost_peer_is_named_and_the_group_goes_on(make: Make) {
-    run(make, 3, |session| {
-        let name = session.name_of(1);
-        let (sender, receiver) = mpsc::channel();
-        let group = session
-            .join_group("survivors", move |event| drop(sender.send(event)))
-            .unwrap();
-        let all = session.everyone().unwrap();
-        all.barrier().unwrap();
-        if session.rank() == 1 {
-            return;
-        }
-        let port = session.port("nothing");
-        let failures = [
-            port.receive(Some(1), None).map(drop),
-            session.call(1, "nothing", Message::new(), None).map(drop),
-            port.send_synchronously(1, 0, Message::new()),
-            all.barrier(),
-        ];
-        for failure in failures {
-            let error = failure.unwrap_err();
-            assert!(
-                matches!(&error, Error::Lost { peer, .. } if *peer == name),
-                "{error}"
-            );
-        }
-        group.send(Message::of(&session.rank()).unwrap()).unwrap();
-        let (mut from, mut members) = (Vec::new(), Vec::new());
-        while from.len() < 2 || members.len() != 2 {
-            match receiver.recv_timeout(LIMIT).expect("the group goes on") {
-                GroupEvent::Message { from: rank, .. } => from.push(rank),
-                GroupEvent::View { members: now, .. } => members = now,
-                other => panic!("{other:?}"),
-            }
-        }
-        from.sort_unstable();
-        assert_eq!(from, [0, 2]);
-        session.circle(&[0, 2]).unwrap().barrier().unwrap();
-    });
 }
 
 /// An upcall may send, to ports and to groups, and the session does not stall.
