@@ -16,12 +16,7 @@ import kit.Threads;
  * would come back without having been anywhere.
  */
 final class Company {
-    private static final int NEVER_MS = 20_000;
-
-    /** What a new group is made warm with, as the virtual machine translates what has run often. */
-    private static final int WARM_BYTES = 100;
-
-    private static final long WARM_MESSAGES = 20_000;
+    private static final int NEVER_MS = 10_000;
 
     private final List<Partner> partners = new ArrayList<>();
     private int processor = -1;
@@ -66,15 +61,16 @@ final class Company {
         if (group == null) {
             open(size);
         }
-        setBytes(bytes);
-        return group;
+        return withBytes(bytes);
     }
 
-    private void setBytes(int bytes) throws IOException {
+    /** The present group, in which messages have so many bytes from now on. */
+    Group withBytes(int bytes) throws IOException {
         group.bytes = bytes;
         for (Partner partner : taking()) {
             partner.ask("bytes " + bytes);
         }
+        return group;
     }
 
     private void open(int size) throws Exception {
@@ -92,8 +88,7 @@ final class Company {
             group = new Group(size);
             group.ordered = new Ordered(group, size, Integer.parseInt(founder));
             meet();
-            setBytes(WARM_BYTES);
-            group.together(WARM_MESSAGES);
+            Warmth.raise(this);
         } catch (Exception error) {
             end();
             throw error;
