@@ -112,7 +112,10 @@ final class Company {
         old.isEnding = true;
         old.ordered.close();
         for (Partner partner : taking()) {
-            partner.ask("close");
+            partner.order("close");
+        }
+        for (Partner partner : taking()) {
+            partner.answer();
         }
         group = null;
     }

@@ -29,6 +29,9 @@ final class Stack {
 
     private static final long JOIN_MS = 10_000;
 
+    /** All leave at once, and nobody needs to be told. */
+    private static final long LEAVE_MS = 100;
+
     private static final int PORTS_TRIED = 50;
 
     private Stack() {}
@@ -55,7 +58,7 @@ final class Stack {
                 new NAKACK2().useMcastXmit(false),
                 new UNICAST3(),
                 new STABLE(),
-                new GMS().printLocalAddress(false).setJoinTimeout(founderPort > 0 ? JOIN_MS : ALONE_MS),
+                new GMS().printLocalAddress(false).setLeaveTimeout(LEAVE_MS).setJoinTimeout(founderPort > 0 ? JOIN_MS : ALONE_MS),
                 new UFC(),
                 new MFC(),
                 new SEQUENCER(),

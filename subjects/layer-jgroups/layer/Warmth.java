@@ -12,7 +12,7 @@ final class Warmth {
     /** Rounds in succession none of which was the fastest so far. */
     private static final int NO_FASTER = 8;
 
-    private static final long MOST_NS = 6_000_000_000L;
+    private static final long MOST_NS = 4_000_000_000L;
 
     private Warmth() {}
 
