@@ -39,6 +39,12 @@ final class Proc {
         return "";
     }
 
+    /** As {@link #word}, a number; 0 if it is not there. */
+    static long count(String status, String key) {
+        String word = word(status, key);
+        return word.isEmpty() ? 0 : Long.parseLong(word);
+    }
+
     static String status(String of) {
         return read("/proc/" + of + "/status");
     }

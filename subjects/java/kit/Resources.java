@@ -1,40 +1,21 @@
 package kit;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.function.LongSupplier;
 
 /**
- * What the process has used so far; waitNs is -1 where the system does not tell. Java cannot ask getrusage, so context switches are those of the
- * threads that live now: what a thread did that has ended is lost, and a difference never told below 0.
+ * What the process has used so far; waitNs is -1 where the system does not tell. Context switches are those of the threads that live now ({@link
+ * Switches}), so a difference is never told below 0.
  */
 record Resources(long voluntary, long involuntary, long minor, long major, long waitNs) {
     static Resources now(LongSupplier ownSwitches) {
-        long voluntary = 0;
-        long involuntary = 0;
-        if (ownSwitches != null) {
-            voluntary = ownSwitches.getAsLong();
-        } else {
-            try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
-                for (Path thread : threads) {
-                    String status = Proc.read(thread + "/status");
-                    voluntary += count(status, "voluntary_ctxt_switches");
-                    involuntary += count(status, "nonvoluntary_ctxt_switches");
-                }
-            } catch (IOException error) {
-                // the system has no such folder: no switches are told
-            }
-        }
+        Switches switches = ownSwitches == null ? Switches.of("self") : new Switches(ownSwitches.getAsLong(), 0);
         String[] stat = Proc.stat("self");
         return new Resources(
-                voluntary, involuntary, Proc.number(stat, Proc.MINOR_FAULTS), Proc.number(stat, Proc.MAJOR_FAULTS), waited());
-    }
-
-    private static long count(String status, String key) {
-        String word = Proc.word(status, key);
-        return word.isEmpty() ? 0 : Long.parseLong(word);
+                switches.voluntary(),
+                switches.involuntary(),
+                Proc.number(stat, Proc.MINOR_FAULTS),
+                Proc.number(stat, Proc.MAJOR_FAULTS),
+                waited());
     }
 
     /** The second of three numbers: time on the processor, time ready but not running, slices. */
@@ -70,11 +51,11 @@ record Resources(long voluntary, long involuntary, long minor, long major, long 
                 "usage user=%d system=%d peak_rss=%d minor=%d major=%d voluntary=%d involuntary=%d threads=%d",
                 Proc.number(stat, Proc.USER_TICKS) * Proc.TICK_NS,
                 Proc.number(stat, Proc.SYSTEM_TICKS) * Proc.TICK_NS,
-                count(status, "VmHWM") * 1024,
+                Proc.count(status, "VmHWM") * 1024,
                 now.minor,
                 now.major,
                 now.voluntary,
                 now.involuntary,
-                count(status, "Threads"));
+                Proc.count(status, "Threads"));
     }
 }

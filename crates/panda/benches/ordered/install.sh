@@ -6,15 +6,8 @@ place=${RIVALS:-$here/../../../../target/rivals}
 mkdir -p "$place"
 
 jgroups() {
-    version=5.5.4.Final
-    hash=d8d2856689d92863c4c557f6917e876b88cc5542fc9888be597926be4171d126
-    jar=$place/jgroups-$version.jar
     command -v javac >/dev/null || { echo "JGroups needs javac 17 or later: apt-get install default-jdk-headless" >&2; exit 1; }
-    [ -f "$jar" ] || curl -fsSL -o "$jar.part" "https://repo1.maven.org/maven2/org/jgroups/jgroups/$version/jgroups-$version.jar"
-    if [ -f "$jar.part" ]; then
-        echo "$hash  $jar.part" | sha256sum -c --quiet
-        mv "$jar.part" "$jar"
-    fi
+    sh "$here/../../../../subjects/layer-jgroups/fetch.sh" "$place"
 }
 
 nats() {
