@@ -39,6 +39,34 @@ func told(name string) (string, error) {
 	return value, nil
 }
 
+// total reads every column of every row as a number and adds them up.
+func total(rows interface {
+	Next() bool
+	Scan(...any) error
+	Err() error
+}, columns, wanted int) (uint64, error) {
+	var values [2]int64
+	into := []any{&values[0], &values[1]}[:columns]
+	var sum uint64
+	count := 0
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return 0, err
+		}
+		for i := range into {
+			sum += uint64(values[i])
+		}
+		count++
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	if count != wanted {
+		return 0, otherRows(count, wanted)
+	}
+	return sum, nil
+}
+
 func otherRows(found, wanted any) error {
 	return fmt.Errorf("%v rows in place of %v", found, wanted)
 }

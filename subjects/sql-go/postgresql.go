@@ -85,26 +85,7 @@ func added(rows pgx.Rows, err error) func(int) (uint64, error) {
 			return 0, err
 		}
 		defer rows.Close()
-		var values [2]int64
-		into := []any{&values[0], &values[1]}[:len(rows.FieldDescriptions())]
-		var sum uint64
-		count := 0
-		for rows.Next() {
-			if err := rows.Scan(into...); err != nil {
-				return 0, err
-			}
-			for i := range into {
-				sum += uint64(values[i])
-			}
-			count++
-		}
-		if err := rows.Err(); err != nil {
-			return 0, err
-		}
-		if count != wanted {
-			return 0, otherRows(count, wanted)
-		}
-		return sum, nil
+		return total(rows, len(rows.FieldDescriptions()), wanted)
 	}
 }
 

@@ -61,26 +61,7 @@ func added(rows *sql.Rows, err error) func(int) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		var values [2]int64
-		into := []any{&values[0], &values[1]}[:len(columns)]
-		var sum uint64
-		count := 0
-		for rows.Next() {
-			if err := rows.Scan(into...); err != nil {
-				return 0, err
-			}
-			for i := range into {
-				sum += uint64(values[i])
-			}
-			count++
-		}
-		if err := rows.Err(); err != nil {
-			return 0, err
-		}
-		if count != wanted {
-			return 0, otherRows(count, wanted)
-		}
-		return sum, nil
+		return total(rows, len(columns), wanted)
 	}
 }
 

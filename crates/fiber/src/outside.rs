@@ -134,21 +134,17 @@ impl<S: Servers> Fibers<S> {
     /// Waits until a future is ready. Whoever drives it (a reactor, another thread) wakes the fiber.
     #[track_caller]
     pub fn wait_for<F: Future>(future: F) -> F::Output {
-        let wait = Wait::on("something outside");
-        let mut future = pin!(future);
-        loop {
-            let bell = Bell::of_caller::<S>();
-            let waker = Waker::from(bell.clone());
-            if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-                return value;
-            }
-            park_until_rung::<S>(bell, wait, None);
-        }
+        Self::await_ready(future, None).expect("it waits as long as it takes")
     }
 
     /// The same, until a time at most, as [`now`](Threads::now) counts; nothing if the future was not ready then.
     #[track_caller]
     pub fn wait_for_until<F: Future>(future: F, until: Duration) -> Option<F::Output> {
+        Self::await_ready(future, Some(until))
+    }
+
+    #[track_caller]
+    fn await_ready<F: Future>(future: F, until: Option<Duration>) -> Option<F::Output> {
         let wait = Wait::on("something outside");
         let mut future = pin!(future);
         loop {
@@ -157,10 +153,10 @@ impl<S: Servers> Fibers<S> {
             if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return Some(value);
             }
-            if Self::now() >= until {
+            if until.is_some_and(|until| Self::now() >= until) {
                 return None;
             }
-            park_until_rung::<S>(bell, wait, Some(nanoseconds(until)));
+            park_until_rung::<S>(bell, wait, until.map(nanoseconds));
         }
     }
 

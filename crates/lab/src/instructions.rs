@@ -10,8 +10,7 @@ mod processor;
 pub use processor::{Countable, ProcessCounter, ProcessorCounters};
 
 use crate::session::{Launch, Session, SessionError};
-use antiphon_measure::{CountPass, CountedBy, InstructionCount, Placement, Role, Slice};
-use antiphon_runner::{Limits, Policy};
+use antiphon_measure::{CountPass, CountedBy, InstructionCount, Role, Slice};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -204,10 +203,9 @@ impl Dumps {
     }
 }
 
-/// The same subject under callgrind: neither pinned nor FIFO (valgrind runs one thread at a time anyhow), nor limited in storage,
-/// of which valgrind itself takes much.
+/// The same subject under callgrind.
 fn under_callgrind(launch: &Launch, out: &Path) -> Launch {
-    let mut argv = vec![
+    let command = vec![
         "valgrind".to_owned(),
         "--quiet".to_owned(),
         "--tool=callgrind".to_owned(),
@@ -215,24 +213,13 @@ fn under_callgrind(launch: &Launch, out: &Path) -> Launch {
         "--dump-before=write*".to_owned(),
         "--dump-line=no".to_owned(),
     ];
-    argv.extend(launch.argv.iter().cloned());
-    Launch {
-        argv,
-        policy: Policy::Other,
-        placement: Placement::Free,
-        limits: Limits::default(),
-        start_limit: START_LIMIT,
-        ..launch.clone()
-    }
+    launch.under(command, START_LIMIT)
 }
 
 fn missing(error: SessionError) -> NoCount {
-    match error {
-        SessionError::NotStarted {
-            source: antiphon_runner::Error::Missing { .. },
-            ..
-        } => NoCount::Missing,
-        error => NoCount::Session(error),
+    match error.is_missing_program() {
+        true => NoCount::Missing,
+        false => NoCount::Session(error),
     }
 }
 

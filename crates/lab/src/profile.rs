@@ -10,7 +10,7 @@ mod cachegrind;
 mod massif;
 mod valgrind;
 
-pub use cachegrind::{CacheUse, Counts, EVENTS, Function};
+pub use cachegrind::{CacheUse, Counts, EVENTS, Function, place};
 pub use massif::{Heap, Site, Snapshot};
 
 use crate::build::Built;

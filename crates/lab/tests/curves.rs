@@ -3,17 +3,14 @@
 use antiphon_lab::suite::{CurveUnit, Suite};
 use std::path::Path;
 
-const SOUND: &str = r#"
+const SOUND: &str = concat!(
+    r#"
 name = "s"
 title = "S"
 subjects = ["a/v", "b/v"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("common/small_sizes.toml"),
+    r#"[[group]]
 id = "g"
 title = "G"
 runs = ["other.same"]
@@ -44,7 +41,8 @@ rows = ["2", "4"]
 test = "trip.{row}"
 arg = "64"
 column = [{ title = "A", subject = "a/v", run = "other.same" }]
-"#;
+"#
+);
 
 #[test]
 fn a_test_is_measured_with_each_value_of_its_argument() {

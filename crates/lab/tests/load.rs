@@ -1,12 +1,12 @@
 //! Servers under load: they are started for each round, checked, measured, and ended; their failures are results.
 
-use antiphon_lab::run::{Laboratory, Options};
-use antiphon_lab::store::{Raw, Store};
+mod common;
+
+use antiphon_lab::store::Raw;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{LoadOutcome, LoadRound, Outcome, RunRecord};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 const SUITE: &str = r#"
 name = "served"
@@ -85,22 +85,7 @@ fn measured(folder: &Path) -> (RunRecord, Vec<(usize, u32, Raw)>) {
     let place = folder.join("subjects/server");
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("subject.toml"), subject()).unwrap();
-    let (subjects, errors) = Subject::discover(&folder.join("subjects"));
-    assert!(errors.is_empty(), "{errors:?}");
-    let suite = Suite::parse("served.toml", SUITE).unwrap();
-    let mut store = Store::open(&folder.join("runs.db")).unwrap();
-    let mut laboratory = Laboratory {
-        subjects: &subjects,
-        cache: &antiphon_lab::build::Cache::at(folder.join("cache")),
-        store: &mut store,
-        observer: &mut (),
-        stop: &AtomicBool::new(false),
-    };
-    let options = Options {
-        quick: true,
-        ..Options::default()
-    };
-    let run = laboratory.measure(&suite, SUITE, &options).unwrap();
+    let (store, run) = common::measure_in(folder, SUITE, true);
     (store.load(run).unwrap(), store.raws(run).unwrap())
 }
 

@@ -1,13 +1,10 @@
 //! Whole programs: they take turns, must agree, and their failures are results.
 
-use antiphon_lab::run::{Laboratory, Options};
-use antiphon_lab::store::Store;
-use antiphon_lab::subject::Subject;
-use antiphon_lab::suite::Suite;
+mod common;
+
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::{RunFigure, run_counter, run_ratio, run_time_ns};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// A subject whose programs are shell scripts: each names its file after it.
 const SUBJECT: &str = r#"
@@ -74,22 +71,7 @@ fn measured(quick: bool) -> RunRecord {
 }
 
 fn measure(folder: &Path, quick: bool) -> RunRecord {
-    let (subjects, errors) = Subject::discover(&folder.join("subjects"));
-    assert!(errors.is_empty(), "{errors:?}");
-    let suite = Suite::parse("whole.toml", SUITE).unwrap();
-    let mut store = Store::open(&folder.join("runs.db")).unwrap();
-    let mut laboratory = Laboratory {
-        subjects: &subjects,
-        cache: &antiphon_lab::build::Cache::at(folder.join("cache")),
-        store: &mut store,
-        observer: &mut (),
-        stop: &AtomicBool::new(false),
-    };
-    let options = Options {
-        quick,
-        ..Options::default()
-    };
-    let run = laboratory.measure(&suite, SUITE, &options).unwrap();
+    let (store, run) = common::measure_in(folder, SUITE, quick);
     store.load(run).unwrap()
 }
 

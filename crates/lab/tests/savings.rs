@@ -26,17 +26,14 @@ fn the_rendezvous_suite_reads() {
     assert_eq!(buffer.against, "rendezvous");
 }
 
-const SOUND: &str = r#"
+const SOUND: &str = concat!(
+    r#"
 name = "s"
 title = "S"
 subjects = ["ada/O2", "ada/counted"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("common/small_sizes.toml"),
+    r#"[[group]]
 id = "g"
 title = "G"
 runs = ["other.same"]
@@ -58,7 +55,8 @@ of = "switches"
 variants = ["object"]
 programs = ["buffer"]
 at_most = 0.5
-"#;
+"#
+);
 
 #[test]
 fn the_sound_suite_is_sound() {

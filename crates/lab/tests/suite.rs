@@ -87,17 +87,14 @@ fn published_values_are_numbers_ranges_or_words() {
     assert_eq!(table.rows[2].values[1], PublishedValue::Number(3600.0));
 }
 
-const SOUND: &str = r#"
+const SOUND: &str = concat!(
+    r#"
 name = "s"
 title = "S"
 subjects = ["ada/O2"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("common/small_sizes.toml"),
+    r#"[[group]]
 id = "g"
 title = "G"
 runs = ["other.same"]
@@ -111,7 +108,8 @@ title = "T"
 source = "here"
 columns = [{ title = "c", unit = "us", tests = ["call.inter"] }]
 rows = [{ label = "r", values = [1] }]
-"#;
+"#
+);
 
 /// The faults of the sound suite after one replacement.
 fn faults(from: &str, to: &str) -> String {

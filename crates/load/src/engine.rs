@@ -116,7 +116,7 @@ impl<'l> Engine<'l> {
             known: KnownHead::default(),
             sent: 0,
             end_ns,
-            measured: ending::nothing(),
+            measured: Measured::nothing(),
         })
     }
 

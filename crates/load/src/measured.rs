@@ -55,6 +55,30 @@ pub struct Measured {
     pub stopped: Stopped,
 }
 
+impl Measured {
+    /// What was measured before anything was.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            answered: 0,
+            answered_in_time: 0,
+            unanswered: 0,
+            never_sent: 0,
+            failures: BTreeMap::new(),
+            first_failure: None,
+            reconnects: 0,
+            longest_connect_ns: 0,
+            window_ns: 0,
+            wall_ns: 0,
+            own_cpu_ns: 0,
+            threads: 1,
+            latency: Latency::default(),
+            lag: Latency::default(),
+            connections: Vec::new(),
+            stopped: Stopped::Time,
+        }
+    }
+}
+
 /// What one connection had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfConnection {
@@ -233,20 +257,11 @@ mod tests {
         Measured {
             answered: answers.iter().sum(),
             answered_in_time: answers.iter().sum(),
-            unanswered: 0,
-            never_sent: 0,
-            failures: BTreeMap::new(),
-            first_failure: None,
-            reconnects: 0,
-            longest_connect_ns: 0,
             window_ns: 1_000_000_000,
             wall_ns: 1_000_000_000,
             own_cpu_ns: 900_000_000,
-            threads: 1,
-            latency: Latency::default(),
-            lag: Latency::default(),
             connections: connections.collect(),
-            stopped: Stopped::Time,
+            ..Measured::nothing()
         }
     }
 

@@ -4,6 +4,7 @@ mod plot;
 
 pub use plot::{Axis, AxisUnit, Drawn, Guide, Plot, Point, Series};
 
+use antiphon_measure::Interval;
 use serde::Serialize;
 
 /// A report.
@@ -311,6 +312,23 @@ pub struct Figure {
     pub marks: Vec<Mark>,
     /// The evidence, for an expander.
     pub detail: Vec<Fact>,
+}
+
+impl Figure {
+    /// A figure that is told from zero, without evidence.
+    pub fn resolved(of: Interval, unit: Unit) -> Self {
+        Figure {
+            value: of.value,
+            low: of.low,
+            high: of.high,
+            unit,
+            standing: Standing::Resolved,
+            switches: None,
+            instructions: None,
+            marks: Vec::new(),
+            detail: Vec::new(),
+        }
+    }
 }
 
 /// A finding in a word, for a table.

@@ -8,17 +8,14 @@ use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Plot, Table};
 use sample::{empty_run, estimate, identity, result, section};
 
-const SUITE: &str = r#"
+const SUITE: &str = concat!(
+    r#"
 name = "m"
 title = "M"
 subjects = ["bare/v", "panda/v"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("../../lab/tests/common/small_sizes.toml"),
+    r#"[[group]]
 id = "trips"
 title = "Trips"
 runs = ["other.same"]
@@ -70,7 +67,8 @@ rows = ["0", "64"]
 test = "trip"
 arg = "{row}"
 column = [{ title = "Bare", subject = "bare/v", run = "other.across" }]
-"#;
+"#
+);
 
 fn run() -> RunRecord {
     let mut run = empty_run();

@@ -10,17 +10,14 @@ use antiphon_report::document::{Block, Cell, Document, Note, Plot, Table, Weight
 use antiphon_report::export::{csv, xlsx};
 use sample::{empty_run, identity, result, section};
 
-const SUITE: &str = r#"
+const SUITE: &str = concat!(
+    r#"
 name = "r"
 title = "R"
 subjects = ["ada/tasks", "java/grizzly"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("../../lab/tests/common/small_sizes.toml"),
+    r#"[[group]]
 id = "over"
 title = "Over concurrency"
 runs = ["other.across"]
@@ -42,7 +39,8 @@ claim = [
     { text = "Memory by ten", quantity = "memory", of = "ada/tasks", against = "java/grizzly", tests = ["keep.64"], run = "other.across", at_most = 0.1, published = 0.0062 },
     { text = "Half the cost", quantity = "cpu", of = "ada/tasks", against = "java/grizzly", tests = ["keep.1", "keep.64"], run = "other.across", at_most = 0.4 },
 ]
-"#;
+"#
+);
 
 fn task(connections: usize) -> LoadTask {
     LoadTask {

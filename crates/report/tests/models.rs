@@ -9,17 +9,14 @@ use antiphon_report::document::{Block, Cell, Document, Plot, Table};
 use antiphon_report::export::{csv, markdown, xlsx};
 use sample::{empty_run, identity, result, section};
 
-const SUITE: &str = r#"
+const SUITE: &str = concat!(
+    r#"
 name = "m"
 title = "M"
 subjects = ["sr/counted", "sr/sliced", "sr/cooperative"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("../../lab/tests/common/small_sizes.toml"),
+    r#"[[group]]
 id = "dp"
 title = "Philosophers"
 runs = ["other.same"]
@@ -81,7 +78,8 @@ subject = "sr/counted"
 run = "other.same"
 tests = ["sync", "dp.cp.10000"]
 parts = [{ counter = "operations", title = "Done" }, { counter = "yields", title = "Yielded" }]
-"#;
+"#
+);
 
 /// Runs whose times are these, ns; each counts two operations, of which one is kept.
 fn runs(times: &[u64]) -> Outcome {

@@ -8,17 +8,14 @@ use antiphon_report::document::{Block, Cell, Note, Plot, Row, Section, Table};
 use antiphon_report::export::{markdown, xlsx};
 use sample::{empty_run, estimate, identity, result};
 
-const SUITE: &str = r#"
+const SUITE: &str = concat!(
+    r#"
 name = "s"
 title = "S"
 subjects = ["ada/O2", "ada/counted"]
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("../../lab/tests/common/small_sizes.toml"),
+    r#"[[group]]
 id = "g"
 title = "G"
 runs = ["fifo.same"]
@@ -58,7 +55,8 @@ of = "run"
 variants = ["object"]
 at_least = 0.99
 at_most = 1.0
-"#;
+"#
+);
 
 /// (test, subject, placement, cost and half width in ns, switches).
 type Measured = (&'static str, &'static str, &'static str, f64, f64, f64);

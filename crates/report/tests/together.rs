@@ -7,24 +7,22 @@ use antiphon_report::export::{csv, html, json};
 use antiphon_report::{compose, compose_together};
 use sample::{empty_run, estimate, identity, result};
 
-const SMALL: &str = r#"
+const SMALL: &str = concat!(
+    r#"
 name = "small"
 title = "Small"
 text = "A suite of one row."
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.01
-[full]
-seconds_per_row = 1.0
-relative_half_width = 0.01
-[[group]]
+"#,
+    include_str!("../../lab/tests/common/small_sizes.toml"),
+    r#"[[group]]
 id = "calls"
 title = "Calls"
 runs = ["other.same"]
 [[group.row]]
 test = "call.inter.none"
 label = "a call"
-"#;
+"#
+);
 
 fn small(id: i64, subject: &str) -> RunRecord {
     let mut run = empty_run();

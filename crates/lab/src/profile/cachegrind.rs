@@ -21,6 +21,16 @@ pub const EVENTS: [(&str, &str); 9] = [
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts(pub [i64; EVENTS.len()]);
 
+/// The place of an event in [`EVENTS`], by cachegrind's name.
+///
+/// # Panics
+/// There is no such event.
+#[must_use]
+pub fn place(event: &str) -> usize {
+    let place = EVENTS.iter().position(|(name, _)| *name == event);
+    place.expect("an event of cachegrind's")
+}
+
 impl Counts {
     /// The count of an event of [`EVENTS`] by cachegrind's name.
     ///
@@ -28,8 +38,7 @@ impl Counts {
     /// There is no such event.
     #[must_use]
     pub fn of(&self, event: &str) -> i64 {
-        let place = EVENTS.iter().position(|(name, _)| *name == event);
-        self.0[place.expect("an event of cachegrind's")]
+        self.0[place(event)]
     }
 
     /// The same less other counts.

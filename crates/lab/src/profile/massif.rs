@@ -1,7 +1,6 @@
 //! The heap over a process's life, as massif writes it.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The heap from start to end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -86,17 +85,6 @@ impl Heap {
             .iter()
             .max_by_key(|snapshot| snapshot.bytes());
         largest.expect("what was read has a snapshot")
-    }
-
-    /// The most that each site held in any snapshot, by place.
-    #[must_use]
-    pub fn most_by_site(&self) -> BTreeMap<&str, u64> {
-        let mut most = BTreeMap::new();
-        for site in self.snapshots.iter().flat_map(|snapshot| &snapshot.sites) {
-            let held: &mut u64 = most.entry(site.place.as_str()).or_default();
-            *held = site.bytes.max(*held);
-        }
-        most
     }
 }
 
@@ -183,7 +171,6 @@ mod tests {
             .collect();
         assert_eq!(sites, [("big (a.c:3)", 500), ("small: part (a.c:4)", 150)]);
         assert_eq!(peak.sites[0].callers, ["outer (a.c:9)", "main (a.c:20)"]);
-        assert_eq!(heap.most_by_site()["big (a.c:3)"], 500);
     }
 
     #[test]

@@ -79,12 +79,7 @@ impl Valgrind<'_> {
         let io = |error: std::io::Error| tool.unreadable(error.to_string());
         let folder = tempfile::tempdir().map_err(io)?;
         let out = folder.path().join("out");
-        let under = |mut launch: Launch| {
-            let command = tool.command(&out);
-            launch.argv.splice(0..0, command);
-            launch.start_limit = self.limit;
-            launch
-        };
+        let under = |launch: Launch| launch.under(tool.command(&out), self.limit);
         match self.work {
             Work::Program { name, arguments } => {
                 self.run_program(tool, under(self.program(name, arguments)?))?;
@@ -151,10 +146,7 @@ impl Valgrind<'_> {
 
     fn failed(&self, tool: Tool, error: SessionError) -> ProfileError {
         match error {
-            SessionError::NotStarted {
-                source: RunnerError::Missing { .. },
-                ..
-            } => ProfileError::Missing,
+            error if error.is_missing_program() => ProfileError::Missing,
             _ if self.stop.load(Ordering::Relaxed) => ProfileError::Interrupted,
             error => ProfileError::Session {
                 tool: tool.name(),

@@ -107,6 +107,18 @@ pub enum SessionError {
 }
 
 impl SessionError {
+    /// Whether the program to be started is not on this machine.
+    pub(crate) fn is_missing_program(&self) -> bool {
+        use antiphon_runner::Error::Missing;
+        matches!(
+            self,
+            Self::NotStarted {
+                source: Missing { .. },
+                ..
+            }
+        )
+    }
+
     /// The last of what the subject printed; empty if nothing.
     pub fn last_words(&self) -> &str {
         match self {

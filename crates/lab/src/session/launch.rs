@@ -45,6 +45,20 @@ impl Launch {
         }
     }
 
+    /// The same under a command that counts, such as valgrind's: neither pinned nor FIFO (it runs one thread at a time anyhow), nor limited in storage, of which
+    /// the command itself takes much.
+    pub(crate) fn under(&self, mut command: Vec<String>, start_limit: Duration) -> Self {
+        command.extend(self.argv.iter().cloned());
+        Self {
+            argv: command,
+            policy: Policy::Other,
+            placement: Placement::Free,
+            limits: Limits::default(),
+            start_limit,
+            ..self.clone()
+        }
+    }
+
     /// The same as a child process to start; `None` if `argv` is empty.
     pub(crate) fn program(&self) -> Option<Program> {
         let (program, args) = self.argv.split_first()?;

@@ -41,6 +41,21 @@ fn read_suite(top: Section<'_>) -> Suite {
 /// Every test of the suite, with the kind of its row.
 type Tests = BTreeMap<String, &'static str>;
 
+/// The limits of a claim, as shares of what it is compared with: from, to. One of them must be given.
+fn limits(claim: &Section<'_>) -> (f64, f64) {
+    let limits = (claim.positive("at_least"), claim.positive("at_most"));
+    if limits == (None, None) {
+        claim.fault(
+            "a claim needs a limit",
+            "give it `at_least`, `at_most` or both, as shares of what it is compared with",
+        );
+    }
+    (
+        limits.0.unwrap_or(f64::NEG_INFINITY),
+        limits.1.unwrap_or(f64::INFINITY),
+    )
+}
+
 /// Reads sections each of which has an id that no other of them has. `what` says in messages what such a section is.
 fn identified<T>(
     sections: Option<Item<'_>>,

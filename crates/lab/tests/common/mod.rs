@@ -7,7 +7,7 @@ use antiphon_lab::store::Store;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -145,6 +145,27 @@ impl Place {
             .load(run.unwrap_or_else(|error| panic!("{error}")))
             .unwrap()
     }
+}
+
+/// Measures a suite with the subjects of a folder, where cache and store are kept as well; the store, and the run's number in it.
+pub fn measure_in(folder: &Path, suite: &str, quick: bool) -> (Store, i64) {
+    let (subjects, errors) = Subject::discover(&folder.join("subjects"));
+    assert!(errors.is_empty(), "{errors:?}");
+    let parsed = Suite::parse("suite.toml", suite).unwrap();
+    let mut store = Store::open(&folder.join("runs.db")).unwrap();
+    let mut laboratory = Laboratory {
+        subjects: &subjects,
+        cache: &Cache::at(folder.join("cache")),
+        store: &mut store,
+        observer: &mut (),
+        stop: &AtomicBool::new(false),
+    };
+    let options = Options {
+        quick,
+        ..Options::default()
+    };
+    let run = laboratory.measure(&parsed, suite, &options).unwrap();
+    (store, run)
 }
 
 /// Options of a quick run of the given subjects.

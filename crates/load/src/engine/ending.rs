@@ -3,8 +3,7 @@
 use super::Engine;
 use crate::Fault;
 use crate::connection::State;
-use crate::measured::{Latency, Measured, OfConnection, Stopped};
-use std::collections::BTreeMap;
+use crate::measured::{Measured, OfConnection, Stopped};
 
 impl Engine<'_> {
     /// Fails the requests whose time is over. Their waits count: a server does not get faster by not answering.
@@ -58,27 +57,5 @@ impl Engine<'_> {
             .map(|connection| connection.had)
             .collect::<Vec<OfConnection>>();
         self.measured
-    }
-}
-
-/// What was measured before anything was.
-pub(super) fn nothing() -> Measured {
-    Measured {
-        answered: 0,
-        answered_in_time: 0,
-        unanswered: 0,
-        never_sent: 0,
-        failures: BTreeMap::new(),
-        first_failure: None,
-        reconnects: 0,
-        longest_connect_ns: 0,
-        window_ns: 0,
-        wall_ns: 0,
-        own_cpu_ns: 0,
-        threads: 1,
-        latency: Latency::default(),
-        lag: Latency::default(),
-        connections: Vec::new(),
-        stopped: Stopped::Time,
     }
 }

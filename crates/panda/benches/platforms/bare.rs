@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::thread::futex::{Flags, wait, wake};
 
 use crate::contest::Case;
-use crate::pair::{answer, time};
+use crate::pair::trips;
 
 /// Words that both processes see, a line each: at the end of a session's memory, which nothing else uses here.
 struct Words {
@@ -124,18 +124,4 @@ pub fn tcp(case: &Case) {
     let give = || out.write_all(&payload).expect("sent");
     let take = || stream.read_exact(&mut space).expect("received");
     trips(case, give, take);
-}
-
-fn trips(case: &Case, mut give: impl FnMut(), mut take: impl FnMut()) {
-    if case.rank == 0 {
-        time(case, || {
-            give();
-            take();
-        });
-    } else {
-        answer(case, || {
-            take();
-            give();
-        });
-    }
 }

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 
 use crate::contest::Case;
-use crate::pair::{answer, time};
+use crate::pair::trips;
 
 type Handle = *mut c_void;
 type Begin = unsafe extern "C" fn(*mut c_int, *mut c_void) -> c_int;
@@ -29,8 +29,10 @@ pub fn run(case: &Case) {
         begin(null_mut(), null_mut());
         let (payload, mut space) = (vec![7; case.bytes], vec![0; case.bytes]);
         let (length, other) = (case.bytes as c_int, 1 - case.rank as c_int);
-        let give = || send(payload.as_ptr(), length, byte, other, 0, world);
-        let mut take = || {
+        let give = || {
+            send(payload.as_ptr(), length, byte, other, 0, world);
+        };
+        let take = || {
             receive(
                 space.as_mut_ptr(),
                 length,
@@ -39,19 +41,9 @@ pub fn run(case: &Case) {
                 0,
                 world,
                 null_mut(),
-            )
+            );
         };
-        if case.rank == 0 {
-            time(case, || {
-                give();
-                take();
-            });
-        } else {
-            answer(case, || {
-                take();
-                give();
-            });
-        }
+        trips(case, give, take);
         end();
     }
 }

@@ -39,7 +39,7 @@ pub fn run(case: &Case) {
 }
 
 /// Times so many trips after a tenth of them, and prints.
-pub fn time(case: &Case, mut trip: impl FnMut()) {
+fn time(case: &Case, mut trip: impl FnMut()) {
     (0..case.trips / 10).for_each(|_| trip());
     let began = Instant::now();
     (0..case.trips).for_each(|_| trip());
@@ -48,7 +48,7 @@ pub fn time(case: &Case, mut trip: impl FnMut()) {
 }
 
 /// The trips that the second of the two answers.
-pub fn answer(case: &Case, trip: impl FnMut()) {
+fn answer(case: &Case, trip: impl FnMut()) {
     std::iter::repeat_with(trip)
         .take((case.trips + case.trips / 10) as usize)
         .for_each(drop);
@@ -97,5 +97,20 @@ fn platform<P: Platform>(case: &Case) {
                 send();
             }
         }
+    }
+}
+
+/// One of the two times round trips, the other answers.
+pub fn trips(case: &Case, mut give: impl FnMut(), mut take: impl FnMut()) {
+    if case.rank == 0 {
+        time(case, || {
+            give();
+            take();
+        });
+    } else {
+        answer(case, || {
+            take();
+            give();
+        });
     }
 }

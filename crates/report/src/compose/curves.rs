@@ -5,7 +5,7 @@ use super::slug;
 use super::view::{RunColumn, View};
 use crate::document::{
     Axis, AxisUnit, Block, Cell, Column, Drawn, Figure, Guide, Plot, Point, Row, RowKind, Section,
-    Series, Standing, Table, Unit,
+    Series, Table, Unit,
 };
 use crate::number;
 use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit};
@@ -184,22 +184,12 @@ fn heading(measured: &Measured, shown: Shown, column: &CurveColumn) -> Column {
 }
 
 fn cell(shown: Shown, figure: Option<Interval>) -> Cell {
-    let Some(Interval { value, low, high }) = figure else {
+    let Some(figure) = figure else {
         return Cell::Empty;
     };
     match shown {
-        Shown::Costs => Cell::count(value),
-        Shown::Multiples => Cell::Figure(Box::new(Figure {
-            value,
-            low,
-            high,
-            unit: Unit::Ratio,
-            standing: Standing::Resolved,
-            switches: None,
-            instructions: None,
-            marks: Vec::new(),
-            detail: Vec::new(),
-        })),
+        Shown::Costs => Cell::count(figure.value),
+        Shown::Multiples => Cell::Figure(Box::new(Figure::resolved(figure, Unit::Ratio))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::view::{RunColumn, View};
 use super::{Kind, of_kind};
-use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Standing, Table, Unit};
+use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{Outcome, ResultRecord};
@@ -136,17 +136,10 @@ pub fn figure(of: Interval, unit: Unit, runs: &[WholeRun]) -> Figure {
         .map(|run| number::quantity(Unit::Nanoseconds, run.elapsed_ns as f64))
         .collect();
     Figure {
-        value: of.value,
-        low: of.low,
-        high: of.high,
-        unit,
-        standing: Standing::Resolved,
-        switches: None,
-        instructions: None,
-        marks: Vec::new(),
         detail: vec![
             Fact::new("Runs", number::count(runs.len() as u64)),
             Fact::new("Times in order", times.join(", ")),
         ],
+        ..Figure::resolved(of, unit)
     }
 }

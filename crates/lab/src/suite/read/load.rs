@@ -2,7 +2,7 @@
 
 use super::models::{known, run};
 use super::row::templates;
-use super::{Tests, identified};
+use super::{Tests, identified, limits};
 use crate::document::{Item, Section, did_you_mean};
 use crate::record::Generator;
 use crate::suite::{LoadRow, Matrix, ServerClaim, ServerQuantity, Servers, fill};
@@ -123,13 +123,7 @@ pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> 
 }
 
 fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClaim {
-    let limits = (section.positive("at_least"), section.positive("at_most"));
-    if limits == (None, None) {
-        section.fault(
-            "a claim needs a limit",
-            "give it `at_least`, `at_most` or both, as shares of what it is compared with",
-        );
-    }
+    let (at_least, at_most) = limits(&section);
     let subject = |key| {
         let Some(item) = section.require(key) else {
             return String::new();
@@ -146,8 +140,8 @@ fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClai
         tests: loads(&section, tests),
         run: run(&section),
         published: section.positive("published"),
-        at_least: limits.0.unwrap_or(f64::NEG_INFINITY),
-        at_most: limits.1.unwrap_or(f64::INFINITY),
+        at_least,
+        at_most,
     };
     section.finish();
     claim

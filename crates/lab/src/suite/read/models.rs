@@ -1,6 +1,6 @@
 //! The tables of execution models of a suite.
 
-use super::{Tests, identified, parse_placed};
+use super::{Tests, identified, limits, parse_placed};
 use crate::document::{Item, Section, did_you_mean};
 use crate::suite::{Model, ModelClaim, ModelColumn, Models, Placed};
 use antiphon_measure::RunFigure;
@@ -168,13 +168,7 @@ fn published(section: &Section<'_>, models: &Models) -> Vec<f64> {
 }
 
 fn claim(section: Section<'_>, models: &Models) -> ModelClaim {
-    let limits = (section.positive("at_least"), section.positive("at_most"));
-    if limits == (None, None) {
-        section.fault(
-            "a claim needs a limit",
-            "give it `at_least`, `at_most` or both, as shares of what it is compared with",
-        );
-    }
+    let (at_least, at_most) = limits(&section);
     let titles = || models.columns.iter().map(|column| &column.title);
     let names = |key, what: &str, known_names: &mut dyn FnMut(&Item<'_>, &str, &str)| {
         let item = section.get(key)?;
@@ -196,8 +190,8 @@ fn claim(section: Section<'_>, models: &Models) -> ModelClaim {
         of,
         against: against(&section, models),
         rows: names("rows", "row of this table", row).unwrap_or_else(|| models.rows.clone()),
-        at_least: limits.0.unwrap_or(f64::NEG_INFINITY),
-        at_most: limits.1.unwrap_or(f64::INFINITY),
+        at_least,
+        at_most,
     };
     section.finish();
     claim

@@ -2,11 +2,10 @@
 
 use super::{marks, outcome};
 use crate::compose::view::View;
-use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Standing, Table, Unit};
+use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
-use antiphon_measure::Interval;
 
 /// A figure of a round, with its heading and unit.
 struct Shown {
@@ -181,7 +180,7 @@ fn in_full(
         cells.insert(
             1,
             ratio.map_or(Cell::Empty, |ratio| {
-                Cell::Figure(Box::new(figure(ratio, Unit::Ratio)))
+                Cell::Figure(Box::new(Figure::resolved(ratio, Unit::Ratio)))
             }),
         );
         Some(Row {
@@ -218,24 +217,10 @@ fn cell(result: Option<&ResultRecord>, shown: &Shown) -> Cell {
     else {
         return Cell::Empty;
     };
-    let mut figure = figure(interval, shown.unit);
+    let mut figure = Figure::resolved(interval, shown.unit);
     figure.marks = marks(load);
     figure.detail = detail(load, shown);
     Cell::Figure(Box::new(figure))
-}
-
-fn figure(of: Interval, unit: Unit) -> Figure {
-    Figure {
-        value: of.value,
-        low: of.low,
-        high: of.high,
-        unit,
-        standing: Standing::Resolved,
-        switches: None,
-        instructions: None,
-        marks: Vec::new(),
-        detail: Vec::new(),
-    }
 }
 
 /// The evidence of a figure.

@@ -2,7 +2,7 @@
 
 use super::Sides;
 use crate::document::{Block, Cell, Column, Row, RowKind, Section, Table, Unit};
-use antiphon_lab::profile::{Counts, EVENTS, Function, Profile, Work};
+use antiphon_lab::profile::{Counts, EVENTS, Function, Profile, Work, place};
 use std::collections::BTreeSet;
 
 /// Functions shown.
@@ -136,12 +136,6 @@ fn of_side(side: &Profile) -> Table {
         .map(|function| (function, per_operation(side, function)))
         .collect();
     self::functions(&format!("Functions of {}", side.subject), "", &counts)
-}
-
-/// The place of an event in [`EVENTS`].
-pub(super) fn place(event: &str) -> usize {
-    let place = EVENTS.iter().position(|(name, _)| *name == event);
-    place.expect("an event of cachegrind's")
 }
 
 /// What events are worth together: a miss of the first cache costs some 10 instructions, one of the last some 100.

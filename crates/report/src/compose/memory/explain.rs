@@ -1,11 +1,11 @@
 //! What a reader would say of the figures: how much changed, and which functions that was in.
 
 use super::Sides;
-use super::cache::{PerOperation, changes, of_event, place};
+use super::cache::{PerOperation, changes, of_event};
 use super::heap::{function, most_by_function};
 use crate::document::{Note, Unit, Weight};
 use crate::number;
-use antiphon_lab::profile::{Function, Profile};
+use antiphon_lab::profile::{Function, Profile, place};
 
 /// A change of less than this share of the whole is none.
 const SMALLEST: f64 = 0.005;

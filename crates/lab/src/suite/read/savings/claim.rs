@@ -1,5 +1,6 @@
 //! The claims of a comparison of variants.
 
+use super::super::limits;
 use super::{all_variants, known};
 use crate::document::{Section, did_you_mean};
 use crate::suite::{Claim, Quantity, Savings};
@@ -12,13 +13,7 @@ const QUANTITIES: [(&str, Quantity); 3] = [
 ];
 
 pub(super) fn read(section: Section<'_>, savings: &Savings) -> Claim {
-    let limits = (section.positive("at_least"), section.positive("at_most"));
-    if limits == (None, None) {
-        section.fault(
-            "a claim needs a limit",
-            "give it `at_least`, `at_most` or both, as shares of what it is compared with",
-        );
-    }
+    let (at_least, at_most) = limits(&section);
     let programs: Vec<String> = savings.programs.iter().map(|p| p.test.clone()).collect();
     let claim = Claim {
         text: section.required_string("text"),
@@ -29,8 +24,8 @@ pub(super) fn read(section: Section<'_>, savings: &Savings) -> Claim {
             Some(_) => names(&section, "programs", "program", &programs),
             None => programs,
         },
-        at_least: limits.0.unwrap_or(f64::NEG_INFINITY),
-        at_most: limits.1.unwrap_or(f64::INFINITY),
+        at_least,
+        at_most,
     };
     section.finish();
     claim
