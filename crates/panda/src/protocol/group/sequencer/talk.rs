@@ -56,6 +56,9 @@ impl Sequencer {
                 .as_ref()
                 .map_or(self.view.number, |known| known.next.number);
             if view > self.view.number {
+                if let Note::Collect { .. } = note {
+                    self.ask_for_news(from, out);
+                }
                 if self.is_inside() || self.status == Status::Joining {
                     self.keep_early(from, note, body);
                 }
@@ -132,6 +135,15 @@ impl Sequencer {
     /// A member that is silent but not dead may be heard again; the view changes all the same, since something may be missing.
     fn suspects_heard(&mut self, from: Rank) {
         self.suspects.remove(&from);
+    }
+
+    /// A later view is being ended in which this process is counted, and it does not know how that view began: who decided it may be cut off from here, with what it
+    /// was about to tell. Any word about the view that this process is in has the other tell.
+    fn ask_for_news(&mut self, from: Rank, out: &mut Output) {
+        let (view, delivered) = (self.view.number, self.log.delivered);
+        if view > 0 {
+            self.tell(from, Note::Delivered { view, delivered }, out);
+        }
     }
 
     /// The view has ended here: says so to whoever does not know.
