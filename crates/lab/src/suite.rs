@@ -9,7 +9,7 @@ mod published;
 mod read;
 mod savings;
 
-pub use curve::{Curve, CurveColumn, CurveUnit};
+pub use curve::{Curve, CurveColumn, CurveUnit, Rate};
 pub use load::{ServerClaim, ServerQuantity, Servers};
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};

@@ -111,6 +111,16 @@ fn each_fault_names_its_mend() {
             "write `bytes` or `count`",
         ),
         (
+            "unit = \"bytes\"",
+            "rate = \"fast\"",
+            "write `bytes` or `operations`",
+        ),
+        (
+            "unit = \"bytes\"",
+            "rate = \"bytes\"\ncounted = \"messages\"",
+            "take `rate` or `counted` out",
+        ),
+        (
             "rows = [\"0\", \"64\"]",
             "rows = [\"few\"]",
             "a curve is over whole numbers",

@@ -135,6 +135,10 @@ pub enum Unit {
     Ratio,
     /// A part of one; written in per cent.
     Share,
+    /// So many a second.
+    PerSecond,
+    /// Bytes a second, written in powers of ten as bandwidths are.
+    BytesPerSecond,
 }
 
 /// A table.

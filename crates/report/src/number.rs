@@ -55,11 +55,47 @@ const SIZES: [Scale; 4] = [
     },
 ];
 
+const RATES: [Scale; 3] = [
+    Scale {
+        symbol: "/s",
+        factor: 1.0,
+    },
+    Scale {
+        symbol: "k/s",
+        factor: 1e3,
+    },
+    Scale {
+        symbol: "M/s",
+        factor: 1e6,
+    },
+];
+
+const BANDWIDTHS: [Scale; 4] = [
+    Scale {
+        symbol: "B/s",
+        factor: 1.0,
+    },
+    Scale {
+        symbol: "kB/s",
+        factor: 1e3,
+    },
+    Scale {
+        symbol: "MB/s",
+        factor: 1e6,
+    },
+    Scale {
+        symbol: "GB/s",
+        factor: 1e9,
+    },
+];
+
 /// The scale in which `value` (in base units) is read most easily.
 pub fn scale_for(unit: Unit, value: f64) -> Scale {
     match unit {
         Unit::Nanoseconds => largest_below(&TIMES, value),
         Unit::Bytes => largest_below(&SIZES, value),
+        Unit::PerSecond => largest_below(&RATES, value),
+        Unit::BytesPerSecond => largest_below(&BANDWIDTHS, value),
         Unit::Ticks => Scale {
             symbol: "ticks",
             factor: 1.0,

@@ -5,7 +5,7 @@ mod sample;
 use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Plot, Table};
+use antiphon_report::document::{AxisUnit, Block, Cell, Plot, Table, Unit};
 use sample::{empty_run, estimate, identity, result, section};
 
 const SUITE: &str = concat!(
@@ -58,6 +58,28 @@ test = "sim.{row}"
 column = [
     { title = "Barrier", subject = "bare/v", run = "other.same", counter = "barrier" },
     { title = "Join", subject = "bare/v", run = "other.same", counter = "join", against = "Barrier" },
+]
+[[curve]]
+id = "bandwidth"
+title = "Bandwidth"
+by = "bytes"
+unit = "bytes"
+rows = ["0", "64", "4096"]
+rate = "bytes"
+test = "trip"
+arg = "{row}"
+column = [{ title = "Bare", subject = "bare/v", run = "other.same" }]
+[[curve]]
+id = "often"
+title = "How often"
+by = "bytes"
+rows = ["0", "64"]
+rate = "operations"
+test = "trip"
+arg = "{row}"
+column = [
+    { title = "Bare", subject = "bare/v", run = "other.same" },
+    { title = "Panda", subject = "panda/v", run = "other.same", against = "Bare" },
 ]
 [[curve]]
 id = "nothing"
@@ -118,6 +140,31 @@ fn blocks(id: &str) -> (Vec<Table>, Vec<Plot>) {
         }
     }
     (tables, plots)
+}
+
+#[test]
+fn rates_are_what_goes_into_a_second() {
+    let (tables, plots) = blocks("curve-bandwidth");
+    let bandwidth: Vec<(f64, f64, f64)> = plots[0].series[0]
+        .points
+        .iter()
+        .map(|point| (point.x, point.y, point.interval.unwrap().0))
+        .collect();
+    // 64 bytes in 1000 ± 100 ns; where there are none there is no bandwidth.
+    assert_eq!(bandwidth.len(), 2);
+    assert_eq!(bandwidth[0], (64.0, 64e6, 64e9 / 1100.0));
+    let Cell::Figure(figure) = &tables[0].rows[0].cells[0] else {
+        panic!("{:?}", tables[0].rows[0].cells[0]);
+    };
+    assert_eq!((figure.value, figure.unit), (64e6, Unit::BytesPerSecond));
+    let (tables, plots) = blocks("curve-often");
+    assert_eq!(plots[0].y.unit, AxisUnit::PerSecond);
+    assert_eq!(plots[0].series[0].points[0].y, 1e6);
+    // Twice the cost is half the rate.
+    let Cell::Figure(figure) = &tables[1].rows[0].cells[0] else {
+        panic!("{:?}", tables[1].rows[0].cells[0]);
+    };
+    assert_eq!(figure.value, 0.5);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Curve {
     pub arg: Option<String>,
     /// What the programs count that it shows, in a word for many; none for costs.
     pub counted: Option<String>,
+    /// What goes by in a second, for a curve of rates; none for costs.
+    pub rate: Option<Rate>,
     /// Its columns.
     pub columns: Vec<CurveColumn>,
 }
@@ -32,6 +34,15 @@ pub enum CurveUnit {
     Bytes,
     /// Anything else.
     Count,
+}
+
+/// What a curve of rates tells instead of the cost of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Bytes a second: an operation carries as many as the row says.
+    Bytes,
+    /// Operations a second.
+    Operations,
 }
 
 /// A column: a subject under one policy and placement.

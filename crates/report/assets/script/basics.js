@@ -30,6 +30,8 @@ function shape(name, attributes = {}, text = "") {
 
 const SCALES = {
   nanoseconds: [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]],
+  per_second: [["M/s", 1e6], ["k/s", 1e3], ["/s", 1]],
+  bytes_per_second: [["GB/s", 1e9], ["MB/s", 1e6], ["kB/s", 1e3], ["B/s", 1]],
   bytes: [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10], ["B", 1]],
 };
 

@@ -8,7 +8,7 @@ use crate::document::{
     Series, Table, Unit,
 };
 use crate::number;
-use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit};
+use antiphon_lab::suite::{Curve, CurveColumn, CurveUnit, Rate};
 use antiphon_measure::{Interval, run_counter};
 
 /// A section for each curve of which something was measured.
@@ -29,8 +29,8 @@ fn section(measured: &Measured) -> Option<Section> {
         });
     }
     blocks.push(Block::Plot(costs));
-    if curve.counted.is_some() {
-        // Costs stand in the tables of their groups; counts nowhere else.
+    if curve.counted.is_some() || curve.rate.is_some() {
+        // Costs stand in the tables of their groups; counts and rates nowhere else.
         blocks.extend(table(measured, Shown::Costs).map(Block::Table));
     }
     blocks.extend(table(measured, Shown::Multiples).map(Block::Table));
@@ -56,10 +56,15 @@ struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// A count, without doubt about it, or a cost.
+    /// A count, without doubt about it, or a cost, or how much of it goes into a second.
     fn cost(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
         if self.curve.counted.is_none() {
-            return self.time(column, row);
+            let time = self.time(column, row)?;
+            return match self.curve.rate {
+                None => Some(time),
+                Some(Rate::Operations) => per_second(1.0, time),
+                Some(Rate::Bytes) => per_second(row.parse().ok()?, time),
+            };
         }
         let place = RunColumn {
             subject: column.subject.clone(),
@@ -118,12 +123,34 @@ impl Measured<'_> {
         }
     }
 
+    /// What is plotted, its unit and the name of its axis.
+    fn what(&self) -> (Unit, AxisUnit, &str) {
+        match (self.curve.counted.as_deref(), self.curve.rate) {
+            (Some(what), _) => (Unit::Count, AxisUnit::Count, what),
+            (None, None) => (Unit::Nanoseconds, AxisUnit::Nanoseconds, "Cost"),
+            (None, Some(Rate::Operations)) => (Unit::PerSecond, AxisUnit::PerSecond, "Rate"),
+            (None, Some(Rate::Bytes)) => {
+                (Unit::BytesPerSecond, AxisUnit::BytesPerSecond, "Bandwidth")
+            }
+        }
+    }
+
     fn number(&self, row: &str) -> String {
         match self.curve.unit {
             CurveUnit::Bytes => number::exact(Unit::Bytes, row.parse().unwrap_or(0.0)),
             CurveUnit::Count => row.to_owned(),
         }
     }
+}
+
+/// How often a time of ns, in which so much goes by, goes into a second.
+fn per_second(much: f64, time: Interval) -> Option<Interval> {
+    let rate = |time: f64| much * 1e9 / time;
+    (much > 0.0 && time.low > 0.0).then(|| Interval {
+        value: rate(time.value),
+        low: rate(time.high),
+        high: rate(time.low),
+    })
 }
 
 /// `None` where there is nothing to show.
@@ -144,7 +171,7 @@ fn table(measured: &Measured, shown: Shown) -> Option<Table> {
         subject: None,
         cells: columns
             .iter()
-            .map(|column| cell(shown, measured.shown(shown, column, row)))
+            .map(|column| cell(measured, shown, column, row))
             .collect(),
     };
     let rows: Vec<Row> = curve.rows.iter().map(row).collect();
@@ -153,6 +180,10 @@ fn table(measured: &Measured, shown: Shown) -> Option<Table> {
         .filter(|row| row.cells.iter().any(|cell| *cell != Cell::Empty))
         .collect();
     let (title, caption) = match shown {
+        Shown::Costs if curve.rate.is_some() => (
+            curve.title.clone(),
+            "From the costs of single operations; where these were like their control there is none.",
+        ),
         Shown::Costs => (curve.title.clone(), "Whole numbers of one operation."),
         Shown::Multiples => (
             format!("{}: how many times", curve.title),
@@ -183,12 +214,14 @@ fn heading(measured: &Measured, shown: Shown, column: &CurveColumn) -> Column {
     }
 }
 
-fn cell(shown: Shown, figure: Option<Interval>) -> Cell {
-    let Some(figure) = figure else {
+fn cell(measured: &Measured, shown: Shown, column: &CurveColumn, row: &str) -> Cell {
+    let Some(figure) = measured.shown(shown, column, row) else {
         return Cell::Empty;
     };
+    let (unit, ..) = measured.what();
     match shown {
-        Shown::Costs => Cell::count(figure.value),
+        Shown::Costs if measured.curve.counted.is_some() => Cell::count(figure.value),
+        Shown::Costs => Cell::Figure(Box::new(Figure::resolved(figure, unit))),
         Shown::Multiples => Cell::Figure(Box::new(Figure::resolved(figure, Unit::Ratio))),
     }
 }
@@ -196,16 +229,11 @@ fn cell(shown: Shown, figure: Option<Interval>) -> Cell {
 /// `None` where no column has two points.
 fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
     let curve = measured.curve;
-    let counted = curve.counted.as_deref();
-    let (unit, title, axis) = match shown {
-        Shown::Costs => match counted {
-            None => (Unit::Nanoseconds, curve.title.clone(), "Cost"),
-            Some(what) => (Unit::Count, curve.title.clone(), what),
-        },
+    let ((unit, axis_unit, axis), title) = match shown {
+        Shown::Costs => (measured.what(), curve.title.clone()),
         Shown::Multiples => (
-            Unit::Ratio,
+            (Unit::Ratio, AxisUnit::Ratio, "Times the other"),
             format!("{}: how many times", curve.title),
-            "Times the other",
         ),
     };
     let mut series: Vec<Series> = Vec::new();
@@ -254,11 +282,7 @@ fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
         },
         y: Axis {
             title: axis.into(),
-            unit: match shown {
-                Shown::Costs if counted.is_some() => AxisUnit::Count,
-                Shown::Costs => AxisUnit::Nanoseconds,
-                Shown::Multiples => AxisUnit::Ratio,
-            },
+            unit: axis_unit,
             log: shown == Shown::Costs,
         },
         series,

@@ -46,6 +46,10 @@ pub enum AxisUnit {
     Count,
     /// A quotient.
     Ratio,
+    /// So many a second.
+    PerSecond,
+    /// Bytes a second.
+    BytesPerSecond,
     /// 1 / (1 − p): 10 is the 90th percentile, 100 the 99th.
     Nines,
 }

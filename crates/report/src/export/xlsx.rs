@@ -257,6 +257,8 @@ fn symbol(unit: Unit) -> &'static str {
         Unit::Count => "",
         Unit::Ratio => "ratio",
         Unit::Share => "fraction",
+        Unit::PerSecond => "1/s",
+        Unit::BytesPerSecond => "bytes/s",
     }
 }
 

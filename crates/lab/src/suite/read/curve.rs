@@ -3,7 +3,7 @@
 use super::models::{known, run, subject};
 use super::{Tests, identified};
 use crate::document::{Item, Section};
-use crate::suite::{Curve, CurveColumn, CurveUnit};
+use crate::suite::{Curve, CurveColumn, CurveUnit, Rate};
 
 pub(super) fn curves(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Curve> {
     identified(top.get("curve"), "curve", |section, id| {
@@ -21,6 +21,7 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
         rows: rows(&section),
         arg: section.string("arg"),
         counted: section.string("counted"),
+        rate: rate(&section),
         columns: Vec::new(),
     };
     let test = section.string("test");
@@ -44,6 +45,28 @@ fn unit(section: &Section<'_>) -> CurveUnit {
                 item.fault(format!("`{other}` is no unit"), "write `bytes` or `count`");
             }
             CurveUnit::Count
+        }
+    }
+}
+
+fn rate(section: &Section<'_>) -> Option<Rate> {
+    let item = section.get("rate")?;
+    if section.get("counted").is_some() {
+        item.fault(
+            "a curve of counts has no rate",
+            "take `rate` or `counted` out",
+        );
+        return None;
+    }
+    match item.string()?.as_str() {
+        "bytes" => Some(Rate::Bytes),
+        "operations" => Some(Rate::Operations),
+        other => {
+            item.fault(
+                format!("`{other}` is no rate"),
+                "write `bytes` or `operations`",
+            );
+            None
         }
     }
 }
