@@ -6,7 +6,7 @@ REPORT ?= antiphon-report.html
 SUITES ?= features rendezvous models layer shared-data
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
-RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev
+RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl
 RUN_NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind $(RIVALS)
 # Databases are started by their tests and by `antiphon measure sql`.
 DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev pip3=python3-pip psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/mariadb/mysql.h=libmariadb-dev

@@ -127,7 +127,49 @@ static uint64_t reduce(const struct turn *turn)
     return sum;
 }
 
+static uint64_t allreduce(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    int64_t *own = (int64_t *)(void *)outgoing(), *result = (int64_t *)(void *)incoming();
+    int count = (int)(turn->bytes / sizeof *own);
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        own[0] = (int64_t)i;
+        MPI_Allreduce(own, result, count, MPI_INT64_T, MPI_SUM, members_of(turn));
+        sum += (uint64_t)result[0];
+    }
+    return sum;
+}
+
+static uint64_t gather(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    unsigned char *own = outgoing(), *all = incoming();
+    int bytes = (int)turn->bytes;
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        stamp_message(own, turn->bytes, i);
+        MPI_Gather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, members_of(turn));
+        for (unsigned from = 0; turn->rank == 0 && from < turn->members; from++)
+            sum += i + message_stamp(all + from * turn->bytes, turn->bytes);
+    }
+    return sum;
+}
+
+static uint64_t scatter(const struct turn *turn)
+{
+    uint64_t sum = 0;
+    unsigned char *all = outgoing(), *own = incoming();
+    int bytes = (int)turn->bytes;
+    for (uint64_t i = 0; i < turn->iterations; i++) {
+        for (unsigned to = 0; turn->rank == 0 && to < turn->members; to++)
+            stamp_message(all + to * turn->bytes, turn->bytes, i);
+        MPI_Scatter(all, bytes, MPI_BYTE, own, bytes, MPI_BYTE, 0, members_of(turn));
+        sum += i + message_stamp(own, turn->bytes);
+    }
+    return sum;
+}
+
 member_loop *const system_loops[OPERATIONS] = {
     [ROUNDTRIP] = roundtrip, [STREAM] = stream,       [ALLTOALL] = alltoall,
     [BARRIER] = barrier,     [BROADCAST] = broadcast, [REDUCE] = reduce,
+    [ALLREDUCE] = allreduce, [GATHER] = gather,       [SCATTER] = scatter,
 };

@@ -40,6 +40,9 @@ pub struct Test {
 /// Members that the tests of many are there for.
 pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=crate::board::MOST;
 
+/// Operations that carry nothing.
+const WITHOUT_BYTES: [&str; 3] = ["barrier", "barrier.half", "group.join"];
+
 impl Test {
     fn pair(name: &str, prepare: Prepare) -> Self {
         Self {
@@ -55,7 +58,7 @@ impl Test {
         Self {
             name: format!("{name}.{members}"),
             members,
-            takes_bytes: name != "barrier",
+            takes_bytes: !WITHOUT_BYTES.contains(&name),
             prepare,
         }
     }
@@ -68,6 +71,8 @@ pub fn of_panda() -> Vec<Test> {
         Test::pair("roundtrip.upcall", panda::roundtrip_upcall),
         Test::pair("roundtrip.synchronous", panda::synchronous),
         Test::pair("rpc", panda::rpc),
+        Test::pair("rpc.thread", panda::rpc_thread),
+        Test::pair("rendezvous", panda::rendezvous),
         Test::pair("stream", panda::stream),
     ];
     for members in MEMBERS {
@@ -78,6 +83,11 @@ pub fn of_panda() -> Vec<Test> {
             Test::of_many("barrier", members, panda::barrier),
             Test::of_many("broadcast", members, panda::broadcast),
             Test::of_many("reduce", members, panda::reduce),
+            Test::of_many("allreduce", members, panda::all_reduce),
+            Test::of_many("gather", members, panda::gather),
+            Test::of_many("scatter", members, panda::scatter),
+            Test::of_many("barrier.half", members, panda::barrier_half),
+            Test::of_many("group.join", members, panda::group_join),
         ]);
     }
     tests

@@ -106,7 +106,8 @@ void members_begin(const void *context, uint64_t argument, uint64_t operations)
     const struct members_test *test = context;
     if (argument > BYTES_MOST)
         kit_fail("a message has at most %llu bytes", (unsigned long long)BYTES_MOST);
-    if (test->operation == REDUCE && (argument == 0 || argument % sizeof(int64_t) != 0))
+    bool adds = test->operation == REDUCE || test->operation == ALLREDUCE;
+    if (adds && (argument == 0 || argument % sizeof(int64_t) != 0))
         kit_fail("a reduction adds numbers of 8 bytes: give a multiple of 8");
     if (!opened)
         open_members();

@@ -21,7 +21,7 @@
 #define NAME_BYTES 64
 #define BYTES_MOST (UINT64_C(1) << 30) /* of a message */
 
-enum operation { ROUNDTRIP, RPC, STREAM, ALLTOALL, BARRIER, BROADCAST, REDUCE, OPERATIONS };
+enum operation { ROUNDTRIP, RPC, STREAM, ALLTOALL, BARRIER, BROADCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, OPERATIONS };
 
 /* The operations of one slice, as one member sees them. */
 struct turn {

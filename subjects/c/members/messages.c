@@ -28,7 +28,8 @@ static unsigned char *touched(size_t bytes)
 
 bool buffers_fit(const struct turn *turn)
 {
-    size_t bytes = turn->bytes * (turn->operation == ALLTOALL ? turn->members : 1);
+    bool for_each = turn->operation == ALLTOALL || turn->operation == GATHER || turn->operation == SCATTER;
+    size_t bytes = turn->bytes * (for_each ? turn->members : 1);
     bytes = bytes < sizeof(uint64_t) ? sizeof(uint64_t) : bytes; /* what confirms a slice has eight */
     if (bytes == buffer_bytes)
         return true;

@@ -7,6 +7,9 @@
  *     barrier.N     nobody goes on before all have come; takes no argument
  *     broadcast.N   a message from the leader to all others
  *     reduce.N      sums, in the leader, of 64-bit integers that each member has, so many bytes of them
+ *     allreduce.N   the same sums in every member
+ *     gather.N      so many bytes of each member, in the leader
+ *     scatter.N     so many bytes for each member, from the leader
  *
  * A slice begins with the leader's word to the others and ends when the leader has heard that each is done; so does its
  * control, which has nothing in between. The cost is that of an operation in a row of them.
@@ -46,6 +49,9 @@ kit_frame members_frame, members_control;
 #define BARRIER_TESTS EACH_SIZE("barrier", BARRIER, .arg_unit = NULL)
 #define BROADCAST_TESTS EACH_SIZE("broadcast", BROADCAST, .arg_unit = "bytes")
 #define REDUCE_TESTS EACH_SIZE("reduce", REDUCE, .arg_unit = "bytes")
+#define ALLREDUCE_TESTS EACH_SIZE("allreduce", ALLREDUCE, .arg_unit = "bytes")
+#define GATHER_TESTS EACH_SIZE("gather", GATHER, .arg_unit = "bytes")
+#define SCATTER_TESTS EACH_SIZE("scatter", SCATTER, .arg_unit = "bytes")
 #define ABSENT_REDUCE_TESTS(why) EACH_SIZE("reduce", REDUCE, .arg_unit = "bytes", .absent = why)
 
 #endif

@@ -3,7 +3,7 @@
 use antiphon_panda::{Circle, Error, Port};
 use bytes::Bytes;
 
-use super::{payload, weight};
+use super::{Passive, payload, weight};
 use crate::failure::Failed;
 use crate::stage::Stage;
 use crate::tests::Part;
@@ -71,6 +71,74 @@ pub fn reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> 
     Ok(Box::new(Collective {
         confirms: true,
         ..reduce
+    }))
+}
+
+/// So many bytes of each, at the leader; the others go on before.
+pub fn gather(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let gather = collective(stage, bytes, |circle, payload| {
+        circle.gather(0, payload).map(drop)
+    })?;
+    Ok(Box::new(Collective {
+        confirms: true,
+        ..gather
+    }))
+}
+
+/// The leader's bytes, so many for each; it goes on before they have come.
+pub fn scatter(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let parts = if stage.rank == 0 { stage.size } else { 0 };
+    Ok(Box::new(Scatter {
+        circle: stage.everyone()?,
+        parts: vec![payload(bytes); parts],
+    }))
+}
+
+struct Scatter {
+    circle: Circle,
+    /// At the leader, what each is to have.
+    parts: Vec<Bytes>,
+}
+
+impl Part for Scatter {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let mut sum = 0;
+        for _ in 0..iterations {
+            let own: Bytes = self.circle.scatter(0, &self.parts)?;
+            sum += weight(own.len());
+        }
+        Ok(sum)
+    }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        Ok(self.circle.barrier()?)
+    }
+}
+
+/// Sums of 64-bit integers, at everybody.
+pub fn all_reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let all_reduce = collective(stage, bytes, |circle, payload| {
+        circle.all_reduce(payload, add).map(drop)
+    })?;
+    Ok(Box::new(all_reduce))
+}
+
+/// Until every second member is there; the others have no part in it.
+pub fn barrier_half(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let half: Vec<u32> = (0..stage.size as u32).step_by(2).collect();
+    let session = stage.session()?;
+    if !half.contains(&(stage.rank as u32)) {
+        return Ok(Box::new(Passive(session)));
+    }
+    Ok(Box::new(Collective {
+        circle: session.circle(&half)?,
+        payload: Bytes::new(),
+        call: |circle, _| circle.barrier(),
+        confirms: false,
     }))
 }
 

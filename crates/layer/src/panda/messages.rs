@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use antiphon_panda::{Message, Port, Session};
+use antiphon_panda::{Message, Port};
 use bytes::Bytes;
 
-use super::{payload, weight};
+use super::{Passive, payload, weight};
 use crate::failure::Failed;
 use crate::stage::Stage;
 use crate::tests::Part;
@@ -64,15 +64,6 @@ pub fn roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
     Ok(Box::new(Roundtrip(Pair::new(stage, "roundtrip", bytes)?)))
 }
 
-/// One that only waits for the slice's end: its upcalls do the work.
-struct Passive<T>(#[allow(dead_code)] T);
-
-impl<T> Part for Passive<T> {
-    fn run(&mut self, _iterations: u64) -> Result<u64, Failed> {
-        Ok(0)
-    }
-}
-
 /// There and back; the partner's upcall answers.
 pub fn roundtrip_upcall(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let pair = Pair::new(stage, "there", bytes)?;
@@ -111,35 +102,6 @@ pub fn synchronous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fai
         own.fetch_add(weight(arrived.payload.len()), Relaxed);
     });
     Ok(Box::new(Passive((pair, taken))))
-}
-
-struct Calls {
-    session: Session,
-    payload: Bytes,
-}
-
-impl Part for Calls {
-    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
-        let mut sum = 0;
-        for _ in 0..iterations {
-            let reply = self.session.call(1, "null", self.payload.clone(), None)?;
-            sum += weight(reply.len());
-        }
-        Ok(sum)
-    }
-}
-
-/// A call with so many bytes of arguments and an empty reply.
-pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let session = stage.session()?;
-    if stage.rank == 0 {
-        return Ok(Box::new(Calls {
-            session,
-            payload: payload(bytes),
-        }));
-    }
-    session.serve("null", |call| call.reply.send(Message::new()));
-    Ok(Box::new(Passive(session)))
 }
 
 struct Stream {

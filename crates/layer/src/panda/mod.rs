@@ -1,14 +1,30 @@
 //! Panda's primitives as operations.
 
+mod calls;
 mod collectives;
 mod messages;
 mod ordered;
 
-pub use collectives::{all_to_all, barrier, broadcast, reduce};
-pub use messages::{roundtrip, roundtrip_upcall, rpc, stream, synchronous};
-pub use ordered::{Ordered, group_all, group_own};
+pub use calls::{rendezvous, rpc, rpc_thread};
+pub use collectives::{
+    all_reduce, all_to_all, barrier, barrier_half, broadcast, gather, reduce, scatter,
+};
+pub use messages::{roundtrip, roundtrip_upcall, stream, synchronous};
+pub use ordered::{Ordered, group_all, group_join, group_own};
 
 use bytes::Bytes;
+
+use crate::failure::Failed;
+use crate::tests::Part;
+
+/// One that only waits for the slice's end: its upcalls do the work.
+struct Passive<T>(#[allow(dead_code)] T);
+
+impl<T> Part for Passive<T> {
+    fn run(&mut self, _iterations: u64) -> Result<u64, Failed> {
+        Ok(0)
+    }
+}
 
 /// A payload.
 fn payload(bytes: usize) -> Bytes {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use antiphon_panda::{Circle, Group, GroupEvent, Session};
 use bytes::Bytes;
 
-use super::payload;
+use super::{Passive, payload};
 use crate::failure::Failed;
 use crate::stage::Stage;
 use crate::tests::Part;
@@ -139,4 +139,54 @@ pub fn group_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
         size: stage.size as u64,
         payload: payload(bytes),
     }))
+}
+
+/// A group in which the leader comes and goes.
+const VISITED: &str = "visited";
+
+/// The leader leaves and joins again.
+struct Visits {
+    session: Session,
+    group: Option<Group>,
+}
+
+impl Part for Visits {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        for _ in 0..iterations {
+            self.leave()?;
+            self.group = Some(self.session.join_group(VISITED, |_| {})?);
+        }
+        Ok(iterations)
+    }
+}
+
+impl Visits {
+    fn leave(&mut self) -> Result<(), Failed> {
+        self.group.take().map_or(Ok(()), |group| Ok(group.leave()?))
+    }
+}
+
+impl Drop for Visits {
+    fn drop(&mut self) {
+        // The next test begins with a group of its own, whatever became of this.
+        let _ = self.leave();
+    }
+}
+
+/// Two changes of members: the leader leaves, and joins again. The others stay.
+pub fn group_join(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let (session, everyone) = (stage.session()?, stage.everyone()?);
+    let is_leader = stage.rank == 0;
+    if is_leader {
+        everyone.barrier()?;
+    }
+    let group = Some(session.join_group(VISITED, |_| {})?);
+    if !is_leader {
+        everyone.barrier()?;
+    }
+    let visits = Visits { session, group };
+    Ok(match is_leader {
+        true => Box::new(visits),
+        false => Box::new(Passive(visits)),
+    })
 }

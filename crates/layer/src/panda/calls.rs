@@ -1,0 +1,133 @@
+//! Calls of rank 1 by the leader, answered in three ways.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use antiphon_panda::thread::{self, Condition, Handle, Mutex};
+use antiphon_panda::{Call, Message, Session};
+use bytes::Bytes;
+
+use super::{Passive, payload, weight};
+use crate::failure::Failed;
+use crate::stage::Stage;
+use crate::tests::Part;
+
+struct Calls {
+    session: Session,
+    service: &'static str,
+    payload: Bytes,
+}
+
+impl Part for Calls {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let mut sum = 0;
+        for _ in 0..iterations {
+            let payload = self.payload.clone();
+            let reply = self.session.call(1, self.service, payload, None)?;
+            sum += weight(reply.len());
+        }
+        Ok(sum)
+    }
+}
+
+fn caller(session: Session, service: &'static str, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Calls {
+        session,
+        service,
+        payload: payload(bytes),
+    }))
+}
+
+/// A call with so many bytes of arguments and an empty reply, which the upcall gives.
+pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = stage.session()?;
+    if stage.rank == 0 {
+        return caller(session, "null", bytes);
+    }
+    session.serve("null", |call| call.reply.send(Message::new()));
+    Ok(Box::new(Passive(session)))
+}
+
+/// The same, but each call is served by a thread that the upcall starts for it, as an operation that may block is in SR.
+pub fn rpc_thread(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = stage.session()?;
+    if stage.rank == 0 {
+        return caller(session, "thread", bytes);
+    }
+    session.serve("thread", |call| {
+        // Where there is no thread the reply is dropped, which the caller is told.
+        drop(thread::spawn(move || call.reply.send(Message::new())));
+    });
+    Ok(Box::new(Passive(session)))
+}
+
+/// Calls that wait for the server.
+#[derive(Default)]
+struct Entry {
+    waiting: VecDeque<Call>,
+    is_over: bool,
+}
+
+/// A server that accepts calls one after the other.
+struct Server {
+    entry: Arc<(Mutex<Entry>, Condition)>,
+    thread: Option<Handle<()>>,
+    _session: Session,
+}
+
+impl Server {
+    fn start(session: Session, service: &str) -> Result<Self, Failed> {
+        let entry = Arc::new((Mutex::new(Entry::default()), Condition::new()));
+        let (called, own) = (entry.clone(), entry.clone());
+        session.serve(service, move |call| {
+            called.0.lock().waiting.push_back(call);
+            called.1.signal();
+        });
+        let thread = thread::spawn(move || accept(&own.0, &own.1));
+        let thread = thread.map_err(|error| Failed(error.to_string()))?;
+        Ok(Self {
+            entry,
+            thread: Some(thread),
+            _session: session,
+        })
+    }
+}
+
+fn accept(entry: &Mutex<Entry>, called: &Condition) {
+    let mut guard = entry.lock();
+    loop {
+        if let Some(call) = guard.waiting.pop_front() {
+            drop(guard);
+            call.reply.send(Message::new());
+            guard = entry.lock();
+        } else if guard.is_over {
+            return;
+        } else {
+            called.wait(&mut guard);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.entry.0.lock().is_over = true;
+        self.entry.1.signal();
+        // It does not panic: nothing in it can.
+        let _ = self.thread.take().map(Handle::join);
+    }
+}
+
+impl Part for Server {
+    fn run(&mut self, _iterations: u64) -> Result<u64, Failed> {
+        Ok(0)
+    }
+}
+
+/// A rendezvous: the upcall queues the call, a thread that waits for calls accepts it and replies.
+pub fn rendezvous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = stage.session()?;
+    if stage.rank == 0 {
+        return caller(session, "entry", bytes);
+    }
+    Ok(Box::new(Server::start(session, "entry")?))
+}
