@@ -70,29 +70,31 @@ pub trait Waits {
     fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>);
 }
 
-/// Looks for so long, then sleeps, and learns from it. The wait `began` a moment ago. What is there after a sleep is not looked for.
+/// Looks for so long, then sleeps, and learns from it; the time then. The wait `began` a moment ago. What is there after a sleep is not looked for.
 pub fn wait<W: Waits>(
     inbox: &mut W,
     began: Instant,
     spin: Duration,
     until: Option<Instant>,
     events: &mut Vec<Event>,
-) {
+) -> Instant {
     let mut now = began;
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
             if inbox.look(events) {
                 inbox.patience().found();
-                return;
+                return now;
             }
             std::hint::spin_loop();
         }
         now = Instant::now();
     }
     inbox.sleep(now, until, events);
+    let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
-        inbox.patience().slept(now - began, now.elapsed());
+        inbox.patience().slept(now - began, woken - now);
     }
+    woken
 }
 
 #[cfg(test)]

@@ -67,7 +67,8 @@ pub struct Desk {
     ports: Mutex<FxHashMap<u64, PortState>>,
     services: Mutex<FxHashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
     groups: Mutex<HashMap<GroupId, Membership>>,
-    requests: Mutex<FxHashMap<RequestId, Option<Ended>>>,
+    /// Requests that have ended and whose askers do not know yet.
+    ended: Mutex<FxHashMap<RequestId, Ended>>,
     names: Mutex<HashMap<Rank, String>>,
     size: AtomicU32,
     /// Peers that are lost, how that is known, and how often that was found.
@@ -140,10 +141,6 @@ impl Desk {
         drop((services, of_ports, of_groups));
     }
 
-    pub fn expect(&self, id: RequestId) {
-        self.requests.lock().insert(id, None);
-    }
-
     pub fn completed(&self, id: RequestId, outcome: Result<Message, Failure>) {
         self.end(id, Ended::Reply(outcome));
     }
@@ -153,16 +150,12 @@ impl Desk {
     }
 
     fn end(&self, id: RequestId, ended: Ended) {
-        // An answer may come before the asker could say that it expects one: both happen under the protocols' lock.
-        self.requests.lock().insert(id, Some(ended));
+        self.ended.lock().insert(id, ended);
     }
 
-    pub fn has_ended(&self, id: RequestId) -> bool {
-        self.requests.lock().get(&id).is_some_and(Option::is_some)
-    }
-
+    /// How a request ended, once it has; told once.
     pub fn take(&self, id: RequestId) -> Option<Ended> {
-        self.requests.lock().remove(&id).flatten()
+        self.ended.lock().remove(&id)
     }
 
     /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
