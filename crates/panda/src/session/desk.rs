@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -71,7 +71,9 @@ pub struct Desk {
     ended: Mutex<FxHashMap<RequestId, Ended>>,
     names: Mutex<HashMap<Rank, String>>,
     size: AtomicU32,
-    /// Peers that are lost, how that is known, and how often that was found.
+    /// How often a peer was found lost.
+    losses: AtomicU64,
+    /// Peers that are lost, how that is known, and which loss it was, counted from 1.
     lost: Mutex<FxHashMap<Rank, (String, u64)>>,
     full: Mutex<HashSet<Rank>>,
 }
@@ -103,17 +105,27 @@ impl Desk {
 
     pub fn lost(&self, rank: Rank, why: String) {
         let mut lost = self.lost.lock();
-        let times = lost.get(&rank).map_or(0, |(_, times)| *times);
-        lost.insert(rank, (why, times + 1));
+        let number = self.losses.load(Relaxed) + 1;
+        lost.insert(rank, (why, number));
+        self.losses.store(number, Release);
         self.full.lock().remove(&rank);
     }
 
-    /// How often a peer was found lost, and why the last time.
-    pub fn losses(&self, rank: Rank) -> (u64, String) {
-        self.lost
-            .lock()
-            .get(&rank)
-            .map_or((0, String::new()), |(why, times)| (*times, why.clone()))
+    /// How often a peer was found lost, whichever.
+    #[inline]
+    pub fn losses(&self) -> u64 {
+        self.losses.load(Acquire)
+    }
+
+    /// Why a peer is lost, if that was found after so many losses.
+    #[inline]
+    pub fn lost_since(&self, rank: Rank, losses: u64) -> Option<String> {
+        if self.losses() == losses {
+            return None;
+        }
+        let lost = self.lost.lock();
+        let (why, _) = lost.get(&rank).filter(|(_, number)| *number > losses)?;
+        Some(why.clone())
     }
 
     pub fn is_full(&self, rank: Rank) {
