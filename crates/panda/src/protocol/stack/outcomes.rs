@@ -57,9 +57,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             let message = wire::pack(&Envelope::Group { group: id }, message);
             match recipients {
                 Recipients::One(to) => self.give_link(now, to, message),
-                Recipients::All(ranks) => ranks
-                    .iter()
-                    .for_each(|to| self.give_link(now, *to, message.clone())),
+                Recipients::All(ranks) => self.give_all(now, &ranks, &message),
             }
         }
         for frame in out.multicasts {

@@ -6,7 +6,7 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::collective::{self, Step};
 use crate::protocol::group::{Order, Output};
-use crate::protocol::link::{Arrival, Links};
+use crate::protocol::link::{Arrival, Links, ToAll};
 use crate::protocol::requests::Failure;
 use crate::protocol::{Time, wire};
 
@@ -20,12 +20,28 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// It is none of these protocols'; it has been dropped.
     pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         self.pulse.heard(from, now);
+        self.arrived(now, from, frame)
+    }
+
+    /// A frame of the platform's multicast that may be lost came. It is no sign of life: whoever overheard it can send it again to all.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn together(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        match L::ToAll::own(self.myself.rank, frame)? {
+            Some(frame) => self.arrived(now, from, frame),
+            None => Ok(()),
+        }
+    }
+
+    fn arrived(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         let (mut frames, mut messages) = (self.spare(), self.spare());
         let arrival = self
             .link(from)
             .receive(now, frame, &mut frames, &mut messages);
         self.put(from, frames);
         self.follow(from);
+        self.go_together(now);
         if arrival? == Arrival::Anew {
             self.peer_lost(
                 now,
@@ -57,6 +73,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     pub fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
         if is_certain {
             self.gone.insert(rank, why.to_string());
+            self.to_all.hears(rank, false);
         }
         if let Some(link) = self.links.get_mut(&rank) {
             link.reset();
@@ -79,6 +96,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         [
             groups,
             link,
+            self.to_all.deadline(),
             self.requests.deadline(),
             self.pulse.deadline(),
         ]
@@ -95,6 +113,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.put(rank, frames);
             self.follow(rank);
         }
+        self.go_together(now);
         let ended = self.requests.tick(now);
         self.complete(ended);
         let findings = self.pulse.tick(now);
