@@ -12,6 +12,7 @@ use socket2::{Domain, Socket, Type};
 use super::Udp;
 use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
+use super::multicast::Multicast;
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
 use crate::platform::meeting::towards;
@@ -56,6 +57,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         .and_then(|()| socket.set_nonblocking(true))
         .map_err(|e| JoinError::system::<Udp>("set up a UDP socket", e))?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
+    let multicast = Multicast::join(seat, own, &socket, BUFFER);
     let shared = Arc::new(Shared {
         socket,
         rank: seat.rank,
@@ -67,6 +69,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         own,
         places: RwLock::new(places),
         left: RwLock::default(),
+        multicast,
         bell,
     });
     let weather = faults.map(|faults| Weather::new(faults, seat.rank));

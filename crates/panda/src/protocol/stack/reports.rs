@@ -86,6 +86,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// A process joined, perhaps in the place of one that was lost.
     pub fn joined(&mut self, rank: Rank) {
         self.gone.remove(&rank);
+        self.to_all.hears(rank, false);
     }
 
     /// When [`tick`](Self::tick) is next needed.
