@@ -67,9 +67,10 @@ pub trait Links: Send + Sized + 'static {
 
 /// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Together`]).
 pub trait ToAll<L>: Default + Debug + Send + 'static {
-    /// Puts a message into the links of those peers that it can go to together, and says who they are. The others' links are the caller's matter.
+    /// Puts a message into the links, which are there, of those peers that it can go to together, and says who they are. The others' links are the caller's matter.
     fn add(
         &mut self,
+        _now: Time,
         _message: &Message,
         _to: &[Rank],
         _links: &mut FxHashMap<Rank, L>,
@@ -113,8 +114,8 @@ pub struct Gone {
     pub frames: Vec<Message>,
     /// Peers whose links have something under way now.
     pub to: Vec<Rank>,
-    /// Peers whose links go on alone.
-    pub apart: Vec<Rank>,
+    /// Peers whose links have something to do by themselves.
+    pub stirred: Vec<Rank>,
     /// Peers that were said to hear multicasts, and do not.
     pub deaf: Vec<Rank>,
 }

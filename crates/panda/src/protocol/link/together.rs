@@ -4,7 +4,7 @@
 //! by itself, a piece that one of them lacks is sent again to that one alone, doubles and what belongs to earlier streams are dropped, and order is kept.
 //!
 //! A piece goes when it is next in the links of all and the window of each has room: the slowest says how fast, so a multicast is no faster than a network that is
-//! congested somewhere bears. Who is slower than the others for [`PATIENCE`] goes on alone until it has caught up, and holds up nobody.
+//! congested somewhere bears. Who is slower than the others for [`PATIENCE`] goes on alone for [`APART`] or until it has caught up, and holds up nobody.
 //!
 //! ```text
 //!   peers 1 | kind 1 | for each: rank 4, stream 8, receiver's stream 8, number 8 | piece
@@ -23,7 +23,9 @@ use crate::platform::Rank;
 use crate::protocol::Time;
 
 /// How long the others wait for one whose window has no room.
-const PATIENCE: Duration = Duration::from_millis(2);
+const PATIENCE: Duration = Duration::from_millis(5);
+/// How long such a one goes on alone.
+const APART: Duration = Duration::from_millis(100);
 /// Peers of one frame at least and at most; more get as many frames as it takes.
 const PEERS_MIN: usize = 2;
 const PEERS_MAX: usize = 16;
@@ -56,14 +58,15 @@ struct Piece {
 type Table = FxHashMap<Rank, Retransmit>;
 
 impl ToAll<Retransmit> for Together {
-    fn add(&mut self, message: &Message, to: &[Rank], links: &mut Table) -> Vec<Rank> {
+    fn add(&mut self, now: Time, message: &Message, to: &[Rank], links: &mut Table) -> Vec<Rank> {
         let is_roomy = |link: &Retransmit| link.largest() >= FRAME_MIN;
         let mut some = to.iter().filter_map(|rank| links.get(rank));
         if self.hearers.len() < PEERS_MIN || !some.next().is_some_and(is_roomy) {
             return Vec::new();
         }
         let mut can = |rank: &Rank| {
-            self.hearers.contains(rank) && links.get_mut(rank).is_some_and(Retransmit::can_share)
+            let link = links.get_mut(rank).filter(|_| self.hearers.contains(rank));
+            link.is_some_and(|link| link.can_share(now))
         };
         let mut those: Vec<Rank> = to.iter().copied().filter(|rank| can(rank)).collect();
         if those.len() % PEERS_MAX < PEERS_MIN {
@@ -84,6 +87,9 @@ impl ToAll<Retransmit> for Together {
             let (ready, late): (Vec<Rank>, Vec<Rank>) =
                 those.partition(|rank| links[rank].is_ready(number));
             if !late.is_empty() {
+                // Who is not known yet is greeted.
+                let is_unknown = |rank: &Rank| !links[rank].is_known();
+                gone.stirred.extend(late.iter().copied().filter(is_unknown));
                 if ready.is_empty() {
                     self.waits_since = None;
                     return;
@@ -97,8 +103,8 @@ impl ToAll<Retransmit> for Together {
             let alone = late.iter().chain(ready.iter().filter(|_| !is_shared));
             for rank in alone {
                 if let Some(link) = links.get_mut(rank) {
-                    link.go_apart();
-                    gone.apart.push(*rank);
+                    link.go_apart(now + APART);
+                    gone.stirred.push(*rank);
                 }
             }
             let Some(piece) = self.pieces.pop_front() else {

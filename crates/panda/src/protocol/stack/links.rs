@@ -38,7 +38,10 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     /// The same to several: at once to those that can take it so.
     pub(super) fn give_all(&mut self, now: Time, ranks: &[Rank], message: &Message) {
-        let together = self.to_all.add(message, ranks, &mut self.links);
+        for rank in ranks.iter().filter(|_| L::RETRANSMITS) {
+            self.link(*rank);
+        }
+        let together = self.to_all.add(now, message, ranks, &mut self.links);
         for to in ranks.iter().filter(|rank| !together.contains(rank)) {
             self.give_link(now, *to, message.clone());
         }
@@ -56,7 +59,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.actions
             .extend(gone.frames.into_iter().map(Action::Together));
         self.actions.extend(gone.deaf.into_iter().map(Action::Deaf));
-        for rank in gone.apart {
+        for rank in gone.stirred {
             let mut frames = self.spare();
             self.link(rank).tick(now, &mut frames);
             self.put(rank, frames);

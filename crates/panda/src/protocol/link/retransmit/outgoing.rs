@@ -20,8 +20,8 @@ pub struct Outgoing {
     waiting: VecDeque<Waiting>,
     /// Numbers of those of `waiting` that go together with other links', in their order.
     together: VecDeque<u64>,
-    /// Whether this link fell behind the others, and goes on alone until nothing waits.
-    is_apart: bool,
+    /// This link fell behind the others, and goes on alone until then, or until nothing waits.
+    apart_until: Option<Time>,
     /// How often pieces that went together were found lost since one of them arrived.
     missed: u32,
     pub bytes: usize,
@@ -136,9 +136,9 @@ impl Outgoing {
         Some(number)
     }
 
-    /// What goes together goes alone, until nothing waits any more.
-    pub fn go_apart(&mut self) {
-        self.is_apart = true;
+    /// What goes together goes alone, and what comes up to that time, unless nothing waits before.
+    pub fn go_apart(&mut self, until: Time) {
+        self.apart_until = Some(until);
         self.together.clear();
         for waiting in &mut self.waiting {
             waiting.together = None;
@@ -146,9 +146,11 @@ impl Outgoing {
     }
 
     /// Whether this link keeps up with others.
-    pub fn keeps_up(&mut self) -> bool {
-        self.is_apart &= self.is_waiting();
-        !self.is_apart
+    pub fn keeps_up(&mut self, now: Time) -> bool {
+        let is_waiting = self.is_waiting();
+        self.apart_until
+            .take_if(|until| *until <= now || !is_waiting);
+        self.apart_until.is_none()
     }
 
     /// Whether pieces that went together do not seem to arrive; the next answer counts afresh.

@@ -9,9 +9,14 @@ impl Retransmit {
         self.largest
     }
 
-    /// Whether what goes to this peer can go together with what goes to others: its stream is known, and it keeps up.
-    pub fn can_share(&mut self) -> bool {
-        self.theirs != 0 && self.outgoing.keeps_up()
+    /// Whether what goes to this peer can go together with what goes to others: it keeps up with them.
+    pub fn can_share(&mut self, now: Time) -> bool {
+        self.outgoing.keeps_up(now)
+    }
+
+    /// Whether the peer's stream is known.
+    pub fn is_known(&self) -> bool {
+        self.theirs != 0
     }
 
     /// Adds a piece that goes together with other links'. Sent again it goes alone, so it must fit a frame of its own.
@@ -40,9 +45,9 @@ impl Retransmit {
         Some((self.mine, self.theirs, number))
     }
 
-    /// Such pieces go alone until nothing waits any more.
-    pub fn go_apart(&mut self) {
-        self.outgoing.go_apart();
+    /// Such pieces go alone, and those that come up to that time, unless nothing waits before.
+    pub fn go_apart(&mut self, until: Time) {
+        self.outgoing.go_apart(until);
     }
 
     /// Whether such pieces do not seem to arrive; what is said next counts afresh.
