@@ -67,7 +67,7 @@ fn datagrams() {
 
 #[test]
 fn multicast() {
-    sail(Kind::Multicast, None, 4000);
+    sail(Kind::Multicast, None, 3000);
 }
 
 #[test]

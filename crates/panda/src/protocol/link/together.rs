@@ -23,9 +23,9 @@ use crate::platform::Rank;
 use crate::protocol::Time;
 
 /// How long the others wait for one whose window has no room.
-const PATIENCE: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_millis(20);
 /// How long such a one goes on alone.
-const APART: Duration = Duration::from_millis(100);
+const APART: Duration = Duration::from_millis(200);
 /// Peers of one frame at least and at most; more get as many frames as it takes.
 const PEERS_MIN: usize = 2;
 const PEERS_MAX: usize = 16;
@@ -233,3 +233,6 @@ fn row(bytes: &[u8; ROW], kind: u8) -> (Rank, Header) {
     };
     (rank, header)
 }
+
+#[cfg(test)]
+mod tests;

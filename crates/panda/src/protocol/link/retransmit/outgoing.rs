@@ -7,6 +7,8 @@ use super::pace::Pace;
 use crate::message::Message;
 use crate::protocol::Time;
 
+/// Who has let so many time-outs pass without an answer holds up nobody else.
+const SILENT: u32 = 2;
 /// So often in a row pieces that went together were lost: who should have heard them does not.
 const DEAF: u32 = 4;
 
@@ -150,7 +152,7 @@ impl Outgoing {
         let is_waiting = self.is_waiting();
         self.apart_until
             .take_if(|until| *until <= now || !is_waiting);
-        self.apart_until.is_none()
+        self.apart_until.is_none() && self.pace.doublings < SILENT
     }
 
     /// Whether pieces that went together do not seem to arrive; the next answer counts afresh.
