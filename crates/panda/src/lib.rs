@@ -16,7 +16,7 @@ pub use error::Error;
 pub use message::{DecodeError, Message};
 pub use platform::{Platform, Rank, Seat};
 pub use protocol::group::GroupEvent;
-pub use session::{Arrived, Call, Circle, Group, Port, Reply, Session, WeakSession};
+pub use session::{Arrived, Call, Circle, Group, Multicast, Port, Reply, Session, WeakSession};
 
 /// The program in the documentation compiles.
 #[cfg(doctest)]

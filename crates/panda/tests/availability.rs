@@ -19,7 +19,7 @@ fn split_at<L: Links>(
 ) -> World<L, Sequencer> {
     // What is lost or late comes to some long after it came to others.
     let (lost, jitter_us) = match kind {
-        Kind::Datagrams => (250, 300),
+        Kind::Datagrams | Kind::Multicast => (250, 300),
         Kind::Streams | Kind::Bus => (0, 3000),
     };
     let network = Network::new(kind, 0, 0, 100, jitter_us);
@@ -113,6 +113,7 @@ fn a_majority_goes_on<L: Links>(kind: Kind, size: u32, away: &[Rank]) {
 fn without_the_first_of_three() {
     a_majority_goes_on::<Through>(Kind::Streams, 3, &[0]);
     a_majority_goes_on::<Retransmit>(Kind::Datagrams, 3, &[0]);
+    a_majority_goes_on::<Retransmit>(Kind::Multicast, 3, &[0]);
 }
 
 #[test]

@@ -51,18 +51,28 @@ const KEPT: usize = 8 << 20;
 /// Bytes of memory for each that came: a number of one byte becomes an entry of a table.
 const FACTOR: usize = 100;
 
+/// How a frame goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Alone,
+    /// One for several.
+    Together,
+}
+
 /// Three processes and the frames between them.
-struct Three<L, O> {
+struct Three<L: Links, O> {
     stacks: Vec<Stack<L, O>>,
     now: protocol::Time,
-    queue: VecDeque<(Rank, Rank, Vec<u8>)>,
+    queue: VecDeque<(Rank, Rank, Way, Vec<u8>)>,
     /// What the liar has sent.
-    earlier: Vec<Vec<u8>>,
+    earlier: Vec<(Way, Vec<u8>)>,
     chance: Chance,
     /// How often it lies besides.
     lies_in_1000: u64,
     fed: usize,
     lies: usize,
+    /// Frames that went to several at once.
+    together: usize,
 }
 
 impl<L: Links, O: Order> Three<L, O> {
@@ -86,6 +96,16 @@ impl<L: Links, O: Order> Three<L, O> {
             lies_in_1000: [20, 100, 400][seed as usize % 3],
             fed: 0,
             lies: 0,
+            together: 0,
+        }
+    }
+
+    /// All hear what goes to several at once.
+    fn hear(&mut self) {
+        for (at, stack) in (0..).zip(&mut self.stacks) {
+            (0..3)
+                .filter(|rank| *rank != at)
+                .for_each(|rank| stack.hears(rank, true));
         }
     }
 
@@ -96,10 +116,10 @@ impl<L: Links, O: Order> Three<L, O> {
                 self.perform(rank);
             }
             for _ in 0..400 {
-                let Some((from, to, frame)) = self.queue.pop_front() else {
+                let Some((from, to, way, frame)) = self.queue.pop_front() else {
                     break;
                 };
-                self.carry(from, to, frame);
+                self.carry(from, to, way, frame);
             }
             self.queue.clear();
             self.now += STEP;
@@ -134,26 +154,30 @@ impl<L: Links, O: Order> Three<L, O> {
         });
     }
 
-    fn carry(&mut self, from: Rank, to: Rank, frame: Vec<u8>) {
+    fn carry(&mut self, from: Rank, to: Rank, way: Way, frame: Vec<u8>) {
         if from != LIAR {
-            return self.feed(from, to, frame);
+            return self.feed(from, to, way, frame);
         }
-        self.earlier.push(frame.clone());
+        self.earlier.push((way, frame.clone()));
         while self.chance.happens(self.lies_in_1000) {
-            let lie = self.lie(&frame);
+            let (way, lie) = self.lie(way, &frame);
             self.lies += 1;
-            self.feed(from, to, lie);
+            self.feed(from, to, way, lie);
         }
-        self.feed(from, to, frame);
+        self.feed(from, to, way, frame);
     }
 
-    fn feed(&mut self, from: Rank, to: Rank, frame: Vec<u8>) {
+    fn feed(&mut self, from: Rank, to: Rank, way: Way, frame: Vec<u8>) {
         self.fed += frame.len();
         LARGEST.set(0);
         let length = frame.len();
         let now = self.now;
         // An error is as good as any answer.
-        let _ = self.stacks[to as usize].frame(now, from, Message::from(frame));
+        let (stack, frame) = (&mut self.stacks[to as usize], Message::from(frame));
+        let _ = match way {
+            Way::Alone => stack.frame(now, from, frame),
+            Way::Together => stack.together(now, from, frame),
+        };
         let largest = LARGEST.get();
         let kept = self.fed.min(KEPT);
         assert!(
@@ -170,13 +194,21 @@ impl<L: Links, O: Order> Three<L, O> {
         for action in std::mem::take(stack.actions()) {
             match action {
                 Action::Send(to, frame) if to < 3 => {
-                    self.queue.push_back((rank, to, frame.to_bytes().to_vec()));
+                    let frame = frame.to_bytes().to_vec();
+                    self.queue.push_back((rank, to, Way::Alone, frame));
                 }
                 Action::Multicast(frame) => {
                     let frame = frame.to_bytes().to_vec();
                     let others = (0..3).filter(|to| *to != rank);
                     self.queue
-                        .extend(others.map(|to| (rank, to, frame.clone())));
+                        .extend(others.map(|to| (rank, to, Way::Alone, frame.clone())));
+                }
+                Action::Together(frame) => {
+                    let frame = frame.to_bytes().to_vec();
+                    let others = (0..3).filter(|to| *to != rank);
+                    self.queue
+                        .extend(others.map(|to| (rank, to, Way::Together, frame.clone())));
+                    self.together += 1;
                 }
                 Action::Deliver(Delivery::Call { from, id, .. }) => {
                     stack.reply(now, from, id, Answer::Value, Message::new());
@@ -187,14 +219,14 @@ impl<L: Links, O: Order> Three<L, O> {
     }
 
     /// Something like a frame, or one of earlier.
-    fn lie(&mut self, frame: &[u8]) -> Vec<u8> {
+    fn lie(&mut self, way: Way, frame: &[u8]) -> (Way, Vec<u8>) {
         let chance = &mut self.chance;
-        let mut lie = frame.to_vec();
+        let (mut way, mut lie) = (way, frame.to_vec());
         match chance.below(6) {
             0 => lie.truncate(chance.below(lie.len() as u64 + 1) as usize),
             1 => {
                 let old = chance.below(self.earlier.len() as u64) as usize;
-                lie.clone_from(&self.earlier[old]);
+                (way, lie) = self.earlier[old].clone();
             }
             2 => {
                 if !lie.is_empty() {
@@ -212,7 +244,7 @@ impl<L: Links, O: Order> Three<L, O> {
                 }
             }
         }
-        lie
+        (way, lie)
     }
 }
 
@@ -272,14 +304,25 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 fn lied_to<L: Links, O: Order>(largest: usize) {
+    lied_to_while::<L, O>(largest, |_| (), |_| true);
+}
+
+/// After `prepare`; `holds` must at the end of at least one of them.
+fn lied_to_while<L: Links, O: Order>(
+    largest: usize,
+    prepare: fn(&mut Three<L, O>),
+    holds: fn(&Three<L, O>) -> bool,
+) {
     let seeds = number("PANDA_SEEDS").unwrap_or(60);
     let seeds = number("PANDA_SEED").map_or(0..seeds, |seed| seed..seed + 1);
-    let mut lies = 0;
+    let (mut lies, mut has_held) = (0, false);
     for seed in seeds {
         let replay = Replay(seed);
         let before = LIVE.get();
         let mut three = Three::<L, O>::new(largest, seed);
+        prepare(&mut three);
         three.play();
+        has_held |= holds(&three);
         lies += three.lies;
         three.earlier = Vec::new();
         let kept = usize::try_from(LIVE.get() - before).unwrap_or(0);
@@ -290,7 +333,7 @@ fn lied_to<L: Links, O: Order>(largest: usize) {
         );
         std::mem::forget(replay);
     }
-    assert!(lies > 0);
+    assert!(lies > 0 && has_held);
 }
 
 /// Says how to play it again if it fails.
@@ -315,6 +358,11 @@ fn streams() {
 #[test]
 fn datagrams() {
     lied_to::<Retransmit, Sequencer>(1400);
+}
+
+#[test]
+fn multicasts() {
+    lied_to_while::<Retransmit, Sequencer>(1400, Three::hear, |three| three.together > 100);
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn survives<L: Links, O: Order>(largest: usize, frames: &[Vec<u8>]) {
         let now = NOW + Duration::from_millis(step as u64);
         // An error is as good as any answer.
         let _ = stack.frame(now, 1 + step as u32 % 2, Message::from(frame.clone()));
+        let _ = stack.together(now, 1 + step as u32 % 2, Message::from(frame.clone()));
         stack.tick(now);
         stack.flush(now);
         stack.actions().clear();

@@ -50,6 +50,11 @@ fn a_coordinator_that_forgets_what_was_accepted() {
 }
 
 #[test]
+fn a_link_that_takes_a_multicast_for_arrived() {
+    is_found(Mutant::TrustsMulticast, Kind::Multicast, 400);
+}
+
+#[test]
 fn a_member_that_forgets_what_others_may_lack() {
     // Few have nobody left who is behind.
     is_found_among(Some(16), Mutant::ForgetsHistory, Kind::Streams, 400);

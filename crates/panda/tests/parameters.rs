@@ -1,11 +1,11 @@
-//! What a platform does not need is not in the program: the executable of one over reliable platforms holds no function of the retransmission protocol.
+//! What a platform does not need is not in the program: the executable of one over reliable platforms holds no function of the retransmission protocol, or of frames for several peers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use antiphon_panda::sim::{Kind, Scenario, run};
 
-/// Functions of the retransmission protocol in an executable, by its symbols.
+/// Functions of the retransmission protocol in an executable, and of frames for several peers, by its symbols.
 fn retransmission(executable: &Path) -> Vec<String> {
     let listed = Command::new("nm")
         .arg("--demangle")
@@ -25,7 +25,7 @@ fn retransmission(executable: &Path) -> Vec<String> {
     );
     symbols
         .lines()
-        .filter(|line| line.contains("link::retransmit"))
+        .filter(|line| line.contains("link::retransmit") || line.contains("link::together"))
         .map(str::to_string)
         .collect()
 }

@@ -66,6 +66,11 @@ fn datagrams() {
 }
 
 #[test]
+fn multicast() {
+    sail(Kind::Multicast, None, 3000);
+}
+
+#[test]
 fn streams() {
     sail(Kind::Streams, None, 4000);
 }
@@ -79,6 +84,7 @@ fn bus() {
 fn crowds() {
     for (members, seeds) in [(16, 100), (64, 20), (256, 2)] {
         sail(Kind::Datagrams, Some(members), seeds);
+        sail(Kind::Multicast, Some(members), seeds / 2);
         sail(Kind::Streams, Some(members), seeds);
     }
 }

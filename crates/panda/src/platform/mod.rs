@@ -51,6 +51,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const ORDERED: bool;
     /// Bytes of the longest frame; `usize::MAX` if there is no limit.
     const LARGEST: usize;
+    /// Whether one frame can reach many processes at once by [`send_together`](Self::send_together), wherever [`Event::Hears`] says so.
+    const MULTICAST: bool = false;
     /// Whether the others go on when a peer is lost.
     const SURVIVES: bool;
 
@@ -88,6 +90,16 @@ pub trait Platform: Sized + Send + Sync + 'static {
         )
     }
 
+    /// Only where [`MULTICAST`](Self::MULTICAST): sends a frame of at most [`LARGEST`](Self::LARGEST) bytes to all that hear it, at least those that were reported to by
+    /// [`Event::Hears`]. Any of them may lack it, or get it twice or late.
+    fn send_together(&self, _frame: Message) {
+        unreachable!("{} has no multicast", Self::NAME)
+    }
+
+    /// Only where [`MULTICAST`](Self::MULTICAST): a process that was reported to hear this one's multicasts does not seem to. It is not sent to so until it is
+    /// reported again.
+    fn is_deaf(&self, _rank: Rank) {}
+
     /// Makes a [`receive`](Inbox::receive) that waits, or else the next one, return. Wakes given while nobody waits count as one.
     fn wake(&self);
 
@@ -116,6 +128,18 @@ pub enum Event {
         from: Rank,
         /// What it sent, of at most [`Platform::LARGEST`] bytes, without the platform's own headers.
         frame: Message,
+    },
+    /// A frame that a process of this session sent to several by [`Platform::send_together`], of which this one may be one.
+    Together {
+        /// The sender.
+        from: Rank,
+        /// What it sent.
+        frame: Message,
+    },
+    /// A peer gets what this process sends by [`Platform::send_together`].
+    Hears {
+        /// The peer.
+        rank: Rank,
     },
     /// A peer cannot be reached any more. Nothing comes from it after this unless it joins again.
     Lost {

@@ -51,6 +51,15 @@ struct Core {
     founders: u32,
 }
 
+/// What goes to several peers at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Multicast {
+    /// Peers that were found to hear this process's multicasts, now: what is meant for two of them or more goes to them together.
+    pub to: Vec<Rank>,
+    /// Frames that went so until now.
+    pub frames: u64,
+}
+
 impl Drop for Core {
     fn drop(&mut self) {
         self.engine.stop();
@@ -162,6 +171,12 @@ impl Session {
     #[must_use]
     pub fn platform(&self) -> &'static str {
         self.core.engine.platform()
+    }
+
+    /// What goes by the platform's multicast, if it has one: nothing on most.
+    #[must_use]
+    pub fn multicast(&self) -> Multicast {
+        self.core.engine.multicast()
     }
 
     /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].

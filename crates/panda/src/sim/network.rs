@@ -1,6 +1,6 @@
 //! What the simulated network does to frames.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::Chance;
@@ -13,10 +13,20 @@ use crate::protocol::Time;
 pub enum Kind {
     /// Frames are lost, doubled and reordered; nobody is told of crashes.
     Datagrams,
+    /// As datagrams, and a frame can go to all at once, which some of the processes do not hear.
+    Multicast,
     /// Frames arrive once and in order, late where the network is split; a crash closes connections, which peers notice.
     Streams,
     /// As streams, and a multicast has one order.
     Bus,
+}
+
+impl Kind {
+    /// Whether frames may be lost, and peers are not told of crashes.
+    #[must_use]
+    pub fn is_lossy(self) -> bool {
+        matches!(self, Self::Datagrams | Self::Multicast)
+    }
 }
 
 /// The network's faults.
@@ -38,6 +48,8 @@ pub struct Network {
     last: HashMap<(Rank, Rank), Time>,
     last_multicast: Time,
     held: Vec<(Rank, Rank, Message)>,
+    /// Those that frames for all do not reach.
+    pub deaf: BTreeSet<Rank>,
 }
 
 impl Network {
@@ -54,6 +66,7 @@ impl Network {
             last: HashMap::new(),
             last_multicast: Time::ZERO,
             held: Vec::new(),
+            deaf: BTreeSet::new(),
         }
     }
 
@@ -87,7 +100,7 @@ impl Network {
         let delay = |chance: &mut Chance| {
             Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1))
         };
-        if self.kind != Kind::Datagrams {
+        if !self.kind.is_lossy() {
             if is_cut {
                 self.held.push((from, to, frame.clone()));
                 return Vec::new();

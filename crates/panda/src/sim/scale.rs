@@ -16,7 +16,7 @@ use crate::protocol::link::{Links, Retransmit, Through};
 /// What one operation cost in a group of so many members.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cost {
-    /// The simulated platform: `streams` (links add nothing) or `datagrams` (links acknowledge).
+    /// The simulated platform: `streams` (links add nothing), `datagrams` (links acknowledge) or `multicast` (and what is for several goes once).
     pub network: &'static str,
     /// Members of the group.
     pub members: u32,
@@ -53,13 +53,14 @@ const LENGTH: usize = 100 - 12;
 pub fn costs(kind: Kind, members: u32) -> Vec<Cost> {
     match kind {
         Kind::Datagrams => Scale::<Retransmit, Sequencer>::run("datagrams", kind, members),
+        Kind::Multicast => Scale::<Retransmit, Sequencer>::run("multicast", kind, members),
         Kind::Streams | Kind::Bus => {
             Scale::<Through, Sequencer>::run("streams", Kind::Streams, members)
         }
     }
 }
 
-struct Scale<L, O> {
+struct Scale<L: Links, O> {
     world: World<L, O>,
     network: &'static str,
     members: u32,

@@ -42,7 +42,7 @@ pub struct Outcome {
 #[must_use]
 pub fn run(scenario: Scenario) -> Outcome {
     match scenario.kind {
-        Kind::Datagrams => play::<Retransmit, Sequencer>(scenario),
+        Kind::Datagrams | Kind::Multicast => play::<Retransmit, Sequencer>(scenario),
         Kind::Streams => play::<Through, Sequencer>(scenario),
         Kind::Bus => play::<Through, Bus>(scenario),
     }
@@ -102,6 +102,11 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
         is_split: false,
         crashes_left: u64::from(size - 1) / 2,
     };
+    let mut network = network;
+    let is_multicast = scenario.kind == Kind::Multicast;
+    if is_multicast && chance.happens(300) {
+        network.deaf = (0..size).filter(|_| chance.happens(300)).collect();
+    }
     let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
     world.tells = scenario.tells;
     for _ in 0..weather.rounds {
@@ -193,6 +198,14 @@ fn round<L: Links, O: Order>(
         weather.is_split = true;
         let part: Vec<Rank> = (0..size).filter(|_| world.chance.happens(400)).collect();
         world.network.split(1, &part);
+    }
+    if kind == Kind::Multicast && world.chance.happens(20) {
+        // Somebody hears no more, or again.
+        let rank = world.chance.below(u64::from(size)) as Rank;
+        let deaf = &mut world.network.deaf;
+        if !deaf.remove(&rank) {
+            deaf.insert(rank);
+        }
     }
     // From less than a delay to more than a silence.
     let pause = match world.chance.below(10) {

@@ -30,7 +30,7 @@ const LARGEST: usize = 1400;
 pub const CALL_LIMIT: Duration = Duration::from_millis(1500);
 
 /// A simulated session.
-pub struct World<L, O> {
+pub struct World<L: Links, O> {
     /// The time.
     pub now: Time,
     /// What happens at random.
@@ -62,7 +62,7 @@ pub struct World<L, O> {
     is_busy: bool,
 }
 
-struct Node<L, O> {
+struct Node<L: Links, O> {
     stack: Stack<L, O>,
     life: usize,
     timer: Option<Time>,
@@ -78,6 +78,16 @@ enum What {
     Multicast {
         from: Rank,
         frame: Message,
+    },
+    Together {
+        from: Rank,
+        to: Rank,
+        frame: Message,
+    },
+    /// A process learns that another hears what it sends to all.
+    Hears {
+        rank: Rank,
+        by: Rank,
     },
     Timer {
         rank: Rank,
@@ -162,21 +172,24 @@ impl<L: Links, O: Order> World<L, O> {
             birth: life as u64 + 1,
             silence: self.silence,
         };
-        let largest = if self.network.kind == Kind::Datagrams {
+        let largest = if self.network.kind.is_lossy() {
             LARGEST
         } else {
             usize::MAX
         };
-        let mut stack = Stack::new(myself, largest);
+        let mut stack: Stack<L, O> = Stack::new(myself, largest);
         if let Some(mutant) = self.mutant {
-            stack.group(self.now, GROUP, |group: &mut O, _, _| group.mutate(mutant));
+            stack.mutate(self.now, GROUP, mutant);
         }
         self.nodes[rank as usize] = Some(Node {
             stack,
             life,
             timer: None,
         });
-        if self.network.kind == Kind::Datagrams || is_founder {
+        if self.network.kind == Kind::Multicast {
+            self.meet(rank);
+        }
+        if self.network.kind.is_lossy() || is_founder {
             return;
         }
         for by in self.living() {
@@ -195,6 +208,22 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
+    /// A process and the others find out, some time, who hears whom.
+    fn meet(&mut self, rank: Rank) {
+        for by in self.living().into_iter().filter(|by| *by != rank) {
+            self.ask_whether_hears(rank, by);
+            self.ask_whether_hears(by, rank);
+        }
+    }
+
+    /// A process asks, by what it sends to all, whether another hears it. What it learns may be out of date by then.
+    fn ask_whether_hears(&mut self, rank: Rank, by: Rank) {
+        if !self.network.deaf.contains(&rank) {
+            let late = Duration::from_micros(self.chance.below(100_000));
+            self.events.add(self.now + late, What::Hears { rank, by });
+        }
+    }
+
     /// Ends a process, as kill -9 does.
     pub fn crash(&mut self, rank: Rank) {
         let Some(node) = self.nodes[rank as usize].take() else {
@@ -202,7 +231,7 @@ impl<L: Links, O: Order> World<L, O> {
         };
         self.history.lives[node.life].is_over = true;
         self.network.forget(rank);
-        if self.network.kind == Kind::Datagrams {
+        if self.network.kind.is_lossy() {
             return;
         }
         let in_order = self.network.carry_to_all(&mut self.chance, self.now);

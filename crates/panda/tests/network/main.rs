@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "most is asked of the platforms once")]
 mod conformance;
 mod host;
+mod multicast;
 mod partition;
 mod switch;
 

@@ -19,6 +19,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 /// The longest frame of Ethernet, with room to spare.
 const FRAME: usize = 2048;
+/// How the Ethernet addresses of IP multicasts begin (RFC 1112).
+const IP_MULTICAST: [u8; 3] = [0x01, 0x00, 0x5e];
 /// Frames that a switch keeps; it drops more.
 const KEPT: usize = 8192;
 /// Frames taken from one port before the next one's turn.
@@ -45,6 +47,8 @@ pub struct Weather {
 pub struct Switch {
     /// A bit for each port: frames go between those of the same.
     sides: Arc<AtomicU64>,
+    /// Ports that multicasts do not leave by.
+    deaf: Arc<AtomicU64>,
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -55,11 +59,13 @@ impl Switch {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let bell = Arc::new(eventfd(0, flags).expect("an event"));
         let sides = Arc::new(AtomicU64::new(0));
+        let deaf = Arc::new(AtomicU64::new(0));
         let mut work = Work {
             chances: HashMap::new(),
             cables,
             weather,
             sides: sides.clone(),
+            deaf: deaf.clone(),
             ports: HashMap::new(),
             due: BinaryHeap::new(),
             count: 0,
@@ -70,6 +76,7 @@ impl Switch {
         let thread = std::thread::spawn(move || while work.turn(&stop) {});
         Self {
             sides,
+            deaf,
             bell,
             thread: Some(thread),
         }
@@ -79,6 +86,12 @@ impl Switch {
     pub fn split(&self, ports: &[usize]) {
         let side = ports.iter().fold(0, |side, port| side | 1 << port);
         self.sides.store(side, SeqCst);
+    }
+
+    /// Lets no IP multicast out by these ports, as a switch does that takes nobody behind them for a member.
+    pub fn deafen(&self, ports: &[usize]) {
+        let deaf = ports.iter().fold(0, |deaf, port| deaf | 1 << port);
+        self.deaf.store(deaf, SeqCst);
     }
 
     /// Connects all again.
@@ -103,6 +116,7 @@ struct Work {
     cables: Vec<File>,
     weather: Weather,
     sides: Arc<AtomicU64>,
+    deaf: Arc<AtomicU64>,
     chances: HashMap<(usize, usize), Chance>,
     /// Which card is at which port.
     ports: HashMap<[u8; 6], usize>,
@@ -160,6 +174,10 @@ impl Work {
     fn carry(&mut self, from: usize, to: usize, frame: &[u8]) {
         let sides = self.sides.load(SeqCst);
         if (sides >> from ^ sides >> to) & 1 == 1 || self.due.len() >= KEPT {
+            return;
+        }
+        let is_multicast = frame.starts_with(&IP_MULTICAST);
+        if is_multicast && self.deaf.load(SeqCst) >> to & 1 == 1 {
             return;
         }
         let weather = self.weather;

@@ -8,14 +8,30 @@ use std::time::Instant;
 use super::batch::Batch;
 use super::faults::Weather;
 use super::shared::Shared;
-use super::wire::{self, Content, Note, Place};
+use super::wire::{self, Content, EVERYBODY, Note, Place};
 use crate::message::Message;
 use crate::platform::patience::{self, Patience, Waits};
 use crate::platform::waiting::Waiting;
 use crate::platform::{Event, Inbox, Loss, Rank};
 
-/// A datagram and where it came from.
-type Datagram = (Vec<u8>, SocketAddr);
+/// A datagram, where it came from, and by which socket it was taken.
+pub(super) type Datagram = (Vec<u8>, SocketAddr, Way);
+
+/// Sockets, by their tokens among what is waited for.
+const OWN: u64 = 0;
+const GROUP: u64 = 1;
+/// The group is looked at in each turn for so many turns after something came by it, and in one of [`SELDOM`] else: a look is a system call.
+const ATTENTION: u32 = 64;
+const SELDOM: u32 = 16;
+
+/// How a datagram came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// To this process alone.
+    Alone,
+    /// To the multicast group.
+    Group,
+}
 
 /// The receiving end of a process's seat.
 pub struct UdpInbox {
@@ -24,18 +40,26 @@ pub struct UdpInbox {
     patience: Patience,
     batch: Batch,
     waiting: Waiting,
+    /// Turns in which the group is looked at.
+    attention: u32,
+    turns: u32,
 }
 
 impl UdpInbox {
     pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> io::Result<Self> {
         let waiting = Waiting::new(&shared.bell)?;
-        waiting.add(&shared.socket, 0)?;
+        waiting.add(&shared.socket, OWN)?;
+        if let Some(multicast) = &shared.multicast {
+            waiting.add(&multicast.socket, GROUP)?;
+        }
         Ok(Self {
             shared,
             weather,
             patience: Patience::default(),
             batch: Batch::default(),
             waiting,
+            attention: 0,
+            turns: 0,
         })
     }
 
@@ -44,23 +68,43 @@ impl UdpInbox {
         let before = events.len();
         let shared = &self.shared;
         if let Some(weather) = &mut self.weather {
-            weather.pass_late(Instant::now(), |(datagram, address)| {
-                take(shared, &datagram, address, events);
+            weather.pass_late(Instant::now(), |(datagram, address, way)| {
+                take(shared, &datagram, address, way, events);
             });
         }
-        self.batch.receive(&shared.socket);
+        self.turns = self.turns.wrapping_add(1);
+        if self.attention > 0 || self.turns.is_multiple_of(SELDOM) {
+            self.attention = self.attention.saturating_sub(1);
+            self.take_from(Way::Group, events);
+        }
+        self.take_from(Way::Alone, events);
+        events.len() > before
+    }
+
+    /// Takes what came by one of the sockets.
+    fn take_from(&mut self, way: Way, events: &mut Vec<Event>) {
+        let shared = &self.shared;
+        let multicast = shared.multicast.as_ref().map(|group| &group.socket);
+        let socket = match way {
+            Way::Alone => Some(&shared.socket),
+            Way::Group => multicast,
+        };
+        let Some(socket) = socket else { return };
+        self.batch.receive(socket);
         for (datagram, address) in self.batch.datagrams() {
+            if way == Way::Group {
+                self.attention = ATTENTION;
+            }
             match &mut self.weather {
-                None => take(shared, datagram, address, events),
+                None => take(shared, datagram, address, way, events),
                 Some(weather) => {
-                    let datagram = (datagram.to_vec(), address);
-                    weather.pass(Instant::now(), datagram, |(datagram, address)| {
-                        take(shared, &datagram, address, events);
+                    let datagram = (datagram.to_vec(), address, way);
+                    weather.pass(Instant::now(), datagram, |(datagram, address, way)| {
+                        take(shared, &datagram, address, way, events);
                     });
                 }
             }
         }
-        events.len() > before
     }
 }
 
@@ -77,14 +121,22 @@ impl Waits for UdpInbox {
 
     fn sleep(&mut self, now: Instant, until: Option<Instant>, _events: &mut Vec<Event>) {
         let due = self.weather.as_ref().and_then(Weather::due);
-        let until = [until, due].into_iter().flatten().min();
-        self.waiting.sleep(&self.shared.bell, now, until, |_| ());
+        let multicast = self.shared.multicast.as_ref();
+        let probe = multicast.and_then(|multicast| multicast.probing.lock().due());
+        let until = [until, due, probe].into_iter().flatten().min();
+        let attention = &mut self.attention;
+        self.waiting.sleep(&self.shared.bell, now, until, |ready| {
+            if ready.token == GROUP {
+                *attention = ATTENTION;
+            }
+        });
     }
 }
 
 impl Inbox for UdpInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let (mut now, before) = (Instant::now(), events.len());
+        self.shared.probe(now);
         if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
             // No look before a sleep: it ends at once if something is there.
             let spin = self.patience.spin();
@@ -98,7 +150,11 @@ impl Inbox for UdpInbox {
     }
 }
 
-fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, events: &mut Vec<Event>) {
+fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events: &mut Vec<Event>) {
+    if way == Way::Group {
+        take_of_group(shared, datagram, events);
+        return;
+    }
     let Some((from, content)) = wire::open(shared.secret, shared.rank, datagram) else {
         return;
     };
@@ -125,6 +181,9 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, events: &mut Vec<
             let mut places = shared.places.write();
             if places.get(&from).is_some_and(|place| place.birth == birth) {
                 places.remove(&from);
+                if let Some(multicast) = &shared.multicast {
+                    multicast.probing.lock().left(from);
+                }
                 shared.left.write().insert(from, birth);
                 events.push(Event::Lost {
                     rank: from,
@@ -135,6 +194,31 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, events: &mut Vec<
                 });
             }
         }
+        Content::Note(Note::Hears { birth }) => {
+            let is_known = birth == shared.birth && shared.places.read().contains_key(&from);
+            let multicast = shared.multicast.as_ref().filter(|_| is_known);
+            if multicast.is_some_and(|multicast| multicast.probing.lock().answered(from)) {
+                events.push(Event::Hears { rank: from });
+            }
+        }
+        Content::Note(_) => {}
+    }
+}
+
+/// What was sent to all, this process's own included.
+fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
+    let Some((from, content)) = wire::open(shared.secret, EVERYBODY, datagram) else {
+        return;
+    };
+    if from == shared.rank || !shared.places.read().contains_key(&from) {
+        return;
+    }
+    match content {
+        Content::Frame(bytes) => events.push(Event::Together {
+            from,
+            frame: Message::copy_of(bytes),
+        }),
+        Content::Note(Note::Probe { birth }) => shared.note(from, &Note::Hears { birth }),
         Content::Note(_) => {}
     }
 }
@@ -153,5 +237,8 @@ fn meet(shared: &Shared, rank: Rank, place: Place) -> Option<Event> {
     }
     let name = place.name.clone();
     places.insert(rank, place);
+    if let Some(multicast) = &shared.multicast {
+        multicast.probing.lock().came(Instant::now(), rank);
+    }
     Some(Event::Joined { rank, name })
 }

@@ -12,6 +12,8 @@ use socket2::{Domain, Socket, Type};
 use super::Udp;
 use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
+use super::meeting::ALONE;
+use super::multicast::Multicast;
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
 use crate::platform::meeting::towards;
@@ -29,7 +31,11 @@ const ASK_LAST: Duration = Duration::from_millis(100);
 const BUFFER: usize = 4 << 20;
 
 pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
-    let (meeting_at, faults) = read_meeting(seat)?;
+    let Way {
+        meeting_at,
+        faults,
+        is_alone,
+    } = read_meeting(seat)?;
     let own = seat.address.map_or_else(|| towards(meeting_at), Ok);
     let own =
         own.map_err(|e| JoinError::system::<Udp>(format!("reach the meeting at {meeting_at}"), e))?;
@@ -56,6 +62,10 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         .and_then(|()| socket.set_nonblocking(true))
         .map_err(|e| JoinError::system::<Udp>("set up a UDP socket", e))?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
+    let multicast = match is_alone {
+        true => None,
+        false => Multicast::join(seat, own, &socket, BUFFER),
+    };
     let shared = Arc::new(Shared {
         socket,
         rank: seat.rank,
@@ -67,6 +77,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         own,
         places: RwLock::new(places),
         left: RwLock::default(),
+        multicast,
         bell,
     });
     let weather = faults.map(|faults| Weather::new(faults, seat.rank));
@@ -122,23 +133,37 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
     }
 }
 
-/// `ADDRESS:PORT`, and behind a space what the network does.
-fn read_meeting(seat: &Seat) -> Result<(SocketAddr, Option<Faults>), JoinError> {
-    let (address, faults) = match seat.meeting.split_once(' ') {
-        None => (seat.meeting.as_str(), None),
-        Some((address, faults)) => {
-            let faults = faults
-                .parse()
-                .map_err(|e| JoinError::refused::<Udp>(format!("{e}")))?;
-            (address, Some(faults))
+/// How a session is met.
+struct Way {
+    meeting_at: SocketAddr,
+    faults: Option<Faults>,
+    /// Whether what is for several goes to each alone.
+    is_alone: bool,
+}
+
+/// `ADDRESS:PORT`, and behind spaces whether to use no multicast, and what the network does.
+fn read_meeting(seat: &Seat) -> Result<Way, JoinError> {
+    let mut words = seat.meeting.split(' ');
+    let address = words.next().unwrap_or_default();
+    let (mut faults, mut is_alone) = (None, false);
+    for word in words {
+        if word == ALONE {
+            is_alone = true;
+        } else {
+            let read = word.parse();
+            faults = Some(read.map_err(|e| JoinError::refused::<Udp>(format!("{e}")))?);
         }
-    };
-    let address = address.parse().map_err(|_| {
+    }
+    let meeting_at = address.parse().map_err(|_| {
         JoinError::refused::<Udp>(format!(
             "`{address}` is no address of a meeting: `antiphon launch` gives ADDRESS:PORT"
         ))
     })?;
-    Ok((address, faults))
+    Ok(Way {
+        meeting_at,
+        faults,
+        is_alone,
+    })
 }
 
 /// A socket at one address of this host, at any port.

@@ -14,6 +14,8 @@ use crate::platform::{Rank, Seat, Secret};
 
 /// Places that a datagram holds, whatever their names.
 const PLACES: usize = 12;
+/// The word in a seat's meeting that says that there is no multicast.
+pub const ALONE: &str = "alone";
 /// Ranks that a session can have.
 const RANKS: u32 = 1 << 16;
 
@@ -24,6 +26,7 @@ pub struct Meeting {
     size: u32,
     secret: Secret,
     faults: Option<Faults>,
+    is_alone: bool,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -72,6 +75,7 @@ impl Meeting {
             size,
             secret,
             faults: None,
+            is_alone: false,
             is_over,
             thread: Some(thread),
         })
@@ -84,13 +88,23 @@ impl Meeting {
         self
     }
 
+    /// The same without IP multicast, wherever the network has it: what is for several processes goes to each alone.
+    #[must_use]
+    pub fn without_multicast(mut self) -> Self {
+        self.is_alone = true;
+        self
+    }
+
     /// The seat of one of the processes.
     #[must_use]
     pub fn seat(&self, rank: Rank) -> Seat {
-        let meeting = match self.faults {
-            None => self.address.to_string(),
-            Some(faults) => format!("{} {faults}", self.address),
-        };
+        let mut meeting = self.address.to_string();
+        if self.is_alone {
+            meeting = format!("{meeting} {ALONE}");
+        }
+        if let Some(faults) = self.faults {
+            meeting = format!("{meeting} {faults}");
+        }
         Seat {
             platform: "udp".into(),
             rank,

@@ -1,9 +1,10 @@
 //! `udp`: datagrams. They may be lost, doubled or overtaken; the interface layer makes up for it.
 //!
 //! Each datagram is sealed with the session's secret (see [`wire`]), so strangers are neither heard nor answered. Addresses are learnt at a meeting, where the processes
-//! also get their ranks' places; later ones knock at each of those that are there.
+//! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see [`multicast`]).
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::{Flow, JoinError, Platform, Rank, Seat};
 use crate::message::Message;
@@ -15,6 +16,7 @@ mod faults;
 mod inbox;
 mod join;
 mod meeting;
+mod multicast;
 mod shared;
 mod wire;
 
@@ -39,6 +41,7 @@ impl Platform for Udp {
     const ORDERED: bool = false;
     /// What an Ethernet packet holds besides the headers of IPv6 and UDP and our own: a datagram in several packets is lost when one of them is.
     const LARGEST: usize = 1500 - 40 - 8 - wire::HEADER;
+    const MULTICAST: bool = true;
     const SURVIVES: bool = true;
 
     type Links = Retransmit;
@@ -53,6 +56,16 @@ impl Platform for Udp {
     fn send(&self, to: Rank, frame: Message) -> Flow {
         self.shared.send_frame(to, &frame);
         Flow::Free
+    }
+
+    fn send_together(&self, frame: Message) {
+        self.shared.send_together(&frame);
+    }
+
+    fn is_deaf(&self, rank: Rank) {
+        if let Some(multicast) = &self.shared.multicast {
+            multicast.probing.lock().is_deaf(Instant::now(), rank);
+        }
     }
 
     fn wake(&self) {

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Instant;
 
 use parking_lot::RwLock;
 
-use super::wire::{self, DATAGRAM, MEETING, Note, Place};
+use super::multicast::Multicast;
+use super::wire::{self, DATAGRAM, EVERYBODY, MEETING, Note, Place};
 use crate::message::Message;
 use crate::platform::waiting::Bell;
 use crate::platform::{Rank, Secret};
@@ -26,6 +28,8 @@ pub struct Shared {
     pub places: RwLock<BTreeMap<Rank, Place>>,
     /// Births of those that have left: what they said before may be overheard and said again.
     pub left: RwLock<BTreeMap<Rank, u64>>,
+    /// The session's multicast group, where there is one.
+    pub multicast: Option<Multicast>,
     /// What wakes the inbox.
     pub bell: Bell,
 }
@@ -43,6 +47,33 @@ impl Shared {
             wire::frame(self.secret, self.rank, to, frame.slices(), datagram);
             self.put(datagram, place.address);
         });
+    }
+
+    /// To all that hear what is sent to the group.
+    pub fn send_together(&self, frame: &Message) {
+        let Some(multicast) = &self.multicast else {
+            return;
+        };
+        SPACE.with_borrow_mut(|datagram| {
+            wire::frame(self.secret, self.rank, EVERYBODY, frame.slices(), datagram);
+            self.put(datagram, multicast.group);
+        });
+    }
+
+    /// Asks who hears what is sent to the group, if it is time to.
+    pub fn probe(&self, now: Instant) {
+        let Some(multicast) = &self.multicast else {
+            return;
+        };
+        let mut probing = multicast.probing.lock();
+        if probing.due().is_none_or(|due| now < due) {
+            return;
+        }
+        if probing.is_due(now, self.places.read().keys().copied()) {
+            let birth = self.birth;
+            let probe = wire::note(self.secret, self.rank, EVERYBODY, &Note::Probe { birth });
+            self.put(&probe, multicast.group);
+        }
     }
 
     pub fn note(&self, to: Rank, note: &Note) {

@@ -186,3 +186,84 @@ fn a_meeting_that_is_none_is_refused() {
     let refusal = Udp::join(&seat).err().expect("refused").to_string();
     assert!(refusal.contains("`somewhere` is no address"), "{refusal}");
 }
+
+/// Three processes find out who hears whom, and what one sends once comes to both others.
+#[test]
+fn what_is_sent_to_the_group_comes_to_all_who_hear() {
+    let meeting = meeting(3);
+    let mut members = session(&meeting, 3);
+    if members
+        .iter()
+        .any(|(udp, _)| udp.shared.multicast.is_none())
+    {
+        eprintln!("skipped: the system lets no process join a multicast group");
+        return;
+    }
+    let (udp, mut inbox) = members.remove(0);
+    let mut hearing = BTreeSet::new();
+    let end = Instant::now() + Duration::from_secs(3);
+    let mut events = Vec::new();
+    while hearing.len() < 2 && Instant::now() < end {
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+        for (_, other) in &mut members {
+            let mut theirs = Vec::new();
+            other.receive(Some(Instant::now() + Duration::from_millis(1)), &mut theirs);
+        }
+        hearing.extend(events.drain(..).filter_map(|event| match event {
+            Event::Hears { rank } => Some(rank),
+            _ => None,
+        }));
+    }
+    if hearing.len() < 2 {
+        eprintln!("skipped: multicast does not pass between processes here");
+        return;
+    }
+    let frame = Message::from(7_u64.to_le_bytes().to_vec());
+    for (_, other) in &mut members {
+        let send = || udp.send_together(frame.clone());
+        let came = until(other, send, |event| match event {
+            Event::Together { from, frame } => number(Event::Frame { from, frame }),
+            _ => None,
+        });
+        assert_eq!(came, (0, 7));
+    }
+    udp.is_deaf(1);
+    let again = Duration::from_secs(1);
+    let due = udp.shared.multicast.as_ref().expect("there");
+    assert!(due.probing.lock().due() > Some(Instant::now() + again));
+}
+
+/// What strangers send to the group, and what was sealed for one process and is sent to all.
+#[test]
+fn strangers_are_not_heard_in_the_group() {
+    let meeting = meeting(3);
+    let mut members = session(&meeting, 3);
+    let (udp, inbox) = &mut members[0];
+    let Some(multicast) = &udp.shared.multicast else {
+        eprintln!("skipped: the system lets no process join a multicast group");
+        return;
+    };
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let secret = Secret([7; 16]);
+    let mut other = Vec::new();
+    wire::frame(
+        Secret([8; 16]),
+        1,
+        wire::EVERYBODY,
+        [&[1; 8][..]],
+        &mut other,
+    );
+    let mut own = Vec::new();
+    wire::frame(secret, 1, 0, [&[1; 8][..]], &mut own);
+    let leaving = wire::note(secret, 1, wire::EVERYBODY, &Note::Leaving { birth: 0 });
+    for datagram in [&other[..], &own, &leaving, &[0; 2000], &[]] {
+        // Where the group cannot be reached nothing comes either.
+        let _ = stranger.send_to(datagram, multicast.group);
+    }
+    let mut events = Vec::new();
+    for _ in 0..50 {
+        inbox.receive(Some(Instant::now() + Duration::from_millis(1)), &mut events);
+    }
+    events.retain(|event| !matches!(event, Event::Hears { .. }));
+    assert!(events.is_empty(), "{events:?}");
+}

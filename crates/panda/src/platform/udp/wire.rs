@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The seal is SipHash-2-4 (Aumasson and Bernstein, 2012) of kind, sender, receiver and content under the session's secret, in little-endian order. It keeps out who
-//! does not know the secret; datagrams that were overheard and are sent again are dropped as doubles by the interface layer, or are harmless.
+//! does not know the secret; datagrams that were overheard and are sent again are dropped as doubles by the interface layer, or are harmless. What goes to the multicast group is sealed for [`EVERYBODY`], so neither passes for the other.
 
 use std::hash::Hasher;
 use std::net::SocketAddr;
@@ -21,6 +21,8 @@ pub const HEADER: usize = 13;
 pub const DATAGRAM: usize = 2048;
 /// The meeting's place among the ranks, which has no rank.
 pub const MEETING: Rank = Rank::MAX;
+/// Whoever gets it: the receiver of what goes to the multicast group.
+pub const EVERYBODY: Rank = Rank::MAX - 1;
 
 const FRAME: u8 = 1;
 const NOTE: u8 = 2;
@@ -81,6 +83,16 @@ pub enum Note {
     /// I leave the session.
     Leaving {
         /// As in [`Note::Here`].
+        birth: u64,
+    },
+    /// To the multicast group: who hears this?
+    Probe {
+        /// As in [`Note::Here`].
+        birth: u64,
+    },
+    /// The answer to a probe of that birth.
+    Hears {
+        /// The prober's.
         birth: u64,
     },
 }

@@ -1,6 +1,6 @@
 //! Fragmentation over a platform that is reliable and keeps order: one byte before each frame says whether more of the message follows.
 
-use super::{Arrival, Links};
+use super::{Apart, Arrival, Links};
 use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 
@@ -17,6 +17,7 @@ pub struct Fragment {
 impl Links for Fragment {
     const RETRANSMITS: bool = false;
     const FRAGMENTS: bool = true;
+    type ToAll = Apart;
 
     fn new(largest: usize, _birth: u64) -> Self {
         assert!(largest > 1, "a frame holds at least a header and a byte");

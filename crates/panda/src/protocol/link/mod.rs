@@ -3,14 +3,21 @@
 //! Three kinds, one for each combination of platform parameters that differs: [`Through`] adds nothing, [`Fragment`] cuts and joins, [`Retransmit`] also
 //! numbers, acknowledges and sends again. A platform names the one that it needs as a type, so the others are not compiled into its path.
 
+use std::fmt::Debug;
+
+use rustc_hash::FxHashMap;
+
 use super::Time;
 use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
 
 mod fragment;
 pub(crate) mod retransmit;
+mod together;
 
 pub use fragment::Fragment;
 pub use retransmit::Retransmit;
+pub use together::Together;
 
 /// One peer's link.
 ///
@@ -22,6 +29,8 @@ pub trait Links: Send + Sized + 'static {
     const FRAGMENTS: bool;
     /// Whether a message is a frame as it is: then the stack goes past its links, which have nothing to do or to remember.
     const ADDS_NOTHING: bool = !Self::RETRANSMITS && !Self::FRAGMENTS;
+    /// How what is meant for several peers goes to them.
+    type ToAll: ToAll<Self>;
 
     /// A link over frames of at most `largest` bytes. `birth` is greater than that of any earlier process of this rank.
     fn new(largest: usize, birth: u64) -> Self;
@@ -58,6 +67,67 @@ pub trait Links: Send + Sized + 'static {
     }
 }
 
+/// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Together`]).
+pub trait ToAll<L>: Default + Debug + Send + 'static {
+    /// Puts a message into the links, which are there, of those peers that it can go to together, and says who they are. The others' links are the caller's matter.
+    fn add(
+        &mut self,
+        _now: Time,
+        _message: &Message,
+        _to: &[Rank],
+        _links: &mut FxHashMap<Rank, L>,
+    ) -> Vec<Rank> {
+        Vec::new()
+    }
+
+    /// Sends what can go now.
+    fn go_on(&mut self, _now: Time, _links: &mut FxHashMap<Rank, L>, _gone: &mut Gone) {}
+
+    /// When [`go_on`](Self::go_on) is next needed although no link has changed.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// What a frame for several brings to one of them, as a frame of the sender's link; nothing if it is not for that one.
+    ///
+    /// # Errors
+    /// It is no such frame.
+    fn own(_me: Rank, _frame: Message) -> Result<Option<Message>, DecodeError> {
+        Ok(None)
+    }
+
+    /// A peer gets the platform's multicasts from this process, or does not.
+    fn hears(&mut self, _rank: Rank, _does: bool) {}
+
+    /// Who does.
+    fn hearers(&self) -> Vec<Rank> {
+        Vec::new()
+    }
+
+    /// Breaks it on purpose: what was sent together is taken for arrived.
+    #[doc(hidden)]
+    fn trust(&mut self) {}
+}
+
+/// What went out to several peers, and to whose links something happened.
+#[derive(Debug, Default)]
+pub struct Gone {
+    /// Frames for the platform's multicast.
+    pub frames: Vec<Message>,
+    /// Peers whose links have something under way now.
+    pub to: Vec<Rank>,
+    /// Peers whose links have something to do by themselves.
+    pub stirred: Vec<Rank>,
+    /// Peers that were said to hear multicasts, and do not.
+    pub deaf: Vec<Rank>,
+}
+
+/// To each alone.
+#[derive(Debug, Default)]
+pub struct Apart;
+
+impl<L> ToAll<L> for Apart {}
+
 /// What a frame told besides messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
@@ -74,6 +144,7 @@ pub struct Through;
 impl Links for Through {
     const RETRANSMITS: bool = false;
     const FRAGMENTS: bool = false;
+    type ToAll = Apart;
 
     fn new(_largest: usize, _birth: u64) -> Self {
         Self

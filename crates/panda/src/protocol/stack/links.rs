@@ -6,7 +6,7 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::group::Order;
-use crate::protocol::link::Links;
+use crate::protocol::link::{Gone, Links, ToAll};
 
 /// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
 const FULL: usize = 4 << 20;
@@ -34,14 +34,52 @@ impl<L: Links, O: Order> Stack<L, O> {
             return self.actions.push(Action::Send(to, message));
         }
         let mut frames = self.spare();
-        let link = self.link(to);
-        link.send(now, message, &mut frames);
-        if L::RETRANSMITS && link.backlog() > FULL {
+        self.link(to).send(now, message, &mut frames);
+        self.is_full(to);
+        self.put(to, frames);
+        self.follow(to);
+    }
+
+    /// The same to several: at once to those that can take it so.
+    pub(super) fn give_all(&mut self, now: Time, ranks: &[Rank], message: &Message) {
+        for rank in ranks.iter().filter(|_| L::RETRANSMITS) {
+            self.link(*rank);
+        }
+        let together = self.to_all.add(now, message, ranks, &mut self.links);
+        for to in ranks.iter().filter(|rank| !together.contains(rank)) {
+            self.give_link(now, *to, message.clone());
+        }
+        for &to in &together {
+            self.is_full(to);
+        }
+        self.go_together(now);
+    }
+
+    /// Sends what goes to several peers at once, as far as their links can take it.
+    pub(super) fn go_together(&mut self, now: Time) {
+        let mut gone = Gone::default();
+        self.to_all.go_on(now, &mut self.links, &mut gone);
+        self.multicasts += gone.frames.len() as u64;
+        self.actions
+            .extend(gone.frames.into_iter().map(Action::Together));
+        self.actions.extend(gone.deaf.into_iter().map(Action::Deaf));
+        for rank in gone.stirred {
+            let mut frames = self.spare();
+            self.link(rank).tick(now, &mut frames);
+            self.put(rank, frames);
+            self.follow(rank);
+        }
+        for rank in gone.to {
+            self.follow(rank);
+        }
+    }
+
+    /// Notes that much waits for a peer.
+    fn is_full(&mut self, to: Rank) {
+        if L::RETRANSMITS && self.link(to).backlog() > FULL {
             self.full.insert(to);
             self.actions.push(Action::Full(to));
         }
-        self.put(to, frames);
-        self.follow(to);
     }
 
     pub(super) fn link(&mut self, rank: Rank) -> &mut L {

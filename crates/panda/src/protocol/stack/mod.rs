@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::collective::{self, Collectives, Part};
-use super::group::{GroupEvent, Myself, Order, Output};
-use super::link::Links;
+use super::group::{GroupEvent, Mutant, Myself, Order, Output};
+use super::link::{Links, ToAll};
 use super::pulse::Pulse;
 use super::requests::{Failure, RequestId, Requests};
 use crate::message::Message;
@@ -34,6 +34,10 @@ pub enum Action {
     Send(Rank, Message),
     /// Give a frame to the platform's ordered multicast.
     Multicast(Message),
+    /// Give a frame to the platform's multicast that may lose it.
+    Together(Message),
+    /// A peer that was said to hear such multicasts does not seem to.
+    Deaf(Rank),
     /// Hand something to the program.
     Deliver(Delivery),
     /// A synchronous send or a call has ended.
@@ -90,10 +94,13 @@ pub enum Answer {
 
 /// The protocols of one process over links `L`, with groups ordered by `O`.
 #[derive(Debug)]
-pub struct Stack<L, O> {
+pub struct Stack<L: Links, O> {
     myself: Myself,
     largest: usize,
     links: FxHashMap<Rank, L>,
+    to_all: L::ToAll,
+    /// Frames that went to several peers at once.
+    multicasts: u64,
     /// Peers for which much waits.
     full: BTreeSet<Rank>,
     timers: BTreeSet<(Time, Rank)>,
@@ -122,6 +129,8 @@ impl<L: Links, O: Order> Stack<L, O> {
             myself,
             largest,
             links: FxHashMap::default(),
+            to_all: L::ToAll::default(),
+            multicasts: 0,
             full: BTreeSet::new(),
             timers: BTreeSet::new(),
             timer_of: FxHashMap::default(),
@@ -242,6 +251,26 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Ends one watch.
     pub fn unwatch(&mut self, rank: Rank) {
         self.pulse.unwatch(rank);
+    }
+
+    /// A peer gets the platform's multicasts that may be lost, or does not get them any more.
+    pub fn hears(&mut self, rank: Rank, does: bool) {
+        self.to_all.hears(rank, does);
+    }
+
+    /// To whom messages go together, and how many frames have.
+    #[must_use]
+    pub fn hearers(&self) -> (Vec<Rank>, u64) {
+        (self.to_all.hearers(), self.multicasts)
+    }
+
+    /// Breaks the protocols in one of their steps, to see whether the simulator notices.
+    #[doc(hidden)]
+    pub fn mutate(&mut self, now: Time, id: GroupId, mutant: Mutant) {
+        if mutant == Mutant::TrustsMulticast {
+            self.to_all.trust();
+        }
+        self.group(now, id, |group, _, _| group.mutate(mutant));
     }
 
     /// A new number for a request that the program itself follows.

@@ -58,9 +58,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             envelope.push_onto(&mut message);
             match recipients {
                 Recipients::One(to) => self.give_link(now, to, message),
-                Recipients::All(ranks) => ranks
-                    .iter()
-                    .for_each(|to| self.give_link(now, *to, message.clone())),
+                Recipients::All(ranks) => self.give_all(now, &ranks, &message),
             }
         }
         for mut frame in out.multicasts {

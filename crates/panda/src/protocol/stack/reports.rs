@@ -7,7 +7,7 @@ use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
 use crate::protocol::group::{Order, Output};
-use crate::protocol::link::{Arrival, Links};
+use crate::protocol::link::{Arrival, Links, ToAll};
 use crate::protocol::requests::Failure;
 
 /// Groups that were heard of and not joined: only a faulty peer names more.
@@ -25,12 +25,28 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.finish(now);
             return taken;
         }
+        self.arrived(now, from, frame)
+    }
+
+    /// A frame of the platform's multicast that may be lost came. It is no sign of life: whoever overheard it can send it again to all.
+    ///
+    /// # Errors
+    /// It is none of these protocols'; it has been dropped.
+    pub fn together(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
+        match L::ToAll::own(self.myself.rank, frame)? {
+            Some(frame) => self.arrived(now, from, frame),
+            None => Ok(()),
+        }
+    }
+
+    fn arrived(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         let (mut frames, mut messages) = (self.spare(), self.spare());
         let arrival = self
             .link(from)
             .receive(now, frame, &mut frames, &mut messages);
         self.put(from, frames);
         self.follow(from);
+        self.go_together(now);
         if arrival? == Arrival::Anew {
             self.peer_lost(
                 now,
@@ -62,6 +78,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     pub fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
         if is_certain {
             self.gone.insert(rank, why.to_string());
+            self.to_all.hears(rank, false);
         }
         if let Some(link) = self.links.get_mut(&rank) {
             link.reset();
@@ -74,6 +91,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// A process joined, perhaps in the place of one that was lost.
     pub fn joined(&mut self, rank: Rank) {
         self.gone.remove(&rank);
+        self.to_all.hears(rank, false);
     }
 
     /// When [`tick`](Self::tick) is next needed.
@@ -84,6 +102,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         [
             groups,
             link,
+            self.to_all.deadline(),
             self.requests.deadline(),
             self.pulse.deadline(),
         ]
@@ -100,6 +119,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.put(rank, frames);
             self.follow(rank);
         }
+        self.go_together(now);
         let ended = self.requests.tick(now);
         self.complete(ended);
         let findings = self.pulse.tick(now);

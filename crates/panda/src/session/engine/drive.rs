@@ -106,6 +106,10 @@ impl<P: Platform> Node<P> {
                     // A multicast of an ordered platform is a frame as any other: no link adds to it.
                     let _ = stack.frame(now, from, frame);
                 }
+                Event::Together { from, frame } => {
+                    let _ = stack.together(now, from, frame);
+                }
+                Event::Hears { rank } => stack.hears(rank, true),
                 Event::Lost { rank, loss } => stack.lost(now, rank, loss.is_certain, &loss.reason),
                 Event::Joined { rank, name } => {
                     stack.joined(rank);

@@ -11,6 +11,7 @@ use crate::platform::{Flow, JoinError, Rank, Seat};
 use crate::protocol::collective::Part;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Envelope, GroupId};
+use crate::session::Multicast;
 
 mod drive;
 mod node;
@@ -71,4 +72,6 @@ pub trait Engine: Send + Sync {
     fn stop(&self);
     /// The platform's name.
     fn platform(&self) -> &'static str;
+    /// What goes by the platform's multicast.
+    fn multicast(&self) -> Multicast;
 }

@@ -18,6 +18,7 @@ use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
+use crate::session::Multicast;
 use crate::session::desk::Desk;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
@@ -77,6 +78,10 @@ impl<P: Platform> Node<P> {
             assert!(
                 (P::LARGEST == usize::MAX) || <P::Links as Links>::FRAGMENTS,
                 "Platform::Links must fit Platform::LARGEST"
+            );
+            assert!(
+                !P::MULTICAST || <P::Links as Links>::RETRANSMITS,
+                "what a multicast may lose must be sent again: Platform::Links must fit Platform::MULTICAST"
             );
             assert!(
                 !P::ORDERED || !<P::Links as Links>::FRAGMENTS,
@@ -158,6 +163,12 @@ impl<P: Platform> Node<P> {
             match action {
                 Action::Send(to, frame) => flow = flow.and(self.give(to, frame)),
                 Action::Multicast(frame) => flow = flow.and(self.platform.multicast(frame)),
+                Action::Together(frame) => {
+                    if P::MULTICAST {
+                        self.platform.send_together(frame);
+                    }
+                }
+                Action::Deaf(rank) => self.platform.is_deaf(rank),
                 Action::Deliver(delivery) => deliver(delivery),
                 Action::Complete(id, outcome) => {
                     self.desk.completed(id, outcome);
@@ -293,5 +304,10 @@ impl<P: Platform> Engine for Node<P> {
 
     fn platform(&self) -> &'static str {
         P::NAME
+    }
+
+    fn multicast(&self) -> Multicast {
+        let (to, frames) = self.stack.lock().hearers();
+        Multicast { to, frames }
     }
 }

@@ -9,7 +9,7 @@ use crate::platform::Rank;
 use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
 use crate::protocol::{Action, Delivery, Stack, Time};
-use crate::sim::{Kind, Place};
+use crate::sim::Place;
 
 impl<L: Links, O: Order> World<L, O> {
     /// Lets time pass up to a moment.
@@ -61,6 +61,11 @@ impl<L: Links, O: Order> World<L, O> {
                     });
                 }
             }
+            What::Together { from, to, frame } => self.act(to, |stack, now| {
+                let taken = stack.together(now, from, frame);
+                assert!(taken.is_ok(), "{taken:?}");
+            }),
+            What::Hears { rank, by } => self.act(by, |stack, _| stack.hears(rank, true)),
             What::Timer { rank, life } => {
                 let Some(node) = self.nodes[rank as usize]
                     .as_mut()
@@ -131,6 +136,8 @@ impl<L: Links, O: Order> World<L, O> {
                 let at = self.network.carry_to_all(&mut self.chance, self.now);
                 self.events.add(at, What::Multicast { from: rank, frame });
             }
+            Action::Together(frame) => self.carry_together(rank, &frame),
+            Action::Deaf(peer) => self.ask_whether_hears(peer, rank),
             Action::Complete(id, outcome) => {
                 let now = self.now;
                 if let Some(call) = self.life(rank).and_then(|life| life.calls.get_mut(&id)) {
@@ -188,6 +195,23 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
+    /// One frame, which each of those that hear it gets or lacks by itself.
+    fn carry_together(&mut self, from: Rank, frame: &Message) {
+        self.frames += 1;
+        self.bytes += frame.len() as u64;
+        self.sent_by[from as usize] += 1;
+        for to in self.living() {
+            if to == from || self.network.deaf.contains(&to) {
+                continue;
+            }
+            let (network, chance) = (&mut self.network, &mut self.chance);
+            for at in network.carry(chance, self.now, from, to, frame) {
+                let frame = frame.clone();
+                self.events.add(at, What::Together { from, to, frame });
+            }
+        }
+    }
+
     pub(super) fn carry(&mut self, from: Rank, to: Rank, frame: Message) {
         self.frames += 1;
         self.bytes += frame.len() as u64;
@@ -195,7 +219,7 @@ impl<L: Links, O: Order> World<L, O> {
         if to >= self.size {
             return;
         }
-        let life = (self.network.kind != Kind::Datagrams).then(|| {
+        let life = (!self.network.kind.is_lossy()).then(|| {
             let known = self.connected.get(&(from, to)).copied();
             // Founders' lives have the numbers of their ranks.
             known.unwrap_or(to as usize)

@@ -48,6 +48,8 @@ pub enum Mutant {
     ForgetsAccepted,
     /// A member forgets what it has delivered, which others may lack.
     ForgetsHistory,
+    /// Beneath the group: what went to several peers at once is taken for arrived.
+    TrustsMulticast,
 }
 
 /// What this process is to the group.

@@ -13,17 +13,21 @@
 
 use std::time::Duration;
 
-use super::{Arrival, Links};
+use super::{Arrival, Links, Together};
 use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
-use header::{ACK, HEADER, Header, LAST, MORE, OVER};
+use header::{ACK, OVER};
 use incoming::Incoming;
 use outgoing::Outgoing;
+
+pub(super) use header::{HEADER, Header, LAST, MORE};
+pub(super) use outgoing::Waiting;
 
 mod header;
 mod incoming;
 mod outgoing;
 mod pace;
+mod shared;
 
 /// Pieces that may be under way, and pieces that a receiver keeps out of order.
 const WINDOW: u64 = 256;
@@ -50,6 +54,7 @@ pub struct Retransmit {
 impl Links for Retransmit {
     const RETRANSMITS: bool = true;
     const FRAGMENTS: bool = true;
+    type ToAll = Together;
 
     fn new(largest: usize, birth: u64) -> Self {
         assert!(
@@ -70,13 +75,12 @@ impl Links for Retransmit {
     }
 
     fn send(&mut self, now: Time, mut message: Message, frames: &mut Vec<Message>) {
-        self.outgoing.bytes += message.len();
         let room = self.largest - HEADER;
         while message.len() > room {
             let piece = message.split_to(room).expect("it is longer than this");
-            self.outgoing.waiting.push_back((MORE, piece));
+            self.outgoing.add(Waiting::alone(MORE, piece));
         }
-        self.outgoing.waiting.push_back((LAST, message));
+        self.outgoing.add(Waiting::alone(LAST, message));
         self.fill(now, frames);
     }
 
@@ -187,7 +191,7 @@ impl Retransmit {
 
     /// Greets a peer whose stream is not known yet: what is sent must be for one life of the peer, or two of them might take it.
     fn greet(&mut self, now: Time, frames: &mut Vec<Message>) {
-        if self.outgoing.waiting.is_empty() || self.outgoing.resend_at.is_some_and(|at| at > now) {
+        if !self.outgoing.is_waiting() || self.outgoing.resend_at.is_some_and(|at| at > now) {
             return;
         }
         self.acknowledge(frames);

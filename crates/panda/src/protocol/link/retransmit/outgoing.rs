@@ -7,6 +7,11 @@ use super::pace::Pace;
 use crate::message::Message;
 use crate::protocol::Time;
 
+/// Who has let so many time-outs pass without an answer holds up nobody else.
+const SILENT: u32 = 2;
+/// So often in a row pieces that went together were lost: who should have heard them does not.
+const DEAF: u32 = 4;
+
 #[derive(Debug, Default)]
 pub struct Outgoing {
     /// Sent and not acknowledged, from number `first` on; holes are acknowledged ones.
@@ -14,10 +19,35 @@ pub struct Outgoing {
     pub first: u64,
     /// How many of them are taken for lost.
     lost: usize,
-    pub waiting: VecDeque<(u8, Message)>,
+    waiting: VecDeque<Waiting>,
+    /// Numbers of those of `waiting` that go together with other links', in their order.
+    together: VecDeque<u64>,
+    /// This link fell behind the others, and goes on alone until then, or until nothing waits.
+    apart_until: Option<Time>,
+    /// How often pieces that went together were found lost since one of them arrived.
+    missed: u32,
     pub bytes: usize,
     pub pace: Pace,
     pub resend_at: Option<Time>,
+}
+
+/// A piece that was not sent yet.
+#[derive(Debug)]
+pub struct Waiting {
+    pub kind: u8,
+    pub piece: Message,
+    /// Its number among those that go together with other links', if it is one.
+    pub together: Option<u64>,
+}
+
+impl Waiting {
+    pub fn alone(kind: u8, piece: Message) -> Self {
+        Self {
+            kind,
+            piece,
+            together: None,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -29,9 +59,21 @@ pub struct Sent {
     pub is_lost: bool,
     /// Sent again, or to be.
     pub is_again: bool,
+    /// Went together with other links' first.
+    pub is_together: bool,
 }
 
 impl Outgoing {
+    pub fn add(&mut self, waiting: Waiting) {
+        self.bytes += waiting.piece.len();
+        self.together.extend(waiting.together);
+        self.waiting.push_back(waiting);
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Pieces to send with their numbers and kinds: those that are lost and then those that are new, as far as the window allows.
     pub fn due(&mut self, now: Time, out: &mut Vec<(u64, u8, Message)>) {
         let window = self.pace.window();
@@ -47,21 +89,85 @@ impl Outgoing {
             }
         }
         while self.sent.len() < window
-            && let Some((kind, piece)) = self.waiting.pop_front()
+            && let Some(next) = self.waiting.pop_front_if(|next| next.together.is_none())
         {
-            out.push((first + self.sent.len() as u64, kind, piece.clone()));
-            self.sent.push_back(Some(Sent {
-                kind,
-                piece,
-                at: now,
-                is_lost: false,
-                is_again: false,
-            }));
+            out.push((
+                first + self.sent.len() as u64,
+                next.kind,
+                next.piece.clone(),
+            ));
+            self.sends(now, next);
         }
         if self.sent.is_empty() {
             self.resend_at = None;
         } else if self.resend_at.is_none() {
             self.resend_at = Some(now + self.pace.time_out());
+        }
+    }
+
+    fn sends(&mut self, now: Time, waiting: Waiting) {
+        self.sent.push_back(Some(Sent {
+            kind: waiting.kind,
+            piece: waiting.piece,
+            at: now,
+            is_lost: false,
+            is_again: false,
+            is_together: waiting.together.is_some(),
+        }));
+    }
+
+    /// Whether the next piece that goes together with other links' is that one.
+    pub fn awaits(&self, number: u64) -> bool {
+        self.together.front() == Some(&number)
+    }
+
+    /// Whether that piece can go now: nothing stands before it, and the window has room.
+    pub fn is_ready(&self, number: u64) -> bool {
+        let next = self.waiting.front().and_then(|next| next.together);
+        next == Some(number) && self.lost == 0 && self.sent.len() < self.pace.window()
+    }
+
+    /// The piece that is [ready](Self::is_ready) goes; its number in this link.
+    pub fn take_together(&mut self, now: Time) -> Option<u64> {
+        let next = self.waiting.pop_front_if(|next| next.together.is_some())?;
+        self.together.pop_front();
+        let number = self.first + self.sent.len() as u64;
+        self.sends(now, next);
+        self.resend_at
+            .get_or_insert_with(|| now + self.pace.time_out());
+        Some(number)
+    }
+
+    /// What goes together goes alone, and what comes up to that time, unless nothing waits before.
+    pub fn go_apart(&mut self, until: Time) {
+        self.apart_until = Some(until);
+        self.together.clear();
+        for waiting in &mut self.waiting {
+            waiting.together = None;
+        }
+    }
+
+    /// Whether this link keeps up with others.
+    pub fn keeps_up(&mut self, now: Time) -> bool {
+        let is_waiting = self.is_waiting();
+        self.apart_until
+            .take_if(|until| *until <= now || !is_waiting);
+        self.apart_until.is_none() && self.pace.doublings < SILENT
+    }
+
+    /// Whether pieces that went together do not seem to arrive; the next answer counts afresh.
+    pub fn is_deaf(&mut self) -> bool {
+        let is_deaf = self.missed >= DEAF;
+        if is_deaf {
+            self.missed = 0;
+        }
+        is_deaf
+    }
+
+    /// Takes the last one for arrived.
+    pub fn trust_last(&mut self) {
+        if let Some(sent) = self.sent.back_mut().and_then(Option::take) {
+            self.bytes -= sent.piece.len();
         }
     }
 
@@ -98,6 +204,7 @@ impl Outgoing {
         self.bytes -= sent.piece.len();
         self.lost -= usize::from(sent.is_lost);
         if !sent.is_again {
+            self.missed *= u32::from(!sent.is_together);
             self.pace.measured(now.saturating_sub(sent.at));
         }
         true
@@ -105,7 +212,7 @@ impl Outgoing {
 
     /// Pieces that three later ones have overtaken are taken for lost, once; after that only the time-out speaks.
     fn overtaken(&mut self, highest: usize) {
-        let mut is_lost = false;
+        let (mut is_lost, mut is_missed) = (false, false);
         for sent in self
             .sent
             .iter_mut()
@@ -116,8 +223,10 @@ impl Outgoing {
                 (sent.is_again, sent.is_lost) = (true, true);
                 self.lost += 1;
                 is_lost = true;
+                is_missed |= sent.is_together;
             }
         }
+        self.missed += u32::from(is_missed);
         if is_lost {
             self.pace
                 .shrink(self.first, self.first + self.sent.len() as u64, false);
@@ -125,10 +234,13 @@ impl Outgoing {
     }
 
     pub fn timed_out(&mut self, now: Time) {
+        let mut is_missed = false;
         for sent in self.sent.iter_mut().flatten() {
             self.lost += usize::from(!sent.is_lost);
+            is_missed |= sent.is_together && !sent.is_again;
             (sent.is_again, sent.is_lost) = (true, true);
         }
+        self.missed += u32::from(is_missed);
         self.pace
             .shrink(self.first, self.first + self.sent.len() as u64, true);
         self.pace.doublings += 1;

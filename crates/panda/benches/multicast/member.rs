@@ -1,0 +1,90 @@
+//! A member: a process that does the rounds that its standard input asks for.
+
+use std::io::{BufRead, Write, stdin, stdout};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use antiphon_panda::{Group, GroupEvent, Seat, Session};
+use bytes::Bytes;
+
+const ONE: &str = "BENCH_MULTICAST_MEMBER";
+/// How long to find out who hears whom, before rounds begin.
+const PROBED: Duration = Duration::from_millis(500);
+
+/// Has a command be the process of a member.
+pub fn mark(command: &mut Command, seat: &Seat) {
+    command.env(ONE, "1").envs(seat.to_environment());
+}
+
+/// Whether this process is one.
+pub fn is_one() -> bool {
+    std::env::var_os(ONE).is_some()
+}
+
+/// Does the rounds.
+pub fn run() {
+    let session = Session::join().expect("a seat");
+    let delivered = Arc::<AtomicU64>::default();
+    let group = join(&session, &delivered);
+    let _ = session.wait_until(|| false, Some(Instant::now() + PROBED));
+    let mut expected = 0;
+    say("ready");
+    for line in stdin().lock().lines().map_while(Result::ok) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |at: usize| words[at].parse::<usize>().expect("a number");
+        match words[0] {
+            "rate" => {
+                expected += number(1) as u64 * u64::from(session.size());
+                let took = rate(&session, &group, (number(1), number(2)), || {
+                    delivered.load(Ordering::Acquire) >= expected
+                });
+                say(&took.as_nanos().to_string());
+            }
+            "report" => {
+                let to = session.multicast().to;
+                say(&format!("rank {} to {to:?}", session.rank()));
+            }
+            other => panic!("no round {other:?}"),
+        }
+    }
+}
+
+/// One after another, so that rank 0 is the oldest member, which orders.
+fn join(session: &Session, delivered: &Arc<AtomicU64>) -> Group {
+    let everyone = session.everyone().expect("a founder");
+    let mut group = None;
+    for turn in 0..session.size() {
+        if turn == session.rank() {
+            let own = delivered.clone();
+            let upcall = move |event| {
+                let is_message = matches!(event, GroupEvent::Message { .. });
+                own.fetch_add(u64::from(is_message), Ordering::Release);
+            };
+            group = Some(session.join_group("bench", upcall).expect("let in"));
+        }
+        everyone.barrier().expect("all are here");
+    }
+    group.expect("its turn came")
+}
+
+fn rate(
+    session: &Session,
+    group: &Group,
+    (count, length): (usize, usize),
+    is_done: impl Fn() -> bool,
+) -> Duration {
+    let payload = Bytes::from(vec![7; length]);
+    let began = Instant::now();
+    for _ in 0..count {
+        group.send(payload.clone()).expect("a member");
+    }
+    session.wait_until(is_done, None).expect("no upcall");
+    began.elapsed()
+}
+
+fn say(line: &str) {
+    println!("{line}");
+    let _ = stdout().flush();
+}

@@ -1,0 +1,62 @@
+//! What a link shares with others: pieces that go to several peers in one frame, each with its number in the link of each.
+
+use super::{HEADER, Retransmit, Waiting};
+use crate::protocol::Time;
+
+impl Retransmit {
+    /// Bytes of the longest frame.
+    pub fn largest(&self) -> usize {
+        self.largest
+    }
+
+    /// Whether what goes to this peer can go together with what goes to others: it keeps up with them.
+    pub fn can_share(&mut self, now: Time) -> bool {
+        self.outgoing.keeps_up(now)
+    }
+
+    /// Whether the peer's stream is known.
+    pub fn is_known(&self) -> bool {
+        self.theirs != 0
+    }
+
+    /// Adds a piece that goes together with other links'. Sent again it goes alone, so it must fit a frame of its own.
+    pub fn add_shared(&mut self, number: u64, kind: u8, piece: crate::message::Message) {
+        debug_assert!(piece.len() + HEADER <= self.largest);
+        self.outgoing.add(Waiting {
+            kind,
+            piece,
+            together: Some(number),
+        });
+    }
+
+    /// Whether the next such piece is that one.
+    pub fn awaits(&self, number: u64) -> bool {
+        self.outgoing.awaits(number)
+    }
+
+    /// Whether it can go now.
+    pub fn is_ready(&self, number: u64) -> bool {
+        self.theirs != 0 && self.outgoing.is_ready(number)
+    }
+
+    /// It goes: this end's stream, the peer's, and the number that it has there.
+    pub fn take_shared(&mut self, now: Time) -> Option<(u64, u64, u64)> {
+        let number = self.outgoing.take_together(now)?;
+        Some((self.mine, self.theirs, number))
+    }
+
+    /// Such pieces go alone, and those that come up to that time, unless nothing waits before.
+    pub fn go_apart(&mut self, until: Time) {
+        self.outgoing.go_apart(until);
+    }
+
+    /// Whether such pieces do not seem to arrive; what is said next counts afresh.
+    pub fn is_deaf(&mut self) -> bool {
+        self.outgoing.is_deaf()
+    }
+
+    /// Takes what went last for arrived: a fault, on purpose.
+    pub fn trust_last(&mut self) {
+        self.outgoing.trust_last();
+    }
+}

@@ -1,0 +1,196 @@
+//! Groups over IP multicast: bodies go out once, and who does not hear them gets them alone.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use antiphon_panda::session::SILENCE;
+use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+
+use super::conformance::LIMIT;
+use super::{Network, Weather, bad, seed, tested};
+
+/// Messages of each member at a time, and their bytes: several frames each.
+const EACH: u32 = 30;
+const LENGTH: usize = 8 << 10;
+
+/// A member, and what it delivered.
+struct Member {
+    session: Session,
+    group: Group,
+    seen: Arc<(Mutex<Vec<(Rank, u32)>>, Condvar)>,
+}
+
+impl Member {
+    fn join(session: Session) -> Self {
+        let seen = Arc::<(Mutex<Vec<_>>, Condvar)>::default();
+        let own = seen.clone();
+        let upcall = move |event| {
+            if let GroupEvent::Message { from, payload, .. } = event {
+                assert_eq!(payload.len(), LENGTH);
+                let number = payload.look().map(u32::from_le_bytes).expect("a number");
+                let bytes = payload.to_bytes();
+                let is_whole = bytes[4..].iter().all(|byte| *byte == number as u8);
+                assert!(is_whole, "message {number} of rank {from} is damaged");
+                own.0.lock().push((from, number));
+                own.1.notify_all();
+            }
+        };
+        let group = session.join_group("g", upcall).expect("let in");
+        Self {
+            session,
+            group,
+            seen,
+        }
+    }
+
+    fn send(&self, numbers: std::ops::Range<u32>) {
+        for number in numbers {
+            let mut payload = Message::from(vec![number as u8; LENGTH - 4]);
+            payload.push(&number.to_le_bytes());
+            self.group.send(payload).expect("sent");
+        }
+    }
+
+    fn order(&self, count: usize) -> Vec<(Rank, u32)> {
+        let mut seen = self.seen.0.lock();
+        while seen.len() < count {
+            let waited = self.seen.1.wait_for(&mut seen, LIMIT);
+            let rank = self.session.rank();
+            assert!(!waited.timed_out(), "rank {rank} has {}", seen.len());
+        }
+        seen.clone()
+    }
+}
+
+/// Waits until a process is known to be heard by exactly these.
+fn wait_for_hearers(session: &Session, hearers: &[Rank]) {
+    let end = Instant::now() + LIMIT;
+    while session.multicast().to != hearers {
+        assert!(
+            Instant::now() < end,
+            "rank {} is heard by {:?}",
+            session.rank(),
+            session.multicast().to
+        );
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// All send; all deliver all in one order.
+fn all_send(members: &[Member], numbers: std::ops::Range<u32>) {
+    thread::scope(|scope| {
+        for member in members {
+            let numbers = numbers.clone();
+            scope.spawn(move || member.send(numbers));
+        }
+    });
+    let count = numbers.end as usize * members.len();
+    let orders: Vec<_> = members.iter().map(|member| member.order(count)).collect();
+    for order in &orders {
+        assert_eq!(orders[0], *order, "one order");
+    }
+    let mut each = orders[0].clone();
+    each.sort_unstable();
+    each.dedup();
+    assert_eq!(each.len(), count, "nothing twice");
+}
+
+/// All send again and again until these have sent so many frames to several at once: who is not met yet, or did not keep up for a moment, gets some alone.
+fn all_send_until(members: &[Member], of: &[usize], frames: u64) -> u32 {
+    let mut sent = 0;
+    let has_sent = |&rank: &usize| members[rank].session.multicast().frames >= frames;
+    while !of.iter().all(has_sent) {
+        assert!(sent < 200 * EACH, "they do not go out together");
+        all_send(members, sent..sent + EACH);
+        sent += EACH;
+    }
+    sent
+}
+
+/// A network that loses nothing, so that what was sent once suffices.
+fn good() -> Weather {
+    Weather {
+        seed: seed(),
+        lost: 0,
+        doubled: 0,
+        replayed: 0,
+        late: 0,
+        late_us: 0,
+        delay_us: (10, 20),
+    }
+}
+
+fn others(of: Rank, size: u32) -> Vec<Rank> {
+    (0..size).filter(|rank| *rank != of).collect()
+}
+
+#[test]
+fn what_is_for_all_goes_out_once() {
+    tested("multicast::what_is_for_all_goes_out_once", || {
+        let network = Network::new(4, good());
+        let sessions = network.over_udp(4, SILENCE);
+        for session in &sessions {
+            wait_for_hearers(session, &others(session.rank(), 4));
+        }
+        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
+        // Pieces of more messages than a round has.
+        all_send_until(&members, &[0, 1, 2, 3], 10 * u64::from(EACH));
+    });
+}
+
+#[test]
+fn order_holds_while_multicasts_are_lost() {
+    tested("multicast::order_holds_while_multicasts_are_lost", || {
+        let network = Network::new(4, bad());
+        let sessions = network.over_udp(4, SILENCE);
+        for session in &sessions {
+            wait_for_hearers(session, &others(session.rank(), 4));
+        }
+        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
+        all_send_until(&members, &[0, 1, 2, 3], u64::from(EACH));
+    });
+}
+
+#[test]
+fn who_does_not_hear_from_the_beginning_gets_all_the_same() {
+    let name = "multicast::who_does_not_hear_from_the_beginning_gets_all_the_same";
+    tested(name, || {
+        let network = Network::new(3, bad());
+        network.switch.deafen(&[2]);
+        let sessions = network.over_udp(3, SILENCE);
+        // Nobody can send to two at once but the one that does not hear.
+        wait_for_hearers(&sessions[0], &[1]);
+        wait_for_hearers(&sessions[1], &[0]);
+        wait_for_hearers(&sessions[2], &[0, 1]);
+        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
+        all_send_until(&members, &[2], u64::from(EACH));
+        let alone = &members[..2];
+        assert!(alone.iter().all(|one| one.session.multicast().frames == 0));
+    });
+}
+
+#[test]
+fn who_hears_no_longer_is_found_out_and_asked_again() {
+    let name = "multicast::who_hears_no_longer_is_found_out_and_asked_again";
+    tested(name, || {
+        let network = Network::new(3, good());
+        let sessions = network.over_udp(3, SILENCE);
+        for session in &sessions {
+            wait_for_hearers(session, &others(session.rank(), 3));
+        }
+        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
+        let mut sent = all_send_until(&members, &[0], u64::from(EACH));
+        network.switch.deafen(&[2]);
+        let until = sent + 200 * EACH;
+        while members[0].session.multicast().to.contains(&2) {
+            all_send(&members, sent..sent + EACH);
+            sent += EACH;
+            assert!(sent < until, "it is taken for hearing");
+        }
+        network.switch.deafen(&[]);
+        wait_for_hearers(&members[0].session, &[1, 2]);
+        all_send(&members, sent..sent + EACH);
+    });
+}
