@@ -119,7 +119,10 @@ impl Connecting {
             let left = until.saturating_duration_since(Instant::now());
             stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
             match stream.read(&mut challenge[have..]) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(0) => {
+                    let why = "who listens there hung up: it has ended, or is not of this session";
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
+                }
                 Ok(count) => have += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
