@@ -10,7 +10,9 @@ RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev 
 RUN_NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind $(RIVALS)
 # Databases are started by their tests and by `antiphon measure sql`.
 DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev pip3=python3-pip psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/mariadb/mysql.h=libmariadb-dev
-TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(DATABASES)
+# Whether a machine has an ssh server is its owner's matter, unless nothing would start it.
+SSHD = $(if $(wildcard /run/systemd/system),,/usr/sbin/sshd=openssh-server ssh=openssh-client)
+TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(SSHD) $(DATABASES)
 
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
 
@@ -33,11 +35,19 @@ lint:
 bench: setup-run
 	cargo bench --workspace
 
+HOST = $(shell rustc -vV | sed -n 's/host: //p')
+# ThreadSanitizer must see the standard library and system calls, and is told of fibers' switches (crates/fiber/src/tsan.rs).
+TSAN_FLAGS = -Zsanitizer=thread --cfg antiphon_tsan --cfg rustix_use_libc -Cllvm-args=-tsan-instrument-func-entry-exit=0
+TSAN = RUSTFLAGS="$(TSAN_FLAGS)" CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly test -Zbuild-std --target $(HOST)
+
 # Leaks are not looked for: what a fiber that is blocked for ever owns is left alone on purpose, and so is the memory of the rings' test.
-# Miri follows the rings of shared memory under 4 schedules: accesses that nothing orders, and what weak orders allow.
+# Miri follows the rings of shared memory under 4 schedules: accesses that nothing orders, and what weak orders allow. ThreadSanitizer does not see them, where each process of
+# a test has a mapping of its own; it sees sessions. Ticks are none of its tests either: it holds signals back until the next system call.
 sanitize:
-	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $$(rustc -vV | sed -n 's/host: //p') --test one --test ticks --test synchronization --test many --features corosensei/sanitizer
+	ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p antiphon-fiber --target $(HOST) --test one --test ticks --test synchronization --test many --features corosensei/sanitizer
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..4" cargo +nightly miri test -p antiphon-panda --lib race
+	$(TSAN) -p antiphon-fiber --test one --test synchronization --test many -- --skip a_hundred_thousand
+	$(TSAN) -p antiphon-panda --lib --test local --test tcp --test udp --test shm --test pending
 
 build:
 	cargo build --workspace --release

@@ -84,6 +84,8 @@ pub(crate) struct Fiber<S: Servers> {
     /// The addresses of the guard below its stack.
     pub guard: Cell<(usize, usize)>,
     context: UnsafeCell<Option<Context>>,
+    #[cfg(antiphon_tsan)]
+    shadow: crate::tsan::Shadow,
     yielder: Cell<Option<NonNull<Yielder<(), ()>>>>,
 }
 
@@ -106,6 +108,8 @@ impl<S: Servers> Fiber<S> {
             waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
             context: UnsafeCell::new(None),
+            #[cfg(antiphon_tsan)]
+            shadow: crate::tsan::Shadow::default(),
             yielder: Cell::new(None),
         }
     }
@@ -124,7 +128,12 @@ impl<S: Servers> Fiber<S> {
                 .yielder
                 .set(Some(NonNull::from(yielder)));
             body();
+            #[cfg(antiphon_tsan)]
+            // SAFETY: as above.
+            unsafe { this.as_ref() }.shadow.leave();
         };
+        #[cfg(antiphon_tsan)]
+        self.shadow.begin();
         // SAFETY: by the contract the old context is gone.
         unsafe { *self.context.get() = Some(Coroutine::with_stack(stack, entry)) };
         self.generation.add(1);
@@ -143,6 +152,8 @@ impl<S: Servers> Fiber<S> {
     pub unsafe fn resume(&self) -> Option<Stack> {
         // SAFETY: only the server that runs the fiber touches its context.
         let context = unsafe { &mut *self.context.get() };
+        #[cfg(antiphon_tsan)]
+        self.shadow.enter();
         match context
             .as_mut()
             .expect("a fiber in a ready list has a context")
@@ -151,6 +162,8 @@ impl<S: Servers> Fiber<S> {
             CoroutineResult::Yield(()) => None,
             CoroutineResult::Return(()) => {
                 self.is_alive.set(false);
+                #[cfg(antiphon_tsan)]
+                self.shadow.end();
                 context.take().map(Coroutine::into_stack)
             }
         }
@@ -163,6 +176,8 @@ impl<S: Servers> Fiber<S> {
     #[inline(always)]
     pub unsafe fn suspend(&self) {
         let yielder = self.yielder.get().expect("a running fiber has begun");
+        #[cfg(antiphon_tsan)]
+        self.shadow.leave();
         // SAFETY: the yielder lives at the top of the fiber's stack as long as the fiber.
         unsafe { yielder.as_ref() }.suspend(());
     }
@@ -175,6 +190,8 @@ impl<S: Servers> Fiber<S> {
         // SAFETY: only the server that took it from its line touches its context.
         let mut context = unsafe { &mut *self.context.get() }.take()?;
         unsafe { context.force_reset() };
+        #[cfg(antiphon_tsan)]
+        self.shadow.end();
         self.is_alive.set(false);
         Some(context.into_stack())
     }

@@ -46,6 +46,8 @@ mod sync;
 mod threads;
 mod tick;
 mod timers;
+#[cfg(antiphon_tsan)]
+mod tsan;
 
 pub use counters::Counters;
 pub use fiber::Wait;

@@ -15,8 +15,8 @@ use std::sync::mpsc;
 
 /// The variable that says what to call in place of ssh, with its first arguments; a host and a command follow.
 const SSH: &str = "ANTIPHON_SSH";
-/// No questions, no terminal, and an end if the host is not heard of any more.
-const USUAL: &str = "ssh -T -o BatchMode=yes -o ServerAliveInterval=5";
+/// No questions, no terminal, and an end if the host does not answer or is not heard of any more.
+const USUAL: &str = "ssh -T -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=5";
 
 /// Behind the program: pass signals on, kill what is left, and end as the program did.
 const FOLLOW: &str = r#"child=$!

@@ -146,7 +146,7 @@ fn fail(seat: &Seat) -> Result<(), Box<dyn Error>> {
     }
     if seat.rank == 2 {
         // So that the first end is noted first, on however busy a machine.
-        sleep(Duration::from_millis(500));
+        sleep(Duration::from_secs(2));
         std::process::abort();
     }
     Ok(())

@@ -1,12 +1,13 @@
 //! What can go wrong, in words that name the peer.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::message::DecodeError;
 use crate::platform::{JoinError, Rank};
 
-/// Why an operation failed.
-#[derive(Debug, thiserror::Error)]
+/// Why an operation failed. Its `Debug` is what it says to people, since that is what a `main` that returns it prints.
+#[derive(thiserror::Error)]
 pub enum Error {
     /// A peer is lost. What it was asked may or may not have been done.
     #[error("{peer} is lost: it {why}")]
@@ -92,4 +93,10 @@ pub enum Error {
     /// The session could not be joined.
     #[error(transparent)]
     Join(#[from] JoinError),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

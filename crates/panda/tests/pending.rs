@@ -16,8 +16,8 @@ const SIZE: u32 = 3;
 const WAITER: Rank = 0;
 const VICTIM: Rank = 1;
 const BYSTANDER: Rank = 2;
-/// Short, so that the tests are.
-const SILENCE: Duration = Duration::from_millis(500);
+/// Short, so that the tests are; longer than a busy machine lets a process wait for its turn.
+const SILENCE: Duration = Duration::from_secs(1);
 /// More messages than a member may have without a place in the order.
 const MANY: u32 = 2000;
 

@@ -1,11 +1,12 @@
 //! Strangers at the sockets: they connect and say nothing, or slowly, or garbage, or too much, in numbers. The session goes on, others join, and what strangers
 //! cost is bounded.
 
+mod caller;
+
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 use std::thread;
@@ -15,6 +16,7 @@ use antiphon_panda::platform::{Meeting, Platform, Secret, Tcp, Udp, udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::sim::Chance;
 use antiphon_panda::{Message, Seat, Session};
+use caller::{CONNECTS, FRAMES, MEETING, NO_RANK, own_sockets};
 
 /// Counts what is allocated.
 struct Counting;
@@ -78,27 +80,6 @@ fn works(sessions: &[Session]) {
     }
 }
 
-/// Addresses of this process's sockets, by the kernel's table of a protocol: those in a state.
-fn own_sockets(protocol: &str, state: &str) -> BTreeSet<SocketAddr> {
-    let fds = fs::read_dir("/proc/self/fd").unwrap().flatten();
-    let own: BTreeSet<String> = fds
-        .filter_map(|fd| fs::read_link(fd.path()).ok())
-        .map(|target| target.to_string_lossy().into_owned())
-        .collect();
-    let table = fs::read_to_string(format!("/proc/self/net/{protocol}")).unwrap();
-    let rows = table.lines().skip(1).map(|row| row.split_whitespace());
-    let addresses = rows.filter_map(|row| {
-        let fields: Vec<&str> = row.collect();
-        let (ip, port) = fields.get(1)?.split_once(':')?;
-        let is_own = own.contains(&format!("socket:[{}]", fields.get(9)?));
-        let ip = u32::from_str_radix(ip, 16).ok()?.to_ne_bytes();
-        let port = u16::from_str_radix(port, 16).ok()?;
-        let address = SocketAddrV4::new(Ipv4Addr::from(ip), port);
-        (is_own && fields.get(3) == Some(&state)).then_some(SocketAddr::V4(address))
-    });
-    addresses.collect()
-}
-
 fn counts() -> (usize, usize) {
     let fds = fs::read_dir("/proc/self/fd").unwrap().count();
     (fds, fs::read_dir("/proc/self/task").unwrap().count())
@@ -106,30 +87,33 @@ fn counts() -> (usize, usize) {
 
 /// What strangers say to begin with, the secret being so.
 fn sayings(secret: Secret, chance: &mut Chance) -> Vec<Vec<u8>> {
-    let mut almost = secret.0;
-    almost[15] ^= 1;
     let noise = (0..4096).map(|_| chance.draw() as u8).collect();
-    let hello = |rank: u32, length: u8, name: &[u8]| {
-        let mut bytes = secret.0.to_vec();
-        bytes.extend(rank.to_le_bytes());
-        bytes.push(length);
-        bytes.extend(name);
-        bytes
-    };
-    vec![
+    let mut sayings = vec![
         Vec::new(),
         vec![0; 1],
         vec![0xff; 16],
-        almost.to_vec(),
-        secret.0[..15].to_vec(),
+        secret.0.to_vec(),
         noise,
-        // The secret has leaked: a beginning without an end, a name of no length, ranks that nobody has or that somebody has.
-        hello(7, 255, b"short"),
-        hello(7, 0, b""),
-        hello(u32::MAX, 4, b"rank"),
-        hello(0, 4, b"rank"),
-        hello(1, 4, b"rank"),
-    ]
+    ];
+    for meant in [0, 1, NO_RANK] {
+        // A beginning without an end, a challenge that is not answered, one that is answered wrongly, a name of no length.
+        sayings.push(caller::opening(7, meant, 255, b"short"));
+        sayings.push(caller::opening(7, meant, 4, b"mute"));
+        let almost = caller::proof(secret, FRAMES, CONNECTS, &[]);
+        let wrong = [caller::opening(7, meant, 5, b"wrong"), almost.to_vec()];
+        sayings.push(wrong.concat());
+        sayings.push(caller::opening(7, meant, 0, b""));
+    }
+    sayings
+}
+
+/// The secret has leaked: ranks that nobody has or that somebody has.
+fn leaks(address: SocketAddr, secret: Secret) -> Vec<TcpStream> {
+    let ranks = [u32::MAX, 0, 1].into_iter();
+    let calls = ranks.flat_map(|own| [(FRAMES, own, 0), (FRAMES, own, 1), (MEETING, own, NO_RANK)]);
+    calls
+        .filter_map(|who| caller::call(address, secret, who))
+        .collect()
 }
 
 #[test]
@@ -155,6 +139,7 @@ fn strangers_at_tcp_sockets_cost_little_and_keep_nobody_out() {
             let _ = stranger.write_all(&sayings[number % sayings.len()]);
             strangers.push(stranger);
         }
+        strangers.extend(leaks(*address, secret));
     }
     works(&sessions);
     let is_over = AtomicBool::new(false);
@@ -200,13 +185,15 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
     let sessions = join_all::<Tcp>(seats);
     works(&sessions);
     let live = LIVE.load(Relaxed);
-    let meeting_at: SocketAddr = meeting.seat("tcp", 0).meeting.parse().unwrap();
+    // Whichever process it is, it knows the secret.
+    let call = |address, own| {
+        let meant = [(FRAMES, own, 0), (FRAMES, own, 1), (MEETING, own, NO_RANK)];
+        let mut calls = meant.into_iter();
+        let call = calls.find_map(|who| caller::call(address, secret, who));
+        call.expect("one of the three")
+    };
     for address in own_sockets("tcp", "0A") {
-        let mut liar = TcpStream::connect(address).unwrap();
-        liar.write_all(&secret.0).unwrap();
-        if address != meeting_at {
-            liar.write_all(b"\x09\x00\x00\x00\x04liar").unwrap();
-        }
+        let mut liar = call(address, 9);
         // A gigabyte is believed, and paid for only as it comes; more is not believed.
         for length in [1_u32 << 30, u32::MAX] {
             let _ = liar.write_all(&length.to_le_bytes());
@@ -215,18 +202,10 @@ fn a_member_that_announces_too_much_is_lost_and_costs_nothing() {
             let grown = LIVE.load(Relaxed) - live;
             assert!(grown < KEPT, "an announcement cost {grown} bytes");
         }
-        let mut liar = TcpStream::connect(address).unwrap();
-        liar.write_all(&secret.0).unwrap();
-        if address != meeting_at {
-            liar.write_all(b"\x0a\x00\x00\x00\x04liar").unwrap();
-        }
+        let mut liar = call(address, 10);
         let _ = liar.write_all(&u32::MAX.to_le_bytes());
-        let patience = Some(Duration::from_secs(60));
-        liar.set_read_timeout(patience).unwrap();
-        let hung_up = liar.read(&mut [0; 16]);
         assert!(
-            hung_up.as_ref().is_ok_and(|count| *count == 0)
-                || hung_up.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset),
+            caller::is_hung_up(&liar),
             "who announces more than anybody sends is hung up on"
         );
     }

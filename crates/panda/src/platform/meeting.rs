@@ -1,13 +1,11 @@
 //! Where processes that know only one address learn each other's: `antiphon launch` holds it while a session runs.
 //!
-//! A process says the session's secret, its rank, its name and the address that it listens at, and gets everybody's: founders when all of them have come,
-//! later ones at once. A process may also have ranks allotted for others. Each question is one connection.
+//! A process proves to know the session's secret, says its rank, its name and the address that it listens at, and gets everybody's: founders when all of them have
+//! come, later ones at once. A process may also have ranks allotted for others. Each question is one connection.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::net::{
-    IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket,
-};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +13,8 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde::{Deserialize, Serialize};
 
+use super::door::Door;
+use super::handshake::{self, Purpose};
 use super::seat::Secret;
 use super::{JoinError, Rank, Seat};
 
@@ -48,8 +48,6 @@ enum Told {
 const LONGEST: usize = 1 << 20;
 /// How long a process may take to say its question.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Connections that have not said the secret, of each meeting.
-const STRANGERS_MAX: usize = 64;
 /// How long founders wait for each other.
 pub const FOUNDERS_WAIT: Duration = Duration::from_secs(60);
 
@@ -71,27 +69,6 @@ struct Table {
     door: Door,
 }
 
-/// Connections that have not said the secret. The oldest makes room for the newest, so strangers who say nothing keep nobody out: who knows it says it at once.
-#[derive(Debug, Default)]
-struct Door(Mutex<VecDeque<Arc<TcpStream>>>);
-
-impl Door {
-    fn admit(&self, stream: &Arc<TcpStream>) {
-        let mut strangers = self.0.lock();
-        if strangers.len() >= STRANGERS_MAX
-            && let Some(oldest) = strangers.pop_front()
-        {
-            // Its thread finds that it has ended.
-            let _ = oldest.shutdown(Shutdown::Both);
-        }
-        strangers.push_back(stream.clone());
-    }
-
-    fn leave(&self, stream: &Arc<TcpStream>) {
-        self.0.lock().retain(|other| !Arc::ptr_eq(other, stream));
-    }
-}
-
 impl Meeting {
     /// Holds a meeting for a session that begins with `size` processes, at an address of this host (port 0: any).
     ///
@@ -106,7 +83,7 @@ impl Meeting {
             next: Mutex::new(size),
             changed: Condvar::new(),
             size,
-            door: Door::default(),
+            door: Door::new(secret, Purpose::Meeting),
         });
         let over = is_over.clone();
         std::thread::Builder::new()
@@ -125,9 +102,7 @@ impl Meeting {
                     let _ = std::thread::Builder::new()
                         .name("panda meeting".into())
                         .spawn(move || {
-                            let is_known = table.knows_secret(&stream, secret);
-                            table.door.leave(&stream);
-                            if is_known {
+                            if table.door.knows(&stream) {
                                 let _ = table.answer(&stream);
                             }
                         });
@@ -164,24 +139,6 @@ impl Drop for Meeting {
 }
 
 impl Table {
-    /// Whether the other end says the secret, in time.
-    fn knows_secret(&self, mut stream: &TcpStream, secret: Secret) -> bool {
-        let until = Instant::now() + PATIENCE;
-        let (mut theirs, mut have) = ([0; 16], 0);
-        while have < theirs.len() {
-            let left = until.saturating_duration_since(Instant::now());
-            // No time at all is an error here, too.
-            if stream.set_read_timeout(Some(left)).is_err() {
-                return false;
-            }
-            match stream.read(&mut theirs[have..]) {
-                Ok(0) | Err(_) => return false,
-                Ok(count) => have += count,
-            }
-        }
-        secret.is_same(Secret(theirs))
-    }
-
     fn answer(&self, mut stream: &TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let told = match read(&mut stream)? {
@@ -298,9 +255,9 @@ pub fn towards(other: SocketAddr) -> io::Result<IpAddr> {
 }
 
 fn connect(seat: &Seat) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(&seat.meeting)?;
+    let (at, purpose) = (&seat.meeting, Purpose::Meeting);
+    let stream = handshake::connect(at, seat.secret, purpose, seat.rank, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    stream.write_all(&seat.secret.0)?;
     Ok(stream)
 }
 

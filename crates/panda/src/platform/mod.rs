@@ -15,7 +15,9 @@ use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::session::Session;
 
+pub(crate) mod door;
 mod futex;
+pub(crate) mod handshake;
 pub mod local;
 pub mod meeting;
 pub mod mpi;

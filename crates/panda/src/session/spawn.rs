@@ -12,10 +12,7 @@ use super::{Session, WeakSession, upcall};
 use crate::error::Error;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
 use crate::platform::{JoinError, Rank, Seat};
-use crate::starter::{Keep, Order, STARTER, Started, Told, start_here};
-
-/// How long the starter may be silent before it takes an order.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::starter::{Keep, Order, STARTER, Started, Told, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
 const UNDER_WAY: Duration = Duration::from_secs(1);
@@ -223,9 +220,7 @@ fn ask(
         let what = format!("ask {address}, which starts this session's processes on its host");
         refused(&what, source)
     };
-    let mut stream = TcpStream::connect(&address).map_err(failed)?;
-    let _ = stream.set_write_timeout(Some(PATIENCE));
-    std::io::Write::write_all(&mut stream, &seat.secret.0).map_err(failed)?;
+    let mut stream = reach(&address, seat).map_err(failed)?;
     write(&mut stream, &order).map_err(failed)?;
     let hold = stream.try_clone().map_err(failed)?;
     progress.hold(Hold::Starter(hold));

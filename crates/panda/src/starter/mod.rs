@@ -3,11 +3,11 @@
 //! `antiphon launch` holds one while a session runs, so that what is spawned is its child as all others are: its output is marked, its end is told, it does not outlive the
 //! command, and it may outlive the process that wanted it. Under no launch a spawned process is a child of its spawner, writes where that writes, and ends with it.
 //!
-//! A request is one connection. It says the session's secret and what to start; ends of processes come back until it says that all have joined. A connection that closes
-//! before that takes them back.
+//! A request is one connection, on the loopback. Its ends prove to each other that they know the session's secret; it says what to start; ends of processes come back
+//! until it says that all have joined. A connection that closes before that takes them back.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +18,10 @@ use antiphon_runner::{End, Program, Signaller};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use crate::platform::door::Door;
+use crate::platform::handshake::{self, Purpose};
 use crate::platform::meeting::{read, write};
-use crate::platform::{Rank, Secret};
+use crate::platform::{Rank, Seat, Secret};
 
 mod here;
 
@@ -78,6 +80,7 @@ impl Starter {
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
+        let door = Arc::new(Door::new(secret, Purpose::Starter));
         std::thread::Builder::new()
             .name("panda starter".into())
             .spawn(move || {
@@ -85,12 +88,17 @@ impl Starter {
                     if over.load(Ordering::Acquire) {
                         return;
                     }
-                    let start = start.clone();
-                    let serve = move |stream| drop(serve(stream, secret, &*start));
+                    let (Ok(stream), door, start) = (stream, door.clone(), start.clone()) else {
+                        continue;
+                    };
+                    let stream = Arc::new(stream);
+                    door.admit(&stream);
                     // Without a thread the asker sees its connection close.
-                    if let Ok(stream) = stream {
-                        let _ = std::thread::Builder::new().spawn(move || serve(stream));
-                    }
+                    let _ = std::thread::Builder::new().spawn(move || {
+                        if door.knows(&stream) {
+                            let _ = serve(&stream, &*start);
+                        }
+                    });
                 }
             })?;
         Ok(Self { address, is_over })
@@ -110,14 +118,17 @@ impl Drop for Starter {
     }
 }
 
+/// Connects to the starter at an address, which proves to be this session's.
+pub(crate) fn reach(address: &str, seat: &Seat) -> io::Result<TcpStream> {
+    let (secret, purpose) = (seat.secret, Purpose::Starter);
+    let stream = handshake::connect(address, secret, purpose, seat.rank, PATIENCE)?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
 /// Serves one request.
-fn serve(mut stream: TcpStream, secret: Secret, start: &Start) -> io::Result<()> {
+fn serve(mut stream: &TcpStream, start: &Start) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
-    let mut theirs = [0; 16];
-    stream.read_exact(&mut theirs)?;
-    if !secret.is_same(Secret(theirs)) {
-        return Ok(());
-    }
     let order: Order = read(&mut stream)?;
     stream.set_read_timeout(None)?;
     let answers = Arc::new(Mutex::new(stream.try_clone()?));

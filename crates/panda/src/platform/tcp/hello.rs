@@ -1,96 +1,57 @@
-//! How a connection begins: the session's secret, the rank and the name of who connects.
+//! A connection whose other end has not proven to be of the session.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::platform::seat::Secret;
+use super::calls::FOUNDER_WAIT;
+use crate::platform::handshake::{Accepting, Progress, Purpose};
 use crate::platform::{Rank, Seat};
 
-const FIXED: usize = 16 + 4 + 1;
-/// A stranger may keep a connection for so long.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A stranger may keep a connection for so long, if no newer one takes its place: a founder that waits for slow ones says its proof to the others only then.
+const PATIENCE: Duration = FOUNDER_WAIT.saturating_add(Duration::from_secs(5));
 
-/// A connection whose beginning has not come whole.
+/// A connection to this process that has only begun.
 #[derive(Debug)]
 pub struct Hello {
     pub stream: TcpStream,
-    bytes: Vec<u8>,
+    accepting: Accepting,
     since: Instant,
 }
 
-/// How far it is.
-pub enum Progress {
-    Waits,
+/// Who is at its other end.
+pub enum Caller {
+    Unknown,
     /// A stranger, or somebody who ended or took too long.
     Refused,
     Known(Rank, String),
 }
 
 impl Hello {
-    pub fn write(mut stream: &TcpStream, seat: &Seat) -> io::Result<()> {
-        let name: String = seat.name.chars().take(60).collect();
-        let mut bytes = seat.secret.0.to_vec();
-        bytes.extend(seat.rank.to_le_bytes());
-        bytes.push(name.len() as u8);
-        bytes.extend(name.as_bytes());
-        stream.write_all(&bytes)
-    }
-
-    pub fn of(stream: TcpStream) -> Self {
+    /// Of a connection that does not block.
+    pub fn of(stream: TcpStream, seat: &Seat) -> Self {
         Self {
             stream,
-            bytes: Vec::new(),
+            accepting: Accepting::new(seat.secret, Purpose::Frames, seat.rank),
             since: Instant::now(),
         }
     }
 
     /// Reads no more than the beginning: frames may follow at once.
-    pub fn read(&mut self, secret: Secret) -> Progress {
+    pub fn read(&mut self) -> Caller {
         loop {
-            let wanted = match self.bytes.get(FIXED - 1) {
-                Some(length) => FIXED + usize::from(*length),
-                None => FIXED,
-            };
-            if self.bytes.len() == wanted && wanted > FIXED {
-                return self.known();
-            }
-            let have = self.bytes.len();
-            let mut part = vec![0; (wanted - have).max(1)];
-            if wanted == have {
-                // A name of no bytes: nobody of ours has that.
-                return Progress::Refused;
-            }
-            match self.stream.read(&mut part) {
-                Ok(0) => return Progress::Refused,
-                Ok(count) => self.bytes.extend(&part[..count]),
-                Err(error)
-                    if error.kind() == io::ErrorKind::WouldBlock
-                        && self.since.elapsed() < PATIENCE =>
-                {
-                    return Progress::Waits;
-                }
+            match self.accepting.read(&self.stream) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Known(rank, name)) => return Caller::Known(rank, name),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Progress::Refused,
-            }
-            let is_ours = self
-                .bytes
-                .first_chunk()
-                .is_none_or(|theirs: &[u8; 16]| secret.is_same(Secret(*theirs)));
-            if !is_ours {
-                return Progress::Refused;
+                Err(error) => {
+                    let is_silent = error.kind() == io::ErrorKind::WouldBlock;
+                    return match is_silent && self.since.elapsed() < PATIENCE {
+                        true => Caller::Unknown,
+                        false => Caller::Refused,
+                    };
+                }
             }
         }
-    }
-
-    fn known(&self) -> Progress {
-        let rank = self.bytes[16..20]
-            .try_into()
-            .map(u32::from_le_bytes)
-            .unwrap_or(0);
-        Progress::Known(
-            rank,
-            String::from_utf8_lossy(&self.bytes[FIXED..]).into_owned(),
-        )
     }
 }

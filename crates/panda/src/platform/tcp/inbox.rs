@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use super::Shared;
-use super::hello::{Hello, Progress};
+use super::hello::{Caller, Hello};
 use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
 use crate::platform::patience::{self, Patience, Waits};
@@ -109,17 +109,17 @@ impl TcpInbox {
             }
             if stream.set_nonblocking(true).is_ok() && self.waiting.add(&stream, STRANGERS).is_ok()
             {
-                self.greetings.push(Hello::of(stream));
+                self.greetings.push(Hello::of(stream, &self.seat));
             }
         }
     }
 
     fn greet(&mut self) {
         for mut hello in std::mem::take(&mut self.greetings) {
-            match hello.read(self.seat.secret) {
-                Progress::Waits => self.greetings.push(hello),
-                Progress::Refused => {}
-                Progress::Known(rank, name) => {
+            match hello.read() {
+                Caller::Unknown => self.greetings.push(hello),
+                Caller::Refused => {}
+                Caller::Known(rank, name) => {
                     if rank <= RANK_MAX && rank != self.seat.rank && !self.has(rank) {
                         self.waiting.remove(&hello.stream);
                         // A connection that cannot be set up is as one that never came.

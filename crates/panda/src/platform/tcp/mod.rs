@@ -1,9 +1,11 @@
 //! `tcp`: processes of one host or several, a connection for each two of them.
 //!
 //! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [meeting](super::meeting) is
-//! reached, which is loopback unless hosts were given. A connection begins with the session's secret; strangers are dropped.
+//! reached, which is loopback unless hosts were given. The ends of a connection prove to each other that they know the session's secret; strangers are dropped. Frames are
+//! neither sealed nor encrypted.
 
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -11,23 +13,22 @@ use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
+use super::handshake::is_hung_up;
 use super::meeting::{self, Contact};
 use super::waiting::Bell;
 use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
-use hello::Hello;
+use calls::FOUNDER_WAIT;
 use inbox::TcpInbox;
 use peer::Outbox;
 
+mod calls;
 mod hello;
 mod inbox;
 mod peer;
 mod reader;
-
-/// How long peers may take to connect once they have entered the meeting.
-const CONNECT_WAIT: Duration = Duration::from_secs(30);
 
 /// The sending end.
 #[derive(Debug)]
@@ -84,13 +85,13 @@ impl Platform for Tcp {
         });
         let mut inbox = TcpInbox::new(seat, listener, shared.clone())
             .map_err(system("watch the listening socket".into()))?;
-        for contact in contacts.iter().filter(|contact| {
+        let others = contacts.iter().filter(|contact| {
             contact.rank != seat.rank && (contact.rank < seat.rank || seat.rank >= seat.size)
-        }) {
-            let stream = match connect(contact, seat) {
+        });
+        for (contact, stream) in calls::call_all(others, seat) {
+            let stream = match stream {
                 Ok(stream) => stream,
-                Err(error) if seat.rank >= seat.size && is_of_the_gone(&error) => {
-                    inbox.keep(never_met(contact));
+                Err(error) if seat.rank >= seat.size && never_met(contact, &error, &mut inbox) => {
                     continue;
                 }
                 Err(error) => {
@@ -149,32 +150,28 @@ impl Drop for Tcp {
     }
 }
 
-fn connect(contact: &Contact, seat: &Seat) -> std::io::Result<TcpStream> {
-    let stream = TcpStream::connect(&contact.address)?;
-    Hello::write(&stream, seat)?;
-    Ok(stream)
-}
-
-/// Whether nobody listens any more where a process did.
-fn is_of_the_gone(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset};
-    [BrokenPipe, ConnectionRefused, ConnectionReset].contains(&error.kind())
-}
-
-/// What is told of a process that had entered the meeting and was gone when a later one wanted to connect to it.
-fn never_met(contact: &Contact) -> Vec<Event> {
-    let joined = Event::Joined {
-        rank: contact.rank,
-        name: contact.name.clone(),
+/// Tells of a process that had entered the meeting and did not answer a later one: it had ended, whoever has its port now, or it was stopped. Whether it was so.
+fn never_met(contact: &Contact, error: &io::Error, inbox: &mut TcpInbox) -> bool {
+    use io::ErrorKind::{ConnectionRefused, PermissionDenied, TimedOut, WouldBlock};
+    let is_anothers = [ConnectionRefused, PermissionDenied].contains(&error.kind());
+    let is_certain = is_anothers || is_hung_up(error);
+    let is_silent = [TimedOut, WouldBlock].contains(&error.kind());
+    let reason = match is_certain {
+        true => "had ended before",
+        false => "did not answer",
     };
-    let lost = Event::Lost {
-        rank: contact.rank,
-        loss: Loss {
-            is_certain: true,
-            reason: "had ended before".into(),
-        },
+    let loss = Loss {
+        is_certain,
+        reason: reason.into(),
     };
-    vec![joined, lost]
+    if is_certain || is_silent {
+        let (rank, name) = (contact.rank, contact.name.clone());
+        inbox.keep(vec![
+            Event::Joined { rank, name },
+            Event::Lost { rank, loss },
+        ]);
+    }
+    is_certain || is_silent
 }
 
 /// Founders of higher rank connect to this process; those that were spawned are connected already.
@@ -183,7 +180,7 @@ fn await_founders(
     seat: &Seat,
     contacts: &[Contact],
 ) -> Result<(), JoinError> {
-    let until = Instant::now() + CONNECT_WAIT;
+    let until = Instant::now() + FOUNDER_WAIT;
     let wanted = |inbox: &TcpInbox| {
         contacts
             .iter()
@@ -194,7 +191,7 @@ fn await_founders(
     while seat.rank < seat.size && !wanted(inbox).is_empty() {
         if Instant::now() >= until {
             let names = wanted(inbox).into_iter().map(|contact| contact.name);
-            return Err(JoinError::missing::<Tcp>(CONNECT_WAIT, names));
+            return Err(JoinError::missing::<Tcp>(FOUNDER_WAIT, names));
         }
         let mut events: Vec<Event> = Vec::new();
         inbox.receive_fresh(Some(until), &mut events);

@@ -10,6 +10,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+mod networks;
+mod sshd;
+
+use networks::Networks;
+
 const MEMBER: &str = env!("CARGO_BIN_EXE_launch-test-member");
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -56,10 +61,10 @@ impl Fake {
 
 const HERE: &str = "exec sh -c \"$*\"";
 
-fn launch(fake: &Fake, over: Over, count: u32, words: &[&str]) -> Launch {
+fn launch(hosts: &Path, over: Over, count: u32, words: &[&str]) -> Launch {
     Launch::new(over, count, MEMBER)
         .args(words)
-        .hosts(Some(fake.hosts()))
+        .hosts(Some(hosts.to_owned()))
 }
 
 fn follow(launch: &Launch) -> (Outcome, Vec<(u32, String)>) {
@@ -73,8 +78,8 @@ fn follow(launch: &Launch) -> (Outcome, Vec<(u32, String)>) {
     (outcome.expect("followed"), lines)
 }
 
-fn all_hear_all(fake: &Fake, over: Over) {
-    let (outcome, lines) = follow(&launch(fake, over, 3, &["greet"]));
+fn all_hear_all(hosts: &Path, over: Over) {
+    let (outcome, lines) = follow(&launch(hosts, over, 3, &["greet"]));
     let heard = |rank, text: &str| (rank, text.to_owned());
     assert_eq!(
         lines,
@@ -90,8 +95,8 @@ fn all_hear_all(fake: &Fake, over: Over) {
 #[test]
 fn processes_of_several_hosts_hear_each_other() {
     let fake = Fake::new("localhost\n127.0.0.2\n127.0.0.3\n", HERE);
-    all_hear_all(&fake, Over::Tcp);
-    all_hear_all(&fake, Over::Udp);
+    all_hear_all(&fake.hosts(), Over::Tcp);
+    all_hear_all(&fake.hosts(), Over::Udp);
     let log = fake.log();
     let calls = log
         .lines()
@@ -107,18 +112,26 @@ fn processes_of_several_hosts_hear_each_other() {
 #[test]
 fn arguments_come_as_they_are_and_codes_come_back() {
     let fake = Fake::new("127.0.0.2 slots=2", HERE);
+    words_and_codes_come_through(&fake.hosts());
+}
+
+fn words_and_codes_come_through(hosts: &Path) {
     let strange = "a  b'c\"$HOME`\\\nEND-0\n*";
-    let (outcome, lines) = follow(&launch(&fake, Over::Tcp, 1, &["echo", strange]));
+    let (outcome, lines) = follow(&launch(hosts, Over::Tcp, 1, &["echo", strange]));
     assert_eq!(outcome.summary(), None, "{lines:?}");
     assert_eq!(lines, [(0, format!("{strange:?}"))]);
-    let (outcome, _) = follow(&launch(&fake, Over::Tcp, 2, &["exit"]));
+    let (outcome, _) = follow(&launch(hosts, Over::Tcp, 2, &["exit"]));
     assert_eq!(outcome.exit_code(), 7);
 }
 
 #[test]
 fn signals_reach_processes_on_other_hosts() {
     let fake = Fake::new("127.0.0.2 slots=2", HERE);
-    let running = launch(&fake, Over::Tcp, 2, &["hang"])
+    signals_come_through(&fake.hosts());
+}
+
+fn signals_come_through(hosts: &Path) {
+    let running = launch(hosts, Over::Tcp, 2, &["hang"])
         .start()
         .expect("started");
     let signals = running.signals();
@@ -156,7 +169,7 @@ fn processes_on_other_hosts_end_when_ssh_is_cut_off() {
         "127.0.0.2",
         "mkfifo \"$0.$$\"; setsid sh -c \"$*\" < \"$0.$$\" & exec cat > \"$0.$$\"",
     );
-    let running = launch(&fake, Over::Tcp, 1, &["hang"])
+    let running = launch(&fake.hosts(), Over::Tcp, 1, &["hang"])
         .start()
         .expect("started");
     let signals = running.signals();
@@ -180,118 +193,63 @@ fn a_command_that_is_missing_is_named() {
     let fake = Fake::new("127.0.0.2", HERE);
     // SAFETY: as above.
     unsafe { std::env::set_var("ANTIPHON_SSH", "no-such-ssh -v") };
-    let error = launch(&fake, Over::Tcp, 1, &["greet"]).start().err();
+    let error = launch(&fake.hosts(), Over::Tcp, 1, &["greet"])
+        .start()
+        .err();
     assert!(
         matches!(&error, Some(LaunchError::NoSsh { command }) if command == "no-such-ssh -v"),
         "{error:?}"
     );
 }
 
-/// Two network namespaces and this one, on one bridge.
-struct Networks {
-    names: Vec<String>,
-    bridge: String,
-}
-
-impl Networks {
-    fn new() -> Result<Self, String> {
-        let id = std::process::id() % 10_000;
-        let (bridge, names) = (
-            format!("apb{id}"),
-            vec![format!("apn{id}a"), format!("apn{id}b")],
-        );
-        let networks = Self { names, bridge };
-        let bridge = &networks.bridge;
-        ip(&format!("link add {bridge} type bridge"))?;
-        ip(&format!("addr add 10.213.77.1/24 dev {bridge}"))?;
-        ip(&format!("link set {bridge} up"))?;
-        for (i, name) in (2..).zip(&networks.names) {
-            ip(&format!("netns add {name}"))?;
-            ip(&format!(
-                "link add {name} type veth peer name e0 netns {name}"
-            ))?;
-            ip(&format!("link set {name} master {bridge} up"))?;
-            ip(&format!("-n {name} addr add 10.213.77.{i}/24 dev e0"))?;
-            ip(&format!("-n {name} link set e0 up"))?;
-            ip(&format!("-n {name} link set lo up"))?;
-        }
-        Ok(networks)
-    }
-}
-
-impl Drop for Networks {
-    fn drop(&mut self) {
-        for name in &self.names {
-            let _ = ip(&format!("netns del {name}"));
-            let _ = ip(&format!("link del {name}"));
-        }
-        let _ = ip(&format!("link del {}", self.bridge));
-    }
-}
-
-fn ip(words: &str) -> Result<(), String> {
-    let output = Command::new("ip")
-        .args(words.split_whitespace())
-        .output()
-        .map_err(|e| format!("ip: {e}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
-            "ip {words}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        )),
-    }
-}
-
 #[test]
 fn processes_in_networks_of_their_own_hear_each_other() {
-    let networks = match Networks::new() {
-        Ok(networks) => networks,
-        Err(why) => {
-            eprintln!("skipped: no network namespaces here ({})", why.trim());
-            return;
-        }
+    let Some(networks) = Networks::try_new() else {
+        return;
     };
-    let [a, b] = &networks.names[..] else {
-        unreachable!("there are two")
-    };
+    let [a, b] = &networks.names;
     let reach = format!(
         "case $host in 10.213.77.2) at={a};; *) at={b};; esac\nexec ip netns exec $at sh -c \"$*\""
     );
     let fake = Fake::new("localhost\n10.213.77.2\n10.213.77.3\n", &reach);
-    all_hear_all(&fake, Over::Tcp);
-    all_hear_all(&fake, Over::Udp);
+    all_hear_all(&fake.hosts(), Over::Tcp);
+    all_hear_all(&fake.hosts(), Over::Udp);
 }
 
 /// A launch that is killed leaves nobody behind on other hosts. This test starts itself as the launch.
 #[test]
 fn a_launch_that_is_killed_leaves_nobody_on_other_hosts() {
     let fake = Fake::new("127.0.0.2", HERE);
+    nobody_outlives_a_killed_launch(&fake.hosts(), 1);
+}
+
+fn nobody_outlives_a_killed_launch(hosts: &Path, count: usize) {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", "launcher", "--ignored", "--nocapture"])
-        .env("HOSTS", fake.hosts())
+        .envs([("HOSTS", hosts), ("COUNT", Path::new(&count.to_string()))])
         .stdout(Stdio::piped())
         .spawn()
         .expect("started");
     let lines = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
-    let line = std::io::BufRead::lines(lines)
+    let ids = std::io::BufRead::lines(lines)
         .map_while(Result::ok)
-        .find(|line| line.contains("here "))
-        .expect("it says who it is");
-    let (_, pid) = line.split_once("here ").expect("a number");
-    assert!(is_there(pid), "{line}");
+        .filter_map(|line| Some(line.split_once("here ")?.1.to_owned()));
+    let ids: Vec<String> = ids.take(count).collect();
+    assert_eq!(ids.len(), count, "{ids:?} said who they are");
+    assert!(ids.iter().all(|pid| is_there(pid)), "{ids:?}");
     child.kill().expect("killed");
     child.wait().expect("waited for");
-    wait_until("it outlived the launch", || !is_there(pid));
+    let is_left = || ids.iter().any(|pid| is_there(pid));
+    wait_until("one outlived the launch", || !is_left());
 }
 
 #[test]
 #[ignore = "the launch of another test"]
 fn launcher() {
     let hosts = std::env::var_os("HOSTS").expect("a file of hosts");
-    let launch = Launch::new(Over::Tcp, 1, MEMBER)
-        .args(["hang"])
-        .hosts(Some(Path::new(&hosts)));
+    let count = std::env::var("COUNT").expect("a number of processes");
+    let count = count.parse().expect("a number");
+    let launch = launch(Path::new(&hosts), Over::Tcp, count, &["hang"]);
     let running = launch.start().expect("started");
     let _ = running.to_end(|line| {
         println!("{}", String::from_utf8_lossy(&line.text));

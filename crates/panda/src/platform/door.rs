@@ -1,0 +1,68 @@
+//! The door of a place that anybody on the network may knock at, with a thread for each who does: a meeting's, a starter's.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::handshake::{Accepting, NO_RANK, Progress, Purpose};
+use super::seat::Secret;
+
+/// How long one may take to prove that one knows the secret.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Connections that have not.
+const STRANGERS_MAX: usize = 64;
+
+/// Connections that have not proven to know the secret. The oldest makes room for the newest, so strangers who say nothing keep nobody out: who knows it proves it at once.
+#[derive(Debug)]
+pub struct Door {
+    secret: Secret,
+    purpose: Purpose,
+    strangers: Mutex<VecDeque<Arc<TcpStream>>>,
+}
+
+impl Door {
+    pub fn new(secret: Secret, purpose: Purpose) -> Self {
+        Self {
+            secret,
+            purpose,
+            strangers: Mutex::default(),
+        }
+    }
+
+    /// Takes a connection in, before a thread is begun for it.
+    pub fn admit(&self, stream: &Arc<TcpStream>) {
+        let mut strangers = self.strangers.lock();
+        if strangers.len() >= STRANGERS_MAX
+            && let Some(oldest) = strangers.pop_front()
+        {
+            // Its thread finds that it has ended.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        strangers.push_back(stream.clone());
+    }
+
+    /// Whether the other end of a connection that was admitted proves in time that it knows the secret.
+    pub fn knows(&self, stream: &Arc<TcpStream>) -> bool {
+        let is_known = self.hear_out(stream).is_ok();
+        let mut strangers = self.strangers.lock();
+        strangers.retain(|other| !Arc::ptr_eq(other, stream));
+        is_known
+    }
+
+    fn hear_out(&self, stream: &TcpStream) -> io::Result<()> {
+        let until = Instant::now() + PATIENCE;
+        let mut accepting = Accepting::new(self.secret, self.purpose, NO_RANK);
+        loop {
+            // No time at all is an error here, too.
+            let left = until.saturating_duration_since(Instant::now());
+            stream.set_read_timeout(Some(left))?;
+            if let Progress::Known(..) = accepting.read(stream)? {
+                return stream.set_read_timeout(None);
+            }
+        }
+    }
+}
