@@ -111,24 +111,34 @@ impl Message {
     }
 
     /// Puts a header before all else.
+    #[inline]
     pub fn push(&mut self, header: &[u8]) {
-        if header.len() > usize::from(self.start) {
-            self.spill();
+        let end = usize::from(self.start);
+        match end.checked_sub(header.len()) {
+            Some(start) => {
+                self.head[start..end].copy_from_slice(header);
+                self.start = start as u8;
+            }
+            None => self.spill_and_push(header),
         }
+    }
+
+    #[cold]
+    fn spill_and_push(&mut self, header: &[u8]) {
+        self.spill();
         if header.len() > HEAD {
             self.behind += header.len();
             self.pieces.insert(0, Bytes::copy_from_slice(header));
             return;
         }
-        let end = usize::from(self.start);
-        self.head[end - header.len()..end].copy_from_slice(header);
-        self.start -= header.len() as u8;
+        self.push(header);
     }
 
     /// Takes a header of `N` bytes off the front.
     ///
     /// # Errors
     /// [`DecodeError::Short`], and the message is as it was.
+    #[inline]
     pub fn pop<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let header = self.look()?;
         self.advance(N);
@@ -139,7 +149,16 @@ impl Message {
     ///
     /// # Errors
     /// [`DecodeError::Short`].
+    #[inline]
     pub fn look<const N: usize>(&self) -> Result<[u8; N], DecodeError> {
+        match self.head[usize::from(self.start)..].first_chunk() {
+            Some(header) => Ok(*header),
+            None => self.look_further(),
+        }
+    }
+
+    /// The same where headers do not hold them all.
+    fn look_further<const N: usize>(&self) -> Result<[u8; N], DecodeError> {
         if self.len() < N {
             return Err(DecodeError::Short {
                 want: N,
@@ -230,10 +249,16 @@ impl Message {
     }
 
     /// Takes `count` bytes off the front, which are there.
-    pub(crate) fn advance(&mut self, mut count: usize) {
+    #[inline]
+    pub(crate) fn advance(&mut self, count: usize) {
         let of_head = count.min(HEAD - usize::from(self.start));
         self.start += of_head as u8;
-        count -= of_head;
+        if count > of_head {
+            self.advance_pieces(count - of_head);
+        }
+    }
+
+    fn advance_pieces(&mut self, mut count: usize) {
         self.behind -= count;
         while count > 0 {
             let first = &mut self.pieces[0];

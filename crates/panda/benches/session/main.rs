@@ -2,7 +2,7 @@
 //! platform, in one run: `cargo bench -p antiphon-panda --bench session`.
 //!
 //! Contestants take turns, a short round each, as in the benchmark `platforms`. Shown are medians over rounds, ratios to the first of each table, and context switches
-//! a round trip, those of all processes together. `ONLY="tcp,udp rpc"` chooses contestants, `ROUNDS=n` how often they have their turn.
+//! a round trip, those of all processes together. `ONLY="tcp,udp rpc"` chooses contestants, `PLACES="one,across,pairs"` placements, `ROUNDS=n` how often they have their turn.
 
 mod process;
 mod raw;
@@ -15,7 +15,7 @@ fn main() {
         process::run(&case);
         return;
     }
-    for placement in ["one", "across"] {
+    for placement in ["one", "across"].into_iter().filter(|p| is_wanted(p)) {
         Table::new("local", placement, 2).print(&["local", "local upcall", "local rpc"]);
         Table::new("shm", placement, 2).print(&[
             "raw unix",
@@ -41,8 +41,16 @@ fn main() {
             "udp rpc",
         ]);
     }
+    if !is_wanted("pairs") {
+        return;
+    }
     let crowd = |name| Table::new(name, "across", 4);
     crowd("two pairs, shm").print(&["raw unix", "shm", "shm rpc"]);
     crowd("two pairs, tcp").print(&["raw tcp", "tcp", "tcp rpc"]);
     crowd("two pairs, udp").print(&["raw udp", "udp", "udp rpc"]);
+}
+
+fn is_wanted(placement: &str) -> bool {
+    let places = std::env::var("PLACES").ok();
+    places.is_none_or(|places| places.split(',').any(|place| place == placement))
 }

@@ -12,6 +12,7 @@ pub mod requests;
 mod stack;
 pub mod wire;
 
+pub(crate) use stack::Envelope;
 pub use stack::{Action, Answer, Delivery, GroupId, Stack};
 
 /// A time, from some moment before the session began.

@@ -9,13 +9,13 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::engine::{Ask, Engine};
+use super::engine::Engine;
 use super::upcall;
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
 use crate::protocol::requests::{Failure, RequestId};
-use crate::protocol::{Answer, Delivery, GroupId};
+use crate::protocol::{Answer, Delivery, Envelope, GroupId};
 
 /// A message that came to a port.
 #[derive(Debug, Clone)]
@@ -64,14 +64,14 @@ struct PortState {
 
 #[derive(Default)]
 pub struct Desk {
-    ports: Mutex<HashMap<u64, PortState>>,
-    services: Mutex<HashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
+    ports: Mutex<FxHashMap<u64, PortState>>,
+    services: Mutex<FxHashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
     groups: Mutex<HashMap<GroupId, Membership>>,
     requests: Mutex<FxHashMap<RequestId, Option<Ended>>>,
     names: Mutex<HashMap<Rank, String>>,
     size: AtomicU32,
     /// Peers that are lost, how that is known, and how often that was found.
-    lost: Mutex<HashMap<Rank, (String, u64)>>,
+    lost: Mutex<FxHashMap<Rank, (String, u64)>>,
     full: Mutex<HashSet<Rank>>,
 }
 
@@ -220,12 +220,8 @@ impl Desk {
                 match upcall {
                     Some(upcall) => upcall::run(|| (upcall.lock())(Incoming { from, id, payload })),
                     None => {
-                        engine.ask(Ask::Reply {
-                            to: from,
-                            id,
-                            kind: Answer::NoService,
-                            payload: Message::new(),
-                        });
+                        let kind = Answer::NoService;
+                        engine.post(from, Envelope::Reply { id, kind }, Message::new());
                     }
                 }
             }

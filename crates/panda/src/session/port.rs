@@ -8,6 +8,7 @@ use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::{Flow, Rank};
+use crate::protocol::Envelope;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
 const UNWATCHED: Duration = Duration::from_millis(1);
@@ -60,12 +61,12 @@ impl Port {
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
         let session = self.session.upgrade()?;
         session.check_rank(to)?;
-        let (_, flow) = session.ask(Ask::Send {
-            to,
+        let envelope = Envelope::Port {
             port: self.number,
             tag,
-            payload: payload.into(),
-        });
+            receipt: None,
+        };
+        let flow = session.core.engine.post(to, envelope, payload.into());
         if flow == Flow::Congested {
             session.wait_for_room(to);
         }

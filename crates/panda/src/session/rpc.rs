@@ -8,8 +8,8 @@ use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::Answer;
 use crate::protocol::requests::RequestId;
+use crate::protocol::{Answer, Envelope};
 
 /// A call that came.
 pub struct Call {
@@ -38,12 +38,8 @@ impl Reply {
     fn answer(&mut self, kind: Answer, payload: Message) {
         let is_first = !std::mem::replace(&mut self.is_given, true);
         if is_first && let Ok(session) = self.session.upgrade() {
-            session.ask(Ask::Reply {
-                to: self.to,
-                id: self.id,
-                kind,
-                payload,
-            });
+            let envelope = Envelope::Reply { id: self.id, kind };
+            session.core.engine.post(self.to, envelope, payload);
         }
     }
 }

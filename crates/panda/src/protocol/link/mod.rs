@@ -20,6 +20,8 @@ pub trait Links: Send + Sized + 'static {
     const RETRANSMITS: bool;
     /// Whether it cuts messages that are longer than a frame.
     const FRAGMENTS: bool;
+    /// Whether a message is a frame as it is: then the stack goes past its links, which have nothing to do or to remember.
+    const ADDS_NOTHING: bool = !Self::RETRANSMITS && !Self::FRAGMENTS;
 
     /// A link over frames of at most `largest` bytes. `birth` is greater than that of any earlier process of this rank.
     fn new(largest: usize, birth: u64) -> Self;

@@ -4,9 +4,9 @@ use super::envelope::Envelope;
 use super::{Action, Stack};
 use crate::message::Message;
 use crate::platform::Rank;
+use crate::protocol::Time;
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
-use crate::protocol::{Time, wire};
 
 /// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
 const FULL: usize = 4 << 20;
@@ -16,8 +16,9 @@ const SPARES_MAX: usize = 4;
 const SPARE_ROOM_MAX: usize = 64;
 
 impl<L: Links, O: Order> Stack<L, O> {
-    pub(super) fn post(&mut self, now: Time, to: Rank, envelope: &Envelope, payload: Message) {
-        let message = wire::pack(envelope, payload);
+    /// Sends a message, to this process itself as well.
+    pub fn post(&mut self, now: Time, to: Rank, envelope: &Envelope, mut message: Message) {
+        envelope.push_onto(&mut message);
         if to == self.myself.rank {
             self.to_self.push(message);
         } else {
@@ -28,6 +29,9 @@ impl<L: Links, O: Order> Stack<L, O> {
     pub(super) fn give_link(&mut self, now: Time, to: Rank, message: Message) {
         if self.gone.contains_key(&to) {
             return;
+        }
+        if L::ADDS_NOTHING {
+            return self.actions.push(Action::Send(to, message));
         }
         let mut frames = self.spare();
         let link = self.link(to);

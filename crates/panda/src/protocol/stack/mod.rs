@@ -22,7 +22,7 @@ mod links;
 mod outcomes;
 mod reports;
 
-use envelope::Envelope;
+pub(crate) use envelope::Envelope;
 
 /// A group's name as a number, the same at all processes.
 pub type GroupId = u64;

@@ -4,11 +4,11 @@ use super::envelope::Envelope;
 use super::{Action, Delivery, GroupId, Stack};
 use crate::message::Message;
 use crate::platform::Rank;
+use crate::protocol::Time;
 use crate::protocol::collective;
 use crate::protocol::group::{Order, Output, Recipients};
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Ended, Failure, RequestId};
-use crate::protocol::{Time, wire};
 
 impl<L: Links, O: Order> Stack<L, O> {
     pub(super) fn begin(&mut self, now: Time, to: Rank, deadline: Option<Time>) -> RequestId {
@@ -53,8 +53,9 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     pub(super) fn group_output(&mut self, now: Time, id: GroupId, out: Output) {
-        for (recipients, message) in out.sends {
-            let message = wire::pack(&Envelope::Group { group: id }, message);
+        let envelope = Envelope::Group { group: id };
+        for (recipients, mut message) in out.sends {
+            envelope.push_onto(&mut message);
             match recipients {
                 Recipients::One(to) => self.give_link(now, to, message),
                 Recipients::All(ranks) => ranks
@@ -62,11 +63,9 @@ impl<L: Links, O: Order> Stack<L, O> {
                     .for_each(|to| self.give_link(now, *to, message.clone())),
             }
         }
-        for frame in out.multicasts {
-            self.actions.push(Action::Multicast(wire::pack(
-                &Envelope::Group { group: id },
-                frame,
-            )));
+        for mut frame in out.multicasts {
+            envelope.push_onto(&mut frame);
+            self.actions.push(Action::Multicast(frame));
         }
         self.actions.extend(
             out.events

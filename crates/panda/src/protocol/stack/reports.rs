@@ -4,11 +4,11 @@ use super::envelope::Envelope;
 use super::{Action, Answer, Delivery, GroupId, Stack};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
 use crate::protocol::group::{Order, Output};
 use crate::protocol::link::{Arrival, Links};
 use crate::protocol::requests::Failure;
-use crate::protocol::{Time, wire};
 
 /// Groups that were heard of and not joined: only a faulty peer names more.
 const STRANGE_GROUPS_MAX: usize = 1024;
@@ -20,6 +20,11 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// It is none of these protocols'; it has been dropped.
     pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
         self.pulse.heard(from, now);
+        if L::ADDS_NOTHING {
+            let taken = self.message(now, from, frame);
+            self.finish(now);
+            return taken;
+        }
         let (mut frames, mut messages) = (self.spare(), self.spare());
         let arrival = self
             .link(from)
@@ -129,14 +134,42 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.finish(now);
     }
 
+    /// Whether a frame is for the program alone, and no protocol has to know of it: [`plain`](Self::plain) does instead of [`frame`](Self::frame), but for the
+    /// sign of life that it is.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(frame: &Message) -> bool {
+        L::ADDS_NOTHING && Envelope::is_plain(frame)
+    }
+
+    /// What such a frame brings; nothing if it is cut.
+    #[inline]
+    #[must_use]
+    pub fn plain(from: Rank, mut payload: Message) -> Option<Delivery> {
+        match Envelope::take_off(&mut payload).ok()? {
+            Envelope::Port { port, tag, .. } => Some(Delivery::Port {
+                from,
+                port,
+                tag,
+                payload,
+            }),
+            Envelope::Call { service, id } => Some(Delivery::Call {
+                from,
+                service,
+                id,
+                payload,
+            }),
+            _ => None,
+        }
+    }
+
     pub(super) fn message(
         &mut self,
         now: Time,
         from: Rank,
-        message: Message,
+        mut payload: Message,
     ) -> Result<(), DecodeError> {
-        let (envelope, payload) = wire::unpack(message)?;
-        match envelope {
+        match Envelope::take_off(&mut payload)? {
             Envelope::Port { port, tag, receipt } => {
                 self.actions.push(Action::Deliver(Delivery::Port {
                     from,

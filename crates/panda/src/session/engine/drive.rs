@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::node::{End, Node};
+use super::node::{End, Node, StackOf};
 use crate::platform::{Event, Inbox, Platform};
 
 /// How long a session that ends waits for peers to acknowledge what was sent.
@@ -14,16 +14,14 @@ impl<P: Platform> Node<P> {
     pub(super) fn drive_always(&self) {
         let (mut rounds, mut is_called) = (0, false);
         while !self.is_over() {
-            let seen = self.rounds.load(Ordering::SeqCst);
+            let seen = self.wants.rounds();
             let is_idle = is_called || seen == rounds;
             rounds = seen;
-            if is_idle && !self.is_wanted() && self.drive_until_wanted() {
+            if is_idle && !self.wants.are() && self.drive_until_wanted() {
                 is_called = false;
                 continue;
             }
-            let waits = || {
-                self.is_wanted() && self.rounds.load(Ordering::SeqCst) == rounds && !self.is_over()
-            };
+            let waits = || self.wants.are() && self.wants.rounds() == rounds && !self.is_over();
             // Who has waited since we last looked waits for long.
             is_called = match is_idle && waits() {
                 true => self.own.stand_far(waits),
@@ -39,17 +37,13 @@ impl<P: Platform> Node<P> {
             return false;
         };
         self.own.drives.store(true, Ordering::SeqCst);
-        while !self.is_wanted() && !self.is_over() {
+        while !self.wants.are() && !self.is_over() {
             self.drive(&mut end, None);
         }
         self.own.drives.store(false, Ordering::SeqCst);
         drop(end);
         self.pass_on();
         true
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.wanted.load(Ordering::SeqCst) > 0
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -73,29 +67,39 @@ impl<P: Platform> Node<P> {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        // Pairs with `ask`: who brings work sees that we sleep, or we see the work.
+        // Pairs with `change`: who brings work sees that we sleep, or we see the work.
         self.sleeps.store(true, Ordering::SeqCst);
         let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.is_over();
         let until = if may_sleep { until } else { Some(self.start) };
         end.inbox.receive(until, &mut end.events);
-        self.sleeps.store(false, Ordering::SeqCst);
-        self.take(&mut end.events);
-        self.hand_over();
+        self.sleeps.store(false, Ordering::Relaxed);
+        let is_changed = self.take(end) | self.hand_over(end);
+        if is_changed {
+            self.waiting.changed();
+        }
     }
 
-    /// Gives the protocols what came.
-    fn take(&self, events: &mut Vec<Event>) {
+    /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed.
+    fn take(&self, end: &mut End<P::Inbox>) -> bool {
         let due_ns = self.due_ns.load(Ordering::Acquire);
-        if events.is_empty() && due_ns == u64::MAX {
-            return;
+        if due_ns == u64::MAX {
+            if end.events.is_empty() {
+                return false;
+            }
+            self.fetch(end);
+            if end.take_plain::<P>() {
+                return true;
+            }
         }
         let now = self.now();
         let is_due = due_ns <= now.as_nanos() as u64;
-        if events.is_empty() && !is_due {
-            return;
+        if end.events.is_empty() && !is_due {
+            return false;
         }
         let mut stack = self.stack.lock();
-        for event in events.drain(..) {
+        // What other threads brought about is before what comes now.
+        self.fetch(end);
+        for event in end.events.drain(..) {
             match event {
                 Event::Frame { from, frame } => {
                     // What does not decode is dropped: only a faulty peer sends it.
@@ -114,26 +118,53 @@ impl<P: Platform> Node<P> {
             stack.tick(now);
         }
         stack.flush(now);
-        self.perform(&mut stack);
+        self.perform(&mut stack, |delivery| end.deliveries.push_back(delivery));
         self.set_due(&stack);
-        drop(stack);
-        self.waiting.changed();
+        true
     }
 
-    /// Hands over what is there. Only who has the receiving end does this, so upcalls run one at a time.
-    fn hand_over(&self) {
+    /// Takes what other threads have brought about; whether that was anything.
+    fn fetch(&self, end: &mut End<P::Inbox>) -> bool {
+        // Pairs with `change`, which stores it with the deliveries' lock held.
         if !self.has_deliveries.load(Ordering::SeqCst) {
-            return;
+            return false;
         }
+        let mut deliveries = self.deliveries.lock();
+        end.deliveries.append(&mut deliveries);
+        self.has_deliveries.store(false, Ordering::SeqCst);
+        true
+    }
+
+    /// Hands over what is there; whether anything was. Only who has the receiving end does this, so upcalls run one at a time.
+    fn hand_over(&self, end: &mut End<P::Inbox>) -> bool {
+        let mut is_any = false;
         loop {
-            let mut deliveries = self.deliveries.lock();
-            let Some(delivery) = deliveries.pop_front() else {
-                self.has_deliveries.store(false, Ordering::SeqCst);
-                break;
-            };
-            drop(deliveries);
-            self.desk.deliver(delivery, self);
+            while let Some(delivery) = end.deliveries.pop_front() {
+                is_any = true;
+                self.desk.deliver(delivery, self);
+            }
+            if !self.fetch(end) {
+                return is_any;
+            }
         }
-        self.waiting.changed();
+    }
+}
+
+impl<I> End<I> {
+    /// Takes frames that no protocol has to know of, up to the first that is another. True if that was all.
+    fn take_plain<P: Platform>(&mut self) -> bool {
+        let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
+        let count = self
+            .events
+            .iter()
+            .take_while(|event| is_plain(event))
+            .count();
+        for event in self.events.drain(..count) {
+            if let Event::Frame { from, frame } = event {
+                // One that is cut is dropped: only a faulty peer sends it.
+                self.deliveries.extend(StackOf::<P>::plain(from, frame));
+            }
+        }
+        self.events.is_empty()
     }
 }

@@ -10,25 +10,20 @@ use crate::message::Message;
 use crate::platform::{Flow, JoinError, Rank, Seat};
 use crate::protocol::collective::Part;
 use crate::protocol::requests::RequestId;
-use crate::protocol::{Answer, GroupId};
+use crate::protocol::{Envelope, GroupId};
 
 mod drive;
 mod node;
 mod own;
 mod wait;
 mod waiting;
+mod wants;
 
 pub use node::Node;
 pub use waiting::Interest;
 
 /// What a program asks of the protocols.
 pub enum Ask {
-    Send {
-        to: Rank,
-        port: u64,
-        tag: u32,
-        payload: Message,
-    },
     SendSynchronously {
         to: Rank,
         port: u64,
@@ -42,12 +37,6 @@ pub enum Ask {
         payload: Message,
         deadline: Option<Duration>,
     },
-    Reply {
-        to: Rank,
-        id: RequestId,
-        kind: Answer,
-        payload: Message,
-    },
     Collect(Part),
     Number,
     Join(GroupId),
@@ -59,6 +48,8 @@ pub enum Ask {
 
 /// A session over some platform.
 pub trait Engine: Send + Sync {
+    /// Sends what is sent and forgotten: messages without a receipt, and replies. Whether the caller should wait before it sends more.
+    fn post(&self, to: Rank, envelope: Envelope, payload: Message) -> Flow;
     /// Does it; returns the request's number where there is one, and whether the caller should wait before it sends more.
     fn ask(&self, ask: Ask) -> (RequestId, Flow);
     /// Whether a group takes more messages.

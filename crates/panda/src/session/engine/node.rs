@@ -2,45 +2,45 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use super::own::Own;
 use super::waiting::Waiting;
+use super::wants::Wants;
 use super::{Ask, Engine, Interest};
+use crate::message::Message;
 use crate::platform::patience::Patience;
-use crate::platform::{Event, Flow, JoinError, Platform, Seat};
+use crate::platform::{Event, Flow, JoinError, Platform, Rank, Seat};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
-use crate::protocol::{Action, Delivery, GroupId, Stack, Time};
+use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::desk::Desk;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
 
 pub struct Node<P: Platform> {
     pub(super) platform: P,
+    rank: Rank,
     /// The receiving end; who holds it drives.
     pub(super) end: Mutex<End<P::Inbox>>,
     pub(super) stack: Mutex<StackOf<P>>,
     pub(super) desk: Arc<Desk>,
-    /// What is to be handed to the program, in order.
+    /// What is to be handed to the program besides what the driver has, in order.
     pub(super) deliveries: Mutex<VecDeque<Delivery>>,
     /// Whether something is.
     pub(super) has_deliveries: AtomicBool,
     /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
-    /// Threads that drive or want to.
-    pub(super) wanted: AtomicU32,
+    pub(super) wants: Wants,
     pub(super) waiting: Waiting,
     pub(super) is_over: AtomicBool,
     /// Whether somebody is, or will be, asleep in the inbox.
     pub(super) sleeps: AtomicBool,
-    /// How often a thread that waited has ended waiting.
-    pub(super) rounds: AtomicU32,
     pub(super) own: Own,
     /// How long fibers look for frames before they park.
     pub(super) patience: Mutex<Patience>,
@@ -50,6 +50,8 @@ pub struct Node<P: Platform> {
 pub struct End<I> {
     pub(super) inbox: I,
     pub(super) events: Vec<Event>,
+    /// What is to be handed to the program, in order. Empty unless its holder drives.
+    pub(super) deliveries: VecDeque<Delivery>,
 }
 
 /// What came of doing what the protocols want.
@@ -90,18 +92,19 @@ impl<P: Platform> Node<P> {
             end: Mutex::new(End {
                 inbox,
                 events: Vec::new(),
+                deliveries: VecDeque::new(),
             }),
+            rank: myself.rank,
             stack: Mutex::new(Stack::new(myself, P::LARGEST)),
             desk,
             deliveries: Mutex::default(),
             has_deliveries: AtomicBool::new(false),
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
-            wanted: AtomicU32::new(0),
+            wants: Wants::default(),
             waiting: Waiting::default(),
             is_over: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
-            rounds: AtomicU32::new(0),
             own: Own::default(),
             patience: Mutex::default(),
         });
@@ -131,23 +134,27 @@ impl<P: Platform> Node<P> {
         due_ns < self.due_ns.swap(due_ns, Ordering::AcqRel)
     }
 
+    /// Gives a frame to the platform.
+    fn give(&self, to: Rank, frame: Message) -> Flow {
+        let flow = self.platform.send(to, frame);
+        if flow == Flow::Congested {
+            self.desk.is_full(to);
+        }
+        flow
+    }
+
     /// Does what the protocols want, with their lock held so that frames go out in their order.
-    pub(super) fn perform(&self, stack: &mut StackOf<P>) -> Performed {
+    pub(super) fn perform(
+        &self,
+        stack: &mut StackOf<P>,
+        mut deliver: impl FnMut(Delivery),
+    ) -> Performed {
         let (mut flow, mut has_ended) = (Flow::Free, false);
         for action in stack.actions().drain(..) {
             match action {
-                Action::Send(to, frame) => {
-                    let sent = self.platform.send(to, frame);
-                    if sent == Flow::Congested {
-                        self.desk.is_full(to);
-                    }
-                    flow = flow.and(sent);
-                }
+                Action::Send(to, frame) => flow = flow.and(self.give(to, frame)),
                 Action::Multicast(frame) => flow = flow.and(self.platform.multicast(frame)),
-                Action::Deliver(delivery) => {
-                    self.deliveries.lock().push_back(delivery);
-                    self.has_deliveries.store(true, Ordering::SeqCst);
-                }
+                Action::Deliver(delivery) => deliver(delivery),
                 Action::Complete(id, outcome) => {
                     self.desk.completed(id, outcome);
                     self.waiting.ended(id);
@@ -169,17 +176,31 @@ impl<P: Platform> Node<P> {
         Performed { flow, has_ended }
     }
 
+    /// Has the protocols do something, and does what they want then.
+    fn change<R>(&self, act: impl FnOnce(&mut StackOf<P>, Time) -> R) -> (R, Flow) {
+        let mut stack = self.stack.lock();
+        let now = self.now();
+        let result = act(&mut stack, now);
+        stack.flush(now);
+        let Performed { flow, has_ended } = self.perform(&mut stack, |delivery| {
+            let mut deliveries = self.deliveries.lock();
+            deliveries.push_back(delivery);
+            self.has_deliveries.store(true, Ordering::SeqCst);
+        });
+        let is_sooner = self.set_due(&stack);
+        drop(stack);
+        let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
+        if has_work && self.sleeps.load(Ordering::SeqCst) {
+            self.platform.wake();
+        }
+        (result, flow)
+    }
+
     /// Gives what a program asks for to the protocols; the request's number where there is one.
     fn put(&self, stack: &mut StackOf<P>, now: Time, ask: Ask) -> RequestId {
         let until = |deadline: Option<Duration>| deadline.map(|deadline| now + deadline);
         let mut id = 0;
         match ask {
-            Ask::Send {
-                to,
-                port,
-                tag,
-                payload,
-            } => stack.send(now, to, port, tag, payload),
             Ask::SendSynchronously {
                 to,
                 port,
@@ -199,12 +220,6 @@ impl<P: Platform> Node<P> {
                 id = stack.call(now, to, service, payload, until(deadline));
                 self.desk.expect(id);
             }
-            Ask::Reply {
-                to,
-                id,
-                kind,
-                payload,
-            } => stack.reply(now, to, id, kind, payload),
             Ask::Collect(part) => {
                 self.desk.expect(part.id);
                 stack.collect(now, part);
@@ -223,19 +238,18 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> Engine for Node<P> {
-    fn ask(&self, ask: Ask) -> (RequestId, Flow) {
-        let mut stack = self.stack.lock();
-        let now = self.now();
-        let id = self.put(&mut stack, now, ask);
-        stack.flush(now);
-        let Performed { flow, has_ended } = self.perform(&mut stack);
-        let is_sooner = self.set_due(&stack);
-        drop(stack);
-        let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
-        if has_work && self.sleeps.load(Ordering::SeqCst) {
-            self.platform.wake();
+    fn post(&self, to: Rank, envelope: Envelope, mut payload: Message) -> Flow {
+        if <P::Links as Links>::ADDS_NOTHING && to != self.rank {
+            // No protocol has anything to remember, and nobody orders this beside what other threads send.
+            envelope.push_onto(&mut payload);
+            return self.give(to, payload);
         }
-        (id, flow)
+        let ((), flow) = self.change(|stack, now| stack.post(now, to, &envelope, payload));
+        flow
+    }
+
+    fn ask(&self, ask: Ask) -> (RequestId, Flow) {
+        self.change(|stack, now| self.put(stack, now, ask))
     }
 
     fn group_is_congested(&self, group: GroupId) -> bool {

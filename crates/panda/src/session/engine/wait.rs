@@ -1,6 +1,6 @@
 //! Waiting: a thread of the system drives while it waits; a fiber looks for a while, giving way to others, and then parks.
 
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use antiphon_fiber::{ManyServers, Threads as _};
@@ -58,7 +58,7 @@ impl<P: Platform> Node<P> {
                 None => self.sleep(wait),
             }
         };
-        self.want_no_more();
+        self.wants.end();
         self.pass_on();
         is_held
     }
@@ -108,7 +108,7 @@ impl<P: Platform> Node<P> {
                 outcome => break outcome,
             }
         };
-        self.want_no_more();
+        self.wants.end();
         if outcome.is_some() {
             self.pass_on();
         }
@@ -132,20 +132,14 @@ impl<P: Platform> Node<P> {
 
     /// The caller wants the receiving end: the session's own thread lets go of it.
     fn want(&self) {
-        self.wanted.fetch_add(1, Ordering::SeqCst);
+        self.wants.begin();
         if self.own.drives.load(Ordering::SeqCst) {
             self.platform.wake();
         }
     }
 
-    fn want_no_more(&self) {
-        self.rounds.fetch_add(1, Ordering::SeqCst);
-        self.wanted.fetch_sub(1, Ordering::SeqCst);
-    }
-
     /// The caller has let go of the receiving end: somebody else who waits takes it.
     pub(super) fn pass_on(&self) {
-        fence(Ordering::SeqCst);
         if self.waiting.is_empty() {
             self.own.rouse();
         } else if !self.end.is_locked() {

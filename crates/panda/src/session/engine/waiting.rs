@@ -57,11 +57,11 @@ impl Waiting {
         self.count.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Whether nobody waits.
+    /// Whether nobody waits. Who has changed something, or let go of the receiving end, before it asks misses nobody.
     #[inline]
     pub fn is_empty(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.count.load(Ordering::SeqCst) == 0
+        self.count.load(Ordering::Relaxed) == 0
     }
 
     /// A request has ended.
