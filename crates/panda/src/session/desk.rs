@@ -208,8 +208,15 @@ impl Desk {
                 from,
                 port,
                 tag,
+                receipt,
                 payload,
-            } => self.deliver_to_port(port, Arrived { from, tag, payload }),
+            } => {
+                self.deliver_to_port(port, Arrived { from, tag, payload });
+                // Only now: its sender may go on when the program has it, or can ask for it.
+                if let Some(id) = receipt {
+                    engine.post(from, Envelope::Receipt { id }, Message::new());
+                }
+            }
             Delivery::Call {
                 from,
                 service,

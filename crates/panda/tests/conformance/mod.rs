@@ -13,6 +13,7 @@ use antiphon_panda::{Message, Session};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub mod flow;
 mod groups;
 pub mod sessions;
 pub mod threads;
@@ -291,6 +292,9 @@ macro_rules! conformance_tests {
         $crate::conformance_tests!($make => sessions:
             upcalls_do_not_keep_their_session
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
+        );
+        $crate::conformance_tests!($make => flow:
+            a_synchronous_send_returns_when_its_message_was_taken
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once

@@ -59,6 +59,8 @@ pub enum Delivery {
         port: u64,
         /// The sender's tag.
         tag: u32,
+        /// The sender's number for it, if it waits: it gets a receipt when the program has the message.
+        receipt: Option<RequestId>,
         /// What was sent.
         payload: Message,
     },
