@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
@@ -42,7 +41,7 @@ pub struct Incoming {
 /// How a request ended.
 pub enum Ended {
     Reply(Result<Message, Failure>),
-    Collected(Result<Vec<Bytes>, Failure>),
+    Collected(Result<Vec<Message>, Failure>),
 }
 
 /// What is known of a group here.
@@ -148,7 +147,7 @@ impl Desk {
         self.end(id, Ended::Reply(outcome));
     }
 
-    pub fn collected(&self, id: RequestId, outcome: Result<Vec<Bytes>, Failure>) {
+    pub fn collected(&self, id: RequestId, outcome: Result<Vec<Message>, Failure>) {
         self.end(id, Ended::Collected(outcome));
     }
 

@@ -1,24 +1,33 @@
 //! Collective operations over a list of processes: contributions go up a binomial tree, results come down it.
 //!
 //! Places in the list, counted from the root's, form the tree: place p's parent is p without its lowest bit, so each process handles at most log₂ n messages.
-//! All of them must call the same operations in the same order on the same list. Who finds a process lost tells its neighbours in the tree, and they theirs, so all end.
+//! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its
+//! neighbours in the tree, and they theirs, so all end.
+//!
+//! A root that only gives and a leaf that only takes need not wait for anybody, and run ahead of those that are late. How far is bounded: every
+//! [`WINDOW`]th operation on a list goes up and comes down whatever it is, so nobody ends it before all have begun it, and nothing of what comes early is dropped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-
 use super::requests::{Failure, RequestId};
-use crate::message::Message;
+use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use early::Early;
+use tree::Tree;
 
-/// Operations that wait for this process to begin them.
-const EARLY_MAX: usize = 4096;
+mod early;
+mod step;
+mod tree;
 
-/// Combines two contributions into one; associative and commutative.
-pub type Combine = Box<dyn Fn(Bytes, Bytes) -> Bytes + Send>;
+pub use step::{Shape, Step};
+
+/// Operations by which one process may be ahead of another.
+pub const WINDOW: u64 = 256;
+
+/// Combines two contributions into one; associative and commutative. An error where one of them is none.
+pub type Combine = Box<dyn Fn(Message, Message) -> Result<Message, DecodeError> + Send>;
 
 /// What goes up the tree and what comes down.
 pub enum Operation {
@@ -29,7 +38,7 @@ pub enum Operation {
     /// Everybody's value, up; the root gets them in the order of the list.
     Gather,
     /// The root's values, one for each, down.
-    Scatter(Vec<Bytes>),
+    Scatter(Vec<Message>),
     /// Values combined on their way up.
     Reduce(Combine),
     /// Values combined on their way up; the result, down.
@@ -43,6 +52,17 @@ impl Operation {
 
     fn comes_down(&self) -> bool {
         !matches!(self, Self::Gather | Self::Reduce(_))
+    }
+
+    fn code(&self) -> u64 {
+        match self {
+            Self::Barrier => 1,
+            Self::Broadcast => 2,
+            Self::Gather => 3,
+            Self::Scatter(_) => 4,
+            Self::Reduce(_) => 5,
+            Self::AllReduce(_) => 6,
+        }
     }
 }
 
@@ -60,7 +80,7 @@ impl fmt::Debug for Operation {
 }
 
 /// Which operation a message belongs to: the list's name and the operation's number on that list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The same at all who take part.
     pub list: u64,
@@ -68,19 +88,8 @@ pub struct Key {
     pub number: u64,
 }
 
-/// What goes along an edge of the tree.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Step {
-    /// To the parent: values of a subtree, with their places.
-    Up(Vec<(u32, Bytes)>),
-    /// To a child: values for a subtree, with their places.
-    Down(Vec<(u32, Bytes)>),
-    /// This process is lost.
-    Lost(Rank, String),
-}
-
 /// An operation that ended, the peers that it watched, and a value for each place.
-pub type Ended = (RequestId, Vec<Rank>, Result<Vec<Bytes>, Failure>);
+pub type Ended = (RequestId, Vec<Rank>, Result<Vec<Message>, Failure>);
 
 /// What comes of an input.
 #[derive(Debug, Default)]
@@ -89,6 +98,8 @@ pub struct Outcome {
     pub sends: Vec<(Rank, Key, Step)>,
     /// Operations that ended, the peers that they watched, and their result: a value for each place.
     pub ended: Vec<Ended>,
+    /// A peer that sends what no correct one does.
+    pub liar: Option<Rank>,
 }
 
 /// The operations under way.
@@ -96,21 +107,7 @@ pub struct Outcome {
 pub struct Collectives {
     begun: HashMap<u64, u64>,
     active: BTreeMap<Key, Tree>,
-    early: HashMap<Key, Vec<(Rank, Step)>>,
-}
-
-#[derive(Debug)]
-struct Tree {
-    id: RequestId,
-    operation: Operation,
-    ranks: Arc<[Rank]>,
-    /// One's place, counted from the root's.
-    place: usize,
-    root: usize,
-    parent: Option<Rank>,
-    children: Vec<Rank>,
-    own: Bytes,
-    up: BTreeMap<Rank, Vec<(u32, Bytes)>>,
+    early: Early,
 }
 
 /// What a process brings to an operation.
@@ -118,9 +115,11 @@ struct Tree {
 pub struct Part {
     /// Names the operation's end.
     pub id: RequestId,
-    /// Names the list; the same at all.
+    /// Names the list; the same at all, in whichever order they have it.
     pub list: u64,
-    /// Who takes part, this process among them.
+    /// Names the order; the same at all who agree.
+    pub order: u64,
+    /// Who takes part, this process among them, each once.
     pub ranks: Arc<[Rank]>,
     /// One's own place in `ranks`.
     pub at: usize,
@@ -129,70 +128,31 @@ pub struct Part {
     /// What is done.
     pub operation: Operation,
     /// One's own value, where the operation takes one.
-    pub value: Bytes,
+    pub value: Message,
 }
 
 impl Collectives {
     /// Begins an operation; returns the peers to watch until it ends.
     pub fn begin(&mut self, part: Part, out: &mut Outcome) -> Vec<Rank> {
-        let Part {
-            id,
-            list,
-            ranks,
-            at,
-            root,
-            operation,
-            value,
-        } = part;
+        let list = part.list;
         let number = self.begun.entry(list).or_default();
         *number += 1;
         let key = Key {
             list,
             number: *number,
         };
-        let count = ranks.len();
-        let place = (at + count - root) % count;
-        let rank_of = |place: usize| ranks[(place + root) % count];
-        let parent = (place > 0).then(|| rank_of(place & (place - 1)));
-        let lowest = if place == 0 {
-            count.next_power_of_two()
-        } else {
-            place & place.wrapping_neg()
-        };
-        let bits =
-            std::iter::successors(Some(1), |bit| Some(bit << 1)).take_while(|bit| *bit < lowest);
-        let children: Vec<Rank> = bits
-            .map(|bit| place + bit)
-            .filter(|child| *child < count)
-            .map(rank_of)
-            .collect();
-        let watched = parent.iter().chain(&children).copied().collect();
-        let tree = Tree {
-            id,
-            operation,
-            ranks: ranks.clone(),
-            place,
-            root,
-            parent,
-            children,
-            own: value,
-            up: BTreeMap::new(),
-        };
+        let tree = Tree::new(part, number.is_multiple_of(WINDOW));
+        let watched = tree.neighbours();
+        let gives_at_once = tree.parent.is_none() && !tree.goes_up();
         self.active.insert(key, tree);
-        self.go_up(key, out);
-        let is_root_down = self
-            .active
-            .get(&key)
-            .is_some_and(|tree| tree.parent.is_none() && !tree.operation.goes_up());
-        if is_root_down {
-            let values = self
-                .active
-                .get_mut(&key)
-                .map(Tree::root_values)
-                .unwrap_or_default();
-            self.go_down(key, values, out);
+        if let Some(failure) = self.early.failure(key) {
+            self.fail(key, &failure, None, out);
+        } else if gives_at_once {
+            self.turn(key, Vec::new(), out);
+        } else {
+            self.go_up(key, out);
         }
-        for (from, step) in self.early.remove(&key).unwrap_or_default() {
+        for (from, step) in self.early.take(key) {
             self.take(from, key, step, out);
         }
         watched
@@ -202,12 +162,8 @@ impl Collectives {
     pub fn take(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
         let begun = self.begun.get(&key.list).copied().unwrap_or(0);
         if key.number > begun {
-            if self.early.len() < EARLY_MAX {
-                let steps = self.early.entry(key).or_default();
-                // A value, and perhaps that somebody is lost.
-                if steps.iter().filter(|(by, _)| *by == from).count() < 2 {
-                    steps.push((from, step));
-                }
+            if !self.early.keep(from, key, begun, step) {
+                out.liar = Some(from);
             }
             return;
         }
@@ -215,13 +171,18 @@ impl Collectives {
             return;
         };
         match step {
-            Step::Up(values) if tree.children.contains(&from) => {
+            Step::Failed(failure) if tree.ranks.contains(&from) => {
+                self.fail(key, &failure, Some(from), out);
+            }
+            Step::Up(shape, _) | Step::Down(shape, _) if shape != tree.shape => {
+                self.disagree(key, from, out);
+            }
+            Step::Up(_, values) if tree.takes_from(from, &values) => {
                 tree.up.insert(from, values);
                 self.go_up(key, out);
             }
-            Step::Down(values) if tree.parent == Some(from) => self.go_down(key, values, out),
-            Step::Lost(rank, why) => self.fail(key, rank, &why, Some(from), out),
-            Step::Up(_) | Step::Down(_) => {}
+            Step::Down(_, values) if tree.parent == Some(from) => self.go_down(key, values, out),
+            Step::Up(..) | Step::Down(..) | Step::Failed(_) => {}
         }
     }
 
@@ -234,31 +195,40 @@ impl Collectives {
             .filter(|(_, tree)| waits(tree))
             .map(|(key, _)| *key)
             .collect();
+        let failure = Failure::Lost {
+            rank,
+            why: why.to_string(),
+        };
         for key in keys {
-            self.fail(key, rank, why, None, out);
+            self.fail(key, &failure, None, out);
         }
     }
 
-    fn fail(&mut self, key: Key, rank: Rank, why: &str, told_by: Option<Rank>, out: &mut Outcome) {
+    /// A peer's step is not of the operation that this process has begun.
+    fn disagree(&mut self, key: Key, rank: Rank, out: &mut Outcome) {
+        let why = "called another operation, or has the processes in another order or another root";
+        let failure = Failure::Mismatch {
+            rank,
+            why: why.into(),
+        };
+        out.sends.push((rank, key, Step::Failed(failure.clone())));
+        self.fail(key, &failure, Some(rank), out);
+    }
+
+    fn fail(&mut self, key: Key, failure: &Failure, told_by: Option<Rank>, out: &mut Outcome) {
         let Some(tree) = self.active.remove(&key) else {
             return;
         };
         let near = tree.neighbours();
+        let is_lost = matches!(failure, Failure::Lost { .. }).then_some(failure.rank());
         for &neighbour in near
             .iter()
-            .filter(|near| **near != rank && Some(**near) != told_by)
+            .filter(|near| Some(**near) != is_lost && Some(**near) != told_by)
         {
             out.sends
-                .push((neighbour, key, Step::Lost(rank, why.to_string())));
+                .push((neighbour, key, Step::Failed(failure.clone())));
         }
-        out.ended.push((
-            tree.id,
-            near,
-            Err(Failure::Lost {
-                rank,
-                why: why.to_string(),
-            }),
-        ));
+        out.ended.push((tree.id, near, Err(failure.clone())));
     }
 
     /// Sends this subtree's values on when all of them are here.
@@ -266,38 +236,47 @@ impl Collectives {
         let Some(tree) = self
             .active
             .get_mut(&key)
-            .filter(|tree| tree.operation.goes_up() && tree.up.len() == tree.children.len())
+            .filter(|tree| tree.goes_up() && tree.up.len() == tree.children.len())
         else {
             return;
         };
-        let values = tree.combined();
+        let values = match tree.combined() {
+            Ok(values) => values,
+            Err(failure) => return self.fail(key, &failure, None, out),
+        };
         match tree.parent {
             Some(parent) => {
-                out.sends.push((parent, key, Step::Up(values)));
-                if !tree.operation.comes_down() {
+                out.sends.push((parent, key, Step::Up(tree.shape, values)));
+                if !tree.comes_down() {
                     self.end(key, Vec::new(), out);
                 }
             }
-            None if tree.operation.comes_down() => self.go_down(key, values, out),
-            None => self.end(key, values, out),
+            None => self.turn(key, values, out),
         }
     }
 
-    fn go_down(&mut self, key: Key, values: Vec<(u32, Bytes)>, out: &mut Outcome) {
+    /// At the root: all that goes up has come.
+    fn turn(&mut self, key: Key, values: Vec<(u32, Message)>, out: &mut Outcome) {
+        let Some(tree) = self.active.get_mut(&key) else {
+            return;
+        };
+        if matches!(tree.operation, Operation::Gather | Operation::Reduce(_)) {
+            if tree.comes_down() {
+                tree.pass_down(key, &[], out);
+            }
+            self.end(key, values, out);
+        } else {
+            let values = tree.root_values(values);
+            self.go_down(key, values, out);
+        }
+    }
+
+    fn go_down(&mut self, key: Key, values: Vec<(u32, Message)>, out: &mut Outcome) {
         let Some(tree) = self.active.get(&key) else {
             return;
         };
+        tree.pass_down(key, &values, out);
         let is_scatter = matches!(tree.operation, Operation::Scatter(_));
-        for (i, &child) in tree.children.iter().enumerate().rev() {
-            let first = tree.place + (1 << i);
-            let of_child = |place: usize| (first..first + (1 << i)).contains(&place);
-            let part = values
-                .iter()
-                .filter(|(place, _)| !is_scatter || of_child(*place as usize))
-                .cloned()
-                .collect();
-            out.sends.push((child, key, Step::Down(part)));
-        }
         let place = tree.place as u32;
         let own = values
             .into_iter()
@@ -307,7 +286,7 @@ impl Collectives {
     }
 
     /// Ends an operation with values at places counted from the root's; its caller counts from the list's beginning.
-    fn end(&mut self, key: Key, mut values: Vec<(u32, Bytes)>, out: &mut Outcome) {
+    fn end(&mut self, key: Key, mut values: Vec<(u32, Message)>, out: &mut Outcome) {
         let Some(tree) = self.active.remove(&key) else {
             return;
         };
@@ -319,44 +298,4 @@ impl Collectives {
             Ok(values.into_iter().map(|(_, value)| value).collect()),
         ));
     }
-}
-
-impl Tree {
-    fn neighbours(&self) -> Vec<Rank> {
-        self.parent.iter().chain(&self.children).copied().collect()
-    }
-
-    fn root_values(&mut self) -> Vec<(u32, Bytes)> {
-        let (count, root) = (self.ranks.len(), self.root);
-        match &mut self.operation {
-            Operation::Scatter(values) => {
-                let values = std::mem::take(values).into_iter().enumerate();
-                values
-                    .map(|(at, value)| (((at + count - root) % count) as u32, value))
-                    .collect()
-            }
-            _ => vec![(0, self.own.clone())],
-        }
-    }
-
-    /// The subtree's contribution.
-    fn combined(&mut self) -> Vec<(u32, Bytes)> {
-        let place = self.place as u32;
-        let own = std::mem::take(&mut self.own);
-        let below = std::mem::take(&mut self.up).into_values().flatten();
-        match &self.operation {
-            Operation::Reduce(combine) | Operation::AllReduce(combine) => {
-                let whole = below.fold(own, |whole, (_, value)| combine(whole, value));
-                vec![(place, whole)]
-            }
-            Operation::Gather => std::iter::once((place, own)).chain(below).collect(),
-            _ => Vec::new(),
-        }
-    }
-}
-
-/// A step as header and body are one value: trees carry what processes computed, which is rarely long.
-#[must_use]
-pub fn encode(step: &Step) -> Message {
-    Message::of(step).expect("steps are plain data, which postcard always takes")
 }

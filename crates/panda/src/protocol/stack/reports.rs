@@ -204,7 +204,7 @@ impl<L: Links, O: Order> Stack<L, O> {
                 });
             }
             Envelope::Collective { key } => {
-                let step: Step = payload.value()?;
+                let step = Step::decode(payload)?;
                 let mut out = collective::Outcome::default();
                 self.collectives.take(from, key, step, &mut out);
                 self.collective_outcome(now, out);

@@ -167,7 +167,10 @@ impl<L: Links, O: Order> World<L, O> {
             }) => self.act(rank, |stack, now| {
                 stack.post(now, from, &Envelope::Receipt { id }, Message::new())
             }),
-            Action::Collected(_, outcome) => self.collected.push((rank, outcome)),
+            Action::Collected(_, outcome) => {
+                let bytes = |values: Vec<Message>| values.iter().map(Message::to_bytes).collect();
+                self.collected.push((rank, outcome.map(bytes)));
+            }
             Action::Deliver(Delivery::Port { .. }) | Action::Full(_) | Action::Room(_) => {}
         }
     }
