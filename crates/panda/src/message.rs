@@ -229,6 +229,17 @@ impl Message {
             .filter(|slice| !slice.is_empty())
     }
 
+    /// Copies all bytes to the front of `space` and returns them there; nothing if there is no room.
+    pub(crate) fn copy_into<'a>(&self, space: &'a mut [u8]) -> Option<&'a [u8]> {
+        let whole = space.get_mut(..self.len())?;
+        let mut end = 0;
+        for slice in self.slices() {
+            whole[end..end + slice.len()].copy_from_slice(slice);
+            end += slice.len();
+        }
+        Some(whole)
+    }
+
     /// What is left after the first `count` bytes, as pieces.
     pub(crate) fn rest(mut self, count: usize) -> impl Iterator<Item = Bytes> {
         self.advance(count.min(self.len()));

@@ -116,6 +116,10 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     let seats = first.allot(2).unwrap();
     drop(join(&seats[0]));
     let last = join(&seats[1]);
+    // It is there before the first one hears of it.
+    first
+        .wait_until(|| first.population() > last.rank(), None)
+        .unwrap();
     last.port("p").send(0, 7, b"in".as_slice()).unwrap();
     let heard = first.port("p").receive(Some(last.rank()), None).unwrap();
     assert_eq!(heard.tag, 7);

@@ -253,16 +253,17 @@ impl Waits for LocalInbox {
 }
 
 impl Inbox for LocalInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let now = Instant::now();
         if self.take(events) || until.is_some_and(|until| until <= now) {
-            return;
+            return Some(now);
         }
         let before = events.len();
         let spin = self.patience.spin();
-        patience::wait(self, now, spin, until, events);
+        let now = patience::wait(self, now, spin, until, events);
         if events.len() == before {
             self.take(events);
         }
+        Some(now)
     }
 }

@@ -102,7 +102,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
 pub trait Inbox: Send {
     /// Appends what has arrived to `events`, at least one event if any is there. If none is, waits until one is, or [`Platform::wake`] is called, or `until` has passed
     /// (`None`: for ever); a time in the past makes it a poll that never enters the kernel's scheduler. May return with nothing. Appends a bounded number at a time.
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>);
+    ///
+    /// Returns the time, if it had to read the clock a moment ago: its caller then need not.
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant>;
 }
 
 /// What comes out of an [`Inbox`].

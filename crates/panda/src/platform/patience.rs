@@ -1,7 +1,8 @@
 //! How long to spin before sleeping.
 //!
 //! Waking a thread on another processor costs far more than a message takes, so a wait that will be short is spun through. On the processor that the sender needs,
-//! a spin only delays the message. Nobody says which it is, so it is learnt: a spin that found nothing, after which a short sleep did, was in the sender's way.
+//! a spin only delays the message. Nobody says which it is, so it is learnt: a spin that found nothing, after which a short sleep did, was in the sender's way, or the
+//! sender made a pause. If the next one is like it, it was no pause.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +12,15 @@ use super::Event;
 const SPIN: Duration = Duration::from_micros(50);
 /// A sleep up to this long is a short wait. After a spin that found nothing it shows that the spin was in the way: the sender could run only then, and may have spun itself.
 const SHORT: Duration = Duration::from_micros(120);
-/// Waits without a spin double after each that was in the way, up to 2 to this power.
+/// Waits without a spin double after each that was in the way but the first, up to 2 to this power.
 const DOUBLINGS_MAX: u32 = 10;
 
 /// What waits were like.
 #[derive(Debug)]
 pub struct Patience {
     was_short: bool,
-    doublings: u32,
+    /// Spins in a row that seem to have been in the way.
+    in_the_way: u32,
     waits_without: u32,
 }
 
@@ -26,7 +28,7 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             was_short: true,
-            doublings: 0,
+            in_the_way: 0,
             waits_without: 0,
         }
     }
@@ -45,15 +47,17 @@ impl Patience {
     /// A spin found something.
     pub fn found(&mut self) {
         self.was_short = true;
-        self.doublings = 0;
+        self.in_the_way = 0;
     }
 
     /// A wait ended after this much spinning and sleeping.
     pub fn slept(&mut self, spun: Duration, slept: Duration) {
         self.was_short = slept <= SHORT;
         if spun > Duration::ZERO && self.was_short {
-            self.doublings = (self.doublings + 1).min(DOUBLINGS_MAX);
-            self.waits_without = 1 << self.doublings;
+            self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
+            if self.in_the_way > 1 {
+                self.waits_without = 1 << self.in_the_way;
+            }
         }
     }
 }
@@ -70,29 +74,31 @@ pub trait Waits {
     fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>);
 }
 
-/// Looks for so long, then sleeps, and learns from it. The wait `began` a moment ago. What is there after a sleep is not looked for.
+/// Looks for so long, then sleeps, and learns from it; the time then. The wait `began` a moment ago. What is there after a sleep is not looked for.
 pub fn wait<W: Waits>(
     inbox: &mut W,
     began: Instant,
     spin: Duration,
     until: Option<Instant>,
     events: &mut Vec<Event>,
-) {
+) -> Instant {
     let mut now = began;
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
             if inbox.look(events) {
                 inbox.patience().found();
-                return;
+                return now;
             }
             std::hint::spin_loop();
         }
         now = Instant::now();
     }
     inbox.sleep(now, until, events);
+    let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
-        inbox.patience().slept(now - began, now.elapsed());
+        inbox.patience().slept(now - began, woken - now);
     }
+    woken
 }
 
 #[cfg(test)]
@@ -126,6 +132,19 @@ mod tests {
             slept = spun;
         }
         assert!(spins < 50, "{spins}");
+    }
+
+    #[test]
+    fn a_pause_of_the_sender_is_not_held_against_the_spins_after_it() {
+        let mut patience = Patience::default();
+        for _ in 0..100 {
+            assert_eq!(patience.spin(), SPIN);
+            patience.slept(SPIN, SHORT);
+            for _ in 0..10 {
+                assert_eq!(patience.spin(), SPIN);
+                patience.found();
+            }
+        }
     }
 
     #[test]

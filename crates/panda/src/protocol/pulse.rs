@@ -2,8 +2,9 @@
 //!
 //! Only peers that are watched cost anything, so a session of thousands has no traffic of its own.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
+
+use rustc_hash::FxHashMap;
 
 use super::Time;
 use crate::platform::Rank;
@@ -12,7 +13,7 @@ use crate::platform::Rank;
 #[derive(Debug)]
 pub struct Pulse {
     silence: Duration,
-    watched: BTreeMap<Rank, Watched>,
+    watched: FxHashMap<Rank, Watched>,
     looked: Time,
 }
 
@@ -37,7 +38,7 @@ impl Pulse {
     pub fn new(silence: Duration) -> Self {
         Self {
             silence,
-            watched: BTreeMap::new(),
+            watched: FxHashMap::default(),
             looked: Time::ZERO,
         }
     }
@@ -106,6 +107,9 @@ impl Pulse {
                 findings.ask.push(rank);
             }
         }
+        // In the order of ranks, whatever came before: a history replays from its seed.
+        findings.ask.sort_unstable();
+        findings.lost.sort_unstable();
         self.looked = now;
         findings
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -66,10 +66,13 @@ pub struct Desk {
     ports: Mutex<FxHashMap<u64, PortState>>,
     services: Mutex<FxHashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
     groups: Mutex<HashMap<GroupId, Membership>>,
-    requests: Mutex<FxHashMap<RequestId, Option<Ended>>>,
+    /// Requests that have ended and whose askers do not know yet.
+    ended: Mutex<FxHashMap<RequestId, Ended>>,
     names: Mutex<HashMap<Rank, String>>,
     size: AtomicU32,
-    /// Peers that are lost, how that is known, and how often that was found.
+    /// How often a peer was found lost.
+    losses: AtomicU64,
+    /// Peers that are lost, how that is known, and which loss it was, counted from 1.
     lost: Mutex<FxHashMap<Rank, (String, u64)>>,
     full: Mutex<HashSet<Rank>>,
 }
@@ -101,17 +104,27 @@ impl Desk {
 
     pub fn lost(&self, rank: Rank, why: String) {
         let mut lost = self.lost.lock();
-        let times = lost.get(&rank).map_or(0, |(_, times)| *times);
-        lost.insert(rank, (why, times + 1));
+        let number = self.losses.load(Relaxed) + 1;
+        lost.insert(rank, (why, number));
+        self.losses.store(number, Release);
         self.full.lock().remove(&rank);
     }
 
-    /// How often a peer was found lost, and why the last time.
-    pub fn losses(&self, rank: Rank) -> (u64, String) {
-        self.lost
-            .lock()
-            .get(&rank)
-            .map_or((0, String::new()), |(why, times)| (*times, why.clone()))
+    /// How often a peer was found lost, whichever.
+    #[inline]
+    pub fn losses(&self) -> u64 {
+        self.losses.load(Acquire)
+    }
+
+    /// Why a peer is lost, if that was found after so many losses.
+    #[inline]
+    pub fn lost_since(&self, rank: Rank, losses: u64) -> Option<String> {
+        if self.losses() == losses {
+            return None;
+        }
+        let lost = self.lost.lock();
+        let (why, _) = lost.get(&rank).filter(|(_, number)| *number > losses)?;
+        Some(why.clone())
     }
 
     pub fn is_full(&self, rank: Rank) {
@@ -139,10 +152,6 @@ impl Desk {
         drop((services, of_ports, of_groups));
     }
 
-    pub fn expect(&self, id: RequestId) {
-        self.requests.lock().insert(id, None);
-    }
-
     pub fn completed(&self, id: RequestId, outcome: Result<Message, Failure>) {
         self.end(id, Ended::Reply(outcome));
     }
@@ -152,16 +161,12 @@ impl Desk {
     }
 
     fn end(&self, id: RequestId, ended: Ended) {
-        // An answer may come before the asker could say that it expects one: both happen under the protocols' lock.
-        self.requests.lock().insert(id, Some(ended));
+        self.ended.lock().insert(id, ended);
     }
 
-    pub fn has_ended(&self, id: RequestId) -> bool {
-        self.requests.lock().get(&id).is_some_and(Option::is_some)
-    }
-
+    /// How a request ended, once it has; told once.
     pub fn take(&self, id: RequestId) -> Option<Ended> {
-        self.requests.lock().remove(&id).flatten()
+        self.ended.lock().remove(&id)
     }
 
     /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.

@@ -219,10 +219,15 @@ impl Session {
 
     /// Waits for the end of a request.
     fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
-        let is_done = &mut || self.desk().has_ended(id);
+        let mut ended = None;
+        let is_done = &mut || {
+            // It may be asked again after it has held.
+            ended = ended.take().or_else(|| self.desk().take(id));
+            ended.is_some()
+        };
         let engine = &self.core.engine;
         engine.wait(Interest::Request(id), is_done, None);
-        self.desk().take(id).ok_or(Error::Over)
+        ended.ok_or(Error::Over)
     }
 
     /// Waits until a peer takes more, if this thread may wait.

@@ -145,14 +145,14 @@ impl Port {
         if let Some(from) = others {
             session.check_rank(from)?;
         }
-        let losses = |rank: Rank| desk.losses(rank).0;
-        let before = others.map(losses);
+        let before = desk.losses();
+        let why_lost = || desk.lost_since(others?, before);
         let mut found = None;
         let until = time.map(|time| Instant::now() + time);
         let mut is_done = || {
             // It may be asked again after it has held.
             found = found.take().or_else(|| desk.first(self.number, from, tag));
-            found.is_some() || others.map(losses) != before
+            found.is_some() || why_lost().is_some()
         };
         let is_held = match others {
             None => session.wait(is_done, until),
@@ -169,7 +169,7 @@ impl Port {
             (None, Some(rank)) if is_held => Err(Error::Lost {
                 rank,
                 peer: session.name_of(rank),
-                why: desk.losses(rank).1,
+                why: why_lost().unwrap_or_default(),
             }),
             (None, _) if !is_late => Err(Error::Over),
             (None, from) => {

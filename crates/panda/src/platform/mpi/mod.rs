@@ -140,7 +140,7 @@ impl Shared {
 }
 
 impl Inbox for MpiInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let began = Instant::now();
         let before = events.len();
         loop {
@@ -150,7 +150,7 @@ impl Inbox for MpiInbox {
                 || self.shared.woken.swap(0, SeqCst) != 0
                 || until.is_some_and(|until| until <= now)
             {
-                return;
+                return Some(now);
             }
             match now - began {
                 waited if waited < HARD => std::hint::spin_loop(),

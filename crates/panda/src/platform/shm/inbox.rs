@@ -176,18 +176,23 @@ impl ShmInbox {
         });
     }
 
-    /// Waits until something is there, spinning first where that is in nobody's way.
-    fn wait(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
+    /// Waits until something is there, spinning first where that is in nobody's way; the time then, if it was read.
+    fn wait(
+        &mut self,
+        now: Instant,
+        until: Option<Instant>,
+        events: &mut Vec<Event>,
+    ) -> Option<Instant> {
         if self.shared.is_crowded() {
             // A spin would keep the sender from running: nothing to learn from this wait.
             self.sleep(now, until, events);
-            return;
+            return None;
         }
         let mut spin = self.patience.spin();
         if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
             spin += READING * self.shared.lent_kib();
         }
-        patience::wait(self, now, spin, until, events);
+        Some(patience::wait(self, now, spin, until, events))
     }
 
     /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
@@ -293,14 +298,15 @@ fn lost(rank: Rank, is_certain: bool, reason: String) -> Event {
 }
 
 impl Inbox for ShmInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         if self.turn(events) {
-            return;
+            return None;
         }
         let now = Instant::now();
+        let mut seen = Some(now);
         if !self.shared.woken.load(Acquire) && until.is_none_or(|until| now < until) {
             let before = events.len();
-            self.wait(now, until, events);
+            seen = self.wait(now, until, events);
             if events.len() == before {
                 self.turn(events);
             }
@@ -309,5 +315,6 @@ impl Inbox for ShmInbox {
         if self.shared.woken.load(Relaxed) {
             self.shared.woken.store(false, SeqCst);
         }
+        seen
     }
 }

@@ -189,17 +189,22 @@ impl TcpInbox {
         }
     }
 
-    /// What comes in besides what was kept.
-    pub(super) fn receive_fresh(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        let now = Instant::now();
+    /// What comes in besides what was kept; the time then.
+    pub(super) fn receive_fresh(
+        &mut self,
+        until: Option<Instant>,
+        events: &mut Vec<Event>,
+    ) -> Instant {
+        let mut now = Instant::now();
         if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
             // No look before a sleep: it ends at once if something is there.
             let spin = self.patience.spin();
-            patience::wait(self, now, spin, until, events);
+            now = patience::wait(self, now, spin, until, events);
         } else {
             self.look(events);
         }
         self.shared.bell.hear();
+        now
     }
 }
 
@@ -242,10 +247,10 @@ impl Waits for TcpInbox {
 }
 
 impl Inbox for TcpInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        if self.kept.is_empty() {
-            self.receive_fresh(until, events);
-        }
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
+        let is_none_kept = self.kept.is_empty();
+        let now = is_none_kept.then(|| self.receive_fresh(until, events));
         events.extend(self.kept.drain(..));
+        now
     }
 }

@@ -83,17 +83,18 @@ impl Waits for UdpInbox {
 }
 
 impl Inbox for UdpInbox {
-    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        let (now, before) = (Instant::now(), events.len());
+    fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
+        let (mut now, before) = (Instant::now(), events.len());
         if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
             // No look before a sleep: it ends at once if something is there.
             let spin = self.patience.spin();
-            patience::wait(self, now, spin, until, events);
+            now = patience::wait(self, now, spin, until, events);
         }
         if events.len() == before {
             self.turn(events);
         }
         self.shared.bell.hear();
+        Some(now)
     }
 }
 

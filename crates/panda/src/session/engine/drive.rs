@@ -71,16 +71,16 @@ impl<P: Platform> Node<P> {
         self.sleeps.store(true, Ordering::SeqCst);
         let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.is_over();
         let until = if may_sleep { until } else { Some(self.start) };
-        end.inbox.receive(until, &mut end.events);
+        let seen = end.inbox.receive(until, &mut end.events);
         self.sleeps.store(false, Ordering::Relaxed);
-        let is_changed = self.take(end) | self.hand_over(end);
+        let is_changed = self.take(end, seen) | self.hand_over(end);
         if is_changed {
             self.waiting.changed();
         }
     }
 
-    /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed.
-    fn take(&self, end: &mut End<P::Inbox>) -> bool {
+    /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed. The clock was `seen` a moment ago, if at all.
+    fn take(&self, end: &mut End<P::Inbox>, seen: Option<Instant>) -> bool {
         let due_ns = self.due_ns.load(Ordering::Acquire);
         if due_ns == u64::MAX {
             if end.events.is_empty() {
@@ -91,7 +91,7 @@ impl<P: Platform> Node<P> {
                 return true;
             }
         }
-        let now = self.now();
+        let now = seen.map_or_else(|| self.now(), |moment| self.time_of(moment));
         let is_due = due_ns <= now.as_nanos() as u64;
         if end.events.is_empty() && !is_due {
             return false;

@@ -118,7 +118,11 @@ impl<P: Platform> Node<P> {
 
     /// Times are counted from a second before the start, so that there are times before now.
     pub(super) fn now(&self) -> Time {
-        self.start.elapsed() + Duration::from_secs(1)
+        self.time_of(Instant::now())
+    }
+
+    pub(super) fn time_of(&self, moment: Instant) -> Time {
+        moment.duration_since(self.start) + Duration::from_secs(1)
     }
 
     /// When the protocols have something to do.
@@ -209,7 +213,6 @@ impl<P: Platform> Node<P> {
                 deadline,
             } => {
                 id = stack.send_synchronously(now, to, port, tag, payload, until(deadline));
-                self.desk.expect(id);
             }
             Ask::Call {
                 to,
@@ -218,12 +221,8 @@ impl<P: Platform> Node<P> {
                 deadline,
             } => {
                 id = stack.call(now, to, service, payload, until(deadline));
-                self.desk.expect(id);
             }
-            Ask::Collect(part) => {
-                self.desk.expect(part.id);
-                stack.collect(now, part);
-            }
+            Ask::Collect(part) => stack.collect(now, part),
             Ask::Number => id = stack.request_id(),
             Ask::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
             Ask::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),

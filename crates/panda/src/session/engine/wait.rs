@@ -50,12 +50,14 @@ impl<P: Platform> Node<P> {
     fn wait_as_thread(&self, wait: &mut Wait<'_>) -> bool {
         self.want();
         let is_held = loop {
-            if let Some(is_held) = self.ended(wait) {
-                break is_held;
-            }
             match self.end.try_lock() {
+                // Another may have brought it about until it let go.
+                Some(_) if (wait.is_done)() => break true,
                 Some(mut end) => self.drive(&mut end, wait.until),
                 None => self.sleep(wait),
+            }
+            if let Some(is_held) = self.ended(wait) {
+                break is_held;
             }
         };
         self.wants.end();
