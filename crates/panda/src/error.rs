@@ -69,6 +69,21 @@ pub enum Error {
     /// This process is not in the list of a collective operation, or the root is not.
     #[error("rank {0} does not take part in this collective operation")]
     NotInCircle(Rank),
+    /// A process is twice in the list of a collective operation.
+    #[error("rank {0} is twice in this list of processes: name each once")]
+    TwiceInCircle(Rank),
+    /// Processes do not take part in the same collective operation.
+    #[error(
+        "{peer} {why}: all processes of a circle must call the same operations, in the same order"
+    )]
+    Mismatch {
+        /// Its rank.
+        rank: Rank,
+        /// Its name.
+        peer: String,
+        /// What it did.
+        why: String,
+    },
     /// An upcall waited.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),

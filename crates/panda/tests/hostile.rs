@@ -122,3 +122,31 @@ proptest! {
         prop_assert_eq!(&rest[..], &model[..]);
     }
 }
+
+/// A peer that begins operations on ever more lists is found to lie, and what it sent stays bounded; one that is far ahead on one list breaks that list alone.
+#[test]
+fn who_sends_more_steps_than_its_operations_need_is_lost() {
+    const LISTS: u64 = 20_000;
+    let mut stack = stack::<Through, Sequencer>(usize::MAX);
+    let step = |list: u64, number: u64| {
+        let mut frame = vec![6];
+        frame.extend(list.to_le_bytes());
+        frame.extend(number.to_le_bytes());
+        // Down, of some shape, with no values.
+        frame.extend([1; 9]);
+        frame.extend([0; 4]);
+        Message::from(frame)
+    };
+    let mut is_lost = |list, number| {
+        stack
+            .frame(NOW, 1, step(list, number))
+            .expect("well formed");
+        let mut actions = stack.actions().drain(..);
+        actions.any(|action| matches!(action, Action::Lost(1, _)))
+    };
+    for number in 0..LISTS {
+        assert!(!is_lost(1, 1000 + number));
+    }
+    let lost = (2..LISTS).find(|list| is_lost(*list, 1));
+    assert!(lost.is_some());
+}

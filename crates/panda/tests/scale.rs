@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use antiphon_panda::Rank;
 use antiphon_panda::protocol::collective::Operation;
 use antiphon_panda::protocol::group::Sequencer;
 use antiphon_panda::protocol::link::Through;
 use antiphon_panda::sim::scale::{Cost, costs};
 use antiphon_panda::sim::{Chance, Kind, Network, World};
+use antiphon_panda::{DecodeError, Message, Rank};
 use bytes::Bytes;
 
 fn of(costs: &[Cost], operation: &str) -> Cost {
@@ -51,9 +51,9 @@ fn world(size: u32) -> Streams {
     World::new(size, network, Chance::new(1), None)
 }
 
-fn sum(a: Bytes, b: Bytes) -> Bytes {
-    let word = |bytes: &Bytes| u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
-    Bytes::copy_from_slice(&(word(&a) + word(&b)).to_le_bytes())
+fn sum(mut a: Message, mut b: Message) -> Result<Message, DecodeError> {
+    let sum = u64::from_le_bytes(a.pop()?) + u64::from_le_bytes(b.pop()?);
+    Ok(Message::from(sum.to_le_bytes().to_vec()))
 }
 
 /// Runs an operation on a list; what each came to, and the messages of the busiest process.

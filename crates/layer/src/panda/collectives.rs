@@ -55,7 +55,9 @@ pub fn barrier(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed
 /// The leader's bytes to all; it goes on before they have come.
 pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let broadcast = collective(stage, bytes, |circle, payload| {
-        circle.broadcast(0, payload).map(drop)
+        circle
+            .broadcast_bytes(0, Some(payload.clone().into()))
+            .map(drop)
     })?;
     Ok(Box::new(Collective {
         confirms: true,

@@ -38,6 +38,27 @@ pub enum Failure {
         /// The peer.
         rank: Rank,
     },
+    /// The peer takes part in a collective operation in another way than this process.
+    Mismatch {
+        /// The peer.
+        rank: Rank,
+        /// In words, to follow its name.
+        why: String,
+    },
+}
+
+impl Failure {
+    /// The peer.
+    #[must_use]
+    pub fn rank(&self) -> Rank {
+        match self {
+            Self::Lost { rank, .. }
+            | Self::TimedOut { rank }
+            | Self::NoService { rank }
+            | Self::NoReply { rank }
+            | Self::Mismatch { rank, .. } => *rank,
+        }
+    }
 }
 
 /// The requests that wait.

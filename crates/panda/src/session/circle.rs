@@ -2,25 +2,28 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::desk::Ended;
 use super::engine::Ask;
-use super::{Session, WeakSession, upcall};
+use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
-use crate::message::Message;
-use crate::platform::Rank;
-use crate::protocol::collective::{Operation, Part};
+use crate::message::{DecodeError, Message};
+use crate::platform::{Flow, Rank};
+use crate::protocol::collective::{Combine, Operation, Part};
 
-/// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time.
+/// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time; where they do not, the
+/// operation fails with [`Error::Mismatch`] at those that can know.
+///
+/// Values of a root that only gives, and of leaves that only give to it, may be under way for up to 256 operations; then they wait until all have begun as many.
 #[derive(Clone)]
 pub struct Circle {
     session: WeakSession,
     rank: Rank,
     ranks: Arc<[Rank]>,
     list: u64,
+    order: u64,
     at: usize,
 }
 
@@ -34,26 +37,36 @@ impl Session {
         self.circle(&ranks)
     }
 
-    /// Some processes; the same list, in the same order, at all of them.
+    /// Some processes, each once; the same list, in the same order, at all of them. All circles of the same processes are one: two threads that use one each at the
+    /// same time [name](Self::circle_named) them.
     ///
     /// # Errors
-    /// This process is not one of them, or one does not exist.
+    /// This process is not one of them, one does not exist, or one is there twice.
     pub fn circle(&self, ranks: &[Rank]) -> Result<Circle, Error> {
+        self.circle_named("", ranks)
+    }
+
+    /// The same, apart from circles of other names, which the same processes may use at the same time.
+    ///
+    /// # Errors
+    /// See [`circle`](Self::circle).
+    pub fn circle_named(&self, name: &str, ranks: &[Rank]) -> Result<Circle, Error> {
         ranks.iter().try_for_each(|rank| self.check_rank(*rank))?;
         let at = ranks
             .iter()
             .position(|rank| *rank == self.rank())
             .ok_or(Error::NotInCircle(self.rank()))?;
-        let list = ranks.iter().fold(ranks.len() as u64, |hash, rank| {
-            (hash ^ u64::from(*rank))
-                .wrapping_mul(0x100_0000_01b3)
-                .rotate_left(17)
-        });
+        let mut sorted = ranks.to_vec();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::TwiceInCircle(twice[0]));
+        }
         Ok(Circle {
             session: self.downgrade(),
             rank: self.rank(),
             ranks: ranks.into(),
-            list,
+            list: number_of(name) ^ hash_of(&sorted),
+            order: hash_of(ranks),
             at,
         })
     }
@@ -66,26 +79,33 @@ impl Circle {
     /// As for all operations: a process is lost, by name; or this is an upcall.
     #[track_caller]
     pub fn barrier(&self) -> Result<(), Error> {
-        self.run(self.ranks[0], Operation::Barrier, Bytes::new())
+        self.run(self.turn(), Operation::Barrier, Message::new())
             .map(drop)
     }
 
-    /// The root's value, at all. Only the root's `value` counts.
+    /// The root's value, at all; others need none.
     ///
     /// # Errors
-    /// See [`barrier`](Self::barrier).
+    /// See [`barrier`](Self::barrier). The root gave none, or one of another type: an error at all.
     #[track_caller]
     pub fn broadcast<V: Serialize + DeserializeOwned>(
         &self,
         root: Rank,
-        value: &V,
+        value: Option<&V>,
     ) -> Result<V, Error> {
-        let own = if root == self.rank {
-            encode(value)?
-        } else {
-            Bytes::new()
-        };
-        one(self.run(root, Operation::Broadcast, own)?)
+        let own = value.filter(|_| root == self.rank);
+        let own = own.map(Message::of).transpose()?;
+        Ok(self.broadcast_bytes(root, own)?.value()?)
+    }
+
+    /// The root's bytes, at all; they are not copied on their way. Nothing is an empty message.
+    ///
+    /// # Errors
+    /// See [`barrier`](Self::barrier).
+    #[track_caller]
+    pub fn broadcast_bytes(&self, root: Rank, value: Option<Message>) -> Result<Message, Error> {
+        let own = value.filter(|_| root == self.rank).unwrap_or_default();
+        Ok(one(self.run(root, Operation::Broadcast, own)?))
     }
 
     /// Everybody's values, at the root and in the order of the list; none elsewhere.
@@ -98,11 +118,23 @@ impl Circle {
         root: Rank,
         value: &V,
     ) -> Result<Option<Vec<V>>, Error> {
-        let values = self.run(root, Operation::Gather, encode(value)?)?;
-        let is_root = root == self.rank;
-        is_root
-            .then(|| values.into_iter().map(decode).collect())
-            .transpose()
+        let values = self.gather_bytes(root, Message::of(value)?)?;
+        let decode = |values: Vec<Message>| values.iter().map(Message::value).collect();
+        Ok(values.map(decode).transpose()?)
+    }
+
+    /// The same of bytes.
+    ///
+    /// # Errors
+    /// See [`barrier`](Self::barrier).
+    #[track_caller]
+    pub fn gather_bytes(
+        &self,
+        root: Rank,
+        value: impl Into<Message>,
+    ) -> Result<Option<Vec<Message>>, Error> {
+        let values = self.run(root, Operation::Gather, value.into())?;
+        Ok((root == self.rank).then_some(values))
     }
 
     /// To each its own of the root's values, which are as many as there are processes. Only the root's `values` count.
@@ -118,19 +150,33 @@ impl Circle {
         root: Rank,
         values: &[V],
     ) -> Result<V, Error> {
-        let is_root = root == self.rank;
+        let values = match root == self.rank {
+            true => values.iter().map(Message::of).collect::<Result<_, _>>()?,
+            false => Vec::new(),
+        };
+        Ok(self.scatter_bytes(root, values)?.value()?)
+    }
+
+    /// The same of bytes.
+    ///
+    /// # Errors
+    /// See [`barrier`](Self::barrier).
+    ///
+    /// # Panics
+    /// The root has not as many values as there are processes.
+    #[track_caller]
+    pub fn scatter_bytes(&self, root: Rank, values: Vec<Message>) -> Result<Message, Error> {
         assert!(
-            !is_root || values.len() == self.ranks.len(),
+            root != self.rank || values.len() == self.ranks.len(),
             "{} values for {} processes",
             values.len(),
             self.ranks.len()
         );
-        let parts = if is_root {
-            values.iter().map(encode).collect::<Result<_, _>>()?
-        } else {
-            Vec::new()
-        };
-        one(self.run(root, Operation::Scatter(parts), Bytes::new())?)
+        Ok(one(self.run(
+            root,
+            Operation::Scatter(values),
+            Message::new(),
+        )?))
     }
 
     /// Everybody's values combined, at the root; none elsewhere. `combine` must be associative and commutative.
@@ -144,12 +190,26 @@ impl Circle {
         value: &V,
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<Option<V>, Error> {
-        let values = self.run(root, Operation::Reduce(on_bytes(combine)), encode(value)?)?;
-        if root == self.rank {
-            one(values).map(Some)
-        } else {
-            Ok(None)
-        }
+        let operation = Operation::Reduce(on_values(combine));
+        let values = self.run(root, operation, Message::of(value)?)?;
+        let is_root = root == self.rank;
+        Ok(is_root.then(|| one(values).value()).transpose()?)
+    }
+
+    /// The same of bytes.
+    ///
+    /// # Errors
+    /// See [`barrier`](Self::barrier).
+    #[track_caller]
+    pub fn reduce_bytes(
+        &self,
+        root: Rank,
+        value: impl Into<Message>,
+        combine: impl Fn(Message, Message) -> Message + Send + 'static,
+    ) -> Result<Option<Message>, Error> {
+        let operation = Operation::Reduce(Box::new(move |a, b| Ok(combine(a, b))));
+        let values = self.run(root, operation, value.into())?;
+        Ok((root == self.rank).then(|| one(values)))
     }
 
     /// Everybody's values combined, at all. `combine` must be associative and commutative.
@@ -162,15 +222,32 @@ impl Circle {
         value: &V,
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<V, Error> {
-        one(self.run(
-            self.ranks[0],
-            Operation::AllReduce(on_bytes(combine)),
-            encode(value)?,
-        )?)
+        let operation = Operation::AllReduce(on_values(combine));
+        let values = self.run(self.turn(), operation, Message::of(value)?)?;
+        Ok(one(values).value()?)
+    }
+
+    /// The same of bytes.
+    ///
+    /// # Errors
+    /// See [`barrier`](Self::barrier).
+    #[track_caller]
+    pub fn all_reduce_bytes(
+        &self,
+        value: impl Into<Message>,
+        combine: impl Fn(Message, Message) -> Message + Send + 'static,
+    ) -> Result<Message, Error> {
+        let operation = Operation::AllReduce(Box::new(move |a, b| Ok(combine(a, b))));
+        Ok(one(self.run(self.turn(), operation, value.into())?))
+    }
+
+    /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
+    fn turn(&self) -> Rank {
+        self.ranks.iter().copied().min().unwrap_or(self.rank)
     }
 
     #[track_caller]
-    fn run(&self, root: Rank, operation: Operation, value: Bytes) -> Result<Vec<Bytes>, Error> {
+    fn run(&self, root: Rank, operation: Operation, value: Message) -> Result<Vec<Message>, Error> {
         upcall::must_not_wait()?;
         let root = self
             .ranks
@@ -182,42 +259,45 @@ impl Circle {
         let part = Part {
             id,
             list: self.list,
+            order: self.order,
             ranks: self.ranks.clone(),
             at: self.at,
             root,
             operation,
             value,
         };
-        session.ask(Ask::Collect(part));
-        match session.outcome(id)? {
-            Ended::Collected(outcome) => {
-                outcome.map_err(|failure| session.failed(failure, "", None))
-            }
-            Ended::Reply(outcome) => outcome
-                .map(|_| Vec::new())
-                .map_err(|failure| session.failed(failure, "", None)),
+        let (_, flow) = session.ask(Ask::Collect(part));
+        let outcome = match session.outcome(id)? {
+            Ended::Collected(outcome) => outcome,
+            Ended::Reply(outcome) => outcome.map(|_| Vec::new()),
+        };
+        let values = outcome.map_err(|failure| session.failed(failure, "", None))?;
+        if flow == Flow::Congested {
+            self.ranks
+                .iter()
+                .for_each(|rank| session.wait_for_room(*rank));
         }
+        Ok(values)
     }
 }
 
-/// A value that does not decode among values of one type is a fault of the program's own `Serialize`; the contribution that came first then stands.
-fn on_bytes<V: Serialize + DeserializeOwned>(
-    combine: impl Fn(V, V) -> V + Send + 'static,
-) -> crate::protocol::collective::Combine {
-    Box::new(move |a, b| match (decode(a.clone()), decode(b)) {
-        (Ok(left), Ok(right)) => encode(&combine(left, right)).unwrap_or(a),
-        _ => a,
+/// A name of a list of ranks, the same everywhere.
+fn hash_of(ranks: &[Rank]) -> u64 {
+    ranks.iter().fold(ranks.len() as u64, |hash, rank| {
+        (hash ^ u64::from(*rank))
+            .wrapping_mul(0x100_0000_01b3)
+            .rotate_left(17)
     })
 }
 
-fn encode<V: Serialize>(value: &V) -> Result<Bytes, Error> {
-    Ok(Message::of(value)?.to_bytes())
+fn on_values<V: Serialize + DeserializeOwned>(
+    combine: impl Fn(V, V) -> V + Send + 'static,
+) -> Combine {
+    Box::new(move |a: Message, b: Message| -> Result<_, DecodeError> {
+        Message::of(&combine(a.value()?, b.value()?))
+    })
 }
 
-fn decode<V: DeserializeOwned>(bytes: Bytes) -> Result<V, Error> {
-    Ok(Message::from(bytes).value()?)
-}
-
-fn one<V: DeserializeOwned>(values: Vec<Bytes>) -> Result<V, Error> {
-    decode(values.into_iter().next().unwrap_or_default())
+fn one(values: Vec<Message>) -> Message {
+    values.into_iter().next().unwrap_or_default()
 }

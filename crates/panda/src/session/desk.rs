@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
@@ -42,7 +41,7 @@ pub struct Incoming {
 /// How a request ended.
 pub enum Ended {
     Reply(Result<Message, Failure>),
-    Collected(Result<Vec<Bytes>, Failure>),
+    Collected(Result<Vec<Message>, Failure>),
 }
 
 /// What is known of a group here.
@@ -157,7 +156,7 @@ impl Desk {
         self.end(id, Ended::Reply(outcome));
     }
 
-    pub fn collected(&self, id: RequestId, outcome: Result<Vec<Bytes>, Failure>) {
+    pub fn collected(&self, id: RequestId, outcome: Result<Vec<Message>, Failure>) {
         self.end(id, Ended::Collected(outcome));
     }
 
@@ -213,8 +212,15 @@ impl Desk {
                 from,
                 port,
                 tag,
+                receipt,
                 payload,
-            } => self.deliver_to_port(port, Arrived { from, tag, payload }),
+            } => {
+                self.deliver_to_port(port, Arrived { from, tag, payload });
+                // Only now: its sender may go on when the program has it, or can ask for it.
+                if let Some(id) = receipt {
+                    engine.post(from, Envelope::Receipt { id }, Message::new());
+                }
+            }
             Delivery::Call {
                 from,
                 service,

@@ -274,6 +274,11 @@ impl Session {
                 peer: peer(rank),
                 service: service.into(),
             },
+            Failure::Mismatch { rank, why } => Error::Mismatch {
+                rank,
+                peer: peer(rank),
+                why,
+            },
         }
     }
 

@@ -73,7 +73,7 @@ impl Port {
         Ok(())
     }
 
-    /// Sends and waits until the message has been handed over there.
+    /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
     ///
     /// # Errors
     /// The peer is lost, or this is an upcall.

@@ -13,10 +13,13 @@ use antiphon_panda::{Message, Session};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+mod circles;
+pub mod flow;
 mod groups;
 pub mod sessions;
 pub mod threads;
 
+pub use circles::*;
 pub use groups::*;
 
 /// Bounds what never takes so long; nothing is asserted about times.
@@ -74,7 +77,7 @@ fn run_part<R: Serialize + DeserializeOwned>(
     let all = own.everyone().expect("a founder");
     let results = all.gather(0, &result).expect("all are here");
     let results = results.unwrap_or_default();
-    all.broadcast(0, &results).expect("all are here")
+    all.broadcast(0, Some(&results)).expect("all are here")
 }
 
 pub fn messages_come_in_their_senders_order(make: Make) {
@@ -216,7 +219,8 @@ pub fn collectives_agree(make: Make) {
         run(make, size, move |session| {
             let (rank, all) = (session.rank(), session.everyone().unwrap());
             for root in 0..size {
-                assert_eq!(all.broadcast(root, &(rank + 7)).unwrap(), root + 7);
+                let own = (rank == root).then_some(rank + 7);
+                assert_eq!(all.broadcast(root, own.as_ref()).unwrap(), root + 7);
                 let gathered = all.gather(root, &(rank * 3)).unwrap();
                 assert_eq!(
                     gathered,
@@ -285,12 +289,18 @@ macro_rules! conformance_tests {
             a_group_of_two_goes_on_when_one_has_ended
             a_joiner_begins_at_one_point
             collectives_agree
+            circles_nobody_overruns
+            circles_carry_bytes
+            circles_that_disagree_end_with_an_error
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
         );
         $crate::conformance_tests!($make => sessions:
             upcalls_do_not_keep_their_session
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
+        );
+        $crate::conformance_tests!($make => flow:
+            a_synchronous_send_returns_when_its_message_was_taken
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once

@@ -78,7 +78,7 @@ impl Envelope {
     /// Whether a message begins with one that the program alone has to know of.
     #[inline]
     pub fn is_plain(message: &Message) -> bool {
-        matches!(message.look(), Ok([PORT | CALL]))
+        matches!(message.look(), Ok([PORT | PORT_WITH_RECEIPT | CALL]))
     }
 
     /// Takes it off a message.

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +42,7 @@ pub enum Action {
     /// A synchronous send or a call has ended.
     Complete(RequestId, Result<Message, Failure>),
     /// A collective operation has ended.
-    Collected(RequestId, Result<Vec<Bytes>, Failure>),
+    Collected(RequestId, Result<Vec<Message>, Failure>),
     /// A peer is lost; in words why, to follow its name.
     Lost(Rank, String),
     /// So much waits for a peer that a thread that may wait should send no more to it now.
@@ -63,6 +62,8 @@ pub enum Delivery {
         port: u64,
         /// The sender's tag.
         tag: u32,
+        /// The sender's number for it, if it waits: it gets a receipt when the program has the message.
+        receipt: Option<RequestId>,
         /// What was sent.
         payload: Message,
     },

@@ -39,16 +39,14 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     pub(super) fn collective_outcome(&mut self, now: Time, out: collective::Outcome) {
         for (to, key, step) in out.sends {
-            self.post(
-                now,
-                to,
-                &Envelope::Collective { key },
-                collective::encode(&step),
-            );
+            self.post(now, to, &Envelope::Collective { key }, step.encode());
         }
         for (id, watched, outcome) in out.ended {
             watched.iter().for_each(|rank| self.unwatch(*rank));
             self.actions.push(Action::Collected(id, outcome));
+        }
+        if let Some(liar) = out.liar {
+            self.lost(now, liar, false, "sends more than its operations need");
         }
     }
 

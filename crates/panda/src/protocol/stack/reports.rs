@@ -167,10 +167,11 @@ impl<L: Links, O: Order> Stack<L, O> {
     #[must_use]
     pub fn plain(from: Rank, mut payload: Message) -> Option<Delivery> {
         match Envelope::take_off(&mut payload).ok()? {
-            Envelope::Port { port, tag, .. } => Some(Delivery::Port {
+            Envelope::Port { port, tag, receipt } => Some(Delivery::Port {
                 from,
                 port,
                 tag,
+                receipt,
                 payload,
             }),
             Envelope::Call { service, id } => Some(Delivery::Call {
@@ -195,11 +196,9 @@ impl<L: Links, O: Order> Stack<L, O> {
                     from,
                     port,
                     tag,
+                    receipt,
                     payload,
                 }));
-                if let Some(id) = receipt {
-                    self.post(now, from, &Envelope::Receipt { id }, Message::new());
-                }
             }
             Envelope::Receipt { id } => self.answered(from, id, Ok(payload)),
             Envelope::Call { service, id } => self.actions.push(Action::Deliver(Delivery::Call {
@@ -225,7 +224,7 @@ impl<L: Links, O: Order> Stack<L, O> {
                 });
             }
             Envelope::Collective { key } => {
-                let step: Step = payload.value()?;
+                let step = Step::decode(payload)?;
                 let mut out = collective::Outcome::default();
                 self.collectives.take(from, key, step, &mut out);
                 self.collective_outcome(now, out);

@@ -104,11 +104,12 @@ impl<L: Links, O: Order> World<L, O> {
             let part = Part {
                 id: stack.request_id(),
                 list,
+                order: list,
                 ranks,
                 at,
                 root,
                 operation,
-                value,
+                value: value.into(),
             };
             stack.collect(now, part);
         });

@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
-use crate::protocol::{Action, Delivery, Stack, Time};
+use crate::protocol::{Action, Delivery, Envelope, Stack, Time};
 use crate::sim::Place;
 
 impl<L: Links, O: Order> World<L, O> {
@@ -167,7 +167,17 @@ impl<L: Links, O: Order> World<L, O> {
                     eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
                 }
             }
-            Action::Collected(_, outcome) => self.collected.push((rank, outcome)),
+            Action::Deliver(Delivery::Port {
+                from,
+                receipt: Some(id),
+                ..
+            }) => self.act(rank, |stack, now| {
+                stack.post(now, from, &Envelope::Receipt { id }, Message::new())
+            }),
+            Action::Collected(_, outcome) => {
+                let bytes = |values: Vec<Message>| values.iter().map(Message::to_bytes).collect();
+                self.collected.push((rank, outcome.map(bytes)));
+            }
             Action::Deliver(Delivery::Port { .. }) | Action::Full(_) | Action::Room(_) => {}
         }
     }

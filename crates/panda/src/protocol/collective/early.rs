@@ -1,0 +1,73 @@
+//! What comes before this process has begun the operation that it belongs to.
+
+use std::collections::HashMap;
+
+use super::{Key, Step, WINDOW};
+use crate::platform::Rank;
+use crate::protocol::requests::Failure;
+
+/// Steps that are kept for one peer: as many lists of processes as it may be a whole window ahead on, and more than a correct one needs.
+const OF_PEER_MAX: usize = 64 * WINDOW as usize;
+
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    steps: HashMap<Key, Vec<(Rank, Step)>>,
+    of_peer: HashMap<Rank, usize>,
+    /// From which operation on a list fails, and why.
+    broken: HashMap<u64, (u64, Failure)>,
+}
+
+impl Early {
+    /// Keeps a step of an operation that is not among the first `begun`. False if no correct peer sends so many.
+    pub fn keep(&mut self, from: Rank, key: Key, begun: u64, step: Step) -> bool {
+        let count = self.of_peer.entry(from).or_default();
+        if *count >= OF_PEER_MAX {
+            return false;
+        }
+        let last = (begun / WINDOW + 1) * WINDOW;
+        if key.number > last {
+            // Only who goes on after an operation has failed comes so far ahead.
+            let is_known = (self.broken.get(&key.list)).is_some_and(|(at, _)| *at <= key.number);
+            if !is_known {
+                *count += 1;
+                let failure = broken_by(from, step);
+                self.broken.insert(key.list, (key.number, failure));
+            }
+            return true;
+        }
+        let steps = self.steps.entry(key).or_default();
+        // A value, and perhaps a failure.
+        if steps.iter().filter(|(by, _)| *by == from).count() < 2 {
+            *count += 1;
+            steps.push((from, step));
+        }
+        true
+    }
+
+    /// What has come for an operation that begins now.
+    pub fn take(&mut self, key: Key) -> Vec<(Rank, Step)> {
+        let steps = self.steps.remove(&key).unwrap_or_default();
+        for (from, _) in &steps {
+            if let Some(count) = self.of_peer.get_mut(from) {
+                *count -= 1;
+            }
+        }
+        steps
+    }
+
+    /// Why an operation cannot be begun any more.
+    pub fn failure(&self, key: Key) -> Option<Failure> {
+        let (first, failure) = self.broken.get(&key.list)?;
+        (key.number >= *first).then(|| failure.clone())
+    }
+}
+
+fn broken_by(rank: Rank, step: Step) -> Failure {
+    match step {
+        Step::Failed(failure) => failure,
+        Step::Up(..) | Step::Down(..) => Failure::Mismatch {
+            rank,
+            why: "went on with later operations after one had failed".into(),
+        },
+    }
+}

@@ -1,0 +1,301 @@
+//! Collective operations over a list of processes: contributions go up a binomial tree, results come down it.
+//!
+//! Places in the list, counted from the root's, form the tree: place p's parent is p without its lowest bit, so each process handles at most log₂ n messages.
+//! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its
+//! neighbours in the tree, and they theirs, so all end.
+//!
+//! A root that only gives and a leaf that only takes need not wait for anybody, and run ahead of those that are late. How far is bounded: every
+//! [`WINDOW`]th operation on a list goes up and comes down whatever it is, so nobody ends it before all have begun it, and nothing of what comes early is dropped.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use super::requests::{Failure, RequestId};
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+use early::Early;
+use tree::Tree;
+
+mod early;
+mod step;
+mod tree;
+
+pub use step::{Shape, Step};
+
+/// Operations by which one process may be ahead of another.
+pub const WINDOW: u64 = 256;
+
+/// Combines two contributions into one; associative and commutative. An error where one of them is none.
+pub type Combine = Box<dyn Fn(Message, Message) -> Result<Message, DecodeError> + Send>;
+
+/// What goes up the tree and what comes down.
+pub enum Operation {
+    /// Nothing, both ways.
+    Barrier,
+    /// The root's value, down.
+    Broadcast,
+    /// Everybody's value, up; the root gets them in the order of the list.
+    Gather,
+    /// The root's values, one for each, down.
+    Scatter(Vec<Message>),
+    /// Values combined on their way up.
+    Reduce(Combine),
+    /// Values combined on their way up; the result, down.
+    AllReduce(Combine),
+}
+
+impl Operation {
+    fn goes_up(&self) -> bool {
+        !matches!(self, Self::Broadcast | Self::Scatter(_))
+    }
+
+    fn comes_down(&self) -> bool {
+        !matches!(self, Self::Gather | Self::Reduce(_))
+    }
+
+    fn code(&self) -> u64 {
+        match self {
+            Self::Barrier => 1,
+            Self::Broadcast => 2,
+            Self::Gather => 3,
+            Self::Scatter(_) => 4,
+            Self::Reduce(_) => 5,
+            Self::AllReduce(_) => 6,
+        }
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Barrier => "Barrier",
+            Self::Broadcast => "Broadcast",
+            Self::Gather => "Gather",
+            Self::Scatter(_) => "Scatter",
+            Self::Reduce(_) => "Reduce",
+            Self::AllReduce(_) => "AllReduce",
+        })
+    }
+}
+
+/// Which operation a message belongs to: the list's name and the operation's number on that list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// The same at all who take part.
+    pub list: u64,
+    /// Grows by one.
+    pub number: u64,
+}
+
+/// An operation that ended, the peers that it watched, and a value for each place.
+pub type Ended = (RequestId, Vec<Rank>, Result<Vec<Message>, Failure>);
+
+/// What comes of an input.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// To be sent.
+    pub sends: Vec<(Rank, Key, Step)>,
+    /// Operations that ended, the peers that they watched, and their result: a value for each place.
+    pub ended: Vec<Ended>,
+    /// A peer that sends what no correct one does.
+    pub liar: Option<Rank>,
+}
+
+/// The operations under way.
+#[derive(Debug, Default)]
+pub struct Collectives {
+    begun: HashMap<u64, u64>,
+    active: BTreeMap<Key, Tree>,
+    early: Early,
+}
+
+/// What a process brings to an operation.
+#[derive(Debug)]
+pub struct Part {
+    /// Names the operation's end.
+    pub id: RequestId,
+    /// Names the list; the same at all, in whichever order they have it.
+    pub list: u64,
+    /// Names the order; the same at all who agree.
+    pub order: u64,
+    /// Who takes part, this process among them, each once.
+    pub ranks: Arc<[Rank]>,
+    /// One's own place in `ranks`.
+    pub at: usize,
+    /// The root's place in `ranks`.
+    pub root: usize,
+    /// What is done.
+    pub operation: Operation,
+    /// One's own value, where the operation takes one.
+    pub value: Message,
+}
+
+impl Collectives {
+    /// Begins an operation; returns the peers to watch until it ends.
+    pub fn begin(&mut self, part: Part, out: &mut Outcome) -> Vec<Rank> {
+        let list = part.list;
+        let number = self.begun.entry(list).or_default();
+        *number += 1;
+        let key = Key {
+            list,
+            number: *number,
+        };
+        let tree = Tree::new(part, number.is_multiple_of(WINDOW));
+        let watched = tree.neighbours();
+        let gives_at_once = tree.parent.is_none() && !tree.goes_up();
+        self.active.insert(key, tree);
+        if let Some(failure) = self.early.failure(key) {
+            self.fail(key, &failure, None, out);
+        } else if gives_at_once {
+            self.turn(key, Vec::new(), out);
+        } else {
+            self.go_up(key, out);
+        }
+        for (from, step) in self.early.take(key) {
+            self.take(from, key, step, out);
+        }
+        watched
+    }
+
+    /// Takes a message of a neighbour in a tree.
+    pub fn take(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
+        let begun = self.begun.get(&key.list).copied().unwrap_or(0);
+        if key.number > begun {
+            if !self.early.keep(from, key, begun, step) {
+                out.liar = Some(from);
+            }
+            return;
+        }
+        let Some(tree) = self.active.get_mut(&key) else {
+            return;
+        };
+        match step {
+            Step::Failed(failure) if tree.ranks.contains(&from) => {
+                self.fail(key, &failure, Some(from), out);
+            }
+            Step::Up(shape, _) | Step::Down(shape, _) if shape != tree.shape => {
+                self.disagree(key, from, out);
+            }
+            Step::Up(_, values) if tree.takes_from(from, &values) => {
+                tree.up.insert(from, values);
+                self.go_up(key, out);
+            }
+            Step::Down(_, values) if tree.parent == Some(from) => self.go_down(key, values, out),
+            Step::Up(..) | Step::Down(..) | Step::Failed(_) => {}
+        }
+    }
+
+    /// A peer is lost: the operations that wait for it end.
+    pub fn lost(&mut self, rank: Rank, why: &str, out: &mut Outcome) {
+        let waits = |tree: &Tree| tree.parent == Some(rank) || tree.children.contains(&rank);
+        let keys: Vec<Key> = self
+            .active
+            .iter()
+            .filter(|(_, tree)| waits(tree))
+            .map(|(key, _)| *key)
+            .collect();
+        let failure = Failure::Lost {
+            rank,
+            why: why.to_string(),
+        };
+        for key in keys {
+            self.fail(key, &failure, None, out);
+        }
+    }
+
+    /// A peer's step is not of the operation that this process has begun.
+    fn disagree(&mut self, key: Key, rank: Rank, out: &mut Outcome) {
+        let why = "called another operation, or has the processes in another order or another root";
+        let failure = Failure::Mismatch {
+            rank,
+            why: why.into(),
+        };
+        out.sends.push((rank, key, Step::Failed(failure.clone())));
+        self.fail(key, &failure, Some(rank), out);
+    }
+
+    fn fail(&mut self, key: Key, failure: &Failure, told_by: Option<Rank>, out: &mut Outcome) {
+        let Some(tree) = self.active.remove(&key) else {
+            return;
+        };
+        let near = tree.neighbours();
+        let is_lost = matches!(failure, Failure::Lost { .. }).then_some(failure.rank());
+        for &neighbour in near
+            .iter()
+            .filter(|near| Some(**near) != is_lost && Some(**near) != told_by)
+        {
+            out.sends
+                .push((neighbour, key, Step::Failed(failure.clone())));
+        }
+        out.ended.push((tree.id, near, Err(failure.clone())));
+    }
+
+    /// Sends this subtree's values on when all of them are here.
+    fn go_up(&mut self, key: Key, out: &mut Outcome) {
+        let Some(tree) = self
+            .active
+            .get_mut(&key)
+            .filter(|tree| tree.goes_up() && tree.up.len() == tree.children.len())
+        else {
+            return;
+        };
+        let values = match tree.combined() {
+            Ok(values) => values,
+            Err(failure) => return self.fail(key, &failure, None, out),
+        };
+        match tree.parent {
+            Some(parent) => {
+                out.sends.push((parent, key, Step::Up(tree.shape, values)));
+                if !tree.comes_down() {
+                    self.end(key, Vec::new(), out);
+                }
+            }
+            None => self.turn(key, values, out),
+        }
+    }
+
+    /// At the root: all that goes up has come.
+    fn turn(&mut self, key: Key, values: Vec<(u32, Message)>, out: &mut Outcome) {
+        let Some(tree) = self.active.get_mut(&key) else {
+            return;
+        };
+        if matches!(tree.operation, Operation::Gather | Operation::Reduce(_)) {
+            if tree.comes_down() {
+                tree.pass_down(key, &[], out);
+            }
+            self.end(key, values, out);
+        } else {
+            let values = tree.root_values(values);
+            self.go_down(key, values, out);
+        }
+    }
+
+    fn go_down(&mut self, key: Key, values: Vec<(u32, Message)>, out: &mut Outcome) {
+        let Some(tree) = self.active.get(&key) else {
+            return;
+        };
+        tree.pass_down(key, &values, out);
+        let is_scatter = matches!(tree.operation, Operation::Scatter(_));
+        let place = tree.place as u32;
+        let own = values
+            .into_iter()
+            .filter(|(of, _)| !is_scatter || *of == place)
+            .collect();
+        self.end(key, own, out);
+    }
+
+    /// Ends an operation with values at places counted from the root's; its caller counts from the list's beginning.
+    fn end(&mut self, key: Key, mut values: Vec<(u32, Message)>, out: &mut Outcome) {
+        let Some(tree) = self.active.remove(&key) else {
+            return;
+        };
+        let count = tree.ranks.len();
+        values.sort_by_key(|(place, _)| (*place as usize + tree.root) % count);
+        out.ended.push((
+            tree.id,
+            tree.neighbours(),
+            Ok(values.into_iter().map(|(_, value)| value).collect()),
+        ));
+    }
+}

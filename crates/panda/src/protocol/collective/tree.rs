@@ -1,0 +1,152 @@
+//! One operation at one process: its place in the tree, and what has come up to it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Key, Operation, Outcome, Part, Shape, Step};
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::requests::{Failure, RequestId};
+
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub id: RequestId,
+    pub operation: Operation,
+    pub ranks: Arc<[Rank]>,
+    /// One's place, counted from the root's.
+    pub place: usize,
+    pub root: usize,
+    pub shape: Shape,
+    /// Whether nobody may end it before all have begun it.
+    is_joint: bool,
+    pub parent: Option<Rank>,
+    pub children: Vec<Rank>,
+    own: Message,
+    pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
+}
+
+impl Tree {
+    pub fn new(part: Part, is_joint: bool) -> Self {
+        let (ranks, root) = (part.ranks, part.root);
+        let count = ranks.len();
+        let place = (part.at + count - root) % count;
+        let rank_of = |place: usize| ranks[(place + root) % count];
+        let parent = (place > 0).then(|| rank_of(place & (place - 1)));
+        let lowest = if place == 0 {
+            count.next_power_of_two()
+        } else {
+            place & place.wrapping_neg()
+        };
+        let bits =
+            std::iter::successors(Some(1), |bit| Some(bit << 1)).take_while(|bit| *bit < lowest);
+        let children = bits
+            .map(|bit| place + bit)
+            .filter(|child| *child < count)
+            .map(rank_of)
+            .collect();
+        let what = (root as u64) << 3 | part.operation.code();
+        Self {
+            id: part.id,
+            // Distinct roots and operations give distinct shapes, whatever the order.
+            shape: part.order ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            operation: part.operation,
+            place,
+            root,
+            is_joint,
+            parent,
+            children,
+            own: part.value,
+            up: BTreeMap::new(),
+            ranks,
+        }
+    }
+
+    pub fn goes_up(&self) -> bool {
+        self.is_joint || self.operation.goes_up()
+    }
+
+    pub fn comes_down(&self) -> bool {
+        self.is_joint || self.operation.comes_down()
+    }
+
+    pub fn neighbours(&self) -> Vec<Rank> {
+        self.parent.iter().chain(&self.children).copied().collect()
+    }
+
+    /// The places of a child's subtree, by the child's number.
+    fn places_below(&self, child: usize) -> std::ops::Range<usize> {
+        let first = self.place + (1 << child);
+        first..(first + (1 << child)).min(self.ranks.len())
+    }
+
+    /// Whether these may be the values of a child's subtree.
+    pub fn takes_from(&self, from: Rank, values: &[(u32, Message)]) -> bool {
+        let Some(child) = self.children.iter().position(|child| *child == from) else {
+            return false;
+        };
+        let below = self.places_below(child);
+        let is_whole = match self.operation {
+            Operation::Gather => values.len() == below.len(),
+            Operation::Reduce(_) | Operation::AllReduce(_) => values.len() == 1,
+            _ => values.is_empty(),
+        };
+        is_whole && (values.iter()).all(|(place, _)| below.contains(&(*place as usize)))
+    }
+
+    /// Sends values on, to each child those of its subtree.
+    pub fn pass_down(&self, key: Key, values: &[(u32, Message)], out: &mut Outcome) {
+        let is_scatter = matches!(self.operation, Operation::Scatter(_));
+        for (number, &child) in self.children.iter().enumerate().rev() {
+            let below = self.places_below(number);
+            let part = values
+                .iter()
+                .filter(|(place, _)| !is_scatter || below.contains(&(*place as usize)))
+                .cloned()
+                .collect();
+            out.sends.push((child, key, Step::Down(self.shape, part)));
+        }
+    }
+
+    /// What comes down from this root, to which these values came up.
+    pub fn root_values(&mut self, up: Vec<(u32, Message)>) -> Vec<(u32, Message)> {
+        let (count, root) = (self.ranks.len(), self.root);
+        match &mut self.operation {
+            Operation::Scatter(values) => {
+                let values = std::mem::take(values).into_iter().enumerate();
+                values
+                    .map(|(at, value)| (((at + count - root) % count) as u32, value))
+                    .collect()
+            }
+            Operation::Broadcast => vec![(0, std::mem::take(&mut self.own))],
+            _ => up,
+        }
+    }
+
+    /// The subtree's contribution.
+    ///
+    /// # Errors
+    /// Two of the values cannot be combined: who brought the second one.
+    pub fn combined(&mut self) -> Result<Vec<(u32, Message)>, Failure> {
+        let place = self.place as u32;
+        match &self.operation {
+            Operation::Reduce(combine) | Operation::AllReduce(combine) => {
+                let mut whole = std::mem::take(&mut self.own);
+                for (rank, values) in std::mem::take(&mut self.up) {
+                    for (_, value) in values {
+                        whole = combine(whole, value).map_err(|error| Failure::Mismatch {
+                            rank,
+                            why: format!("brought a value that cannot be combined: {error}"),
+                        })?;
+                    }
+                }
+                Ok(vec![(place, whole)])
+            }
+            Operation::Gather => {
+                let own = std::mem::take(&mut self.own);
+                let below = std::mem::take(&mut self.up).into_values().flatten();
+                Ok(std::iter::once((place, own)).chain(below).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Collective operations: those who run ahead, bytes, and processes that disagree.
+
+use std::thread;
+use std::time::Duration;
+
+use antiphon_panda::{Circle, Error, Message, Session};
+
+use super::{Make, run};
+
+/// Operations that a process is late for.
+const MANY: u32 = 10_000;
+
+/// Roots that only give and leaves that only give run ahead of those that are late; nothing that they gave is lost.
+pub fn circles_nobody_overruns(make: Make) {
+    run(make, 3, |session| {
+        let (rank, all) = (session.rank(), session.everyone().unwrap());
+        let is_late = |late: u32| {
+            if rank == late {
+                thread::sleep(Duration::from_millis(100));
+            }
+        };
+        is_late(1);
+        for number in 0..MANY {
+            let own = (rank == 0).then_some(number);
+            assert_eq!(all.broadcast(0, own.as_ref()).unwrap(), number);
+        }
+        is_late(0);
+        for number in 0..MANY / 4 {
+            let gathered = all.gather(0, &(number + rank)).unwrap();
+            let expected = vec![number, number + 1, number + 2];
+            assert_eq!(gathered, (rank == 0).then_some(expected));
+        }
+        // Roots that take turns.
+        is_late(2);
+        for number in 0..MANY / 4 {
+            let root = number % 3;
+            let own = (rank == root).then_some(number);
+            assert_eq!(all.broadcast(root, own.as_ref()).unwrap(), number);
+            let sum = all.reduce((root + 1) % 3, &number, |a, b| a + b).unwrap();
+            assert_eq!(sum, (rank == (root + 1) % 3).then_some(3 * number));
+        }
+        all.barrier().unwrap();
+    });
+}
+
+/// Bytes go as they are, in whichever pieces.
+pub fn circles_carry_bytes(make: Make) {
+    run(make, 3, |session| {
+        let (rank, all) = (session.rank(), session.everyone().unwrap());
+        for length in [0, 1, 5000, 300_000] {
+            let of = |rank: u32| vec![rank as u8 + 1; length];
+            let own = (rank == 2).then(|| Message::from(of(2)));
+            assert!(all.broadcast_bytes(2, own).unwrap().to_bytes() == of(2));
+            let gathered = all.gather_bytes(1, of(rank)).unwrap();
+            let gathered = gathered.map(|all| all.iter().map(|one| one.to_bytes()).collect());
+            assert!(
+                gathered == (rank == 1).then(|| [0, 1, 2].map(|rank| of(rank).into()).to_vec())
+            );
+            let parts = match rank {
+                0 => (0..3).map(|rank| of(rank).into()).collect(),
+                _ => Vec::new(),
+            };
+            assert!(all.scatter_bytes(0, parts).unwrap().to_bytes() == of(rank));
+            let longer = |mut a: Message, b: Message| {
+                a.append(b);
+                a
+            };
+            let sum = all.all_reduce_bytes(of(rank), longer).unwrap();
+            assert_eq!(sum.len(), 3 * length);
+            let sum = all.reduce_bytes(2, of(rank), longer).unwrap();
+            assert_eq!(sum.map(|sum| sum.len()), (rank == 2).then_some(3 * length));
+        }
+        all.barrier().unwrap();
+    });
+}
+
+/// Processes that call different operations, have the list in another order, or bring values of other types are told so, and the circle can be used after that.
+pub fn circles_that_disagree_end_with_an_error(make: Make) {
+    fn mismatch<T>(session: &Session, outcome: Result<T, Error>) {
+        let error = outcome.map(drop).unwrap_err();
+        assert!(matches!(error, Error::Mismatch { .. }), "{error}");
+        let named = (0..session.size()).map(|rank| session.name_of(rank));
+        assert!(
+            named
+                .into_iter()
+                .any(|name| error.to_string().contains(&name))
+        );
+    }
+    run(make, 2, |session| {
+        let (rank, all) = (session.rank(), session.everyone().unwrap());
+        let twice = session.circle(&[0, 1, 0, 1]).err();
+        assert!(matches!(twice, Some(Error::TwiceInCircle(0))));
+
+        let own = session.circle(&[rank, 1 - rank]).unwrap();
+        mismatch(&session, own.barrier());
+        all.barrier().unwrap();
+
+        let other = |circle: &Circle| match rank {
+            0 => circle.barrier(),
+            _ => circle.all_reduce(&1, |a: u32, b| a + b).map(drop),
+        };
+        mismatch(&session, other(&all));
+        all.barrier().unwrap();
+
+        let outcome = match rank {
+            0 => all
+                .all_reduce(&String::from("text"), |a, b| a + &b)
+                .map(drop),
+            _ => all.all_reduce(&[u64::MAX; 4], |a, _| a).map(drop),
+        };
+        mismatch(&session, outcome);
+
+        // Circles of one list are apart if they have names.
+        thread::scope(|scope| {
+            for name in ["first", "second"] {
+                let session = &session;
+                scope.spawn(move || {
+                    let circle = session.circle_named(name, &[0, 1]).unwrap();
+                    for number in 0..100 {
+                        let value = format!("{name} {number}");
+                        let own = (rank == 0).then_some(&value);
+                        assert_eq!(circle.broadcast(0, own).unwrap(), value);
+                        circle.barrier().unwrap();
+                    }
+                });
+            }
+        });
+        all.barrier().unwrap();
+    });
+}
