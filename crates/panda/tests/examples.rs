@@ -87,3 +87,12 @@ fn a_work_queue_of_one_process() {
 fn a_work_queue_without_work() {
     says("work_queue", 2, &["0"], "0 jobs, longest None");
 }
+
+#[test]
+fn a_language() {
+    for over in PLATFORMS {
+        if let Some(said) = run(over, "language", 3, &[]) {
+            assert_eq!(said, ["3 are here"; 3], "{over:?}");
+        }
+    }
+}
