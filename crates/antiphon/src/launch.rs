@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::output;
 use antiphon_launch::{Launch as Session, Line, Over, Signals};
+use antiphon_panda::platform::seat::parse_silence;
 use antiphon_panda::platform::udp::Faults;
 use antiphon_runner::Stream;
 use anyhow::{Context, Result, bail};
@@ -55,6 +56,10 @@ pub struct Launch {
     #[arg(long, value_name = "FAULTS")]
     pub faults: Option<Faults>,
 
+    /// Seconds for which a process may be silent before others take it for lost (3, or what the program says)
+    #[arg(long, value_name = "SECONDS", value_parser = parse_silence)]
+    pub silence: Option<Duration>,
+
     /// Seconds between a signal that asks to end (Ctrl-C) and the one that kills
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     pub grace: u32,
@@ -100,13 +105,14 @@ pub fn run(options: &Launch) -> Result<Exit> {
         Platform::Udp => Over::Udp,
         Platform::Mpi => Over::Mpi,
         Platform::Local => bail!(
-            "`local` is threads of one process, which that process begins itself (`Local::session` in Rust): run it without `antiphon launch`. Processes of this host reach each other over shm"
+            "`local` is threads of one process, which that process begins itself (`Local::sessions` in Rust): run it without `antiphon launch`. Processes of this host reach each other over shm"
         ),
     };
     let running = Session::new(over, options.count, &options.program)
         .args(&options.args)
         .hosts(options.hosts.as_ref())
         .faults(options.faults)
+        .silence(options.silence)
         .start()?;
     pass_signals(running.signals(), Duration::from_secs(options.grace.into()))?;
     let is_coloured = std::io::stdout().is_terminal()

@@ -5,19 +5,12 @@ use std::thread;
 
 use antiphon_panda::Session;
 use antiphon_panda::platform::Local;
-use antiphon_panda::session::SILENCE;
 
 #[allow(dead_code, reason = "the example's main is for processes")]
 #[path = "../examples/language.rs"]
 mod language;
 
 use language::Runtime;
-
-fn sessions(size: u32) -> Vec<Session> {
-    let ends = Local::session(size).into_iter();
-    ends.map(|(seat, local, inbox)| Session::over(local, inbox, &seat, SILENCE).unwrap())
-        .collect()
-}
 
 #[test]
 fn the_document_shows_the_example() {
@@ -43,7 +36,11 @@ fn run<R: Send + 'static>(
         let program = program.clone();
         thread::spawn(move || program(&session, Runtime::begin(session.clone()).unwrap()))
     };
-    let threads: Vec<_> = sessions(size).into_iter().map(start).collect();
+    let threads: Vec<_> = Local::sessions(size)
+        .unwrap()
+        .into_iter()
+        .map(start)
+        .collect();
     threads
         .into_iter()
         .map(|thread| thread.join().unwrap())

@@ -98,6 +98,7 @@ impl Meeting {
             name: format!("rank {rank}"),
             meeting,
             address: None,
+            silence: None,
             secret: self.secret,
         }
     }
