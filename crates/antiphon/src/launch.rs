@@ -3,19 +3,26 @@
 use crate::exit::Exit;
 use crate::output;
 use antiphon_launch::{Launch as Session, Line, Over, Signals};
+use antiphon_panda::platform::seat::parse_silence;
 use antiphon_panda::platform::udp::Faults;
 use antiphon_runner::Stream;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+};
 use std::env;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Between a signal that asks the processes to end and the one that makes them.
-const GRACE: Duration = Duration::from_secs(5);
+/// What is passed on.
+const PASSED_ON: [i32; 8] = [
+    SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
+];
+/// What asks the processes to end. SIGHUP does not: to many programs it says to read their settings again.
+const ASKING: [i32; 3] = [SIGINT, SIGTERM, SIGQUIT];
 /// Colours of ranks, as terminals number them: those that can be read on light and dark.
 const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 
@@ -23,7 +30,7 @@ const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each process finds its place in the session in its environment (ANTIPHON_RANK, ANTIPHON_SIZE, …). What it writes comes line by line, marked with its rank.
-Signals are passed on to all; a second Ctrl-C kills. The exit code is that of the first process that failed, 128 and the signal's number if a signal ended it.
+Signals are passed on to all. What has not ended 5 s (--grace) after it was asked to by SIGINT, SIGTERM or SIGQUIT is killed, at once by a second Ctrl-C. The exit code is that of the first process that failed, 128 and the signal's number if a signal ended it.
 Nothing is left behind, even when this command is killed.
 
 Examples:
@@ -48,6 +55,14 @@ pub struct Launch {
     /// Lose, double and delay datagrams, of a thousand each; for udp
     #[arg(long, value_name = "FAULTS")]
     pub faults: Option<Faults>,
+
+    /// Seconds for which a process may be silent before others take it for lost (3, or what the program says)
+    #[arg(long, value_name = "SECONDS", value_parser = parse_silence)]
+    pub silence: Option<Duration>,
+
+    /// Seconds between a signal that asks to end (Ctrl-C) and the one that kills
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub grace: u32,
 
     /// Pass lines on without marking them
     #[arg(long)]
@@ -90,15 +105,16 @@ pub fn run(options: &Launch) -> Result<Exit> {
         Platform::Udp => Over::Udp,
         Platform::Mpi => Over::Mpi,
         Platform::Local => bail!(
-            "`local` is threads of one process, which that process begins itself (`Local::session` in Rust): run it without `antiphon launch`. Processes of this host reach each other over shm"
+            "`local` is threads of one process, which that process begins itself (`Local::sessions` in Rust): run it without `antiphon launch`. Processes of this host reach each other over shm"
         ),
     };
     let running = Session::new(over, options.count, &options.program)
         .args(&options.args)
         .hosts(options.hosts.as_ref())
         .faults(options.faults)
+        .silence(options.silence)
         .start()?;
-    pass_signals(running.signals())?;
+    pass_signals(running.signals(), Duration::from_secs(options.grace.into()))?;
     let is_coloured = std::io::stdout().is_terminal()
         && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let style = match (options.plain, is_coloured) {
@@ -116,24 +132,27 @@ pub fn run(options: &Launch) -> Result<Exit> {
 }
 
 /// Passes signals on from a thread of its own. What still lives some time after it was asked to end is killed, or at once when asked again.
-fn pass_signals(signals: Signals) -> Result<()> {
-    let kinds = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT];
+fn pass_signals(signals: Signals, grace: Duration) -> Result<()> {
     let mut received =
-        signal_hook::iterator::Signals::new(kinds).context("cannot pass signals on")?;
+        signal_hook::iterator::Signals::new(PASSED_ON).context("cannot pass signals on")?;
     std::thread::spawn(move || {
         let mut was_asked = false;
         for number in received.forever() {
-            let asks = [SIGINT, SIGTERM, SIGHUP].contains(&number);
+            let asks = ASKING.contains(&number);
             if asks && was_asked {
                 signals.signal(SIGKILL);
                 continue;
             }
             signals.signal(number);
+            if number == SIGTSTP {
+                // Stops this process as well, as it would have without us; SIGCONT sets all going again.
+                let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+            }
             if asks {
                 was_asked = true;
                 let signals = signals.clone();
                 std::thread::spawn(move || {
-                    std::thread::sleep(GRACE);
+                    std::thread::sleep(grace);
                     signals.signal(SIGKILL);
                 });
             }

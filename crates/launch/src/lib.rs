@@ -30,6 +30,7 @@ use antiphon_panda::platform::udp::Faults;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ pub struct Launch {
     args: Vec<OsString>,
     hosts: Option<PathBuf>,
     faults: Option<Faults>,
+    silence: Option<Duration>,
 }
 
 /// Why the processes were not started, or not followed to their end.
@@ -106,6 +108,7 @@ impl Launch {
             args: Vec::new(),
             hosts: None,
             faults: None,
+            silence: None,
         }
     }
 
@@ -130,6 +133,13 @@ impl Launch {
     #[must_use]
     pub fn faults(mut self, faults: Option<Faults>) -> Self {
         self.faults = faults;
+        self
+    }
+
+    /// How long a process may be silent before others take it for lost, whatever the program says.
+    #[must_use]
+    pub fn silence(mut self, silence: Option<Duration>) -> Self {
+        self.silence = silence;
         self
     }
 

@@ -9,6 +9,11 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         .env("ANTIPHON_PLATFORM", "mpi")
         .args(["--tag-output", "--oversubscribe", "-n"])
         .arg(launch.count.to_string());
+    if let Some(silence) = launch.silence {
+        mpirun = mpirun
+            .env("ANTIPHON_SILENCE", silence.as_secs_f64().to_string())
+            .args(["-x", "ANTIPHON_SILENCE"]);
+    }
     // SAFETY: asks for a number.
     if unsafe { libc::geteuid() } == 0 {
         mpirun = mpirun.arg("--allow-run-as-root");

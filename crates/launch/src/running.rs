@@ -74,6 +74,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         let host = hosts.as_ref().map(|hosts| hosts.of(rank));
         let mut seat = meeting.seat(rank);
         seat.address = host.map(|host| host.address);
+        seat.silence = launch.silence;
         if let Some(host) = host.filter(|host| !host.is_here) {
             seat.name = format!("{}:{rank}", host.name);
             let Remote { process, orders } = remote::start(launch, host, &seat)?;

@@ -49,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "fail"
         })?,
         "spawn-hang" => spawn("hang")?,
+        "stop" => stop()?,
         other => return Err(format!("no mode `{other}`").into()),
     }
     Ok(())
@@ -82,6 +83,23 @@ fn spawn(mode: &str) -> Result<(), Box<dyn Error>> {
     }
     heard.sort_unstable();
     println!("heard {heard:?}");
+    Ok(())
+}
+
+/// The second process stops; the first says how that was found out, and ends it.
+fn stop() -> Result<(), Box<dyn Error>> {
+    let session = Session::join()?;
+    let port = session.port("stop");
+    if session.rank() == 1 {
+        port.send(0, std::process::id(), Message::new())?;
+        // SAFETY: stops this process.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        return Ok(());
+    }
+    let id = i32::try_from(port.receive(Some(1), None)?.tag)?;
+    println!("{:?}", port.receive(Some(1), None).map(|_| ()));
+    // SAFETY: ends the other process.
+    unsafe { libc::kill(id, libc::SIGKILL) };
     Ok(())
 }
 

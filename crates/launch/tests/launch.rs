@@ -201,6 +201,15 @@ fn spawned_processes_do_not_outlive_a_launcher_that_is_killed() {
 }
 
 #[test]
+fn silence_is_as_it_was_given() {
+    let launch = launch(Over::Tcp, 2, "stop").silence(Some(Duration::from_millis(250)));
+    let (outcome, lines) = follow(&launch).expect("started");
+    assert_eq!(outcome.exit_code(), 137, "{lines:?}");
+    let says = &lines[0].2;
+    assert!(says.contains("has not answered for 250ms"), "{says}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_the_mend() {
     let refusal = |launch: Launch| launch.start().err().expect("refused").to_string();
     assert!(refusal(launch(Over::Shm, 0, "say")).contains("-n"));

@@ -1,12 +1,47 @@
 //! A replicated counter: every process adds to it, all copies go through the same values in the same order.
 //!
-//! `antiphon launch -n 4 --over tcp counter [ADDITIONS]`
+//! ```text
+//! cargo build --release -p antiphon-panda --examples
+//! antiphon launch -n 4 --over tcp target/release/examples/counter [ADDITIONS]
+//! ```
 
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 
-use antiphon_panda::{Error, GroupEvent, Message, Session};
+use antiphon_panda::{GroupEvent, Message, Session};
 
-fn main() -> Result<(), Error> {
+/// This process's copy.
+#[derive(Default)]
+struct Copy {
+    value: u64,
+    additions: u64,
+    /// Depends on the order, unlike the value.
+    trace: u64,
+    /// Why no more additions come of all.
+    ended: Option<String>,
+}
+
+impl Copy {
+    /// What the group sees, in the one order.
+    fn follow(&mut self, event: GroupEvent) {
+        match event {
+            GroupEvent::Message { from, payload, .. } => {
+                let Ok(amount) = payload.value::<u64>() else {
+                    return;
+                };
+                self.value += amount;
+                self.additions += 1;
+                self.trace = (self.trace.wrapping_mul(31)).wrapping_add(u64::from(from) + amount);
+            }
+            GroupEvent::View { left, .. } if !left.is_empty() => {
+                self.ended = Some(format!("ranks {left:?} left"));
+            }
+            GroupEvent::Expelled { why } => self.ended = Some(why),
+            GroupEvent::View { .. } | GroupEvent::Left => {}
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let additions: u64 = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())
@@ -14,33 +49,30 @@ fn main() -> Result<(), Error> {
     let session = Session::join()?;
     let all = session.everyone()?;
     let expected = additions * u64::from(session.size());
-    let (done, finished) = mpsc::channel();
-    // The copy lives in the upcall, which sees the additions in the one order.
-    let (mut value, mut count, mut trace) = (0u64, 0u64, 0u64);
+    let copy = Arc::<Mutex<Copy>>::default();
+    let own = copy.clone();
     let group = session.join_group("counter", move |event| {
-        let GroupEvent::Message { from, payload, .. } = event else {
-            return;
-        };
-        let Ok(amount) = payload.value::<u64>() else {
-            return;
-        };
-        value += amount;
-        count += 1;
-        // Depends on the order, unlike the sum.
-        trace = trace
-            .wrapping_mul(31)
-            .wrapping_add(u64::from(from) + amount);
-        if count == expected {
-            let _ = done.send((value, trace));
-        }
+        own.lock().expect("no upcall panics").follow(event);
     })?;
     all.barrier()?;
     for number in 0..additions {
         group.send(Message::of(&(number % 7))?)?;
     }
-    let own = finished.recv().unwrap_or_default();
-    let copies = all.gather(0, &own)?;
-    if let Some(copies) = copies {
+    // Drives the session until all additions have come, or cannot come any more.
+    let is_over = || {
+        let copy = copy.lock().expect("no upcall panics");
+        copy.additions >= expected || copy.ended.is_some()
+    };
+    session.wait_until(is_over, None)?;
+    let own = {
+        let copy = copy.lock().expect("no upcall panics");
+        if copy.additions < expected {
+            let why = copy.ended.as_deref().unwrap_or("the session ended");
+            return Err(format!("{} of {expected} additions came: {why}", copy.additions).into());
+        }
+        (copy.value, copy.trace)
+    };
+    if let Some(copies) = all.gather(0, &own)? {
         let is_same = copies.iter().all(|copy| *copy == copies[0]);
         println!(
             "{} copies, value {}, {}",
@@ -54,5 +86,6 @@ fn main() -> Result<(), Error> {
         );
     }
     all.barrier()?;
-    group.leave()
+    group.leave()?;
+    Ok(())
 }

@@ -1,6 +1,9 @@
 //! Two processes send a message to and fro, by message passing and by RPC.
 //!
-//! `antiphon launch -n 2 --over tcp ping_pong [ROUNDS]`
+//! ```text
+//! cargo build --release -p antiphon-panda --examples
+//! antiphon launch -n 2 --over tcp target/release/examples/ping_pong [ROUNDS]
+//! ```
 
 use std::time::Instant;
 

@@ -1,12 +1,17 @@
-//! A work queue: process 0 hands out jobs by RPC, the others ask for one after another and return results.
+//! A work queue: process 0 hands out jobs by RPC; all of them, it too, ask for one after another and return results.
 //!
-//! `antiphon launch -n 4 --over tcp work_queue [JOBS]`
+//! ```text
+//! cargo build --release -p antiphon-panda --examples
+//! antiphon launch -n 4 --over tcp target/release/examples/work_queue [JOBS]
+//! ```
 
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 
 use antiphon_panda::{Error, Message, Session};
 
-/// How many steps the Collatz sequence of a number takes.
+/// A number and how many steps its Collatz sequence takes.
+type Sequence = (u64, u64);
+
 fn steps(mut number: u64) -> u64 {
     let mut count = 0;
     while number != 1 {
@@ -20,6 +25,38 @@ fn steps(mut number: u64) -> u64 {
     count
 }
 
+/// What has come back.
+#[derive(Default)]
+struct Results {
+    count: u64,
+    longest: Option<Sequence>,
+}
+
+/// Hands out the jobs.
+fn serve(session: &Session, jobs: u64) -> Arc<Mutex<Results>> {
+    let results = Arc::<Mutex<Results>>::default();
+    let (own, mut next) = (results.clone(), 0);
+    session.serve("job", move |call| {
+        // The result of the last job comes with the question for the next.
+        if let Ok(Some(result)) = call.payload.value::<Option<Sequence>>() {
+            let mut results = own.lock().expect("no upcall panics");
+            results.count += 1;
+            if results
+                .longest
+                .is_none_or(|(_, longest)| longest < result.1)
+            {
+                results.longest = Some(result);
+            }
+        }
+        let job = (next < jobs).then_some(next + 1);
+        next += 1;
+        if let Ok(answer) = Message::of(&job) {
+            call.reply.send(answer);
+        }
+    });
+    results
+}
+
 fn main() -> Result<(), Error> {
     let jobs: u64 = std::env::args()
         .nth(1)
@@ -27,36 +64,20 @@ fn main() -> Result<(), Error> {
         .unwrap_or(2000);
     let session = Session::join()?;
     let all = session.everyone()?;
-    let (sender, results) = mpsc::channel();
-    if session.rank() == 0 {
-        let mut next = 0;
-        session.serve("job", move |call| {
-            // The result of the last job comes with the question for the next.
-            if let Ok(Some(result)) = call.payload.value::<Option<(u64, u64)>>() {
-                let _ = sender.send(result);
-            }
-            let job = (next < jobs).then_some(next + 1);
-            next += 1;
-            if let Ok(answer) = Message::of(&job) {
-                call.reply.send(answer);
-            }
-        });
-    }
+    let results = (session.rank() == 0).then(|| serve(&session, jobs));
     all.barrier()?;
-    if session.rank() == 0 {
-        let longest = results
-            .iter()
-            .take(jobs as usize)
-            .max_by_key(|(_, steps)| *steps);
-        println!("{jobs} jobs, longest {longest:?}");
-    } else {
-        let mut done: Option<(u64, u64)> = None;
-        while let Some(job) = session
-            .call(0, "job", Message::of(&done)?, None)?
-            .value::<Option<u64>>()?
-        {
-            done = Some((job, steps(job)));
-        }
+    let mut done: Option<Sequence> = None;
+    while let Some(job) = session
+        .call(0, "job", Message::of(&done)?, None)?
+        .value::<Option<u64>>()?
+    {
+        done = Some((job, steps(job)));
     }
-    all.barrier()
+    // Who came here has returned all its results. One that is lost with a job ends the others with an error that names it.
+    all.barrier()?;
+    if let Some(results) = results {
+        let Results { count, longest } = &*results.lock().expect("no upcall panics");
+        println!("{count} jobs, longest {longest:?}");
+    }
+    Ok(())
 }

@@ -10,9 +10,11 @@ use parking_lot::{Condvar, Mutex};
 
 use super::patience::{self, Patience, Waits};
 use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, seat::Secret};
+use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Bus;
 use crate::protocol::link::Through;
+use crate::session::{SILENCE, Session};
 
 /// Frames that wait before senders are asked to.
 const FULL: usize = 1024;
@@ -58,6 +60,16 @@ struct State {
 }
 
 impl Local {
+    /// The sessions of `size` parts of this process, rank by rank, for instance one for each thread.
+    ///
+    /// # Errors
+    /// The system starts no more threads.
+    pub fn sessions(size: u32) -> Result<Vec<Session>, Error> {
+        let ends = Self::session(size).into_iter();
+        ends.map(|(seat, local, inbox)| Session::over(local, inbox, &seat, SILENCE))
+            .collect()
+    }
+
     /// The seats and ends of a session of `size` threads, which may be more than one of the system's.
     #[must_use]
     pub fn session(size: u32) -> Vec<(Seat, Self, LocalInbox)> {
@@ -72,6 +84,7 @@ impl Local {
             name: format!("thread {rank}"),
             meeting: String::new(),
             address: None,
+            silence: None,
             secret: Secret([0; 16]),
         };
         (0..size)

@@ -126,6 +126,7 @@ impl Meeting {
             name: format!("rank {rank}"),
             meeting: self.address.to_string(),
             address: None,
+            silence: None,
             secret: self.secret,
         }
     }

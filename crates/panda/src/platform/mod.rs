@@ -260,7 +260,8 @@ impl JoinError {
     }
 }
 
-/// Takes a seat over the platform that it names: the one place where a platform is chosen.
+/// Takes a seat over the platform that it names: the one place where a platform is chosen. Peers may be silent for [`Seat::silence`], or else for
+/// [`SILENCE`](crate::session::SILENCE).
 ///
 /// # Errors
 /// There is no such platform, or it could not be joined.
@@ -280,5 +281,6 @@ pub fn join(seat: &Seat) -> Result<Session, Error> {
 
 fn join_over<P: Platform>(seat: &Seat) -> Result<Session, Error> {
     let (platform, inbox) = P::join(seat)?;
-    Session::over(platform, inbox, seat, crate::session::SILENCE)
+    let silence = seat.silence.unwrap_or(crate::session::SILENCE);
+    Session::over(platform, inbox, seat, silence)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use super::Rank;
 
@@ -20,6 +21,8 @@ pub struct Seat {
     pub meeting: String,
     /// This host's address, as the other processes reach it: sockets are bound to it and to no other. By default that by which the meeting is reached.
     pub address: Option<IpAddr>,
+    /// How long a peer may be silent before it is taken for lost, if whoever starts the session says so. The same for all of its processes.
+    pub silence: Option<Duration>,
     /// What all processes of the session know and strangers do not.
     pub secret: Secret,
 }
@@ -55,6 +58,7 @@ const NAME: &str = "ANTIPHON_NAME";
 const MEETING: &str = "ANTIPHON_MEETING";
 const ADDRESS: &str = "ANTIPHON_ADDRESS";
 const SECRET: &str = "ANTIPHON_SECRET";
+const SILENCE: &str = "ANTIPHON_SILENCE";
 const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
 
@@ -71,6 +75,8 @@ impl Seat {
             (SECRET, self.secret.to_hex()),
         ];
         variables.extend(self.address.map(|address| (ADDRESS, address.to_string())));
+        let seconds = |silence: Duration| (SILENCE, silence.as_secs_f64().to_string());
+        variables.extend(self.silence.map(seconds));
         variables
     }
 
@@ -99,7 +105,8 @@ impl Seat {
         if lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
             && let Some(seat) = Self::from_mpirun(&lookup)
         {
-            return Ok(seat);
+            let silence = silence_from(&lookup)?;
+            return Ok(Self { silence, ..seat });
         }
         let platform = text(PLATFORM)?;
         let rank = number(RANK, "a number from 0")?;
@@ -132,6 +139,7 @@ impl Seat {
             name,
             meeting: lookup(MEETING).unwrap_or_default(),
             address: address.transpose()?,
+            silence: silence_from(&lookup)?,
             secret,
         })
     }
@@ -154,9 +162,32 @@ impl Seat {
             name: format!("rank {rank}"),
             meeting: String::new(),
             address: None,
+            silence: None,
             secret: Secret([0; 16]),
         })
     }
+}
+
+fn silence_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Duration>, SeatError> {
+    let silence = |value: String| {
+        parse_silence(&value).map_err(|expected| SeatError::Malformed {
+            variable: SILENCE,
+            value,
+            expected,
+        })
+    };
+    lookup(SILENCE).map(silence).transpose()
+}
+
+/// A silence, in seconds, as `ANTIPHON_SILENCE` and `antiphon launch --silence` give it.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_silence(seconds: &str) -> Result<Duration, &'static str> {
+    let seconds: Option<f64> = seconds.parse().ok();
+    // Less than a timer's resolution or more than a year is a mistake.
+    let seconds = seconds.filter(|seconds| (0.001..=31_536_000.0).contains(seconds));
+    (seconds.map(Duration::from_secs_f64)).ok_or("seconds, at least 0.001, such as 3 or 0.5")
 }
 
 impl Secret {
@@ -223,6 +254,7 @@ mod tests {
             name: "node:2".into(),
             meeting: "127.0.0.1:9".into(),
             address: Some([10, 0, 0, 2].into()),
+            silence: Some(Duration::from_millis(1250)),
             secret: Secret([0xa7; 16]),
         };
         let variables = seat.to_environment();
@@ -233,6 +265,22 @@ mod tests {
                 .map(|(_, v)| v.clone())
         });
         assert_eq!(back, Ok(seat));
+    }
+
+    #[test]
+    fn a_silence_is_seconds() {
+        assert_eq!(parse_silence("0.5"), Ok(Duration::from_millis(500)));
+        for bad in ["", "soon", "0", "-1", "NaN", "inf", "1e300", "3s"] {
+            let seat = Seat::from_variables(|name| match name {
+                SILENCE => Some(bad.into()),
+                MPI_RANK => Some("0".into()),
+                MPI_SIZE => Some("1".into()),
+                _ => None,
+            });
+            let error = seat.unwrap_err().to_string();
+            let named = format!("ANTIPHON_SILENCE={bad}: expected seconds");
+            assert!(error.starts_with(&named), "{error}");
+        }
     }
 
     #[test]
@@ -257,7 +305,7 @@ mod tests {
                 "ANTIPHON_RANK" => Some(rank.clone()),
                 "ANTIPHON_SECRET" => Some(secret.clone()),
                 "ANTIPHON_SIZE" => Some("3".into()),
-                "ANTIPHON_ADDRESS" => None,
+                "ANTIPHON_ADDRESS" | "ANTIPHON_SILENCE" => None,
                 _ => Some(String::new()),
             })
         };

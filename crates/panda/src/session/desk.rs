@@ -1,6 +1,7 @@
 //! What a program has registered and what it waits for; nothing here depends on the platform.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -53,6 +54,10 @@ pub struct Membership {
     pub members: Option<Vec<Rank>>,
     /// Why it ended; none if it was left.
     pub ended: Option<Option<String>>,
+    /// Where the upcall was given.
+    pub place: Option<&'static Location<'static>>,
+    /// What the upcall panicked with: the membership is over as far as the program is concerned.
+    pub panic: Option<String>,
 }
 
 #[derive(Default)]
@@ -180,7 +185,7 @@ impl Desk {
             std::mem::take(&mut state.waiting)
         };
         for arrived in earlier {
-            upcall::run(|| own(arrived));
+            let _ = upcall::run(|| own(arrived));
         }
     }
 
@@ -229,14 +234,18 @@ impl Desk {
             } => {
                 let upcall = self.services.lock().get(&service).cloned();
                 match upcall {
-                    Some(upcall) => upcall::run(|| (upcall.lock())(Incoming { from, id, payload })),
+                    // Its reply is dropped as it unwinds: the caller is told.
+                    Some(upcall) => {
+                        let call = || (upcall.lock())(Incoming { from, id, payload });
+                        let _ = upcall::run(call);
+                    }
                     None => {
                         let kind = Answer::NoService;
                         engine.post(from, Envelope::Reply { id, kind }, Message::new());
                     }
                 }
             }
-            Delivery::Group(group, event) => self.deliver_to_group(group, event),
+            Delivery::Group(group, event) => self.deliver_to_group(group, event, engine),
         }
     }
 
@@ -249,10 +258,11 @@ impl Desk {
                 None => return state.waiting.push_back(arrived),
             }
         };
-        upcall::run(|| (upcall.lock())(arrived));
+        // Its sender does not wait for what it does: that it panicked is printed.
+        let _ = upcall::run(|| (upcall.lock())(arrived));
     }
 
-    fn deliver_to_group(&self, group: GroupId, event: GroupEvent) {
+    fn deliver_to_group(&self, group: GroupId, event: GroupEvent, engine: &dyn Engine) {
         let (upcall, joined) = self.group(group, |membership| {
             (membership.upcall.clone(), membership.joined)
         });
@@ -262,8 +272,9 @@ impl Desk {
             GroupEvent::Expelled { why } => Some((None, Some(Some(why.clone())))),
             GroupEvent::Message { .. } => None,
         };
-        if let Some(upcall) = upcall {
-            upcall::run(|| (upcall.lock())(event));
+        let ran = upcall.map_or(Ok(()), |upcall| upcall::run(|| (upcall.lock())(event)));
+        if let Err(panic) = ran {
+            self.leave_for_panic(group, joined, panic, engine);
         }
         // Who waits for a view goes on after its upcall has run. By then the program may have joined again.
         if let Some((members, ended)) = state {
@@ -272,6 +283,25 @@ impl Desk {
                     (membership.members, membership.ended) = (members, ended);
                 }
             });
+        }
+    }
+
+    /// What an upcall that panicked made of its copy nobody knows, so this process leaves rather than go on with a copy that differs from all others.
+    fn leave_for_panic(&self, group: GroupId, joined: u64, panic: String, engine: &dyn Engine) {
+        let upcall = self.group(group, |membership| {
+            let is_same = membership.joined == joined;
+            let place = membership
+                .place
+                .map_or(String::new(), |at| format!(" (given at {at})"));
+            is_same.then(|| {
+                membership.panic = Some(format!("its upcall{place} panicked: {panic}"));
+                membership.upcall.take()
+            })
+        });
+        if let Some(upcall) = upcall {
+            engine.ask(Ask::Leave(group));
+            // Outside of the lock: what it keeps may come here when it is dropped.
+            drop(upcall);
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Group {
 
 impl Session {
     /// Joins a group, and waits until this process is in it. Its first event is the view that it begins with; every message after that comes to it, in the one
-    /// order, its own included. The upcall must not wait; it may send.
+    /// order, its own included. The upcall must not wait; it may send. If it panics, this process leaves the group, and its operations fail with [`Error::Expelled`].
     ///
     /// # Errors
     /// The group ended with its last member, or this is an upcall.
@@ -29,11 +29,14 @@ impl Session {
     ) -> Result<Group, Error> {
         upcall::must_not_wait()?;
         let number = number_of(name);
+        self.wait_for_leave(number);
+        let place = std::panic::Location::caller();
         let upcall: super::desk::GroupUpcall = Box::new(upcall);
         self.desk().group(number, |membership| {
             membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
             membership.joined += 1;
             (membership.members, membership.ended) = (None, None);
+            (membership.place, membership.panic) = (Some(place), None);
         });
         self.ask(Ask::Join(number));
         let desk = self.desk();
@@ -49,6 +52,16 @@ impl Session {
             number,
         };
         group.check(self).map(|()| group)
+    }
+
+    /// A membership whose upcall panicked is on its way out: the next one begins after it.
+    fn wait_for_leave(&self, number: u64) {
+        let has_left = || {
+            self.desk().group(number, |membership| {
+                membership.panic.is_none() || membership.ended.is_some()
+            })
+        };
+        self.wait(has_left, None);
     }
 }
 
@@ -102,9 +115,10 @@ impl Group {
     }
 
     fn check(&self, session: &Session) -> Result<(), Error> {
-        let ended = session
-            .desk()
-            .group(self.number, |membership| membership.ended.clone());
+        let ended = session.desk().group(self.number, |membership| {
+            let panic = membership.panic.clone().map(Some);
+            panic.or_else(|| membership.ended.clone())
+        });
         match ended {
             None => Ok(()),
             Some(None) => Err(Error::NotMember(self.name.clone())),

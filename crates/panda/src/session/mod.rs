@@ -88,6 +88,17 @@ impl Session {
         crate::platform::join(&seat)
     }
 
+    /// The same, with a time for which a peer may be silent before it is taken for lost. Whoever launches the program may say another (`antiphon launch --silence`,
+    /// `ANTIPHON_SILENCE`). Processes of a session should say the same.
+    ///
+    /// # Errors
+    /// As [`join`](Self::join).
+    pub fn join_with_silence(silence: Duration) -> Result<Self, Error> {
+        let mut seat = Seat::from_environment().map_err(JoinError::from)?;
+        seat.silence.get_or_insert(silence);
+        crate::platform::join(&seat)
+    }
+
     /// A session over a platform that has been joined. `silence` is how long a peer may be silent before it is taken for lost.
     ///
     /// # Errors

@@ -22,10 +22,20 @@ pub fn is_running() -> bool {
 }
 
 /// Runs an upcall. One that panics is reported as a thread that panics is, and the session goes on.
-pub fn run(upcall: impl FnOnce()) {
+///
+/// # Errors
+/// What it panicked with.
+pub fn run(upcall: impl FnOnce()) -> Result<(), String> {
     let before = set(true);
-    let _ = catch_unwind(AssertUnwindSafe(upcall));
+    let outcome = catch_unwind(AssertUnwindSafe(upcall));
     set(before);
+    outcome.map_err(|panic| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast::<&str>().map_or_else(
+            |_| "something that is no text".into(),
+            |text| (*text).to_owned(),
+        ),
+    })
 }
 
 /// Lets other fibers run, which are in no upcall even if the caller is: it may wait for a mutex.

@@ -59,6 +59,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         name: format!("rank {rank}"),
         meeting: shared.meeting.clone(),
         address: None,
+        silence: None,
         secret: shared.secret,
     };
     Ok((first..first + count).map(seat).collect())

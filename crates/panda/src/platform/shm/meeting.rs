@@ -59,6 +59,7 @@ impl Meeting {
             name: format!("rank {rank}"),
             meeting: format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
             address: None,
+            silence: None,
             secret: self.secret,
         }
     }

@@ -97,6 +97,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         name: format!("rank {rank}"),
         meeting: shared.meeting.clone(),
         address: Some(shared.own),
+        silence: None,
         secret: shared.secret,
     };
     let own = seat(shared.rank);

@@ -112,6 +112,7 @@ impl Meeting {
             name: format!("rank {rank}"),
             meeting,
             address: None,
+            silence: None,
             secret: self.secret,
         }
     }

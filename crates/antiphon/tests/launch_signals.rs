@@ -1,0 +1,179 @@
+//! Signals that `antiphon launch` passes on, and what it writes to a terminal.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Bounds what never takes so long.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Goes on until it is ended. What it waits in is short, so that its shell soon sees a signal.
+const GO_ON: &str = "echo ready $$; while :; do sleep 0.05; done";
+
+/// Two processes of a shell's under the command.
+struct Launched {
+    command: Child,
+    lines: BufReader<ChildStdout>,
+    /// Process numbers.
+    shells: [u32; 2],
+}
+
+impl Launched {
+    /// They begin with a `trap`, and are ready.
+    fn start(options: &[&str], trap: &str) -> Self {
+        let mut command = launch(options, &format!("{trap}; {GO_ON}"));
+        let mut command = command.stdout(Stdio::piped()).spawn().expect("started");
+        let lines = BufReader::new(command.stdout.take().expect("a pipe"));
+        let mut launched = Self {
+            command,
+            lines,
+            shells: [0; 2],
+        };
+        let ids = launched.both_say("ready");
+        launched.shells = ids.map(|id| id.parse().expect("a number"));
+        launched
+    }
+
+    fn signal(&self, number: i32) {
+        signal(self.command.id(), number);
+    }
+
+    /// Waits until both have said a word; what they said after it.
+    fn both_say(&mut self, word: &str) -> [String; 2] {
+        let mut said = Vec::new();
+        while said.len() < 2 {
+            let mut line = String::new();
+            let length = self.lines.read_line(&mut line).expect("text");
+            assert!(length > 0, "they ended and did not both say {word}");
+            if let Some((_, rest)) = line.trim_end().split_once(word) {
+                said.push(rest.trim().to_owned());
+            }
+        }
+        said.try_into().expect("two")
+    }
+
+    /// How the command ended.
+    fn code(mut self) -> Option<i32> {
+        self.command.wait().expect("ended").code()
+    }
+}
+
+impl Drop for Launched {
+    /// After a test that failed.
+    fn drop(&mut self) {
+        let _ = self.command.kill();
+        let _ = self.command.wait();
+    }
+}
+
+fn launch(options: &[&str], script: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_antiphon"));
+    command
+        .args(["launch", "-n", "2", "--over", "shm"])
+        .args(options)
+        .args(["sh", "-c", script]);
+    command
+}
+
+fn signal(id: u32, number: i32) {
+    let id = i32::try_from(id).expect("a process number");
+    // SAFETY: asks the system to signal our own child, which we have not waited for.
+    assert_eq!(unsafe { libc::kill(id, number) }, 0);
+}
+
+fn is_stopped(id: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
+    stat.is_ok_and(|stat| stat.contains(") T "))
+}
+
+#[test]
+fn a_second_request_to_end_kills() {
+    for (number, name) in [(libc::SIGINT, "INT"), (libc::SIGQUIT, "QUIT")] {
+        let trap = format!("trap 'echo asked' {name}");
+        let mut launched = Launched::start(&["--grace", "1000"], &trap);
+        launched.signal(number);
+        launched.both_say("asked");
+        launched.signal(number);
+        assert_eq!(launched.code(), Some(128 + libc::SIGKILL), "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_end_is_killed_after_the_grace() {
+    let launched = Launched::start(&["--grace", "1"], "trap '' TERM");
+    launched.signal(libc::SIGTERM);
+    assert_eq!(launched.code(), Some(128 + libc::SIGKILL));
+}
+
+#[test]
+fn a_signal_of_the_programs_own_is_passed_on() {
+    let launched = Launched::start(&[], "trap 'exit 5' USR1");
+    launched.signal(libc::SIGUSR1);
+    assert_eq!(launched.code(), Some(5));
+}
+
+/// If it were a request to end, they would be killed at once.
+#[test]
+fn a_hangup_ends_only_those_that_it_ends() {
+    let mut launched = Launched::start(&["--grace", "0"], "trap 'echo again' HUP");
+    for _ in 0..3 {
+        launched.signal(libc::SIGHUP);
+        launched.both_say("again");
+    }
+    launched.signal(libc::SIGTERM);
+    // By the request, or by the kill that follows at once.
+    assert!(launched.code().is_some_and(|code| code > 128));
+}
+
+#[test]
+fn all_stop_and_go_on() {
+    let mut launched = Launched::start(&[], "trap 'echo goes on' CONT");
+    launched.signal(libc::SIGTSTP);
+    let all = launched.shells.into_iter().chain([launched.command.id()]);
+    let end = Instant::now() + LIMIT;
+    for id in all {
+        while !is_stopped(id) {
+            assert!(Instant::now() < end, "process {id} does not stop");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    launched.signal(libc::SIGCONT);
+    launched.both_say("goes on");
+    launched.signal(libc::SIGTERM);
+    assert_eq!(launched.code(), Some(128 + libc::SIGTERM));
+}
+
+/// Our end of a terminal, and the command's.
+fn terminal() -> (File, OwnedFd) {
+    let (mut own, mut theirs) = (-1, -1);
+    let null = std::ptr::null_mut();
+    // SAFETY: the two numbers are written, and nothing else is asked for.
+    let opened = unsafe { libc::openpty(&mut own, &mut theirs, null, null.cast(), null.cast()) };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: both were opened above and are nobody else's.
+    unsafe { (File::from_raw_fd(own), OwnedFd::from_raw_fd(theirs)) }
+}
+
+#[test]
+fn ranks_have_colours_on_a_terminal() {
+    let (mut own, theirs) = terminal();
+    let mut command = launch(&[], "echo hello");
+    command.env_remove("NO_COLOR").stdout(theirs);
+    let status = command.status().expect("started");
+    // Lets go of the command's end: when all was read, that is an error of the system's.
+    drop(command);
+    assert!(status.success());
+    let mut shown = Vec::new();
+    let mut room = [0; 4096];
+    while let Ok(length @ 1..) = own.read(&mut room) {
+        shown.extend_from_slice(&room[..length]);
+    }
+    let shown = String::from_utf8(shown).expect("text");
+    let mut lines: Vec<&str> = shown.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(
+        lines,
+        ["\x1b[33m[1]\x1b[0m hello", "\x1b[36m[0]\x1b[0m hello"]
+    );
+}
