@@ -17,6 +17,14 @@ pub struct Statement<'a> {
     prepared: postgres::Statement,
 }
 
+/// In the server's words, if it has said any; by itself such an error is called "db error".
+fn failed(error: postgres::Error) -> Failure {
+    match error.as_db_error() {
+        Some(said) => Failure(said.to_string()),
+        None => Failure(error.to_string()),
+    }
+}
+
 impl Connection {
     pub fn open() -> Result<Self, Failure> {
         let mut config = Config::new();
@@ -26,11 +34,13 @@ impl Connection {
             .user(&told("USER")?)
             .password(told("PASSWORD")?)
             .dbname(&told("NAME")?);
-        Ok(Connection(RefCell::new(config.connect(NoTls)?)))
+        Ok(Connection(RefCell::new(
+            config.connect(NoTls).map_err(failed)?,
+        )))
     }
 
     pub fn close(self) -> Result<(), Failure> {
-        Ok(self.0.into_inner().close()?)
+        self.0.into_inner().close().map_err(failed)
     }
 
     /// The server has confirmed its settings.
@@ -38,8 +48,12 @@ impl Connection {
         Ok(())
     }
 
+    fn simple(&self, text: &str) -> Result<Vec<SimpleQueryMessage>, Failure> {
+        self.0.borrow_mut().simple_query(text).map_err(failed)
+    }
+
     pub fn execute(&self, text: &str, rows: u64) -> Result<(), Failure> {
-        for message in self.0.borrow_mut().simple_query(text)? {
+        for message in self.simple(text)? {
             if let SimpleQueryMessage::CommandComplete(found) = message
                 && rows > 0
             {
@@ -51,7 +65,7 @@ impl Connection {
 
     pub fn query(&self, text: &str, rows: u64) -> Result<u64, Failure> {
         let (mut sum, mut count) = (0, 0);
-        for message in self.0.borrow_mut().simple_query(text)? {
+        for message in self.simple(text)? {
             if let SimpleQueryMessage::Row(row) = message {
                 for column in 0..row.len() {
                     sum += row.get(column).unwrap_or("").parse::<u64>()?;
@@ -65,7 +79,11 @@ impl Connection {
 
     pub fn prepare(&self, text: &str) -> Result<Statement<'_>, Failure> {
         // A number in binary has a length, which the parameter's place would else decide.
-        let prepared = self.0.borrow_mut().prepare_typed(text, &[Type::INT8])?;
+        let prepared = self
+            .0
+            .borrow_mut()
+            .prepare_typed(text, &[Type::INT8])
+            .map_err(failed)?;
         Ok(Statement { on: self, prepared })
     }
 }
@@ -73,11 +91,14 @@ impl Connection {
 impl Statement<'_> {
     pub fn execute(&self, value: i64, rows: u64) -> Result<(), Failure> {
         let mut client = self.on.0.borrow_mut();
-        expect(client.execute(&self.prepared, &[&value])?, rows)
+        let found = client.execute(&self.prepared, &[&value]);
+        expect(found.map_err(failed)?, rows)
     }
 
     pub fn query(&self, value: i64, wanted: u64) -> Result<u64, Failure> {
-        let rows = self.on.0.borrow_mut().query(&self.prepared, &[&value])?;
+        let mut client = self.on.0.borrow_mut();
+        let rows = client.query(&self.prepared, &[&value]);
+        let rows = rows.map_err(failed)?;
         let mut sum = 0;
         for row in &rows {
             for column in 0..row.len() {
