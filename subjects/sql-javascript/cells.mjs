@@ -1,9 +1,11 @@
 // What workers share with the main thread: words, numbers, and room for a message each.
 
-/** Words: whose turn it is, how many are done, whether they query, whether they end. */
-export const [TURN, DONE, QUERIES, QUIT, CELLS] = [0, 1, 2, 3, 4];
+export const CLIENTS_MOST = 16;
 
-/** The number that says how often; those after it are the workers' sums. */
-export const COUNT = 0;
+/** Words: how many workers are done, whether they query; from CELLS on a word each that counts its turns. */
+export const [DONE, QUERIES, CELLS] = [0, 1, 2];
+
+/** Numbers: how often; from SUMS on what each has added up. */
+export const [COUNT, SUMS] = [0, 1];
 
 export const ERROR_BYTES = 256;

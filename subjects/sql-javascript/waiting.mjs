@@ -3,7 +3,7 @@
 import { frame, startPartner } from "./kit/kit.mjs";
 import { own } from "./database.mjs";
 import { rowsTable } from "./told.mjs";
-import { CELLS, COUNT, DONE, ERROR_BYTES, QUERIES, QUIT, TURN } from "./cells.mjs";
+import { CELLS, CLIENTS_MOST, COUNT, DONE, ERROR_BYTES, QUERIES, SUMS } from "./cells.mjs";
 
 const ANSWER_MS = 60_000;
 
@@ -30,83 +30,67 @@ const connecting = (connect) => {
 
 const shared = (bytes) => new SharedArrayBuffer(bytes);
 
-/** Workers with a connection each; an operation is a query of ten rows by each of them, and the control the same without. */
-class Clients {
-  #many;
-  #cells = new Int32Array(shared(4 * CELLS));
-  #numbers;
-  #errors;
+/**
+ * Workers with a connection each, as many as any test has asked for. They stay for the next test: a worker compiles all code anew, and
+ * would else be measured while it does.
+ */
+class Workers {
+  #cells = new Int32Array(shared(4 * (CELLS + CLIENTS_MOST)));
+  #numbers = new Float64Array(shared(8 * (SUMS + CLIENTS_MOST)));
+  #errors = new Uint8Array(shared(ERROR_BYTES * CLIENTS_MOST));
+  #started = 0;
 
-  constructor(many) {
-    this.#many = many;
-    this.#numbers = new Float64Array(shared(8 * (1 + many)));
-    this.#errors = new Uint8Array(shared(ERROR_BYTES * many));
-  }
-
-  static async gather(many) {
-    await own();
-    const clients = new Clients(many);
+  /** Starts those that are missing; connections are open when it returns. */
+  start(many) {
+    Atomics.store(this.#cells, DONE, this.#started);
     const text = `SELECT * FROM ${rowsTable()} LIMIT 10`;
-    for (let index = 0; index < many; index++) {
-      const data = { cells: clients.#cells, numbers: clients.#numbers, errors: clients.#errors, index, text };
+    for (; this.#started < many; this.#started++) {
+      const data = { cells: this.#cells, numbers: this.#numbers, errors: this.#errors, index: this.#started, text };
       startPartner(new URL("./worker.mjs", import.meta.url), data);
     }
-    try {
-      clients.#wait();
-    } catch (error) {
-      clients.#end();
-      throw error;
-    }
-    return clients;
+    this.#wait(many);
   }
 
-  /** Until all workers have done what they were to do. */
-  #wait() {
-    for (let done; (done = Atomics.load(this.#cells, DONE)) < this.#many; ) {
+  /** Until so many have done what they were to do. */
+  #wait(many) {
+    for (let done; (done = Atomics.load(this.#cells, DONE)) < many; ) {
       if (Atomics.wait(this.#cells, DONE, done, ANSWER_MS) === "timed-out") {
-        throw new Error(`${this.#many - done} of ${this.#many} workers do not answer`);
+        throw new Error(`${many - done} of ${many} workers do not answer`);
       }
     }
     const said = Buffer.from(this.#errors.slice()).toString().split("\0").find(Boolean);
+    this.#errors.fill(0);
     if (said) throw new Error(said);
   }
 
-  #begin(iterations, queries) {
+  /** What the first so many have added up. */
+  go(many, iterations, queries) {
     this.#numbers[COUNT] = iterations;
     Atomics.store(this.#cells, QUERIES, queries);
     Atomics.store(this.#cells, DONE, 0);
-    Atomics.add(this.#cells, TURN, 1);
-    Atomics.notify(this.#cells, TURN);
-  }
-
-  #go(iterations, queries) {
-    this.#begin(iterations, queries);
-    this.#wait();
-    return this.#numbers.subarray(COUNT + 1).reduce((sum, one) => sum + one, 0);
-  }
-
-  control(iterations) {
-    return this.#go(iterations, 0);
-  }
-
-  test(iterations) {
-    return this.#go(iterations, 1);
-  }
-
-  /** Each worker closes its connection and ends. */
-  close() {
-    this.#end();
-    this.#wait();
-  }
-
-  #end() {
-    Atomics.store(this.#cells, QUIT, 1);
-    this.#begin(0, 0);
+    for (let index = 0; index < many; index++) {
+      Atomics.add(this.#cells, CELLS + index, 1);
+      Atomics.notify(this.#cells, CELLS + index);
+    }
+    this.#wait(many);
+    return this.#numbers.subarray(SUMS, SUMS + many).reduce((sum, one) => sum + one, 0);
   }
 }
 
+const workers = new Workers();
+
+/** An operation is a query of ten rows by each of so many connections, and the control the same without. */
+async function gather(many) {
+  await own();
+  workers.start(many);
+  return {
+    control: (iterations) => workers.go(many, iterations, 0),
+    test: (iterations) => workers.go(many, iterations, 1),
+  };
+}
+
 const clients = [1, 2, 4, 8, 16].map((many) =>
-  frame(`concurrent.${many}`, () => Clients.gather(many), { work: `sql.concurrent.${many}`, threads: many + 1 }),
+  frame(`concurrent.${many}`, () => gather(many), { work: `sql.concurrent.${many}`, threads: many + 1 }),
 );
 
 export const style = { times, inTurn, connecting, clients };

@@ -1,7 +1,8 @@
-// A connection with a thread of its own: it waits for its turn, does so many queries of ten rows, and says that it is done.
+// A connection with a thread of its own: it waits for its turn, does so many queries of ten rows, and says that it is done. It ends with the
+// process.
 
 import { workerData } from "node:worker_threads";
-import { COUNT, DONE, ERROR_BYTES, QUERIES, QUIT, TURN } from "./cells.mjs";
+import { CELLS, COUNT, DONE, ERROR_BYTES, QUERIES, SUMS } from "./cells.mjs";
 import { connect } from "./driver.mjs";
 import { enterPartner, takesPart } from "./kit/kit.mjs";
 
@@ -11,13 +12,14 @@ const { cells, numbers, errors, index, text } = workerData;
 let connection;
 
 function serve() {
+  connection ??= connect(); // if it could not be had at first
   let sum = 0;
   const queries = Atomics.load(cells, QUERIES);
   for (let i = 0; i < numbers[COUNT]; i++) {
     takesPart("client");
     sum += queries ? connection.query(text, ROWS) : i;
   }
-  numbers[COUNT + 1 + index] = sum;
+  numbers[SUMS + index] = sum;
 }
 
 /** Does it, and keeps the words of a failure. */
@@ -36,8 +38,6 @@ attempt(() => {
   connection = connect();
 });
 for (let turn = 0; ; turn++) {
-  Atomics.wait(cells, TURN, turn);
-  if (Atomics.load(cells, QUIT)) break;
+  Atomics.wait(cells, CELLS + index, turn);
   attempt(serve);
 }
-attempt(() => connection?.close());
