@@ -23,8 +23,8 @@ pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{
-    Absence, Freeze, Generator, Identity, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
-    ResultRecord, RunRecord, SubjectRecord, WarmSlice, WarmUp,
+    Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
+    ResultRecord, RunRecord, ServerHeld, SubjectRecord, WarmSlice, WarmUp, original_of, twin_of,
 };
 pub use services::Services;
 pub use session::{

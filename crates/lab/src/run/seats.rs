@@ -9,6 +9,7 @@ use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
+use antiphon_service::Kind;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -168,6 +169,19 @@ impl Seats {
         }
         let live = self.seats.get_mut(&key).and_then(|seat| seat.live.as_mut());
         live.ok_or_else(|| given_up(identity, "it could not be started"))
+    }
+
+    /// The process for an item, if it is there.
+    pub(super) fn process(&self, identity: &Identity, start: u32) -> Option<u32> {
+        let seat = self.seats.get(&key(identity, start))?;
+        Some(seat.live.as_ref()?.session.process())
+    }
+
+    /// The process of the database server that a subject uses, if it uses one that was started.
+    pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
+        let build = (identity.subject.clone(), identity.policy.clone());
+        let kind = self.builds.get(&build)?.service?;
+        Some((kind, self.services.process(kind)?))
     }
 
     /// A process of its own for one item, under limits.

@@ -23,6 +23,11 @@ fn read_suite(top: Section<'_>) -> Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
+        twins: twins(&top, &subjects),
+        costs: top
+            .get("costs")
+            .and_then(|item| item.boolean())
+            .unwrap_or_default(),
         quick: sizes(&top, "quick"),
         full: sizes(&top, "full"),
         groups: groups(&top, &mut tests),
@@ -98,6 +103,22 @@ fn subjects(top: &Section<'_>) -> Vec<String> {
         named.push(name);
     }
     named
+}
+
+/// Subjects that are measured twice, which must be among those that are measured.
+fn twins(top: &Section<'_>, subjects: &[String]) -> Vec<String> {
+    let Some(item) = top.get("twins") else {
+        return Vec::new();
+    };
+    let mut twins = Vec::new();
+    for element in item.list().unwrap_or_default() {
+        let Some(name) = element.string() else {
+            continue;
+        };
+        models::known(&element, &name, "subject of this suite", subjects.iter());
+        twins.push(name);
+    }
+    twins
 }
 
 fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {

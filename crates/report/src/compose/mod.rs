@@ -20,6 +20,7 @@ mod programs;
 mod published;
 mod savings;
 mod slope;
+mod spent;
 mod storage;
 mod together;
 mod trends;
@@ -68,6 +69,7 @@ fn sections(view: &View) -> Vec<Section> {
     let mut sections = models::sections(view);
     sections.extend(profile::sections(view));
     sections.extend(load::sections(view));
+    sections.extend(spent::sections(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {
@@ -105,6 +107,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
         });
     }
     blocks.extend(costs::blocks(view, group, results));
+    blocks.extend(spent::blocks(view, group, results));
     blocks.extend(programs::blocks(view, group, results));
     blocks.extend(load::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));
