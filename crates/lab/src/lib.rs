@@ -1,5 +1,6 @@
 //! What is measured and where results are kept: suites, subjects, plans, runs, the store.
 
+mod agreement;
 pub mod build;
 mod compare;
 pub mod conformance;
@@ -18,6 +19,7 @@ pub mod store;
 pub mod subject;
 pub mod suite;
 
+pub use agreement::{Agreement, Measured, agreements};
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};

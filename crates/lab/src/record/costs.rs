@@ -44,6 +44,13 @@ pub struct CostRound {
     /// The same of the database server's processes; `None` where there is no server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_ns: Option<f64>,
+    /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub step_ns: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl CostRound {
@@ -77,7 +84,13 @@ pub struct ServerHeld {
 impl Costs {
     /// The median over the rounds of a figure, with its interval; `None` where no round has it.
     pub fn median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
-        median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())
+        let interval = median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())?;
+        Some(widened(interval, self.step_ns()))
+    }
+
+    /// The largest error by steps of the kernel's account, ns.
+    fn step_ns(&self) -> f64 {
+        self.rounds.iter().map(|round| round.step_ns).fold(0.0, f64::max)
     }
 
     /// The median of the ratios of a figure to another subject's in the rounds that both have.
@@ -93,13 +106,26 @@ impl Costs {
             let base = of(to.rounds.iter().find(same)?)?;
             (base > 0.0).then_some(of(round)? / base)
         };
-        median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())
+        let interval = median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())?;
+        let part = |costs: &Costs| {
+            let value = costs.median(&of).map_or(0.0, |median| median.value);
+            if value > 0.0 { costs.step_ns() / value } else { 0.0 }
+        };
+        Some(widened(interval, interval.value * (part(self) + part(to))))
     }
 
     /// The median over the starts of something held; `None` if nothing was read.
     pub fn held(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         let values = self.held.iter().filter_map(|held| Some(of(held)? as f64));
         median_interval(&values.collect::<Vec<_>>())
+    }
+}
+
+fn widened(interval: Interval, by: f64) -> Interval {
+    Interval {
+        low: interval.low - by,
+        high: interval.high + by,
+        ..interval
     }
 }
 
@@ -132,6 +158,7 @@ mod tests {
             iterations: 1,
             subject_ns: *subject_ns,
             server_ns: None,
+            step_ns: 0.0,
         };
         Costs {
             rounds: of.iter().map(round).collect(),

@@ -4,6 +4,7 @@
 //! test, control; the clocks are read between them, and no slice is timed. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
+use super::busy::TICK_NS;
 use super::engine::Engine;
 use super::tree::{Parents, Tree};
 use super::{Item, RunError, Task};
@@ -17,18 +18,22 @@ use std::time::{Duration, Instant};
 pub(super) const PART: f64 = 0.4;
 
 /// Rounds that are made however long they take, and after which more would not change what is read from them.
-const ROUNDS_LEAST: u32 = 3;
-const ROUNDS_MOST: u32 = 21;
+const ROUNDS_LEAST: u32 = 5;
+const ROUNDS_MOST: u32 = 25;
 
-/// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run.
+/// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
+/// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
 const QUICK: Size = Size {
-    cpu_ns: 4e6,
+    cpu_ns: 2e6,
     wall_ns: 40e6,
 };
 const FULL: Size = Size {
-    cpu_ns: 12e6,
+    cpu_ns: 5e6,
     wall_ns: 200e6,
 };
+
+/// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
+const LONGER: u64 = 8;
 
 /// How long a slice of a test is.
 #[derive(Clone, Copy)]
@@ -43,6 +48,10 @@ struct Member {
     roots: Roots,
     /// Of each slice.
     iterations: u64,
+    /// The most that a slice of the test may have.
+    most: u64,
+    /// Whether slices were made longer.
+    lengthened: bool,
     /// Whether it takes no more turns.
     failed: bool,
     /// Test less control, with the numbers of the rounds.
@@ -133,6 +142,7 @@ fn take_turns(
             }
             visit(engine, &mut members[index], start, round);
         }
+        members.iter_mut().for_each(Member::lengthen);
         round += 1;
     }
     let took = begun.elapsed().as_secs_f64() / positions.len() as f64;
@@ -155,6 +165,8 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
             server: engine.seats.server(&identity),
         },
         iterations: 1,
+        most: u64::MAX,
+        lengthened: false,
         failed: false,
         turns: Vec::new(),
     };
@@ -163,7 +175,9 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
     };
     let test_ns = estimate.frames.test_ns.max(1.0);
     let most = engine.test(&engine.items[position]).and_then(|test| test.most);
-    let at_most = |iterations: f64| (iterations as u64).clamp(1, most.unwrap_or(u64::MAX));
+    member.most = most.unwrap_or(u64::MAX).max(1);
+    let most = member.most;
+    let at_most = |iterations: f64| (iterations as u64).clamp(1, most);
     let size = if engine.quick { QUICK } else { FULL };
     let first = at_most(size.cpu_ns / test_ns);
     match try_out(engine, &member, start, first) {
@@ -203,9 +217,10 @@ fn try_out(
 ) -> Result<f64, SessionError> {
     slice(engine, member, start, Role::Control, 1)?;
     slice(engine, member, start, Role::Test, 1)?;
-    let before = member.roots.read();
+    let trees = member.roots.trees();
+    let before = trees.read();
     slice(engine, member, start, Role::Test, iterations)?;
-    let used = member.roots.read().less(before);
+    let used = trees.read().less(before);
     Ok((used.subject.all_ns + used.server.all_ns).max(1.0))
 }
 
@@ -216,14 +231,15 @@ fn turn(
     start: u32,
 ) -> Result<Reading, SessionError> {
     let count = member.iterations;
-    let begin = member.roots.read();
+    let trees = member.roots.trees();
+    let begin = trees.read();
     slice(engine, member, start, Role::Control, count)?;
-    let before = member.roots.read();
+    let before = trees.read();
     slice(engine, member, start, Role::Test, count)?;
     slice(engine, member, start, Role::Test, count)?;
-    let after = member.roots.read();
+    let after = trees.read();
     slice(engine, member, start, Role::Control, count)?;
-    let end = member.roots.read();
+    let end = trees.read();
     let test = after.less(before);
     Ok(test.less(end.less(begin).less(test)))
 }
@@ -271,6 +287,26 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
 }
 
 impl Member {
+    /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
+    fn lengthen(&mut self) {
+        let has_ended = |(_, turn): &(u32, Reading)| turn.subject.ended_ns + turn.server.ended_ns > 0.0;
+        if !self.lengthened && self.turns.iter().any(has_ended) {
+            self.lengthened = true;
+            self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
+            self.turns.clear();
+        }
+    }
+
+    /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
+    /// turns; 0 where none ended.
+    fn step_ns(&self, operations: f64) -> f64 {
+        let ended = self.turns.iter().map(|(_, turn)| turn.subject.ended_ns + turn.server.ended_ns);
+        match ended.sum::<f64>() > 0.0 {
+            true => 2.0 * TICK_NS as f64 / (operations * self.turns.len() as f64),
+            false => 0.0,
+        }
+    }
+
     /// Its turns as they are kept. Where children of a process ended on the way, the steps in which the kernel tells what they used are
     /// coarser than a turn: then their part is that of all turns together.
     fn rounds(&self, start: u32) -> Vec<CostRound> {
@@ -290,24 +326,34 @@ impl Member {
                 iterations: self.iterations,
                 subject_ns,
                 server_ns: self.roots.server.map(|_| server_ns),
+                step_ns: self.step_ns(operations),
             })
             .collect()
     }
 }
 
+/// The trees of one turn.
+struct Trees {
+    subject: Tree,
+    server: Option<u32>,
+}
+
 impl Roots {
-    fn read(self) -> Reading {
-        let parents = Parents::now();
-        let clock = |root| {
-            let tree: Tree = parents.tree(root);
-            Clock {
-                all_ns: tree.cpu_ns() as f64,
-                ended_ns: tree.ended_ns() as f64,
-            }
-        };
+    fn trees(self) -> Trees {
+        Trees {
+            subject: Tree::of(self.subject),
+            server: self.server.map(|(_, root)| root),
+        }
+    }
+}
+
+impl Trees {
+    /// A server may start a process for each connection, so its tree is looked for each time.
+    fn read(&self) -> Reading {
+        let server = self.server.map(Tree::of);
         Reading {
-            subject: clock(self.subject),
-            server: self.server.map(|(_, root)| clock(root)).unwrap_or_default(),
+            subject: Clock::of(&self.subject),
+            server: server.as_ref().map(Clock::of).unwrap_or_default(),
         }
     }
 }
@@ -322,6 +368,14 @@ impl Reading {
 }
 
 impl Clock {
+    fn of(tree: &Tree) -> Clock {
+        let ended_ns = tree.ended_ns() as f64;
+        Clock {
+            all_ns: tree.live_ns() as f64 + ended_ns,
+            ended_ns,
+        }
+    }
+
     fn less(self, other: Clock) -> Clock {
         Clock {
             all_ns: self.all_ns - other.all_ns,
@@ -349,6 +403,8 @@ mod tests {
             position: 0,
             roots: Roots { subject: 1, server },
             iterations: 5,
+            most: u64::MAX,
+            lengthened: false,
             failed: false,
             turns: (0..).zip(turns.iter().map(turn)).collect(),
         }
@@ -359,7 +415,7 @@ mod tests {
         let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3);
         let of = |index: usize| (rounds[index].round, rounds[index].subject_ns, rounds[index].server_ns);
         assert_eq!((of(0), of(1)), ((0, 100.0, None), (1, 110.0, None)));
-        assert!(rounds.iter().all(|round| round.start == 3));
+        assert!(rounds.iter().all(|round| (round.start, round.step_ns) == (3, 0.0)));
     }
 
     #[test]
@@ -368,6 +424,7 @@ mod tests {
         let steps = [(1000.0, 0.0), (10_001_000.0, 10_000_000.0), (1000.0, 0.0), (1000.0, 0.0)];
         for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0) {
             assert_eq!(round.server_ns, Some(250_100.0));
+            assert_eq!(round.step_ns, 500_000.0);
         }
     }
 }

@@ -52,12 +52,16 @@ impl Tree {
     /// Processor time that they used so far, ns: by each process's own clock, which ticks in ns and counts threads that have ended. What
     /// children used that have ended since is told by the kernel in steps of 10 ms.
     pub(super) fn cpu_ns(&self) -> u64 {
+        self.live_ns() + self.ended_ns()
+    }
+
+    /// The part of [`cpu_ns`](Self::cpu_ns) of those that live, ns.
+    pub(super) fn live_ns(&self) -> u64 {
         let of = |process: &i32| {
             let clock = clock_getcpuclockid(Pid::from_raw(*process)).ok()?;
             Some(Duration::from(clock.now().ok()?).as_nanos() as u64)
         };
-        let live: u64 = self.members.iter().filter_map(of).sum();
-        live + self.ended_ns()
+        self.members.iter().filter_map(of).sum()
     }
 
     /// The part of [`cpu_ns`](Self::cpu_ns) that children used which have ended, ns.

@@ -1,5 +1,6 @@
 //! From a run and its suite to a document.
 
+mod agreement;
 mod clocks;
 mod comparison;
 mod costs;
@@ -30,6 +31,7 @@ pub(crate) mod view;
 use crate::document::{Block, Document, Note, Section, Weight};
 use crate::layout::{Group, Layout};
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
+pub use agreement::{agrees, compose_agreement};
 pub use comparison::compose_comparison;
 pub(crate) use header::summary;
 pub use memory::compose_memory;
