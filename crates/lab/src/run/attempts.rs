@@ -24,6 +24,7 @@ pub(super) fn measure(
     // Where time is short, each item's share of it is spent once.
     let repeats = item.task == Task::Frame && !engine.quick && share >= 1.0;
     let most = if repeats { ATTEMPTS } else { 1 };
+    engine.seats.place_server(&item.identity);
     let placement = engine.seats.processors.placement(&item.identity.placement);
     let mut best: Option<(Measured, Foreign)> = None;
     let mut attempts = 0;

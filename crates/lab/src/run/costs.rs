@@ -5,9 +5,10 @@
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
 use super::busy::TICK_NS;
+use super::conditions::Raised;
 use super::engine::Engine;
 use super::tree::{Parents, Tree};
-use super::{Item, RunError, Task};
+use super::{Event, Item, RunError, Task};
 use crate::record::{CostRound, Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
@@ -24,7 +25,7 @@ const ROUNDS_MOST: u32 = 25;
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
 const QUICK: Size = Size {
-    cpu_ns: 2e6,
+    cpu_ns: 3e6,
     wall_ns: 40e6,
 };
 const FULL: Size = Size {
@@ -128,6 +129,8 @@ fn take_turns(
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
+    let raised = Raised::of(members.iter().flat_map(|member| member.roots.all()).collect());
+    tell_if_refused(engine, &raised);
     let mut round = 0;
     while round < ROUNDS_LEAST
         || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds)
@@ -145,6 +148,7 @@ fn take_turns(
         members.iter_mut().for_each(Member::lengthen);
         round += 1;
     }
+    drop(raised);
     let took = begun.elapsed().as_secs_f64() / positions.len() as f64;
     for member in members {
         keep(engine, member, start)?;
@@ -153,6 +157,16 @@ fn take_turns(
         engine.budget.spent(nominal, share, took);
     }
     Ok(())
+}
+
+/// Says once that others may disturb.
+fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) {
+    if !raised.is_permitted && !std::mem::replace(&mut engine.told_of_priority, true) {
+        engine.tell(Event::Warning(
+            "processor time is measured at the ordinary priority, since a higher one is not permitted: on a busy machine it is less exact \
+             (run as root, or give this command CAP_SYS_NICE)",
+        ));
+    }
 }
 
 /// A subject that is ready for its turns; `None` if it failed.
@@ -181,8 +195,8 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
     let size = if engine.quick { QUICK } else { FULL };
     let first = at_most(size.cpu_ns / test_ns);
     match try_out(engine, &member, start, first) {
-        Ok(cpu_ns) => {
-            let longer = (size.cpu_ns / cpu_ns).min(size.wall_ns / (first as f64 * test_ns));
+        Ok((cpu_ns, wall_ns)) => {
+            let longer = (size.cpu_ns / cpu_ns).min(size.wall_ns / wall_ns);
             member.iterations = at_most(first as f64 * longer.max(1.0));
             Some(member)
         }
@@ -208,20 +222,23 @@ fn visit(engine: &mut Engine<'_, '_>, member: &mut Member, start: u32, round: u3
     }
 }
 
-/// Slices that are not counted: the first of a test prepares it. Gives the processor time of so many iterations of the test, ns.
+/// Slices that are not counted: the first of a test prepares it. Gives the processor time of so many
+/// iterations of the test, and their time, ns.
 fn try_out(
     engine: &mut Engine<'_, '_>,
     member: &Member,
     start: u32,
     iterations: u64,
-) -> Result<f64, SessionError> {
+) -> Result<(f64, f64), SessionError> {
     slice(engine, member, start, Role::Control, 1)?;
     slice(engine, member, start, Role::Test, 1)?;
     let trees = member.roots.trees();
-    let before = trees.read();
+    let (before, begun) = (trees.read(), Instant::now());
     slice(engine, member, start, Role::Test, iterations)?;
+    let wall_ns = (begun.elapsed().as_nanos() as f64).max(1.0);
     let used = trees.read().less(before);
-    Ok((used.subject.all_ns + used.server.all_ns).max(1.0))
+    let cpu_ns = (used.subject.all_ns + used.server.all_ns).max(1.0);
+    Ok((cpu_ns, wall_ns))
 }
 
 /// One turn.
@@ -339,6 +356,11 @@ struct Trees {
 }
 
 impl Roots {
+    fn all(self) -> impl Iterator<Item = u32> {
+        let server = self.server.map(|(_, root)| root);
+        std::iter::once(self.subject).chain(server)
+    }
+
     fn trees(self) -> Trees {
         Trees {
             subject: Tree::of(self.subject),

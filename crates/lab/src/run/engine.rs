@@ -48,6 +48,8 @@ pub(super) struct Engine<'e, 'l> {
     costs: bool,
     /// How the process of the item in hand became warm.
     pub(super) warm_up: Option<WarmUp>,
+    /// Whether it was told that priorities cannot be raised.
+    pub(super) told_of_priority: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -146,6 +148,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             counts_by_processor: options.count_instructions && counters_can_be_read(),
             costs: suite.costs,
             warm_up: None,
+            told_of_priority: false,
             begun: 0,
             all: 0,
             items: prepared.items,

@@ -1,7 +1,7 @@
 //! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
 //! after a failure, and given up on after three in a row.
 
-use super::analysis;
+use super::{analysis, conditions};
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::record::{Absence, Identity};
@@ -159,6 +159,7 @@ impl Seats {
         if seat.live.is_none() {
             match self.begin(identity, Limits::default()) {
                 Ok(live) => {
+                    self.place_server(identity);
                     if live.session.hello().counts_switches {
                         self.counting.insert(identity.subject.clone());
                     }
@@ -169,6 +170,13 @@ impl Seats {
         }
         let live = self.seats.get_mut(&key).and_then(|seat| seat.live.as_mut());
         live.ok_or_else(|| given_up(identity, "it could not be started"))
+    }
+
+    /// Puts the database server of an item, if there is one, where its placement wants it.
+    pub(super) fn place_server(&self, identity: &Identity) {
+        if let Some((_, server)) = self.server(identity) {
+            conditions::place(server, self.processors.placement(&identity.placement));
+        }
     }
 
     /// The process for an item, if it is there.

@@ -73,6 +73,15 @@ impl Tree {
         self.members.iter().map(of).sum::<u64>() * TICK_NS
     }
 
+    /// The numbers of their threads now.
+    pub(super) fn threads(&self) -> Vec<i32> {
+        let of = |process: &i32| fs::read_dir(format!("/proc/{process}/task")).into_iter();
+        let entries = self.members.iter().flat_map(of).flatten().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect()
+    }
+
     /// Their memory and threads now.
     pub(super) fn held(&self) -> Held {
         let mut held = Held::default();
@@ -120,6 +129,7 @@ mod tests {
             std::thread::yield_now();
         }
         let held = tree().held();
+        assert!(tree().threads().contains(&(child.id() as i32)));
         assert!(held.threads >= 2);
         assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
         assert!(tree().cpu_ns() > 0);
