@@ -9,7 +9,7 @@ ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev
 RUN_NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrind $(RIVALS)
 # Databases are started by their tests and by `antiphon measure sql`.
-DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev pip3=python3-pip psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/mariadb/mysql.h=libmariadb-dev
+DATABASES = gprbuild=gprbuild /usr/share/gpr/gnatcoll_sqlite.gpr=libgnatcoll-sqlite21-dev /usr/share/gpr/gnatcoll_postgres.gpr=libgnatcoll-postgres3-dev pip3=python3-pip python3-config=python3-dev curl=curl javac=default-jdk-headless node=nodejs npm=npm psql=postgresql mariadbd=mariadb-server-core mariadb=mariadb-client-core /usr/include/sqlite3.h=libsqlite3-dev /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/mariadb/mysql.h=libmariadb-dev
 TEST_NEEDS = $(RUN_NEEDS) chromium=chromium $(DATABASES)
 
 .PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build

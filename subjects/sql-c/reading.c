@@ -17,7 +17,7 @@ static uint64_t frame_nothing(uint64_t iterations)
 
 /* Connect, SELECT 1, close -------------------------------------------------------------------------------------------- */
 
-static void prepare_connect(uint64_t argument)
+static void prepare_nothing_else(uint64_t argument)
 {
     (void)argument;
     prepare_database();
@@ -36,6 +36,18 @@ static uint64_t frame_connect(uint64_t iterations)
         sql_close(connection);
         if (!done)
             kit_fail("%s", text);
+    }
+    return sum;
+}
+
+/* A statement without a result ---------------------------------------------------------------------------------------- */
+
+static uint64_t frame_no_result(uint64_t iterations)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < iterations; i = kit_increment(i)) {
+        must(sql_do(own, sql_no_result, 0));
+        sum++;
     }
     return sum;
 }
@@ -111,7 +123,8 @@ ROWS(1000)
     }
 
 const struct kit_test reading[] = {
-    {.name = "connect", .control = frame_nothing, .test = frame_connect, .prepare = prepare_connect, .work = "sql.connect"},
+    {.name = "connect", .control = frame_nothing, .test = frame_connect, .prepare = prepare_nothing_else, .work = "sql.connect"},
+    {.name = "do.1", .control = frame_nothing, .test = frame_no_result, .prepare = prepare_nothing_else, .work = "sql.do.1"},
     {.name = "select.1", .control = frame_nothing, .test = frame_query, .prepare = prepare_one, .work = "sql.select.1"},
     ROWS_TEST(1),
     ROWS_TEST(10),

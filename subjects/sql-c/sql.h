@@ -24,6 +24,10 @@ const char *sql_error(const struct connection *connection);
 /* A statement that changes `rows` rows, none if it is about tables. */
 bool sql_do(struct connection *connection, const char *text, uint64_t rows);
 
+/* The cheapest statement that has no result: MariaDB's `DO 1`; where there is no such thing, a setting that is given the value it
+ * has. */
+extern const char *const sql_no_result;
+
 /* A query of `rows` rows: every column of each is read as a number and added to the sum. */
 bool sql_query(struct connection *connection, const char *text, uint64_t rows, uint64_t *sum);
 

@@ -30,6 +30,10 @@ func reading() []kit.Test {
 			_, err := own()
 			return connecting{}, err
 		}},
+		{Name: "do.1", Work: "sql.do.1", Prepare: func(uint64) (kit.Frames, error) {
+			on, err := own()
+			return doing{on: on}, err
+		}},
 		query("select.1", "sql.select.1", func() string { return "SELECT 1" }, 1),
 	}
 	for _, rows := range []int{1, 10, 50, 100, 200, 500, 1000} {
@@ -63,6 +67,23 @@ func (connecting) Test(iterations uint64) (uint64, error) {
 			return 0, err
 		}
 		sum += one
+	}
+	return sum, nil
+}
+
+// doing is a statement without a result.
+type doing struct {
+	nothing
+	on connection
+}
+
+func (d doing) Test(iterations uint64) (uint64, error) {
+	var sum uint64
+	for i := uint64(0); i < iterations; i++ {
+		if err := d.on.Exec(noResult, 0); err != nil {
+			return 0, err
+		}
+		sum++
 	}
 	return sum, nil
 }

@@ -13,6 +13,7 @@ import (
 const (
 	columns   = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER"
 	parameter = "?"
+	noResult  = "DO 1"
 )
 
 func connect() (connection, error) {

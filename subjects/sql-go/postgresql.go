@@ -14,6 +14,7 @@ import (
 const (
 	columns   = "id SERIAL PRIMARY KEY, value INTEGER"
 	parameter = "$1"
+	noResult  = "SET statement_timeout TO 0"
 )
 
 type native struct {

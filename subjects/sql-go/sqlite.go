@@ -13,6 +13,7 @@ import (
 const (
 	columns   = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER"
 	parameter = "?"
+	noResult  = "PRAGMA query_only = OFF"
 )
 
 func connect() (connection, error) {

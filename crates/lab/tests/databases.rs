@@ -19,7 +19,7 @@ fn expected(work: &str) -> u64 {
     let rows = |count: u64| (1..=count).map(|key| key + 7919 * key % 10007).sum::<u64>();
     let number = || work.rsplit('.').next().unwrap().parse::<u64>().unwrap();
     let once = match work.strip_prefix("sql.").unwrap() {
-        "connect" | "select.1" | "insert" | "drop_create" => 1,
+        "connect" | "do.1" | "select.1" | "insert" | "drop_create" => 1,
         "transaction" => 10,
         other if other.starts_with("rows.") => rows(number()),
         other if other.starts_with("concurrent.") => number() * rows(10),

@@ -1,4 +1,4 @@
---  Databases from Ada, by GNATCOLL
+--  Databases from Ada
 
 with Kit.Protocol;
 with Sql_Clients;

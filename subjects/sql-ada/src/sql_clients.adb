@@ -1,8 +1,9 @@
 with Ada.Exceptions;
 with Ada.Strings.Unbounded; use Ada.Strings.Unbounded;
 with Ada.Unchecked_Deallocation;
-with GNATCOLL.SQL.Exec;     use GNATCOLL.SQL.Exec;
+with Driver;                use type Driver.Connection;
 with Kit;                   use type Kit.Checksum, Kit.Iterations;
+with Laboratory;
 with Sql;
 
 package body Sql_Clients is
@@ -12,7 +13,7 @@ package body Sql_Clients is
    Clients_Most : constant := 16;
 
    task type Client is
-      entry Connect (Connection : Database_Connection; Text : String);
+      entry Connect (Connection : Driver.Connection; Text : String);
       entry Start (Count : Kit.Iterations; Queries : Boolean);
       entry Wait (Sum : out Kit.Checksum; Wrong : out Unbounded_String);
       entry Stop;
@@ -24,7 +25,7 @@ package body Sql_Clients is
 
    type Member is record
       Its_Task   : Client_Access;
-      Connection : Database_Connection;
+      Connection : Driver.Connection := Driver.Not_Connected;
    end record;
 
    --  Those in use come first and have a task
@@ -45,7 +46,7 @@ package body Sql_Clients is
    ------------
 
    task body Client is
-      Its_Connection : Database_Connection;
+      Its_Connection : Driver.Connection;
       Its_Text       : Unbounded_String;
       Its_Count      : Kit.Iterations;
       Its_Queries    : Boolean;
@@ -64,7 +65,7 @@ package body Sql_Clients is
                Kit.Thread_Reports ("client");
             end if;
             if Its_Queries then
-               Sql.Query (Its_Connection, Text, Rows, Its_Sum);
+               Driver.Query (Its_Connection, Text, Rows, Its_Sum);
             else
                Its_Sum := Its_Sum + Kit.Checksum (Index);
             end if;
@@ -77,7 +78,7 @@ package body Sql_Clients is
 
    begin
       Kit.Thread_Begins ("client");
-      accept Connect (Connection : Database_Connection; Text : String) do
+      accept Connect (Connection : Driver.Connection; Text : String) do
          Its_Connection := Connection;
          Its_Text := To_Unbounded_String (Text);
       end Connect;
@@ -105,13 +106,14 @@ package body Sql_Clients is
 
    procedure Prepare (Arg : Kit.Argument) is
       pragma Unreferenced (Arg);
-      Ready : constant Database_Connection := Sql.Own;
+      Ready : constant Driver.Connection := Sql.Own;
       pragma Unreferenced (Ready);
    begin
       for One of Members (1 .. Many) loop
-         One.Connection := Sql.Connect;
+         One.Connection := Driver.Connect;
          One.Its_Task := new Client;
-         One.Its_Task.Connect (One.Connection, "SELECT * FROM " & Sql.Rows_Table & " LIMIT" & Integer'Image (Rows));
+         One.Its_Task.Connect
+           (One.Connection, "SELECT * FROM " & Laboratory.Rows_Table & " LIMIT" & Integer'Image (Rows));
       end loop;
    end Prepare;
 
@@ -131,8 +133,8 @@ package body Sql_Clients is
             end loop;
             Free (One.Its_Task);
          end if;
-         if One.Connection /= null then
-            Sql.Close (One.Connection);
+         if One.Connection /= Driver.Not_Connected then
+            Driver.Close (One.Connection);
          end if;
       end loop;
    end Finish;
@@ -160,7 +162,7 @@ package body Sql_Clients is
          end if;
       end loop;
       if First_Wrong /= "" then
-         raise Sql.Failed with To_String (First_Wrong);
+         raise Laboratory.Failed with To_String (First_Wrong);
       end if;
    end Go;
 

@@ -1,6 +1,7 @@
 with Ada.Strings.Unbounded; use Ada.Strings.Unbounded;
-with GNATCOLL.SQL.Exec;     use GNATCOLL.SQL.Exec;
-with Kit;                   use type Kit.Iterations;
+with Driver;                use Driver;
+with Kit;                   use type Kit.Checksum, Kit.Iterations;
+with Laboratory;            use Laboratory;
 with Sql;
 
 package body Sql_Reading is
@@ -8,13 +9,15 @@ package body Sql_Reading is
    Text : Unbounded_String;
    Rows : Positive;
 
-   Statement : Prepared_Statement;
+   Prepared : Statement;
 
    procedure Prepare_Connect (Arg : Kit.Argument);
    procedure Prepare_Select (Arg : Kit.Argument);
    procedure Prepare_Prepared (Arg : Kit.Argument);
+   procedure Finish_Prepared (Arg : Kit.Argument);
 
    procedure Connect (Count : Kit.Iterations; Sum : out Kit.Checksum);
+   procedure Without_Result (Count : Kit.Iterations; Sum : out Kit.Checksum);
    procedure Query (Count : Kit.Iterations; Sum : out Kit.Checksum);
    procedure Query_Prepared (Count : Kit.Iterations; Sum : out Kit.Checksum);
 
@@ -24,7 +27,7 @@ package body Sql_Reading is
 
    procedure Prepare_Connect (Arg : Kit.Argument) is
       pragma Unreferenced (Arg);
-      Ready : constant Database_Connection := Sql.Own;
+      Ready : constant Driver.Connection := Sql.Own;
       pragma Unreferenced (Ready);
    begin
       null;
@@ -41,48 +44,66 @@ package body Sql_Reading is
    begin
       Prepare_Connect (Arg);
       Rows := Wanted;
-      Text := To_Unbounded_String ("SELECT * FROM " & Sql.Rows_Table & " LIMIT" & Wanted'Image);
+      Text := To_Unbounded_String ("SELECT * FROM " & Rows_Table & " LIMIT" & Wanted'Image);
    end Prepare_Rows;
 
    procedure Prepare_Prepared (Arg : Kit.Argument) is
    begin
       Prepare_Connect (Arg);
       Rows := 10;
-      Statement := Prepare ("SELECT * FROM " & Sql.Rows_Table & " LIMIT " & Sql.Parameter, On_Server => True);
+      Prepared := Prepare (Sql.Own, "SELECT * FROM " & Rows_Table & " LIMIT " & Parameter);
    end Prepare_Prepared;
+
+   procedure Finish_Prepared (Arg : Kit.Argument) is
+      pragma Unreferenced (Arg);
+   begin
+      Forget (Prepared);
+   end Finish_Prepared;
 
    procedure Connect (Count : Kit.Iterations; Sum : out Kit.Checksum) is
       Index      : Kit.Iterations := 0;
-      Connection : Database_Connection;
+      Connection : Driver.Connection;
    begin
       Sum := 0;
       while Index < Count loop
-         Connection := Sql.Connect;
-         Sql.Query (Connection, "SELECT 1", 1, Sum);
-         Sql.Close (Connection);
+         Connection := Driver.Connect;
+         Query (Connection, "SELECT 1", 1, Sum);
+         Close (Connection);
          Kit.Increment (Index);
       end loop;
    end Connect;
 
+   procedure Without_Result (Count : Kit.Iterations; Sum : out Kit.Checksum) is
+      Index      : Kit.Iterations := 0;
+      Connection : constant Driver.Connection := Sql.Own;
+      Its_Text   : constant String := No_Result;
+   begin
+      Sum := 0;
+      while Index < Count loop
+         Run (Connection, Its_Text);
+         Sum := Sum + 1;
+         Kit.Increment (Index);
+      end loop;
+   end Without_Result;
+
    procedure Query (Count : Kit.Iterations; Sum : out Kit.Checksum) is
       Index      : Kit.Iterations := 0;
-      Connection : constant Database_Connection := Sql.Own;
+      Connection : constant Driver.Connection := Sql.Own;
       Its_Text   : constant String := To_String (Text);
    begin
       Sum := 0;
       while Index < Count loop
-         Sql.Query (Connection, Its_Text, Rows, Sum);
+         Query (Connection, Its_Text, Rows, Sum);
          Kit.Increment (Index);
       end loop;
    end Query;
 
    procedure Query_Prepared (Count : Kit.Iterations; Sum : out Kit.Checksum) is
-      Index      : Kit.Iterations := 0;
-      Connection : constant Database_Connection := Sql.Own;
+      Index : Kit.Iterations := 0;
    begin
       Sum := 0;
       while Index < Count loop
-         Sql.Query (Connection, Statement, Rows, Rows, Sum);
+         Query (Prepared, Rows, Rows, Sum);
          Kit.Increment (Index);
       end loop;
    end Query_Prepared;
@@ -109,6 +130,8 @@ package body Sql_Reading is
       Kit.Register_Frame
         ("connect", Sql.Nothing'Access, Connect'Access, Prepare_Connect'Access, Work => "sql.connect");
       Kit.Register_Frame
+        ("do.1", Sql.Nothing'Access, Without_Result'Access, Prepare_Connect'Access, Work => "sql.do.1");
+      Kit.Register_Frame
         ("select.1", Sql.Nothing'Access, Query'Access, Prepare_Select'Access, Work => "sql.select.1");
       Register_Rows ("1", Prepare_1'Access);
       Register_Rows ("10", Prepare_10'Access);
@@ -119,7 +142,7 @@ package body Sql_Reading is
       Register_Rows ("1000", Prepare_1000'Access);
       Kit.Register_Frame
         ("select.prepared", Sql.Nothing'Access, Query_Prepared'Access, Prepare_Prepared'Access,
-         Work => "sql.rows.10");
+         Finish => Finish_Prepared'Access, Work => "sql.rows.10");
    end Register;
 
 end Sql_Reading;

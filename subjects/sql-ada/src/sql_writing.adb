@@ -1,6 +1,7 @@
 with Ada.Strings.Unbounded; use Ada.Strings.Unbounded;
-with GNATCOLL.SQL.Exec;     use GNATCOLL.SQL.Exec;
+with Driver;                use Driver;
 with Kit;                   use type Kit.Checksum, Kit.Iterations;
+with Laboratory;            use Laboratory;
 with Sql;
 
 package body Sql_Writing is
@@ -10,7 +11,7 @@ package body Sql_Writing is
 
    Drop_Text, Create_Text, Insert_Text : Unbounded_String;
 
-   Statement : Prepared_Statement;
+   Prepared : Statement;
 
    Written : Kit.Checksum;
    --  Rows that the table must have
@@ -32,17 +33,15 @@ package body Sql_Writing is
 
    procedure Prepare (Arg : Kit.Argument) is
       pragma Unreferenced (Arg);
-      Table      : constant String := Sql.Written_Table;
-      Connection : constant Database_Connection := Sql.Own;
+      Table      : constant String := Written_Table;
+      Connection : constant Driver.Connection := Sql.Own;
    begin
       Drop_Text   := To_Unbounded_String ("DROP TABLE " & Table);
-      Create_Text := To_Unbounded_String ("CREATE TABLE " & Table & " (" & Sql.Columns & ")");
+      Create_Text := To_Unbounded_String ("CREATE TABLE " & Table & " (" & Columns & ")");
       Insert_Text := To_Unbounded_String ("INSERT INTO " & Table & " (value) VALUES (1)");
-      Sql.Run (Connection, "DROP TABLE IF EXISTS " & Table);
-      Sql.Run (Connection, To_String (Create_Text));
-      Statement :=
-        GNATCOLL.SQL.Exec.Prepare
-          ("INSERT INTO " & Table & " (value) VALUES (" & Sql.Parameter & ")", On_Server => True);
+      Run (Connection, "DROP TABLE IF EXISTS " & Table);
+      Run (Connection, To_String (Create_Text));
+      Prepared := Driver.Prepare (Connection, "INSERT INTO " & Table & " (value) VALUES (" & Parameter & ")");
       Written := 0;
    end Prepare;
 
@@ -50,33 +49,32 @@ package body Sql_Writing is
       pragma Unreferenced (Arg);
       Sum : Kit.Checksum := 0;
    begin
-      Sql.Query (Sql.Own, "SELECT count(*), coalesce(sum(value), 0) FROM " & Sql.Written_Table, 1, Sum);
+      Query (Sql.Own, "SELECT count(*), coalesce(sum(value), 0) FROM " & Written_Table, 1, Sum);
       --  Each row holds a 1, so count and sum are the rows that were written
       if Sum /= 2 * Written then
-         raise Sql.Failed with
+         raise Failed with
            "the table's rows and values add up to" & Sum'Image & ", and should to" & Kit.Checksum'Image (2 * Written);
       end if;
    end Check;
 
    procedure Finish (Arg : Kit.Argument) is
       pragma Unreferenced (Arg);
-      Connection : constant Database_Connection := Sql.Own;
+      Connection : constant Driver.Connection := Sql.Own;
    begin
-      if Connection.In_Transaction then
-         Connection.Rollback;
-      end if;
-      Sql.Run (Connection, "DROP TABLE IF EXISTS " & Sql.Written_Table);
+      Forget (Prepared);
+      Roll_Back (Connection);
+      Run (Connection, "DROP TABLE IF EXISTS " & Written_Table);
    end Finish;
 
    procedure Insert is
    begin
-      Sql.Change (Sql.Own, To_String (Insert_Text), 1);
+      Change (Sql.Own, To_String (Insert_Text), 1);
       Written := Written + 1;
    end Insert;
 
    procedure Insert_Prepared is
    begin
-      Sql.Change (Sql.Own, Statement, 1, 1);
+      Change (Prepared, 1, 1);
       Written := Written + 1;
    end Insert_Prepared;
 
@@ -89,14 +87,9 @@ package body Sql_Writing is
 
    procedure One_Transaction is
    begin
-      if not Sql.Own.Start_Transaction then
-         raise Sql.Failed with "a transaction is open already";
-      end if;
+      Start_Transaction (Sql.Own);
       One_Each;
-      Sql.Own.Commit;
-      if not Sql.Own.Success then
-         raise Sql.Failed with Sql.Own.Last_Error_Message;
-      end if;
+      Commit (Sql.Own);
    end One_Transaction;
 
    procedure Writing (Count : Kit.Iterations; Sum : out Kit.Checksum) is
@@ -112,12 +105,12 @@ package body Sql_Writing is
 
    procedure Drop_Create (Count : Kit.Iterations; Sum : out Kit.Checksum) is
       Index      : Kit.Iterations := 0;
-      Connection : constant Database_Connection := Sql.Own;
+      Connection : constant Driver.Connection := Sql.Own;
    begin
       Sum := 0;
       while Index < Count loop
-         Sql.Run (Connection, To_String (Drop_Text));
-         Sql.Run (Connection, To_String (Create_Text));
+         Run (Connection, To_String (Drop_Text));
+         Run (Connection, To_String (Create_Text));
          Sum := Sum + 1;
          Kit.Increment (Index);
       end loop;

@@ -1,4 +1,4 @@
-"""Databases from Python by the DB-API: sqlite3 of the standard library, psycopg for PostgreSQL."""
+"""Databases from Python by the DB-API: sqlite3 of the standard library, psycopg, MariaDB Connector/Python."""
 
 import kit
 

@@ -32,12 +32,14 @@ def own():
     driver().settle(connection)
     table = rows_table()
     # The row with key k holds 7919 k mod 10007, in all languages.
-    connection.execute(f"DROP TABLE IF EXISTS {table}")
-    connection.execute(f"CREATE TABLE {table} ({driver().COLUMNS})")
-    connection.execute("BEGIN")
+    cursor = connection.cursor()
+    cursor.execute(f"DROP TABLE IF EXISTS {table}")
+    cursor.execute(f"CREATE TABLE {table} ({driver().COLUMNS})")
+    cursor.execute("BEGIN")
     for key in range(1, ROWS_MOST + 1):
-        connection.execute(f"INSERT INTO {table} (id, value) VALUES ({key}, {7919 * key % 10007})")
-    connection.execute("COMMIT")
+        cursor.execute(f"INSERT INTO {table} (id, value) VALUES ({key}, {7919 * key % 10007})")
+    cursor.execute("COMMIT")
+    cursor.close()
     return connection
 
 
@@ -50,7 +52,8 @@ def expect(rows, wanted):
 def query(cursor, text, wanted, *parameters):
     """Every column of every row, added up."""
     total = rows = 0
-    for row in cursor.execute(text, *parameters):
+    cursor.execute(text, *parameters)
+    for row in cursor:
         for column in row:
             total += column
         rows += 1

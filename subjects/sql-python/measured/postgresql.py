@@ -5,6 +5,7 @@ from measured.told import told
 
 COLUMNS = "id SERIAL PRIMARY KEY, value INTEGER"
 PARAMETER = "%s"
+NO_RESULT = "SET statement_timeout TO 0"
 
 
 def connect(prepare_threshold=None):
@@ -25,6 +26,11 @@ def connect(prepare_threshold=None):
 def connect_preparing():
     """The same; a statement is prepared at its first use."""
     return connect(prepare_threshold=0)
+
+
+def preparing_cursor(connection):
+    """Of a connection that prepares."""
+    return connection.cursor()
 
 
 def settle(connection):

@@ -26,6 +26,25 @@ class Connect:
         return total
 
 
+class NoResult:
+    """A statement without a result."""
+
+    def __init__(self, _):
+        self._cursor = database.own().cursor()
+
+    control = staticmethod(database.nothing)
+
+    def test(self, iterations):
+        cursor, text, total = self._cursor, database.driver().NO_RESULT, 0
+        for _ in range(iterations):
+            cursor.execute(text)
+            total += 1
+        return total
+
+    def close(self):
+        self._cursor.close()
+
+
 class Query:
     """A query that is sent as text each time."""
 
@@ -53,12 +72,13 @@ class Prepared:
     def __init__(self, _):
         database.own()
         self._connection = database.driver().connect_preparing()
+        self._cursor = database.driver().preparing_cursor(self._connection)
         self._text = f"SELECT * FROM {database.rows_table()} LIMIT {database.driver().PARAMETER}"
 
     control = staticmethod(database.nothing)
 
     def test(self, iterations):
-        cursor, text = self._connection.cursor(), self._text
+        cursor, text = self._cursor, self._text
         total = 0
         for _ in range(iterations):
             total += database.query(cursor, text, 10, (10,))
@@ -74,6 +94,7 @@ def rows(count, _):
 
 TESTS = [
     kit.Frame("connect", Connect, work="sql.connect"),
+    kit.Frame("do.1", NoResult, work="sql.do.1"),
     kit.Frame("select.1", lambda _: Query("SELECT 1", 1), work="sql.select.1"),
     *(
         kit.Frame(f"rows.{count}", functools.partial(rows, count), work=f"sql.rows.{count}")

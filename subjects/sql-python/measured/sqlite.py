@@ -7,6 +7,7 @@ from measured.told import told
 
 COLUMNS = "id INTEGER PRIMARY KEY AUTOINCREMENT, value INTEGER"
 PARAMETER = "?"
+NO_RESULT = "PRAGMA query_only = OFF"
 
 
 def connect():
@@ -19,6 +20,11 @@ def connect():
 def connect_preparing():
     """The same; a statement is kept after its first use, which is how this module prepares."""
     return sqlite3.connect(told("FILE"), timeout=10, isolation_level=None)
+
+
+def preparing_cursor(connection):
+    """Of a connection that prepares."""
+    return connection.cursor()
 
 
 def settle(connection):

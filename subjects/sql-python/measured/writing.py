@@ -47,7 +47,7 @@ class Writing:
 
     def close(self):
         self._connection.close()
-        database.own().execute(f"DROP TABLE IF EXISTS {self._table}")
+        database.own().cursor().execute(f"DROP TABLE IF EXISTS {self._table}")
 
 
 class Insert(Writing):
@@ -56,16 +56,18 @@ class Insert(Writing):
 
 
 class InsertPrepared(Writing):
+    def __init__(self, argument):
+        super().__init__(argument)
+        self._preparing = database.driver().preparing_cursor(self._connection)
+        self._text = f"INSERT INTO {self._table} (value) VALUES ({database.driver().PARAMETER})"
+
     @staticmethod
     def connect():
         return database.driver().connect_preparing()
 
     def once(self):
-        self._cursor.execute(
-            f"INSERT INTO {self._table} (value) VALUES ({database.driver().PARAMETER})",
-            (1,),
-        )
-        database.expect(self._cursor.rowcount, 1)
+        self._preparing.execute(self._text, (1,))
+        database.expect(self._preparing.rowcount, 1)
         self._written += 1
 
 

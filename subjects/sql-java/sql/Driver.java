@@ -1,0 +1,72 @@
+package sql;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** What differs by database: how one connects, and a few words of SQL. */
+enum Driver {
+    /** By sqlite-jdbc, which holds a SQLite of its own. */
+    SQLITE("INTEGER PRIMARY KEY AUTOINCREMENT", "PRAGMA query_only = OFF") {
+        @Override
+        Connection connect() throws SQLException {
+            return DriverManager.getConnection("jdbc:sqlite:" + Database.told("FILE") + "?busy_timeout=10000&synchronous=FULL");
+        }
+
+        /** The journal's mode belongs to the file. */
+        @Override
+        void settle(Connection connection) throws SQLException {
+            expect(connection, "journal_mode = wal", "wal");
+            expect(connection, "synchronous", "2");
+        }
+    },
+
+    /** Statements as text by the simple protocol, prepared ones by the extended one from their first use on. */
+    POSTGRESQL("SERIAL PRIMARY KEY", "SET statement_timeout TO 0") {
+        @Override
+        Connection connect() throws SQLException {
+            return server("postgresql", "sslmode=disable&gssEncMode=disable&preferQueryMode=extendedForPrepared&prepareThreshold=1");
+        }
+    },
+
+    /** Statements as text, prepared ones by the binary protocol, which this driver has to be told. */
+    MARIADB("INTEGER PRIMARY KEY AUTO_INCREMENT", "DO 1") {
+        @Override
+        Connection connect() throws SQLException {
+            return server("mariadb", "sslMode=disable&useServerPrepStmts=true");
+        }
+    };
+
+    /** Columns of {@code CREATE TABLE}: a key that counts by itself, and a value. */
+    final String columns;
+
+    /** The cheapest statement that has no result. */
+    final String noResult;
+
+    Driver(String key, String noResult) {
+        this.columns = "id " + key + ", value INTEGER";
+        this.noResult = noResult;
+    }
+
+    abstract Connection connect() throws SQLException;
+
+    /** A server has confirmed its settings. */
+    void settle(Connection connection) throws SQLException {}
+
+    private static Connection server(String kind, String options) throws SQLException {
+        String where = Database.told("HOST") + ":" + Database.told("PORT") + "/" + Database.told("NAME");
+        return DriverManager.getConnection("jdbc:" + kind + "://" + where + "?" + options, Database.told("USER"), Database.told("PASSWORD"));
+    }
+
+    private static void expect(Connection connection, String pragma, String wanted) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet answer = statement.executeQuery("PRAGMA " + pragma)) {
+            String found = answer.next() ? answer.getString(1) : "nothing";
+            if (!found.equals(wanted)) {
+                throw new SQLException("PRAGMA " + pragma + " gives " + found + " in place of " + wanted);
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+# Lays the program out in the current folder: `build.sh SOURCE sqlite|postgresql|mariadb`. The drivers come from npm's registry, at the versions
+# and hashes of package-lock.json. SQLite's is compiled here, with the headers that stand beside Node, or those that node-gyp brings.
+set -e
+cp -R "$1/../javascript/kit" "$1"/*.mjs "$1/package.json" "$1/package-lock.json" .
+echo "export * from \"./$2.mjs\";" >driver.mjs
+npm ci --silent --ignore-scripts --no-audit --no-fund
+if [ "$2" = sqlite ]; then
+    prefix=$(node -p 'require("path").resolve(process.execPath, "../..")')
+    set --
+    [ -f "$prefix/include/node/node.h" ] && set -- "--nodedir=$prefix"
+    (cd node_modules/better-sqlite3 && npm run --silent build-release -- --silent "$@")
+    rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/build/Release/obj*
+fi

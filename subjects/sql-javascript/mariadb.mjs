@@ -1,0 +1,69 @@
+// MariaDB by its own connector for Node: statements as text, prepared ones by the binary protocol.
+
+import mariadb from "mariadb";
+import { added, expect, told } from "./told.mjs";
+
+export { style } from "./promises.mjs";
+
+export const columns = "id INTEGER PRIMARY KEY AUTO_INCREMENT, value INTEGER";
+export const parameter = "?";
+export const noResult = "DO 1";
+
+class Connection {
+  constructor(client) {
+    this.client = client;
+  }
+
+  async execute(text, rows) {
+    const { affectedRows } = await this.client.query(text);
+    if (rows !== 0) expect(affectedRows, rows);
+  }
+
+  async query(text, rows) {
+    return added(await this.client.query(text), rows);
+  }
+
+  async prepare(text) {
+    return new Statement(await this.client.prepare(text));
+  }
+
+  close() {
+    return this.client.end();
+  }
+}
+
+class Statement {
+  #prepared;
+
+  constructor(prepared) {
+    this.#prepared = prepared;
+  }
+
+  async execute(value, rows) {
+    const { affectedRows } = await this.#prepared.execute([value]);
+    expect(affectedRows, rows);
+  }
+
+  async query(value, rows) {
+    return added(await this.#prepared.execute([value]), rows);
+  }
+
+  close() {
+    return this.#prepared.close();
+  }
+}
+
+export async function connect() {
+  const client = await mariadb.createConnection({
+    host: told("HOST"),
+    port: Number(told("PORT")),
+    user: told("USER"),
+    password: told("PASSWORD"),
+    database: told("NAME"),
+    rowsAsArray: true,
+  });
+  return new Connection(client);
+}
+
+/** The server has confirmed its settings. */
+export function settle() {}

@@ -1,0 +1,76 @@
+// PostgreSQL by pg: statements as text by the simple protocol, prepared ones by the extended one, numbers as text.
+
+import pg from "pg";
+import { added, expect, told } from "./told.mjs";
+
+export { style } from "./promises.mjs";
+
+export const columns = "id SERIAL PRIMARY KEY, value INTEGER";
+export const parameter = "$1";
+export const noResult = "SET statement_timeout TO 0";
+
+class Connection {
+  #prepared = 0;
+
+  constructor(client) {
+    this.client = client;
+  }
+
+  async execute(text, rows) {
+    const { rowCount } = await this.client.query(text);
+    if (rows !== 0) expect(rowCount, rows);
+  }
+
+  async query(text, rows) {
+    const result = await this.client.query({ text, rowMode: "array" });
+    return added(result.rows, rows);
+  }
+
+  /** The server prepares it when it is first used. */
+  prepare(text) {
+    return new Statement(this.client, { name: `s${this.#prepared++}`, text, rowMode: "array" });
+  }
+
+  close() {
+    return this.client.end();
+  }
+}
+
+class Statement {
+  #client;
+  #prepared;
+
+  constructor(client, prepared) {
+    this.#client = client;
+    this.#prepared = prepared;
+  }
+
+  async execute(value, rows) {
+    const { rowCount } = await this.#client.query(this.#prepared, [value]);
+    expect(rowCount, rows);
+  }
+
+  async query(value, rows) {
+    const result = await this.#client.query(this.#prepared, [value]);
+    return added(result.rows, rows);
+  }
+
+  /** It goes with its connection. */
+  close() {}
+}
+
+export async function connect() {
+  const client = new pg.Client({
+    host: told("HOST"),
+    port: Number(told("PORT")),
+    user: told("USER"),
+    password: told("PASSWORD"),
+    database: told("NAME"),
+    ssl: false,
+  });
+  await client.connect();
+  return new Connection(client);
+}
+
+/** The server has confirmed its settings. */
+export function settle() {}
