@@ -54,6 +54,8 @@ pub struct Suite {
     pub curves: Vec<Curve>,
     /// What is claimed of servers under load.
     pub servers: Vec<Servers>,
+    /// What is claimed of subjects that speak the protocol.
+    pub findings: Vec<Servers>,
 }
 
 /// How long and how exactly a row is measured.

@@ -36,7 +36,8 @@ fn read_suite(top: Section<'_>) -> Suite {
         models: models::models(&top, &tests, &subjects),
         profiles: profile::profiles(&top, &tests, &subjects),
         curves: curve::curves(&top, &tests, &subjects),
-        servers: load::servers(&top, &tests, &subjects),
+        servers: load::claims(&top, "servers", "load", &tests, &subjects),
+        findings: load::claims(&top, "findings", "frame", &tests, &subjects),
         subjects,
     };
     top.finish();

@@ -1,6 +1,7 @@
 //! What operations cost beside their time: processor time of subjects and of databases, memory and threads; and what tells how far that may
 //! be believed: subjects measured twice, and how others disturbed.
 
+mod claims;
 mod memory;
 mod same;
 mod tables;
@@ -42,7 +43,7 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 
 /// The sections that are of no group.
 pub fn sections(view: &View) -> Vec<Section> {
-    let sections = [memory::section(view), same::section(view), warm::section(view)];
+    let sections = [claims::section(view), memory::section(view), same::section(view), warm::section(view)];
     sections.into_iter().flatten().collect()
 }
 
