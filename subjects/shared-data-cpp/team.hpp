@@ -6,6 +6,8 @@
 #include <barrier>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -54,10 +56,19 @@ private:
     }
 };
 
+// Processor time of all tasks so far.
+inline nanoseconds processor_time()
+{
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
 template <typename Work> outcome run_tasks(unsigned count, unsigned time_ms, Work work)
 {
     outcome done{std::vector<task>(count), {}};
     std::barrier start(count + 1);
+    nanoseconds used{};
     {
         std::vector<std::jthread> threads;
         for (unsigned i = 0; i < count; i++) {
@@ -71,10 +82,12 @@ template <typename Work> outcome run_tasks(unsigned count, unsigned time_ms, Wor
         }
         start.arrive_and_wait();
         const auto began = clock_type::now();
+        used = processor_time();
         std::this_thread::sleep_for(std::chrono::milliseconds(time_ms));
         done.elapsed = clock_type::now() - began; // what a task does after this is less than one look's
         time_is_up = true;
     }
+    std::cout << "@@ run cpu_ns=" << (processor_time() - used).count() << '\n';
     return done;
 }
 

@@ -190,6 +190,10 @@ pub struct Compare {
     #[arg(long)]
     pub live: bool,
 
+    /// Compare what both runs say of languages: ratios of processor time an operation, where nine in ten must agree within the threshold
+    #[arg(long, conflicts_with_all = ["live", "json"])]
+    pub ratios: bool,
+
     /// Only tests that match one of these patterns
     #[arg(long, value_delimiter = ',', value_name = "PATTERN")]
     pub only: Vec<String>,

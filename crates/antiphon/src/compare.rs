@@ -8,10 +8,10 @@ use crate::progress::Progress;
 use crate::store;
 use crate::subjects::{self, Chosen};
 use antiphon_lab::build::Cache;
-use antiphon_lab::{Live, LiveOptions, Patterns, RunRecord, compare_runs};
+use antiphon_lab::{Live, LiveOptions, Patterns, RunRecord, agreements, compare_runs};
 use antiphon_measure::{ComparisonSettings, FrameSettings, PairSettings};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
-use antiphon_report::{compose_comparison, export};
+use antiphon_report::{agrees, compose_agreement, compose_comparison, export};
 use anyhow::{Result, anyhow};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,6 +20,9 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Compares, prints, and says by the exit code whether there is a regression.
 pub fn run(cli: &Cli, options: &Compare) -> Result<Exit> {
+    if options.ratios {
+        return ratios(cli, options);
+    }
     let stop = interruption()?;
     let comparison = match options.live {
         true => live(cli, options, &stop)?,
@@ -47,6 +50,26 @@ fn verdict(comparison: &Comparison, live: bool) -> Exit {
         0 => Exit::Done,
         _ => Exit::No,
     }
+}
+
+/// Whether two runs of the store agree in their ratios between subjects.
+fn ratios(cli: &Cli, options: &Compare) -> Result<Exit> {
+    let (a, b) = (store::number(&options.a)?, store::number(&options.b)?);
+    let store = store::open_filled(cli)?;
+    let mut agreements = agreements(&store.load(a)?, &store.load(b)?);
+    let patterns = Patterns::new(&options.only)?;
+    agreements.retain(|of| patterns.fit(&of.identity.test));
+    if agreements.is_empty() {
+        print_line("no subject is compared with another in both runs")?;
+        return Ok(Exit::Missing);
+    }
+    let threshold = options.threshold / 100.0;
+    let document = compose_agreement(&agreements, threshold, (a, b));
+    print(&export::text::render(&document, text_options()))?;
+    Ok(match agrees(&agreements, threshold) {
+        true => Exit::Done,
+        false => Exit::No,
+    })
 }
 
 /// Two runs of the store.

@@ -28,6 +28,8 @@ pub struct Built {
     pub programs: Vec<String>,
     /// Whether it is a server; `{port}` in `run` stands for its port.
     pub serves: bool,
+    /// Whether its language compiles while it runs, so that it must be warmed.
+    pub warms: bool,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
     /// The database whose address it is told besides.
@@ -176,6 +178,7 @@ impl Cache {
             programs: subject.programs.clone(),
             serves: subject.serves,
             environment: variant.environment.clone(),
+            warms: subject.warms,
             service: variant.service,
             counting: variant.counting.clone(),
             folder: place.clone(),

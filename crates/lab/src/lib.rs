@@ -1,5 +1,6 @@
 //! What is measured and where results are kept: suites, subjects, plans, runs, the store.
 
+mod agreement;
 pub mod build;
 mod compare;
 pub mod conformance;
@@ -18,13 +19,14 @@ pub mod store;
 pub mod subject;
 pub mod suite;
 
+pub use agreement::{Agreement, Measured, agreements};
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{
-    Absence, Freeze, Generator, Identity, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
-    ResultRecord, RunRecord, SubjectRecord, WarmSlice, WarmUp,
+    Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, LoadOutcome, LoadRound, LoadTask, Machine, Outcome,
+    ResultRecord, RunRecord, ServerHeld, SubjectRecord, WarmSlice, WarmUp, original_of, twin_of,
 };
 pub use services::Services;
 pub use session::{

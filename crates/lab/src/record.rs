@@ -1,7 +1,9 @@
 //! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
 
+mod costs;
 mod load;
 
+pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld};
 pub use load::{Freeze, Generator, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
 
 use antiphon_measure::{
@@ -93,6 +95,19 @@ pub struct Identity {
     pub placement: String,
 }
 
+/// What the name of a subject's twin ends with.
+const TWIN: &str = " (again)";
+
+/// The name of a subject that is measured twice, for the second time.
+pub fn twin_of(subject: &str) -> String {
+    format!("{subject}{TWIN}")
+}
+
+/// The subject that a twin is a second measurement of; `None` if it is no twin.
+pub fn original_of(twin: &str) -> Option<&str> {
+    twin.strip_suffix(TWIN)
+}
+
 /// One result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultRecord {
@@ -106,6 +121,30 @@ pub struct ResultRecord {
     /// What a reader must be told beside the outcome. Empty for a frame, whose estimate has findings of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// What the test cost beside its time, where its suite asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Costs>,
+    /// What others used of the processors meanwhile, for each start of the subject's process. Empty for load, whose rounds tell it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<Foreign>,
+    /// How the process became warm, for each start. Empty for subjects that need not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warm_ups: Vec<WarmUp>,
+}
+
+impl ResultRecord {
+    /// A result with nothing beside its outcome.
+    pub fn new(identity: Identity, outcome: Outcome) -> ResultRecord {
+        ResultRecord {
+            identity,
+            outcome,
+            starts: Vec::new(),
+            findings: Vec::new(),
+            costs: None,
+            foreign: Vec::new(),
+            warm_ups: Vec::new(),
+        }
+    }
 }
 
 /// What came out.

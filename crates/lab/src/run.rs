@@ -5,13 +5,19 @@
 
 mod account;
 mod analysis;
+mod attempts;
 mod budget;
+mod busy;
+mod conditions;
+mod costs;
 mod counted;
 mod delays;
 mod engine;
 mod event;
+mod foreign;
 mod frames;
 mod load;
+mod measured;
 mod opinion;
 mod plan;
 mod prepare;
@@ -22,6 +28,8 @@ mod seats;
 mod selection;
 mod starts;
 mod tasks;
+mod tree;
+mod warm;
 mod work;
 
 pub use event::{Event, Observer};

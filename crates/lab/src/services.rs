@@ -28,6 +28,12 @@ impl Services {
         })
     }
 
+    /// The process of a database's server, if it was started and has one.
+    pub fn process(&self, kind: Kind) -> Option<u32> {
+        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.get(&kind)?.process()
+    }
+
     fn of(&self, kind: Kind) -> Result<Vec<(String, String)>, ServiceError> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(service) = started.get(&kind) {

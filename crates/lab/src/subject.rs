@@ -35,6 +35,8 @@ pub struct Subject {
     pub programs: Vec<String>,
     /// Whether it is a server that answers HTTP; `{port}` in `run` stands for the port of loopback that it is given.
     pub serves: bool,
+    /// Whether its language compiles while it runs: then each of its tests is warmed before it is measured.
+    pub warms: bool,
     /// Its variants, the default one first; never empty.
     pub variants: Vec<Variant>,
     /// Further flags under a policy; a policy that is named here has builds of its own.

@@ -32,6 +32,10 @@ pub struct Suite {
     pub text: String,
     /// The subjects that are measured unless others are asked for, as `name/variant`.
     pub subjects: Vec<String>,
+    /// Subjects among them that are measured twice, as two: how far their figures differ is an error of the measurement.
+    pub twins: Vec<String>,
+    /// Whether processor time and memory, the database's included, are measured beside frames.
+    pub costs: bool,
     /// Sizes of a quick run.
     pub quick: Sizes,
     /// Sizes of a full run.
@@ -50,6 +54,8 @@ pub struct Suite {
     pub curves: Vec<Curve>,
     /// What is claimed of servers under load.
     pub servers: Vec<Servers>,
+    /// What is claimed of subjects that speak the protocol.
+    pub findings: Vec<Servers>,
 }
 
 /// How long and how exactly a row is measured.

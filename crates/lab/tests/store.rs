@@ -24,23 +24,20 @@ fn begin(store: &mut Store) -> i64 {
 }
 
 fn absent(test: &str, reason: &str) -> ResultRecord {
-    ResultRecord {
-        identity: Identity {
-            test: test.to_owned(),
-            arg: None,
-            subject: "ada/O2".to_owned(),
-            policy: "other".to_owned(),
-            placement: "same".to_owned(),
-        },
-        outcome: Outcome::Absent {
-            reason: reason.to_owned(),
-            mend: String::new(),
-            last_words: String::new(),
-            listed: false,
-        },
-        starts: Vec::new(),
-        findings: Vec::new(),
-    }
+    let identity = Identity {
+        test: test.to_owned(),
+        arg: None,
+        subject: "ada/O2".to_owned(),
+        policy: "other".to_owned(),
+        placement: "same".to_owned(),
+    };
+    let outcome = Outcome::Absent {
+        reason: reason.to_owned(),
+        mend: String::new(),
+        last_words: String::new(),
+        listed: false,
+    };
+    ResultRecord::new(identity, outcome)
 }
 
 fn batch(seed: u64) -> Raw {

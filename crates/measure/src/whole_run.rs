@@ -39,6 +39,8 @@ pub enum RunFigure {
     Time,
     /// Its time divided by the `operations` that it counted, ns.
     TimePerOperation,
+    /// The `cpu_ns` that it counted, divided by its `operations`, ns.
+    CpuPerOperation,
     /// One of its counters as a share of another.
     Share {
         /// The counter that is divided.
@@ -55,6 +57,7 @@ impl RunFigure {
         let (part, whole) = match self {
             RunFigure::Time => return Some(run.elapsed_ns as f64),
             RunFigure::TimePerOperation => (run.elapsed_ns as f64, counter("operations")?),
+            RunFigure::CpuPerOperation => (counter("cpu_ns")?, counter("operations")?),
             RunFigure::Share { of, whole } => (counter(of)?, counter(whole)?),
         };
         (whole > 0.0).then(|| part / whole)
@@ -156,6 +159,7 @@ mod tests {
             counters: [
                 ("operations".to_owned(), operations),
                 ("kept".to_owned(), 50),
+                ("cpu_ns".to_owned(), 3000),
             ]
             .into(),
             ..WholeRun::default()
@@ -164,6 +168,9 @@ mod tests {
         let each = &RunFigure::TimePerOperation;
         assert_eq!(run_figure(&slow, each).unwrap().value, 10.0);
         assert_eq!(run_ratio(&slow, &fast, each).unwrap().value, 2.0);
+        let cpu = &RunFigure::CpuPerOperation;
+        assert_eq!(run_figure(&slow, cpu).unwrap().value, 30.0);
+        assert_eq!(run_figure(&runs(&[7]), cpu), None);
         let kept = &RunFigure::Share {
             of: "kept".into(),
             whole: "operations".into(),

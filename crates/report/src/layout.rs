@@ -28,6 +28,8 @@ pub struct Layout {
     pub curves: Vec<Curve>,
     /// What is claimed of servers, in order.
     pub servers: Vec<Servers>,
+    /// What is claimed of subjects, in order.
+    pub findings: Vec<Servers>,
 }
 
 /// A group of rows.
@@ -113,6 +115,7 @@ impl Layout {
             profiles: suite.profiles.clone(),
             curves: suite.curves.clone(),
             servers: suite.servers.clone(),
+            findings: suite.findings.clone(),
         }
     }
 }

@@ -160,8 +160,8 @@ final class Caches {
             throw Shared.fail(way + " lost updates: " + kept + " of " + done.updates() + " are left");
         }
         System.out.printf(
-                "cache, tasks %d, writes %d%n@@ run elapsed_ns=%d operations=%d updates=%d kept=%d warm_up_ns=%d%n",
-                arguments[0], arguments[1], done.elapsedNs(), done.operations(), done.updates(), kept, warmUpNs);
+                "cache, tasks %d, writes %d%n@@ run elapsed_ns=%d cpu_ns=%d operations=%d updates=%d kept=%d warm_up_ns=%d%n",
+                arguments[0], arguments[1], done.elapsedNs(), done.cpuNs(), done.operations(), done.updates(), kept, warmUpNs);
     }
 
     /** The last task writes, each time as soon as it may; the others read without a pause. */
@@ -194,8 +194,8 @@ final class Caches {
                         });
         Team.Task writer = done.tasks()[readers];
         System.out.printf(
-                "one writer, readers %d%n@@ run elapsed_ns=%d whole_ns=%d operations=%d updates=%d longest_wait_ns=%d%n",
-                readers, done.elapsedNs(), done.elapsedNs(), done.operations(), writer.updates, writer.longestWaitNs);
+                "one writer, readers %d%n@@ run elapsed_ns=%d cpu_ns=%d whole_ns=%d operations=%d updates=%d longest_wait_ns=%d%n",
+                readers, done.elapsedNs(), done.cpuNs(), done.elapsedNs(), done.operations(), writer.updates, writer.longestWaitNs);
     }
 
     static Team.Work warming() {

@@ -88,7 +88,7 @@ final class Counters {
             throw Shared.fail(way + " lost increments: " + kept + " of " + done.operations() + " are left");
         }
         System.out.printf(
-                "counter, tasks %d%n@@ run elapsed_ns=%d operations=%d kept=%d warm_up_ns=%d%n",
-                arguments[0], done.elapsedNs(), done.operations(), kept, warmUpNs);
+                "counter, tasks %d%n@@ run elapsed_ns=%d cpu_ns=%d operations=%d kept=%d warm_up_ns=%d%n",
+                arguments[0], done.elapsedNs(), done.cpuNs(), done.operations(), kept, warmUpNs);
     }
 }

@@ -1,5 +1,11 @@
 package shared;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -49,8 +55,8 @@ final class Team {
         void run(Task task);
     }
 
-    /** What tasks did, and how long it was from the barrier until time was up, ns. */
-    record Done(Task[] tasks, long elapsedNs) {
+    /** What tasks did, how long it was from the barrier until time was up, and what the whole process used of the processors meanwhile, ns. */
+    record Done(Task[] tasks, long elapsedNs, long cpuNs) {
         long operations() {
             long sum = 0;
             for (Task task : tasks) {
@@ -95,6 +101,8 @@ final class Team {
         Thread[] threads = new Thread[count];
         CountDownLatch ready = new CountDownLatch(count);
         CountDownLatch start = new CountDownLatch(1);
+        CountDownLatch worked = new CountDownLatch(count);
+        CountDownLatch leave = new CountDownLatch(1);
         for (int i = 0; i < count; i++) {
             Task task = new Task(i, least);
             tasks[i] = task;
@@ -104,23 +112,46 @@ final class Team {
                                 ready.countDown();
                                 await(start);
                                 work.run(task);
+                                worked.countDown();
+                                await(leave); // a thread's processor time can be read while it lives
                             });
             threads[i].start();
         }
         await(ready);
+        long usedNs = processorTimeNs();
         long began = System.nanoTime();
         start.countDown();
         try {
             Thread.sleep(timeMs);
             long elapsedNs = System.nanoTime() - began; // what a task does after this is less than one look's
             timeIsUp = true;
+            await(worked);
+            long cpuNs = processorTimeNs() - usedNs;
+            leave.countDown();
             for (Thread thread : threads) {
                 thread.join();
             }
-            return new Done(tasks, elapsedNs);
+            return new Done(tasks, elapsedNs, cpuNs);
         } catch (InterruptedException error) {
             throw new IllegalStateException(error);
         }
+    }
+
+    /** What all threads have used that live, those of the compiler and the collector among them. The JDK's own figure has steps of 10 ms. */
+    private static long processorTimeNs() {
+        long sum = 0;
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path thread : threads) {
+                try {
+                    sum += Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]);
+                } catch (NoSuchFileException ended) {
+                    continue; // between our looking and our reading
+                }
+            }
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+        return sum;
     }
 
     private static void await(CountDownLatch latch) {
@@ -156,7 +187,7 @@ final class Team {
                         ownNs[0] = System.nanoTime() - began;
                     };
             Done done = run(1, sliceMs, 1, timed);
-            costs[i] = Math.round(new Done(done.tasks(), ownNs[0]).nsAnOperation() * 1000);
+            costs[i] = Math.round(new Done(done.tasks(), ownNs[0], done.cpuNs()).nsAnOperation() * 1000);
         }
         return costs;
     }

@@ -35,6 +35,12 @@ impl Task {
     }
 }
 
+/// Processor time of all tasks so far.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// What tasks did in a time, and how long it was from the barrier until it was up.
 pub fn run_tasks(
     count: u64,
@@ -60,14 +66,13 @@ pub fn run_tasks(
             })
             .collect();
         start.wait();
-        let began = Instant::now();
+        let (began, used) = (Instant::now(), processor_time());
         thread::sleep(Duration::from_millis(time_ms));
         let elapsed = began.elapsed(); // what a task does after this is less than one look's
         TIME_IS_UP.store(true, Ordering::SeqCst);
         let tasks = threads.into_iter().map(|thread| thread.join());
-        (
-            tasks.map(|task| task.expect("no task panics")).collect(),
-            elapsed,
-        )
+        let tasks = tasks.map(|task| task.expect("no task panics")).collect();
+        println!("@@ run cpu_ns={}", (processor_time() - used).as_nanos());
+        (tasks, elapsed)
     })
 }

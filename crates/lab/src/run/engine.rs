@@ -1,18 +1,19 @@
 //! Measures the items of a plan, one after the other, in each process start.
 
 use super::budget::{Budget, nominal};
+use super::measured::{Beside, Measured};
 use super::prepare::Prepared;
 use super::promise::Told;
 use super::seats::Seats;
 use super::work::Claims;
-use super::{Event, Item, Laboratory, Options, RunError, Task, starts};
+use super::{Event, Item, Laboratory, Options, RunError, Task};
 use crate::machine::counters_can_be_read;
 use crate::protocol::TestInfo;
-use crate::record::{Absence, Outcome, ResultRecord};
+use crate::record::{Absence, Foreign, Outcome, ResultRecord, WarmUp};
 use crate::session::SessionError;
 use crate::store::{Raw, Saved, StoreError};
 use crate::suite::{Sizes, Suite};
-use antiphon_measure::{Estimate, Stopped};
+use antiphon_measure::Stopped;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -43,6 +44,12 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) budget: Budget,
     /// Whether instructions are counted by the processor, beside every frame.
     pub(super) counts_by_processor: bool,
+    /// Whether processor time and memory are measured beside frames.
+    costs: bool,
+    /// How the process of the item in hand became warm.
+    pub(super) warm_up: Option<WarmUp>,
+    /// Whether it was told that priorities cannot be raised.
+    pub(super) told_of_priority: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -79,6 +86,9 @@ pub(super) fn execute(
     for start in 0..engine.starts {
         for position in 0..engine.items.len() {
             engine.item(position, start)?;
+            if engine.costs {
+                super::costs::after(&mut engine, position, start)?;
+            }
         }
         engine.seats.end(start);
     }
@@ -136,6 +146,9 @@ impl<'e, 'l> Engine<'e, 'l> {
             starts: options.starts.unwrap_or(sizes.runs).clamp(1, 1000) as u32,
             budget: Budget::new(None, 0.0),
             counts_by_processor: options.count_instructions && counters_can_be_read(),
+            costs: suite.costs,
+            warm_up: None,
+            told_of_priority: false,
             begun: 0,
             all: 0,
             items: prepared.items,
@@ -165,7 +178,11 @@ impl<'e, 'l> Engine<'e, 'l> {
             for position in 0..self.items.len() {
                 if self.is_due(position, start) {
                     self.all += 1;
-                    seconds += nominal(&self.items[position].task, self.sizes.seconds_per_row);
+                    let task = &self.items[position].task;
+                    seconds += nominal(task, self.sizes.seconds_per_row);
+                    if self.costs && *task == Task::Frame {
+                        seconds += super::costs::PART * self.sizes.seconds_per_row;
+                    }
                 }
             }
         }
@@ -232,10 +249,10 @@ impl<'e, 'l> Engine<'e, 'l> {
         let begun = Instant::now();
         let share = self.budget.share();
         if !failed_before {
-            match self.measure(position, start, share) {
-                Ok(measured) => self.keep(position, start, measured)?,
+            match super::attempts::measure(self, position, start, share) {
+                Ok((measured, foreign)) => self.keep(position, start, measured, foreign)?,
                 Err(Failure::Absent(absence)) => {
-                    self.keep(position, start, Measured::Other(absence.into()))?
+                    self.keep(position, start, Measured::Other(absence.into()), None)?
                 }
                 Err(Failure::Interrupted) => {}
                 Err(Failure::Fatal(error)) => return Err(*error),
@@ -259,7 +276,13 @@ impl<'e, 'l> Engine<'e, 'l> {
         self.begun += 1;
     }
 
-    fn measure(&mut self, position: usize, start: u32, share: f64) -> Result<Measured, Failure> {
+    /// Measures an item once.
+    pub(super) fn measure(
+        &mut self,
+        position: usize,
+        start: u32,
+        share: f64,
+    ) -> Result<Measured, Failure> {
         let task = self.items[position].task.clone();
         self.told = Told::default();
         let other = |outcome: Result<Outcome, Failure>| outcome.map(Measured::Other);
@@ -302,31 +325,24 @@ impl<'e, 'l> Engine<'e, 'l> {
     }
 
     /// Stores what came out of an item and tells it.
-    fn keep(&mut self, position: usize, start: u32, measured: Measured) -> Result<(), RunError> {
-        let item = self.items[position].clone();
-        let mut estimates = match self.results[position].take() {
-            Some(result) => result.starts,
-            None => Vec::new(),
-        };
-        let outcome = match measured {
-            Measured::Frame(estimate) => {
-                // A start that was interrupted is measured again and takes its place.
-                estimates.truncate(start as usize);
-                estimates.push(*estimate);
-                starts::sum_up(&estimates).map(|sum| Outcome::Frame(Box::new(sum)))
-            }
-            Measured::Other(outcome) => Some(outcome),
-        };
-        let Some(outcome) = outcome else {
-            return Ok(());
-        };
-        let result = ResultRecord {
-            identity: item.identity.clone(),
-            outcome,
-            starts: estimates,
+    fn keep(
+        &mut self,
+        position: usize,
+        start: u32,
+        measured: Measured,
+        foreign: Option<Foreign>,
+    ) -> Result<(), RunError> {
+        let identity = self.items[position].identity.clone();
+        let beside = Beside {
             findings: std::mem::take(&mut self.told.findings),
+            foreign,
+            warm_up: self.warm_up.take(),
         };
-        self.replace(position, result)
+        let earlier = self.results[position].take();
+        match super::measured::result(identity, earlier, start, measured, beside) {
+            Some(result) => self.replace(position, result),
+            None => Ok(()),
+        }
     }
 
     /// Stores a result in place of an earlier one and tells it.
@@ -335,13 +351,18 @@ impl<'e, 'l> Engine<'e, 'l> {
         position: usize,
         result: ResultRecord,
     ) -> Result<(), RunError> {
-        self.lab.store.result(self.run, position, &result)?;
         let item = self.items[position].clone();
         self.tell(Event::Finished {
             item: &item,
             result: &result,
             seconds_left: self.budget.seconds_left(),
         });
+        self.amend(position, result)
+    }
+
+    /// Stores a result with more than was told of it before.
+    pub(super) fn amend(&mut self, position: usize, result: ResultRecord) -> Result<(), RunError> {
+        self.lab.store.result(self.run, position, &result)?;
         self.results[position] = Some(result);
         Ok(())
     }
@@ -399,12 +420,4 @@ impl<'e, 'l> Engine<'e, 'l> {
             });
         }
     }
-}
-
-/// What came out of an item.
-enum Measured {
-    /// The estimate of one process start.
-    Frame(Box<Estimate>),
-    /// Anything else, which is measured in one start.
-    Other(Outcome),
 }

@@ -42,6 +42,7 @@ pub(super) fn measure(
 ) -> Result<Estimate, Failure> {
     let item = engine.items[position].clone();
     let test = engine.test(&item).cloned();
+    engine.warm_up = super::warm::up(engine, position, start)?;
     let mut plan = begin(engine, position, start, share, &item)?;
     // The whole budget may go into one batch of an operation that takes that long.
     let limit =

@@ -8,8 +8,7 @@ mod leftover;
 mod processors;
 mod rival;
 mod server;
-mod tree;
-mod warm;
+pub(super) mod warm;
 
 use super::budget::nominal;
 use super::engine::Engine;
@@ -300,13 +299,7 @@ fn keep(
             })),
         };
         let identity = engine.items[cell.position].identity.clone();
-        let result = ResultRecord {
-            identity,
-            outcome,
-            starts: Vec::new(),
-            findings: Vec::new(),
-        };
-        engine.replace(cell.position, result)?;
+        engine.replace(cell.position, ResultRecord::new(identity, outcome))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::{Event, Laboratory, Options, RunError};
 use crate::build::{BuildError, Built};
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::protocol::TestInfo;
-use crate::record::{Absence, Machine};
+use crate::record::{Absence, Machine, twin_of};
 use crate::session::{Listing, Session};
 use crate::store::{NewRun, Saved};
 use crate::subject::{Subject, Variant, select};
@@ -178,9 +178,33 @@ fn builds(
                 last_words,
             });
         }
+        let is_twin = options.subjects.is_empty() && suite.twins.contains(&id);
         known.push(Known { id, listing });
+        if is_twin {
+            known.extend(twin(known.last(), &mut builds));
+        }
     }
     Ok((known, builds))
+}
+
+/// The same subject as another one, with builds of its own name; `None` if there is none to be had.
+fn twin(original: Option<&Known>, builds: &mut Builds) -> Option<Known> {
+    let original = original?;
+    let listing = original.listing.as_ref().ok()?;
+    let id = twin_of(&original.id);
+    let of_original = builds.iter().filter(|((of, _), _)| *of == original.id);
+    let twins: Vec<_> = of_original
+        .map(|((_, policy), built)| {
+            let mut built = built.clone();
+            built.record.id.clone_from(&id);
+            ((id.clone(), policy.clone()), built)
+        })
+        .collect();
+    builds.extend(twins);
+    Some(Known {
+        id,
+        listing: Ok(listing.clone()),
+    })
 }
 
 type Choice<'s> = (&'s Subject, &'s Variant);

@@ -6,6 +6,7 @@
 use super::account::Account;
 use super::budget::nominal;
 use super::engine::Engine;
+use super::foreign::{Seen, Watch};
 use super::seats::program_launch;
 use super::{RunError, Task};
 use crate::record::{Absence, Outcome, ResultRecord};
@@ -29,6 +30,8 @@ struct Member {
     answer: Option<String>,
     /// What a run that counts counted.
     counted: BTreeMap<String, u64>,
+    /// What others used during its runs, added up.
+    seen: Option<Seen>,
     /// Why it takes no more turns.
     absence: Option<Absence>,
 }
@@ -90,6 +93,7 @@ fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
             runs: Vec::new(),
             answer: None,
             counted: BTreeMap::new(),
+            seen: None,
             absence: None,
         })
         .collect()
@@ -121,7 +125,11 @@ fn round(engine: &mut Engine<'_, '_>, members: &mut [Member], round: u32) -> Res
             let item = engine.items[member.position].clone();
             engine.tell_started(&item);
         }
-        match run(engine, member.position, Some(round)) {
+        let placement = &engine.items[member.position].identity.placement;
+        let watch = Watch::begin(engine.seats.processors.placement(placement));
+        let ran = run(engine, member.position, Some(round));
+        let seen = watch.end();
+        match ran {
             Ran::Interrupted => return Ok(()),
             Ran::Badly(absence) => member.absence = Some(absence),
             Ran::Well(account, run) => {
@@ -133,6 +141,7 @@ fn round(engine: &mut Engine<'_, '_>, members: &mut [Member], round: u32) -> Res
                     .lab
                     .store
                     .append(engine.run, member.position, 0, &raw)?;
+                member.seen = Some(member.seen.map_or(seen, |before| before.and(seen)));
                 took(member, account, run);
             }
         }
@@ -317,13 +326,7 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member) -> Result<(), RunError> {
         (None, None) => return Ok(()),
     };
     let identity = engine.items[member.position].identity.clone();
-    engine.replace(
-        member.position,
-        ResultRecord {
-            identity,
-            outcome,
-            starts: Vec::new(),
-            findings: Vec::new(),
-        },
-    )
+    let mut result = ResultRecord::new(identity, outcome);
+    result.foreign.extend(member.seen.map(|seen| seen.foreign(1)));
+    engine.replace(member.position, result)
 }

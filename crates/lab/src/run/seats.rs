@@ -1,7 +1,7 @@
 //! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
 //! after a failure, and given up on after three in a row.
 
-use super::analysis;
+use super::{analysis, conditions};
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::record::{Absence, Identity};
@@ -9,6 +9,7 @@ use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
+use antiphon_service::Kind;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -158,6 +159,7 @@ impl Seats {
         if seat.live.is_none() {
             match self.begin(identity, Limits::default()) {
                 Ok(live) => {
+                    self.place_server(identity);
                     if live.session.hello().counts_switches {
                         self.counting.insert(identity.subject.clone());
                     }
@@ -168,6 +170,26 @@ impl Seats {
         }
         let live = self.seats.get_mut(&key).and_then(|seat| seat.live.as_mut());
         live.ok_or_else(|| given_up(identity, "it could not be started"))
+    }
+
+    /// Puts the database server of an item, if there is one, where its placement wants it.
+    pub(super) fn place_server(&self, identity: &Identity) {
+        if let Some((_, server)) = self.server(identity) {
+            conditions::place(server, self.processors.placement(&identity.placement));
+        }
+    }
+
+    /// The process for an item, if it is there.
+    pub(super) fn process(&self, identity: &Identity, start: u32) -> Option<u32> {
+        let seat = self.seats.get(&key(identity, start))?;
+        Some(seat.live.as_ref()?.session.process())
+    }
+
+    /// The process of the database server that a subject uses, if it uses one that was started.
+    pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
+        let build = (identity.subject.clone(), identity.policy.clone());
+        let kind = self.builds.get(&build)?.service?;
+        Some((kind, self.services.process(kind)?))
     }
 
     /// A process of its own for one item, under limits.

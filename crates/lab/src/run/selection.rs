@@ -3,6 +3,7 @@
 use super::{Options, RunError};
 use crate::document::nearest;
 use crate::patterns::Patterns;
+use crate::record::original_of;
 use crate::session::Listing;
 use crate::suite::{Row, RowKind, Suite, fill};
 use std::collections::BTreeSet;
@@ -57,6 +58,7 @@ impl<'s> Selection<'s> {
 
     /// Whether a row is measured in a subject.
     pub(super) fn in_subject(&self, row: &Row, subject: &str) -> bool {
+        let subject = original_of(subject).unwrap_or(subject);
         // The patterns were read when the suite was.
         Patterns::new(&row.subjects).is_ok_and(|patterns| patterns.fit(subject))
     }

@@ -25,6 +25,10 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
         run: command(top.require("run"), run_placeholders(&top)),
         programs: programs(&top),
         serves: serves(&top),
+        warms: top
+            .get("warms")
+            .and_then(|item| item.boolean())
+            .unwrap_or_default(),
         variants: variants(&top),
         policies: policies(&top),
         folder,

@@ -1,4 +1,4 @@
-//! What is claimed of servers under load.
+//! What is claimed of servers under load, and of subjects that speak the protocol.
 
 use super::Placed;
 
@@ -28,7 +28,7 @@ pub struct ServerClaim {
     pub of: String,
     /// The one that it is compared with.
     pub against: String,
-    /// Under which loads.
+    /// Under which loads, or in which tests.
     pub tests: Vec<String>,
     /// The policy and placement.
     pub run: Placed,
@@ -40,29 +40,45 @@ pub struct ServerClaim {
     pub at_most: f64,
 }
 
-/// What a claim about servers is about.
+/// What a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerQuantity {
-    /// Processor time a request.
+    /// Processor time of the server a request, or of the subject an operation.
     Cpu,
     /// Requests a second.
     Requests,
     /// The latency that 99 per cent are not above.
     P99,
-    /// Proportional memory after the load.
+    /// Proportional memory after the load or the test.
     Memory,
     /// Threads.
     Threads,
+    /// Time an operation, of a subject that speaks the protocol.
+    Time,
+    /// Processor time of such a subject and its database together an operation.
+    BothCpu,
+    /// The part by which the farthest of the tests' costs misses the straight line through them.
+    Deviation,
 }
 
 impl ServerQuantity {
-    /// All of them.
-    pub const ALL: [ServerQuantity; 5] = [
+    /// Those of servers under load.
+    pub const OF_LOADS: [ServerQuantity; 5] = [
         ServerQuantity::Cpu,
         ServerQuantity::Requests,
         ServerQuantity::P99,
         ServerQuantity::Memory,
         ServerQuantity::Threads,
+    ];
+
+    /// Those of subjects that speak the protocol.
+    pub const OF_FRAMES: [ServerQuantity; 6] = [
+        ServerQuantity::Time,
+        ServerQuantity::Cpu,
+        ServerQuantity::BothCpu,
+        ServerQuantity::Memory,
+        ServerQuantity::Threads,
+        ServerQuantity::Deviation,
     ];
 
     /// The word for it in suite files.
@@ -73,6 +89,9 @@ impl ServerQuantity {
             ServerQuantity::P99 => "p99",
             ServerQuantity::Memory => "memory",
             ServerQuantity::Threads => "threads",
+            ServerQuantity::Time => "time",
+            ServerQuantity::BothCpu => "both_cpu",
+            ServerQuantity::Deviation => "deviation",
         }
     }
 }

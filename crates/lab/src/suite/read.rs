@@ -23,6 +23,11 @@ fn read_suite(top: Section<'_>) -> Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
+        twins: twins(&top, &subjects),
+        costs: top
+            .get("costs")
+            .and_then(|item| item.boolean())
+            .unwrap_or_default(),
         quick: sizes(&top, "quick"),
         full: sizes(&top, "full"),
         groups: groups(&top, &mut tests),
@@ -31,7 +36,8 @@ fn read_suite(top: Section<'_>) -> Suite {
         models: models::models(&top, &tests, &subjects),
         profiles: profile::profiles(&top, &tests, &subjects),
         curves: curve::curves(&top, &tests, &subjects),
-        servers: load::servers(&top, &tests, &subjects),
+        servers: load::claims(&top, "servers", "load", &tests, &subjects),
+        findings: load::claims(&top, "findings", "frame", &tests, &subjects),
         subjects,
     };
     top.finish();
@@ -98,6 +104,22 @@ fn subjects(top: &Section<'_>) -> Vec<String> {
         named.push(name);
     }
     named
+}
+
+/// Subjects that are measured twice, which must be among those that are measured.
+fn twins(top: &Section<'_>, subjects: &[String]) -> Vec<String> {
+    let Some(item) = top.get("twins") else {
+        return Vec::new();
+    };
+    let mut twins = Vec::new();
+    for element in item.list().unwrap_or_default() {
+        let Some(name) = element.string() else {
+            continue;
+        };
+        models::known(&element, &name, "subject of this suite", subjects.iter());
+        twins.push(name);
+    }
+    twins
 }
 
 fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {

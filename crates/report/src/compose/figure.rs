@@ -19,7 +19,10 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         standing: standing(estimate),
         switches: Some(estimate.resources.switches()),
         instructions: estimate.resources.instructions.map(rounded),
-        marks: marks(estimate),
+        marks: marks(estimate)
+            .into_iter()
+            .chain(super::spent::mark(result))
+            .collect(),
         detail: detail(result, estimate),
     }
 }
@@ -132,6 +135,7 @@ fn detail(result: &ResultRecord, estimate: &Estimate) -> Vec<Fact> {
     facts.extend(paper_facts(estimate));
     facts.extend(effort_facts(estimate));
     facts.extend(resource_facts(estimate));
+    facts.extend(super::spent::facts(result));
     for finding in &estimate.findings {
         facts.push(Fact::new(name(finding.kind), finding.text.clone()));
     }

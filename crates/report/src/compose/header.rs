@@ -50,6 +50,7 @@ pub fn summary(view: &View) -> Vec<Note> {
         );
         notes.push(Note::new(Weight::Error, "Figures withheld", text));
     }
+    notes.extend(super::spent::summary(view));
     if view.run.ended.is_none() {
         let text = "the run has not ended, or was cut off; what was measured up to then is shown. `antiphon measure --resume` goes on with it";
         notes.push(Note::new(Weight::Warning, "Unfinished", text));

@@ -1,5 +1,6 @@
 //! From a run and its suite to a document.
 
+mod agreement;
 mod clocks;
 mod comparison;
 mod costs;
@@ -20,6 +21,7 @@ mod programs;
 mod published;
 mod savings;
 mod slope;
+mod spent;
 mod storage;
 mod together;
 mod trends;
@@ -29,6 +31,7 @@ pub(crate) mod view;
 use crate::document::{Block, Document, Note, Section, Weight};
 use crate::layout::{Group, Layout};
 use antiphon_lab::{Outcome, ResultRecord, RunRecord};
+pub use agreement::{agrees, compose_agreement};
 pub use comparison::compose_comparison;
 pub(crate) use header::summary;
 pub use memory::compose_memory;
@@ -68,6 +71,7 @@ fn sections(view: &View) -> Vec<Section> {
     let mut sections = models::sections(view);
     sections.extend(profile::sections(view));
     sections.extend(load::sections(view));
+    sections.extend(spent::sections(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {
@@ -105,6 +109,7 @@ fn section(view: &View, group: &Group, results: &[&ResultRecord]) -> Section {
         });
     }
     blocks.extend(costs::blocks(view, group, results));
+    blocks.extend(spent::blocks(view, group, results));
     blocks.extend(programs::blocks(view, group, results));
     blocks.extend(load::blocks(view, group, results));
     blocks.extend(trends::blocks(view, group, results));

@@ -3,6 +3,7 @@
 //! Text that a spreadsheet would take for a formula is preceded by an apostrophe.
 
 mod load;
+mod spent;
 
 use crate::comparison::Comparison;
 use crate::compose::view::{View, fatal};
@@ -160,7 +161,7 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
         }
     };
     let ns = |figure, value: f64| start(figure, "ns").with("value", value);
-    match &result.outcome {
+    let mut records = match &result.outcome {
         Outcome::Frame(estimate) => vec![frame(start("cost", "ns"), estimate)],
         Outcome::Latency(latency) => {
             let mut records = distribution(&latency.from_actual, "from_actual", &start);
@@ -220,7 +221,9 @@ fn records(view: &View, result: &ResultRecord) -> Vec<Record> {
                     .with_text("mend", mend),
             ]
         }
-    }
+    };
+    records.extend(spent::records(result, &start));
+    records
 }
 
 fn keep_last(record: &mut Record, column: &str) {

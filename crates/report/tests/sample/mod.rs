@@ -102,12 +102,7 @@ pub fn identity(test: &str, subject: &str, policy: &str, placement: &str) -> Ide
 
 /// A result from one start of the subject's process.
 pub fn result(identity: Identity, outcome: Outcome) -> ResultRecord {
-    ResultRecord {
-        identity,
-        outcome,
-        starts: Vec::new(),
-        findings: Vec::new(),
-    }
+    ResultRecord::new(identity, outcome)
 }
 
 pub fn empty_run() -> RunRecord {

@@ -2,9 +2,9 @@
 
 use super::processors::Places;
 use super::server::Server;
-use super::tree::Tree;
 use super::{absence, rival};
 use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
+use crate::run::tree::Tree;
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run};
 use std::time::{Duration, Instant};
 

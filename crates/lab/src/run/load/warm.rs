@@ -6,8 +6,8 @@
 
 use super::processors::Places;
 use super::server::Server;
-use super::tree::Tree;
 use crate::record::{LoadTask, WarmSlice, WarmUp};
+use crate::run::tree::Tree;
 use antiphon_load::{Error, Expected, Load, Target, run};
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,8 @@ pub(super) fn up(
     })
 }
 
-fn is_warm(slices: &[WarmSlice]) -> bool {
+/// The rule: the mean cost of the last slices is hardly below that of those before.
+pub(in crate::run) fn is_warm(slices: &[WarmSlice]) -> bool {
     let Some(first) = slices.len().checked_sub(2 * SLICES) else {
         return false;
     };

@@ -103,9 +103,15 @@ fn by(section: &Section<'_>) -> Generator {
     })
 }
 
-/// What is claimed of servers.
-pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Servers> {
-    identified(top.get("servers"), "set of claims", |section, id| {
+/// What is claimed of servers under load (rows of kind `load`), or of subjects (`frame`).
+pub(super) fn claims(
+    top: &Section<'_>,
+    key: &'static str,
+    kind: &'static str,
+    tests: &Tests,
+    subjects: &[String],
+) -> Vec<Servers> {
+    identified(top.get(key), "set of claims", |section, id| {
         let claims = section.require("claim");
         let claims = claims.iter().flat_map(Item::sections);
         let servers = Servers {
@@ -114,7 +120,7 @@ pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> 
             text: section.string("text").unwrap_or_default(),
             source: section.required_string("source"),
             claims: claims
-                .map(|claim| self::claim(claim, tests, subjects))
+                .map(|claim| self::claim(claim, kind, tests, subjects))
                 .collect(),
         };
         section.finish();
@@ -122,7 +128,12 @@ pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> 
     })
 }
 
-fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClaim {
+fn claim(
+    section: Section<'_>,
+    kind: &'static str,
+    tests: &Tests,
+    subjects: &[String],
+) -> ServerClaim {
     let (at_least, at_most) = limits(&section);
     let subject = |key| {
         let Some(item) = section.require(key) else {
@@ -134,10 +145,10 @@ fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClai
     };
     let claim = ServerClaim {
         text: section.required_string("text"),
-        quantity: quantity(&section),
+        quantity: quantity(&section, kind),
         of: subject("of"),
         against: subject("against"),
-        tests: loads(&section, tests),
+        tests: of_kind(&section, kind, tests),
         run: run(&section),
         published: section.positive("published"),
         at_least,
@@ -147,16 +158,18 @@ fn claim(section: Section<'_>, tests: &Tests, subjects: &[String]) -> ServerClai
     claim
 }
 
-fn quantity(section: &Section<'_>) -> ServerQuantity {
+fn quantity(section: &Section<'_>, kind: &str) -> ServerQuantity {
+    let all = match kind {
+        "load" => ServerQuantity::OF_LOADS.as_slice(),
+        _ => ServerQuantity::OF_FRAMES.as_slice(),
+    };
     let found = section.require("quantity").and_then(|item| {
         let word = item.string()?;
-        let found = ServerQuantity::ALL
-            .into_iter()
-            .find(|known| known.word() == word);
+        let found = all.iter().copied().find(|known| known.word() == word);
         if found.is_none() {
-            let words = ServerQuantity::ALL.iter().map(|known| known.word());
+            let words = all.iter().map(|known| known.word());
             item.fault(
-                format!("`{word}` is nothing that is claimed of servers"),
+                format!("`{word}` is nothing that is claimed here"),
                 did_you_mean(&word, words),
             );
         }
@@ -165,16 +178,16 @@ fn quantity(section: &Section<'_>) -> ServerQuantity {
     found.unwrap_or(ServerQuantity::Cpu)
 }
 
-/// The loads that a claim is about, which rows of the suite must have.
-fn loads(section: &Section<'_>, tests: &Tests) -> Vec<String> {
+/// The tests that a claim is about, which rows of the suite must have.
+fn of_kind(section: &Section<'_>, kind: &'static str, tests: &Tests) -> Vec<String> {
     let Some(item) = section.require("tests") else {
         return Vec::new();
     };
     for element in item.list().unwrap_or_default() {
         let test = element.as_string().unwrap_or_default();
-        if tests.get(test) != Some(&"load") {
+        if tests.get(test) != Some(&kind) {
             element.fault(
-                format!("no row of this suite has the test `{test}` as a load"),
+                format!("no row of this suite has the test `{test}` as a {kind}"),
                 "add the row, or take this one out of the claim",
             );
         }

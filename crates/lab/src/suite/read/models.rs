@@ -51,12 +51,19 @@ fn read(section: Section<'_>, id: String, tests: &Tests, subjects: &[String]) ->
 
 /// What the figures of a table are: times of runs, unless it says otherwise.
 fn figure(section: &Section<'_>) -> RunFigure {
-    let each = section.get("per_operation");
-    let each = each.and_then(|item| item.boolean()).unwrap_or_default();
+    let is = |key| section.get(key).and_then(|item| item.boolean()) == Some(true);
+    let (each, cpu) = (is("per_operation"), is("cpu_per_operation"));
     let Some(item) = section.get("share_of") else {
-        return match each {
-            true => RunFigure::TimePerOperation,
-            false => RunFigure::Time,
+        if each && cpu {
+            section.fault(
+                "both `per_operation` and `cpu_per_operation`",
+                "a figure is one or the other: take one out",
+            );
+        }
+        return match (cpu, each) {
+            (true, _) => RunFigure::CpuPerOperation,
+            (false, true) => RunFigure::TimePerOperation,
+            (false, false) => RunFigure::Time,
         };
     };
     let names = item.strings().unwrap_or_default();
@@ -68,7 +75,7 @@ fn figure(section: &Section<'_>) -> RunFigure {
         );
         return RunFigure::Time;
     };
-    if each {
+    if each || cpu {
         item.fault(
             "both `share_of` and `per_operation`",
             "a figure is one or the other: take one out",

@@ -11,11 +11,9 @@ use antiphon_measure::Interval;
 
 /// The section of claims; `None` where none can be tried.
 pub(super) fn section(view: &View) -> Option<Section> {
-    let blocks: Vec<Block> = view
-        .layout
-        .servers
-        .iter()
-        .flat_map(|servers| table(view, servers))
+    let servers = view.layout.servers.iter();
+    let blocks: Vec<Block> = servers
+        .flat_map(|servers| table(servers, &|claim, test| trial(view, claim, test)))
         .collect();
     (!blocks.is_empty()).then(|| Section {
         id: "load-claims".into(),
@@ -24,11 +22,15 @@ pub(super) fn section(view: &View) -> Option<Section> {
     })
 }
 
-fn table(view: &View, servers: &Servers) -> Vec<Block> {
+/// How a claim fares in one test: what the test is called, and the share. `None` where it cannot be tried.
+pub type Trial<'t> = dyn Fn(&ServerClaim, &str) -> Option<(String, Interval)> + 't;
+
+/// The table of a set of claims, with what is said of it; nothing where none can be tried.
+pub fn table(servers: &Servers, trial: &Trial) -> Vec<Block> {
     let rows: Vec<_> = servers
         .claims
         .iter()
-        .filter_map(|claim| row(view, claim))
+        .filter_map(|claim| row(claim, trial))
         .collect();
     if rows.is_empty() {
         return Vec::new();
@@ -46,7 +48,7 @@ fn table(view: &View, servers: &Servers) -> Vec<Block> {
     ]
 }
 
-fn row(view: &View, claim: &ServerClaim) -> Option<crate::document::Row> {
+fn row(claim: &ServerClaim, trial: &Trial) -> Option<crate::document::Row> {
     let limits = Limits {
         at_least: claim.at_least,
         at_most: claim.at_most,
@@ -54,7 +56,7 @@ fn row(view: &View, claim: &ServerClaim) -> Option<crate::document::Row> {
     let trials: Vec<(String, Interval)> = claim
         .tests
         .iter()
-        .filter_map(|test| trial(view, claim, test))
+        .filter_map(|test| trial(claim, test))
         .collect();
     let fates: Vec<Fate> = trials
         .iter()
@@ -97,15 +99,16 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interv
     };
     let (ours, label) = of(&claim.of)?;
     let (theirs, _) = of(&claim.against)?;
-    Some((label, ours.ratio(theirs, quantity(claim.quantity))?))
+    Some((label, ours.ratio(theirs, quantity(claim.quantity)?)?))
 }
 
-fn quantity(quantity: ServerQuantity) -> fn(&LoadRound) -> f64 {
-    match quantity {
+fn quantity(quantity: ServerQuantity) -> Option<fn(&LoadRound) -> f64> {
+    Some(match quantity {
         ServerQuantity::Cpu => LoadRound::cpu_ns,
         ServerQuantity::Requests => |round| round.per_second,
         ServerQuantity::P99 => |round| round.p99_ns as f64,
         ServerQuantity::Memory => |round| round.pss_bytes as f64,
         ServerQuantity::Threads => |round| round.threads as f64,
-    }
+        ServerQuantity::Time | ServerQuantity::BothCpu | ServerQuantity::Deviation => return None,
+    })
 }

@@ -5,6 +5,9 @@ mod plots;
 mod tables;
 mod warm;
 
+pub use claims::table as claims_table;
+pub use warm::{never_warm, plot as warm_plot};
+
 use super::view::{RunColumn, View};
 use super::{Kind, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};

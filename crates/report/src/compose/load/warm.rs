@@ -18,10 +18,10 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
         .filter_map(|result| Some((*result, outcome(result)?.warm_ups.as_slice())))
         .filter(|(_, warm_ups)| !warm_ups.is_empty())
         .collect();
-    let plot = plot(view, &warmed)?;
+    let plot = plot(view, &warmed, "request", "server")?;
     let notes: Vec<Note> = warmed
         .iter()
-        .filter_map(|(result, warm_ups)| never_warm(result, warm_ups))
+        .filter_map(|(result, warm_ups)| never_warm(result, warm_ups, "rounds"))
         .collect();
     let mut blocks = vec![Block::Prose { text: RULE.into() }, Block::Plot(plot)];
     if !notes.is_empty() {
@@ -34,8 +34,13 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
     })
 }
 
-/// The first warm-up of each server in each placement.
-fn plot(view: &View, warmed: &[(&ResultRecord, &[WarmUp])]) -> Option<Plot> {
+/// The first warm-up of each server, or subject, in each placement: the cost of a request, or operation.
+pub fn plot(
+    view: &View,
+    warmed: &[(&ResultRecord, &[WarmUp])],
+    operation: &str,
+    who: &str,
+) -> Option<Plot> {
     let mut columns: Vec<RunColumn> = Vec::new();
     let series: Vec<Series> = warmed
         .iter()
@@ -63,22 +68,22 @@ fn plot(view: &View, warmed: &[(&ResultRecord, &[WarmUp])]) -> Option<Plot> {
     let (low, high) = (costs().reduce(f64::min)?, costs().reduce(f64::max)?);
     let ns = |value| number::quantity(Unit::Nanoseconds, value);
     Some(Plot {
-        title: "Cost of a request after a start".into(),
+        title: format!("Cost of {} {operation} after a start", article(operation)),
         description: format!(
-            "{} over the time since the first request, from {} to {}.",
-            number::counted(series.len(), "server"),
+            "{} over the time since the first {operation}, from {} to {}.",
+            number::counted(series.len(), who),
             ns(low),
             ns(high)
         ),
-        caption: "The first round of each.".into(),
+        caption: "The first start of each.".into(),
         categories: Vec::new(),
         x: Axis {
-            title: "Time since the first request".into(),
+            title: format!("Time since the first {operation}"),
             unit: AxisUnit::Nanoseconds,
             log: false,
         },
         y: Axis {
-            title: "Processor time of the server a request".into(),
+            title: format!("Processor time of the {who}, {} {operation}", article(operation)),
             unit: AxisUnit::Nanoseconds,
             log: true,
         },
@@ -87,11 +92,19 @@ fn plot(view: &View, warmed: &[(&ResultRecord, &[WarmUp])]) -> Option<Plot> {
     })
 }
 
-fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
+fn article(operation: &str) -> &'static str {
+    match operation.starts_with('o') {
+        true => "an",
+        false => "a",
+    }
+}
+
+/// Where the rule did not hold; `starts` is the word for what was warmed each time.
+pub fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp], starts: &str) -> Option<Note> {
     let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
     let about = RunColumn::of(&result.identity).name();
     (cold > 0).then(|| {
-        let text = format!("in {cold} of {} rounds the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
+        let text = format!("in {cold} of {} {starts} the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
         Note::new(Weight::Warning, about, text)
     })
 }

@@ -5,7 +5,7 @@ use crate::compose::verdict::{self, Fate, Limits};
 use crate::document::{Block, Note, Section, Unit, Weight};
 use crate::number;
 use antiphon_lab::suite::{ModelClaim, ModelColumn};
-use antiphon_measure::Interval;
+use antiphon_measure::{Interval, RunFigure};
 
 /// A claim tried on one column in one row.
 struct Trial<'a> {
@@ -118,9 +118,13 @@ impl<'a> Tried<'a> {
     fn limits(&self) -> String {
         let range = limits(self.claim).words();
         let models = self.compared.models;
+        let time = match models.figure {
+            RunFigure::CpuPerOperation => "processor time",
+            _ => "time",
+        };
         match (&self.claim.against, models.of_shares()) {
-            (Some(against), false) => format!("{range} of the time of {against}"),
-            (None, false) => format!("{range} of the time of the fastest CP"),
+            (Some(against), false) => format!("{range} of the {time} of {against}"),
+            (None, false) => format!("{range} of the {time} of the fastest CP"),
             (Some(against), true) => format!("{range} of {against}"),
             (None, true) => range,
         }

@@ -34,6 +34,9 @@ fn caption(compared: &Compared) -> String {
     match &models.figure {
         RunFigure::Time => {}
         RunFigure::TimePerOperation => parts.push("Time per operation.".to_owned()),
+        RunFigure::CpuPerOperation => parts.push(
+            "Processor time of all tasks per operation, by the program's own account.".to_owned(),
+        ),
         RunFigure::Share { .. } => parts.push("Shares of what the programs counted.".to_owned()),
     }
     if super::with_ratio(models).next().is_some() {
@@ -138,6 +141,9 @@ fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
                 RunFigure::Share { of, whole } => {
                     format!("the program did not print `{of}` and how many `{whole}` there were")
                 }
+                RunFigure::CpuPerOperation => {
+                    "the program did not print `cpu_ns` and how many `operations` it did".into()
+                }
                 _ => "the program did not print how many `operations` it did".into(),
             },
         },
@@ -160,7 +166,7 @@ fn published(compared: &Compared, row: &str) -> Option<Row> {
     }
     let scale = match models.figure {
         RunFigure::Time => 1e9,
-        RunFigure::TimePerOperation => 1e3,
+        RunFigure::TimePerOperation | RunFigure::CpuPerOperation => 1e3,
         RunFigure::Share { .. } => 1.0,
     };
     let printed = |value: f64, unit| Cell::Printed {

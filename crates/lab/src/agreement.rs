@@ -1,0 +1,105 @@
+//! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to the first one in
+//! the same test, in the one run and in the other.
+
+use crate::record::{Identity, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::{RunFigure, run_ratio};
+
+/// A ratio in two runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agreement {
+    /// Of what.
+    pub identity: Identity,
+    /// The subject that it is compared with.
+    pub base: String,
+    /// How it was measured.
+    pub by: Measured,
+    /// The ratio in the first run, and in the second.
+    pub ratios: (f64, f64),
+}
+
+/// How processor time was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// Of operations in the subject's own processes.
+    InProcess,
+    /// Of operations that a server has a part in.
+    WithServer,
+    /// By a whole program's own account.
+    Program,
+    /// Of a server under load.
+    Load,
+}
+
+impl Agreement {
+    /// How far the second ratio is off the first, as a part of it.
+    pub fn difference(&self) -> f64 {
+        (self.ratios.1 / self.ratios.0 - 1.0).abs()
+    }
+}
+
+/// The ratios that both runs have, in the order of the first.
+pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
+    first
+        .results
+        .iter()
+        .filter_map(|of| {
+            let to = base(first, of)?;
+            let find = |wanted: &ResultRecord| {
+                second
+                    .results
+                    .iter()
+                    .find(|result| result.identity == wanted.identity)
+            };
+            let (ratio, by) = ratio(of, to)?;
+            let (again, _) = self::ratio(find(of)?, find(to)?)?;
+            Some(Agreement {
+                identity: of.identity.clone(),
+                base: to.identity.subject.clone(),
+                by,
+                ratios: (ratio, again),
+            })
+        })
+        .collect()
+}
+
+/// The first result of the same test, argument, policy and placement that uses the same database, if that is not the result itself.
+fn base<'r>(run: &'r RunRecord, of: &ResultRecord) -> Option<&'r ResultRecord> {
+    let same = |result: &&ResultRecord| {
+        let (a, b) = (&result.identity, &of.identity);
+        let conditions = |identity: &Identity| (identity.policy.clone(), identity.placement.clone());
+        (&a.test, a.arg) == (&b.test, b.arg)
+            && conditions(a) == conditions(b)
+            && server(result) == server(of)
+            && ratio(of, result).is_some()
+    };
+    let base = run.results.iter().find(same)?;
+    (base.identity != of.identity).then_some(base)
+}
+
+/// The database server of a result.
+fn server(result: &ResultRecord) -> Option<&str> {
+    let held = result.costs.as_ref()?.held.first()?;
+    Some(held.server.as_ref()?.name.as_str())
+}
+
+/// The ratio of two results' processor time an operation, paired within rounds.
+fn ratio(of: &ResultRecord, to: &ResultRecord) -> Option<(f64, Measured)> {
+    let (ratio, by) = match (&of.outcome, &to.outcome) {
+        (Outcome::Program { runs: of, .. }, Outcome::Program { runs: to, .. }) => {
+            let ratio = run_ratio(of, to, &RunFigure::CpuPerOperation)?;
+            (ratio, Measured::Program)
+        }
+        (Outcome::Load(of), Outcome::Load(to)) => {
+            (of.ratio(to, |round| round.cpu_ns())?, Measured::Load)
+        }
+        _ => {
+            let ratio = of.costs.as_ref()?.ratio(to.costs.as_ref()?, |round| Some(round.both_ns()))?;
+            let by = match server(of) {
+                Some(_) => Measured::WithServer,
+                None => Measured::InProcess,
+            };
+            (ratio, by)
+        }
+    };
+    (ratio.value > 0.0).then_some((ratio.value, by))
+}

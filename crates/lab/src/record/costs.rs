@@ -1,0 +1,190 @@
+//! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
+//! others disturbed a measurement.
+
+use antiphon_measure::{Interval, median_interval};
+use serde::{Deserialize, Serialize};
+
+/// Above this part of the processors' time others disturbed a measurement.
+const FOREIGN_MUCH: f64 = 0.1;
+
+/// Two steps of the kernel's account of processors, ns: what may be an error of reading it twice.
+const STEPS_NS: f64 = 20e6;
+
+/// Memory and threads of a process and all below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Proportional memory: pages that are shared count in parts. Resident memory where the kernel does not tell.
+    pub pss_bytes: u64,
+    /// The sum of the processes' largest resident memories.
+    pub peak_bytes: u64,
+    /// Threads.
+    pub threads: u64,
+}
+
+/// What a test cost, round by round, and what was held after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// The rounds, in the order of time.
+    pub rounds: Vec<CostRound>,
+    /// What was held when the test was over, for each start of the subject's process.
+    pub held: Vec<HeldAfter>,
+}
+
+/// One round: subjects that are compared have a turn each.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostRound {
+    /// The start of the subject's process, from 0.
+    pub start: u32,
+    /// Its number in that start, from 0.
+    pub round: u32,
+    /// Iterations of the test, and as many of its control.
+    pub iterations: u64,
+    /// Processor time of the subject's processes an operation, test less control, ns.
+    pub subject_ns: f64,
+    /// The same of the database server's processes; `None` where there is no server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_ns: Option<f64>,
+    /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub step_ns: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+impl CostRound {
+    /// Processor time of subject and server together an operation, ns.
+    pub fn both_ns(&self) -> f64 {
+        self.subject_ns + self.server_ns.unwrap_or_default()
+    }
+}
+
+/// What was held after a test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldAfter {
+    /// The start of the subject's process, from 0.
+    pub start: u32,
+    /// By the subject.
+    pub subject: Held,
+    /// By the database server; `None` where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerHeld>,
+}
+
+/// What a database server held, which serves all subjects of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerHeld {
+    /// What it is called.
+    pub name: String,
+    /// What it held.
+    pub held: Held,
+}
+
+impl Costs {
+    /// The median over the rounds of a figure, with its interval; `None` where no round has it.
+    pub fn median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
+        let interval = median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())?;
+        Some(widened(interval, self.step_ns()))
+    }
+
+    /// The largest error by steps of the kernel's account, ns.
+    fn step_ns(&self) -> f64 {
+        self.rounds.iter().map(|round| round.step_ns).fold(0.0, f64::max)
+    }
+
+    /// The median of the ratios of a figure to another subject's in the rounds that both have.
+    pub fn ratio(
+        &self,
+        to: &Costs,
+        of: impl Fn(&CostRound) -> Option<f64>,
+    ) -> Option<Interval> {
+        let ratio = |round: &CostRound| {
+            let same = |other: &&CostRound| {
+                (other.start, other.round) == (round.start, round.round)
+            };
+            let base = of(to.rounds.iter().find(same)?)?;
+            (base > 0.0).then_some(of(round)? / base)
+        };
+        let interval = median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())?;
+        let part = |costs: &Costs| {
+            let value = costs.median(&of).map_or(0.0, |median| median.value);
+            if value > 0.0 { costs.step_ns() / value } else { 0.0 }
+        };
+        Some(widened(interval, interval.value * (part(self) + part(to))))
+    }
+
+    /// The median over the starts of something held; `None` if nothing was read.
+    pub fn held(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
+        let values = self.held.iter().filter_map(|held| Some(of(held)? as f64));
+        median_interval(&values.collect::<Vec<_>>())
+    }
+}
+
+fn widened(interval: Interval, by: f64) -> Interval {
+    Interval {
+        low: interval.low - by,
+        high: interval.high + by,
+        ..interval
+    }
+}
+
+/// What others used of the processors while something was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Foreign {
+    /// The part of the time of the processors in use that neither the laboratory, nor what it started, had and that was not idle.
+    pub share: f64,
+    /// The same as a time, ns. The kernel tells it in steps of 10 ms.
+    pub foreign_ns: f64,
+    /// How often it was measured; of the attempts that with the least share is kept.
+    pub attempts: u32,
+}
+
+impl Foreign {
+    /// Whether others disturbed it: by more than a tenth of the time, and more than an error of reading may be.
+    pub fn was_disturbed(&self) -> bool {
+        self.share > FOREIGN_MUCH && self.foreign_ns > STEPS_NS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(of: &[(u32, u32, f64)]) -> Costs {
+        let round = |(start, round, subject_ns): &(u32, u32, f64)| CostRound {
+            start: *start,
+            round: *round,
+            iterations: 1,
+            subject_ns: *subject_ns,
+            server_ns: None,
+            step_ns: 0.0,
+        };
+        Costs {
+            rounds: of.iter().map(round).collect(),
+            held: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn ratios_pair_rounds_of_one_start() {
+        // The second start's processes, and its second round, were slower for both.
+        let of = costs(&[(0, 0, 20.0), (1, 0, 40.0), (1, 1, 400.0)]);
+        let to = costs(&[(0, 0, 10.0), (1, 0, 20.0), (1, 1, 200.0), (1, 2, 1.0)]);
+        let ratio = of.ratio(&to, |round| Some(round.subject_ns)).unwrap();
+        assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
+        assert_eq!(of.ratio(&to, |round| round.server_ns), None);
+    }
+
+    #[test]
+    fn steps_of_the_kernels_account_do_not_disturb() {
+        let foreign = |share: f64, foreign_ns: f64| Foreign {
+            share,
+            foreign_ns,
+            attempts: 1,
+        };
+        assert!(!foreign(0.2, 10e6).was_disturbed());
+        assert!(!foreign(0.05, 500e6).was_disturbed());
+        assert!(foreign(0.2, 30e6).was_disturbed());
+    }
+}

@@ -1,0 +1,72 @@
+//! What processes that already run are given to run under: a database server is put where the subjects that use it are measured, and who takes
+//! turns is put before other programs of the machine.
+
+use super::tree::Tree;
+use crate::machine::allowed_processors;
+use antiphon_measure::Placement;
+use rustix::process::{Pid, setpriority_process};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+/// The priority of processes that take turns: others get next to nothing of a processor that one of these wants.
+const FIRST: i32 = -20;
+
+/// The ordinary one.
+const ORDINARY: i32 = 0;
+
+/// Puts a database server where a placement has the partners of a subject: on the subject's own processor under `same`, on the other one
+/// under `across`. Left to the system, a server settles now here and now there, and a statement costs up to four times as much across.
+/// What the server starts later comes to be in the same place.
+pub(super) fn place(server: u32, placement: Placement) {
+    let mut set = CpuSet::new();
+    match placement {
+        Placement::Same { processor } => set.set(processor as usize),
+        Placement::Across { partner, .. } => set.set(partner as usize),
+        Placement::Free => allowed_processors().into_iter().for_each(|cpu| set.set(cpu)),
+    }
+    for thread in threads(server) {
+        // One that has just ended cannot be moved, and a server of another user is left where it is.
+        let _ = sched_setaffinity(Some(thread), &set);
+    }
+}
+
+/// Processes that are put before all others until this is dropped.
+pub(super) struct Raised {
+    roots: Vec<u32>,
+    /// Whether that is permitted.
+    pub(super) is_permitted: bool,
+}
+
+impl Raised {
+    /// Puts these processes, with all below them, before others.
+    pub(super) fn of(roots: Vec<u32>) -> Raised {
+        let raised = roots.iter().map(|root| prioritize(*root, FIRST));
+        Raised {
+            is_permitted: raised.fold(true, |all, one| all && one),
+            roots,
+        }
+    }
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        for root in &self.roots {
+            prioritize(*root, ORDINARY);
+        }
+    }
+}
+
+/// Sets the priority of all threads, which pass it on to those that they start; whether that is permitted.
+fn prioritize(root: u32, priority: i32) -> bool {
+    let all = threads(root).into_iter();
+    let refused = all.filter(|thread| {
+        setpriority_process(Some(*thread), priority)
+            .is_err_and(|error| error == rustix::io::Errno::ACCESS || error == rustix::io::Errno::PERM)
+    });
+    refused.count() == 0
+}
+
+/// All threads of a process and those below it. For the kernel's scheduler a thread is named like a process.
+fn threads(root: u32) -> Vec<Pid> {
+    let threads = Tree::of(root).threads();
+    threads.into_iter().filter_map(Pid::from_raw).collect()
+}

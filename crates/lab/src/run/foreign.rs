@@ -1,0 +1,113 @@
+//! How much of the processors others used while something was measured: read before and after it, never in between.
+//!
+//! What the laboratory used, and all that it started, is taken off wherever it ran: so others used at least what is told.
+
+use super::busy::busy_ns;
+use super::tree::Tree;
+use crate::machine::allowed_processors;
+use crate::record::Foreign;
+use antiphon_measure::Placement;
+use std::time::Instant;
+
+/// The state before a measurement.
+pub(super) struct Watch {
+    used: Vec<usize>,
+    busy_ns: u64,
+    own_ns: u64,
+    begun: Instant,
+}
+
+/// Readings that are added up where single ones are too short for the kernel's account.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    foreign_ns: f64,
+    processors_ns: f64,
+}
+
+impl Watch {
+    /// Begins to watch the processors of a placement.
+    pub(super) fn begin(placement: Placement) -> Watch {
+        let used = processors(placement);
+        Watch {
+            own_ns: own_ns(),
+            busy_ns: busy_ns(&used),
+            begun: Instant::now(),
+            used,
+        }
+    }
+
+    /// What others used since.
+    pub(super) fn end(&self) -> Seen {
+        let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
+        let busy_ns = busy_ns(&self.used).saturating_sub(self.busy_ns) as f64;
+        let own_ns = own_ns().saturating_sub(self.own_ns) as f64;
+        Seen {
+            foreign_ns: busy_ns - own_ns,
+            processors_ns: elapsed_ns * self.used.len() as f64,
+        }
+    }
+}
+
+impl Seen {
+    /// Both one after the other.
+    pub(super) fn and(self, other: Seen) -> Seen {
+        Seen {
+            foreign_ns: self.foreign_ns + other.foreign_ns,
+            processors_ns: self.processors_ns + other.processors_ns,
+        }
+    }
+
+    /// As it is kept.
+    pub(super) fn foreign(self, attempts: u32) -> Foreign {
+        let foreign_ns = self.foreign_ns.clamp(0.0, self.processors_ns.max(0.0));
+        Foreign {
+            share: foreign_ns / self.processors_ns.max(1.0),
+            foreign_ns,
+            attempts,
+        }
+    }
+}
+
+/// The laboratory and all that it started, so far, ns.
+fn own_ns() -> u64 {
+    Tree::of(std::process::id()).cpu_ns()
+}
+
+fn processors(placement: Placement) -> Vec<usize> {
+    match placement {
+        Placement::Same { processor } => vec![processor as usize],
+        Placement::Across { main, partner } => vec![main as usize, partner as usize],
+        Placement::Free => allowed_processors(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_readings_add_up() {
+        let seen = |foreign_ns, processors_ns| Seen {
+            foreign_ns,
+            processors_ns,
+        };
+        // A step of the account fell into the second reading, and was not used up in the first.
+        let both = seen(-4e6, 50e6).and(seen(14e6, 50e6)).foreign(1);
+        assert_eq!((both.foreign_ns, both.share), (10e6, 0.1));
+        assert_eq!(seen(-4e6, 50e6).foreign(2).share, 0.0);
+        assert_eq!(Seen::default().foreign(1).share, 0.0);
+    }
+
+    #[test]
+    fn what_the_laboratory_does_itself_is_not_foreign() {
+        let watch = Watch::begin(Placement::Free);
+        let begun = Instant::now();
+        let mut chain = 1u64;
+        while begun.elapsed().as_millis() < 50 {
+            chain = std::hint::black_box(chain.wrapping_mul(6364136223846793005));
+        }
+        let seen = watch.end();
+        let busy_ns = busy_ns(&watch.used).saturating_sub(watch.busy_ns) as f64;
+        assert!(seen.foreign_ns < busy_ns, "{seen:?} of {busy_ns}");
+    }
+}

@@ -1,0 +1,167 @@
+//! A process and all below it: what they use together.
+
+use super::busy::TICK_NS;
+use crate::record::Held;
+use nix::time::clock_getcpuclockid;
+use nix::unistd::Pid;
+use std::fs;
+use std::time::Duration;
+
+/// Where the parent's number, and the ticks of children that have ended, stand behind a process's name in `/proc/PID/stat`.
+const PARENT: usize = 1;
+const ENDED_TICKS: [usize; 2] = [13, 14];
+
+/// Who is whose child, at one moment: for several trees at once.
+pub(super) struct Parents(Vec<(i32, i32)>);
+
+impl Parents {
+    /// All processes now.
+    pub(super) fn now() -> Parents {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pairs = processes.filter_map(|entry| {
+            let process = entry.file_name().to_str()?.parse().ok()?;
+            Some((process, i32::try_from(field_of(process, PARENT)?).ok()?))
+        });
+        Parents(pairs.collect())
+    }
+
+    /// A process and all below it.
+    pub(super) fn tree(&self, root: u32) -> Tree {
+        let mut members = vec![root as i32];
+        let mut next = 0;
+        while let Some(above) = members.get(next).copied() {
+            next += 1;
+            let below = self.0.iter().filter(|(_, parent)| *parent == above);
+            members.extend(below.map(|(process, _)| *process));
+        }
+        Tree { members }
+    }
+}
+
+/// A process and all below it, as they were when they were looked for.
+pub(super) struct Tree {
+    members: Vec<i32>,
+}
+
+impl Tree {
+    /// The processes now.
+    pub(super) fn of(root: u32) -> Tree {
+        Parents::now().tree(root)
+    }
+
+    /// Processor time that they used so far, ns: by each process's own clock, which ticks in ns and counts threads that have ended. What
+    /// children used that have ended since is told by the kernel in steps of 10 ms.
+    pub(super) fn cpu_ns(&self) -> u64 {
+        self.live_ns() + self.ended_ns()
+    }
+
+    /// The part of [`cpu_ns`](Self::cpu_ns) of those that live, ns.
+    pub(super) fn live_ns(&self) -> u64 {
+        let of = |process: &i32| {
+            let clock = clock_getcpuclockid(Pid::from_raw(*process)).ok()?;
+            Some(Duration::from(clock.now().ok()?).as_nanos() as u64)
+        };
+        self.members.iter().filter_map(of).sum()
+    }
+
+    /// The part of [`cpu_ns`](Self::cpu_ns) that children used which have ended, ns.
+    pub(super) fn ended_ns(&self) -> u64 {
+        let of = |process: &i32| -> u64 {
+            let ticks = ENDED_TICKS.iter();
+            ticks.filter_map(|at| field_of(*process, *at)).sum()
+        };
+        self.members.iter().map(of).sum::<u64>() * TICK_NS
+    }
+
+    /// The numbers of their threads now.
+    pub(super) fn threads(&self) -> Vec<i32> {
+        let of = |process: &i32| fs::read_dir(format!("/proc/{process}/task")).into_iter();
+        let entries = self.members.iter().flat_map(of).flatten().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect()
+    }
+
+    /// Their memory and threads now.
+    pub(super) fn held(&self) -> Held {
+        let mut held = Held::default();
+        for process in &self.members {
+            let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+            let rollup =
+                fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+            let resident = field(&status, "VmRSS:").unwrap_or(0);
+            held.pss_bytes += field(&rollup, "Pss:").unwrap_or(resident) * 1024;
+            held.peak_bytes += field(&status, "VmHWM:").unwrap_or(resident) * 1024;
+            held.threads += field(&status, "Threads:").unwrap_or(0);
+        }
+        held
+    }
+}
+
+/// A number behind a process's name in its `stat`. The name may hold anything, and stands in parentheses.
+fn field_of(process: i32, at: usize) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(at)?.parse().ok()
+}
+
+/// The number of a line such as `VmRSS:   123 kB`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn children_of_children_are_found_and_counted() {
+        // A shell that waits for another shell, which waits for its input.
+        let mut child = Command::new("sh")
+            .args(["-c", "sh -c 'read line'; true"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let tree = || Tree::of(child.id());
+        while tree().members.len() < 2 {
+            std::thread::yield_now();
+        }
+        let held = tree().held();
+        assert!(tree().threads().contains(&(child.id() as i32)));
+        assert!(held.threads >= 2);
+        assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
+        assert!(tree().cpu_ns() > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_children_used_that_have_ended_is_not_lost() {
+        // A shell whose child counts for a while and ends; then it waits for its input.
+        let mut child = Command::new("sh")
+            .args(["-c", "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; read line"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        while Tree::of(child.id()).ended_ns() == 0 && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let tree = Tree::of(child.id());
+        assert!(tree.ended_ns() >= TICK_NS && tree.cpu_ns() > tree.ended_ns());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_that_is_gone_uses_nothing() {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let gone = Tree {
+            members: vec![child.id() as i32],
+        };
+        assert_eq!((gone.cpu_ns(), gone.held()), (0, Held::default()));
+    }
+}

@@ -1,0 +1,170 @@
+//! How well two runs agree in what they say of languages.
+
+use crate::document::{Block, Cell, Column, Document, Row, RowKind, Section, Table, Unit};
+use crate::number;
+use antiphon_lab::{Agreement, Measured};
+
+/// The kinds of measurement, with what they are called.
+const KINDS: [(Measured, &str); 4] = [
+    (Measured::InProcess, "in the subject's own processes"),
+    (Measured::WithServer, "with a database server"),
+    (Measured::Program, "whole programs"),
+    (Measured::Load, "servers under load"),
+];
+
+/// The part of the ratios that must agree.
+const PART: f64 = 0.9;
+
+/// Differences between ratios of two runs, in order.
+struct Differences(Vec<f64>);
+
+impl Differences {
+    fn of<'a>(all: impl Iterator<Item = &'a Agreement>) -> Differences {
+        let mut differences: Vec<f64> = all.map(Agreement::difference).collect();
+        differences.sort_by(f64::total_cmp);
+        Differences(differences)
+    }
+
+    /// The smallest that so many are not above; 0 of none.
+    fn at(&self, part: f64) -> f64 {
+        let index = (part * self.0.len() as f64).ceil() as usize;
+        let found = self.0.get(index.max(1) - 1);
+        found.copied().unwrap_or_default()
+    }
+
+    fn within(&self, threshold: f64) -> f64 {
+        let within = self.0.iter().filter(|difference| **difference <= threshold);
+        within.count() as f64 / (self.0.len() as f64).max(1.0)
+    }
+}
+
+/// Whether nine in ten of the ratios that were measured in the subjects' own processes differ by no more than the threshold; of all ratios
+/// where none were measured so.
+pub fn agrees(agreements: &[Agreement], threshold: f64) -> bool {
+    let own = |of: &&Agreement| of.by == Measured::InProcess;
+    let differences = match agreements.iter().any(|of| own(&of)) {
+        true => Differences::of(agreements.iter().filter(own)),
+        false => Differences::of(agreements.iter()),
+    };
+    differences.at(PART) <= threshold
+}
+
+/// The document: by kind of measurement, then every ratio, the farthest first.
+pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i64)) -> Document {
+    let heading = |title: String| Column {
+        title,
+        ..Column::default()
+    };
+    let percent = |share| number::quantity(Unit::Share, share);
+    let by_kind = KINDS.iter().filter_map(|(kind, name)| {
+        let differences = Differences::of(agreements.iter().filter(|of| of.by == *kind));
+        let shares = [
+            differences.at(0.5),
+            differences.at(PART),
+            differences.at(1.0),
+            differences.within(threshold),
+        ];
+        let share = |value| Cell::Number {
+            value,
+            unit: Unit::Share,
+        };
+        let mut cells = vec![Cell::count(differences.0.len() as f64)];
+        cells.extend(shares.map(share));
+        (!differences.0.is_empty()).then(|| row((*name).to_owned(), String::new(), cells))
+    });
+    let mut ordered: Vec<&Agreement> = agreements.iter().collect();
+    ordered.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
+    let ratio = |value| Cell::Number {
+        value,
+        unit: Unit::Ratio,
+    };
+    let each = ordered.iter().map(|of| {
+        let identity = &of.identity;
+        let label = format!("{} of {}", identity.test, identity.subject);
+        let place = format!("as a ratio to {} · {}, {}", of.base, identity.policy, identity.placement);
+        let difference = Cell::Number {
+            value: of.difference(),
+            unit: Unit::Share,
+        };
+        row(label, place, vec![ratio(of.ratios.0), ratio(of.ratios.1), difference])
+    });
+    let titles = ["Ratios", "half within", "nine in ten within", "all within"];
+    let mut columns: Vec<Column> = titles.map(|title| heading(title.into())).into();
+    columns.push(heading(format!("within {}", percent(threshold))));
+    let tables = [
+        Table {
+            title: "Differences of ratios, as parts of them".into(),
+            caption: "Ratios of processor time an operation, of each subject to the first one in the same test and with the same database.".into(),
+            corner: "Measured".into(),
+            columns,
+            rows: by_kind.collect(),
+            folded: false,
+        },
+        Table {
+            title: "Every ratio, the farthest apart first".into(),
+            corner: "Operation".into(),
+            columns: [format!("run {}", runs.0), format!("run {}", runs.1), "difference".into()]
+                .map(heading)
+                .into(),
+            rows: each.collect(),
+            ..Table::default()
+        },
+    ];
+    Document {
+        title: format!("Do runs {} and {} agree in what they say of languages?", runs.0, runs.1),
+        sections: vec![Section {
+            id: "agreement".into(),
+            title: "Processor time an operation, as ratios between subjects".into(),
+            blocks: tables.map(Block::Table).into(),
+        }],
+        ..Document::default()
+    }
+}
+
+fn row(label: String, place: String, cells: Vec<Cell>) -> Row {
+    Row {
+        label,
+        place,
+        kind: RowKind::Measured,
+        subject: None,
+        cells,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreements(by: Measured, differences: &[f64]) -> Vec<Agreement> {
+        let agreement = |difference: &f64| Agreement {
+            identity: antiphon_lab::Identity {
+                test: "t".into(),
+                arg: None,
+                subject: "s/v".into(),
+                policy: "other".into(),
+                placement: "same".into(),
+            },
+            base: "b/v".into(),
+            by,
+            ratios: (2.0, 2.0 * (1.0 - difference)),
+        };
+        differences.iter().map(agreement).collect()
+    }
+
+    #[test]
+    fn nine_in_ten_decide() {
+        let nine = [0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.025];
+        let of = |last: &[f64]| agreements(Measured::InProcess, &[&nine[..], last].concat());
+        assert!(agrees(&of(&[0.5]), 0.03));
+        assert!(!agrees(&of(&[0.5]), 0.02));
+        assert!(!agrees(&of(&[0.5, 0.5]), 0.03));
+    }
+
+    #[test]
+    fn servers_decide_only_where_nothing_else_was_measured() {
+        let mut all = agreements(Measured::WithServer, &[0.5]);
+        assert!(!agrees(&all, 0.03));
+        all.extend(agreements(Measured::InProcess, &[0.01]));
+        assert!(agrees(&all, 0.03));
+    }
+}

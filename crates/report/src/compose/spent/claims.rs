@@ -1,0 +1,93 @@
+//! Which of the findings about subjects hold in this run: the words come from the figures.
+
+use super::{of_both, of_subject};
+use crate::compose::load::claims_table;
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Block, Section};
+use antiphon_lab::suite::{ServerClaim, ServerQuantity};
+use antiphon_lab::{HeldAfter, Outcome, ResultRecord};
+use antiphon_measure::{Interval, line};
+
+/// The section of findings; `None` where none can be tried.
+pub(super) fn section(view: &View) -> Option<Section> {
+    let findings = view.layout.findings.iter();
+    let blocks: Vec<Block> = findings
+        .flat_map(|findings| claims_table(findings, &|claim, test| trial(view, claim, test)))
+        .collect();
+    (!blocks.is_empty()).then(|| Section {
+        id: "spent-claims".into(),
+        title: "What was found elsewhere, and whether it holds here".into(),
+        blocks,
+    })
+}
+
+/// The share of a claim in one test. A deviation is one of all tests together, and tried with the first.
+fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interval)> {
+    let find = |subject: &String| view.find(test, &column(claim, subject));
+    let (ours, theirs) = (find(&claim.of)?, find(&claim.against)?);
+    let share = match claim.quantity {
+        ServerQuantity::Deviation if claim.tests.first().is_some_and(|first| first == test) => {
+            deviation(view, claim)
+        }
+        ServerQuantity::Time => apart(cost(ours)?, cost(theirs)?),
+        ServerQuantity::Cpu => ours.costs.as_ref()?.ratio(theirs.costs.as_ref()?, of_subject),
+        ServerQuantity::BothCpu => ours.costs.as_ref()?.ratio(theirs.costs.as_ref()?, of_both),
+        ServerQuantity::Memory => held(ours, theirs, |held| Some(held.subject.pss_bytes)),
+        ServerQuantity::Threads => held(ours, theirs, |held| Some(held.subject.threads)),
+        _ => None,
+    };
+    Some((view.label(&ours.identity), share?))
+}
+
+fn column(claim: &ServerClaim, subject: &str) -> RunColumn {
+    RunColumn {
+        subject: subject.to_owned(),
+        policy: claim.run.policy.clone(),
+        placement: claim.run.placement.clone(),
+    }
+}
+
+fn cost(result: &ResultRecord) -> Option<Interval> {
+    match &result.outcome {
+        Outcome::Frame(estimate) => Some(estimate.cost_ns),
+        _ => None,
+    }
+}
+
+fn held(
+    ours: &ResultRecord,
+    theirs: &ResultRecord,
+    of: fn(&HeldAfter) -> Option<u64>,
+) -> Option<Interval> {
+    apart(ours.costs.as_ref()?.held(of)?, theirs.costs.as_ref()?.held(of)?)
+}
+
+/// The ratio of two figures that were not measured in turns: its limits are those of the farthest ends of both.
+fn apart(ours: Interval, theirs: Interval) -> Option<Interval> {
+    (ours.low > 0.0 && theirs.low > 0.0).then(|| Interval {
+        value: ours.value / theirs.value,
+        low: ours.low / theirs.high,
+        high: ours.high / theirs.low,
+    })
+}
+
+/// How far the costs in the claim's tests are from a straight line, as a share of how far the others' are.
+fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
+    let of = |subject: &String| {
+        let column = column(claim, subject);
+        let lines = view.layout.groups.iter().flat_map(|group| &group.lines);
+        let points = lines.flat_map(|sweep| &sweep.points);
+        let points = points.filter(|(_, test)| claim.tests.contains(test));
+        let costs = points.filter_map(|(number, test)| {
+            Some((*number, cost(view.find(test, &column)?)?.value))
+        });
+        Some(line(&costs.collect::<Vec<_>>())?.farthest)
+    };
+    let (ours, theirs) = (of(&claim.of)?, of(&claim.against)?);
+    let share = ours / theirs;
+    (theirs > 0.0).then_some(Interval {
+        value: share,
+        low: share,
+        high: share,
+    })
+}

@@ -1,0 +1,93 @@
+//! Memory of subjects and databases when their tests were over, as bars.
+
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
+use crate::number;
+use antiphon_lab::{Held, HeldAfter};
+
+/// The section; `None` where nothing was read.
+pub(super) fn section(view: &View) -> Option<Section> {
+    let bars = bars(view);
+    let (least, most) = bars
+        .iter()
+        .map(|(_, held)| held.pss_bytes)
+        .fold(None, |range: Option<(u64, u64)>, pss| {
+            let (least, most) = range.unwrap_or((pss, pss));
+            Some((least.min(pss), most.max(pss)))
+        })?;
+    let series = |name: &str, shape, drawn, of: fn(&Held) -> u64| Series {
+        name: name.into(),
+        subject: Some(shape),
+        shape,
+        drawn,
+        points: bars
+            .iter()
+            .enumerate()
+            .map(|(row, (_, held))| Point::at(of(held) as f64, row as f64))
+            .collect(),
+    };
+    let bytes = |value: u64| number::quantity(Unit::Bytes, value as f64);
+    let plot = Plot {
+        title: "Memory after the last test".into(),
+        description: format!(
+            "Memory of {}, from {} to {}. The tables of the groups hold the figures after each test.",
+            number::counted(bars.len(), "process tree"),
+            bytes(least),
+            bytes(most)
+        ),
+        caption: String::new(),
+        categories: bars.iter().map(|(name, _)| name.clone()).collect(),
+        x: Axis {
+            title: "Memory".into(),
+            unit: AxisUnit::Bytes,
+            log: false,
+        },
+        y: Axis {
+            title: String::new(),
+            unit: AxisUnit::Count,
+            log: false,
+        },
+        series: vec![
+            series("after the last test", 0, Drawn::Sticks, |held| held.pss_bytes),
+            series("largest resident", 1, Drawn::Points, |held| held.peak_bytes),
+        ],
+        guides: Vec::new(),
+    };
+    Some(Section {
+        id: "spent-memory".into(),
+        title: "Memory of subjects and databases".into(),
+        blocks: vec![
+            Block::Prose {
+                text: "Proportional memory of each subject’s processes, and of each database server’s, when the last test was over, and their largest \
+                       resident memory till then. A server serves all subjects of its kind at once."
+                    .into(),
+            },
+            Block::Plot(plot),
+        ],
+    })
+}
+
+/// Names with what was held last: subjects in the order of their appearance, then the servers.
+fn bars(view: &View) -> Vec<(String, Held)> {
+    let (mut subjects, mut servers): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+    for result in &view.run.results {
+        let Some(after) = result.costs.iter().flat_map(|costs| &costs.held).last() else {
+            continue;
+        };
+        let after: &HeldAfter = after;
+        put(&mut subjects, RunColumn::of(&result.identity).name(), after.subject);
+        if let Some(server) = &after.server {
+            put(&mut servers, format!("{} (server)", server.name), server.held);
+        }
+    }
+    subjects.append(&mut servers);
+    subjects
+}
+
+/// A later reading takes the place of an earlier one.
+fn put(bars: &mut Vec<(String, Held)>, name: String, held: Held) {
+    match bars.iter_mut().find(|(known, _)| *known == name) {
+        Some(bar) => bar.1 = held,
+        None => bars.push((name, held)),
+    }
+}

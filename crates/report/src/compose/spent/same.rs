@@ -1,0 +1,130 @@
+//! Subjects that were measured twice, as two: how far the same thing differs from itself.
+
+use super::of_both;
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Block, Cell, Column, Figure, Row, RowKind, Section, Table, Unit};
+use antiphon_lab::{Outcome, ResultRecord, original_of};
+use antiphon_measure::{Interval, RunFigure, median_interval, run_ratio};
+
+const PROSE: &str = "Some subjects are measured twice, by processes of their own, as if they were two. A true ratio is 1: what is off here is an error that a \
+                     ratio of two languages may have as well.";
+
+/// The section; `None` where nothing was measured twice.
+pub(super) fn section(view: &View) -> Option<Section> {
+    let pairs: Vec<(&ResultRecord, &ResultRecord)> = view
+        .run
+        .results
+        .iter()
+        .filter_map(|twin| Some((original(view, twin)?, twin)))
+        .collect();
+    let rows: Vec<Row> = pairs
+        .iter()
+        .filter_map(|(original, twin)| row(view, original, twin))
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let heading = |title: &str| Column {
+        title: title.into(),
+        ..Column::default()
+    };
+    let table = Table {
+        title: "The same against itself".into(),
+        caption: "The second measurement as a ratio to the first. Processor time is that of the subject and its database an operation, and, like times of \
+                  programs, paired within rounds; costs are medians of each process."
+            .into(),
+        corner: "Operation".into(),
+        columns: vec![heading("Time"), heading("Processor time")],
+        rows,
+        folded: false,
+    };
+    Some(Section {
+        id: "spent-same".into(),
+        title: "A/A: what is equal, measured twice".into(),
+        blocks: vec![
+            Block::Prose {
+                text: PROSE.to_owned(),
+            },
+            Block::Prose {
+                text: farthest(&pairs),
+            },
+            Block::Table(table),
+        ],
+    })
+}
+
+fn original<'a>(view: &View<'a>, twin: &ResultRecord) -> Option<&'a ResultRecord> {
+    let column = RunColumn {
+        subject: original_of(&twin.identity.subject)?.to_owned(),
+        ..RunColumn::of(&twin.identity)
+    };
+    let fits = |result: &&ResultRecord| {
+        (&result.identity.test, result.identity.arg) == (&twin.identity.test, twin.identity.arg)
+            && RunColumn::of(&result.identity) == column
+    };
+    view.run.results.iter().find(fits)
+}
+
+fn row(view: &View, original: &ResultRecord, twin: &ResultRecord) -> Option<Row> {
+    let (time, cpu) = (time(original, twin), cpu(original, twin));
+    if time.is_none() && cpu.is_none() {
+        return None;
+    }
+    let cell = |ratio: Option<Interval>| match ratio {
+        Some(ratio) => Cell::Figure(Box::new(Figure::resolved(ratio, Unit::Ratio))),
+        None => Cell::Empty,
+    };
+    Some(Row {
+        label: view.label(&original.identity),
+        place: RunColumn::of(&original.identity).name(),
+        kind: RowKind::Measured,
+        subject: view.colour(&original.identity.subject),
+        cells: vec![cell(time), cell(cpu)],
+    })
+}
+
+fn time(original: &ResultRecord, twin: &ResultRecord) -> Option<Interval> {
+    match (&original.outcome, &twin.outcome) {
+        (Outcome::Frame(a), Outcome::Frame(b)) => {
+            let (a, b) = (a.cost_ns, b.cost_ns);
+            // The limits of the farthest ends of both: they were not measured in turns.
+            (a.low > 0.0 && b.low > 0.0).then(|| Interval {
+                value: b.value / a.value,
+                low: b.low / a.high,
+                high: b.high / a.low,
+            })
+        }
+        (Outcome::Program { runs: a, .. }, Outcome::Program { runs: b, .. }) => {
+            run_ratio(b, a, &RunFigure::TimePerOperation)
+        }
+        _ => None,
+    }
+}
+
+fn cpu(original: &ResultRecord, twin: &ResultRecord) -> Option<Interval> {
+    if let (Outcome::Program { runs: a, .. }, Outcome::Program { runs: b, .. }) =
+        (&original.outcome, &twin.outcome)
+    {
+        return run_ratio(b, a, &RunFigure::CpuPerOperation);
+    }
+    let costs = (twin.costs.as_ref()?, original.costs.as_ref()?);
+    costs.0.ratio(costs.1, of_both)
+}
+
+/// How far the processor times are off, in a sentence.
+fn farthest(pairs: &[(&ResultRecord, &ResultRecord)]) -> String {
+    let off: Vec<f64> = pairs
+        .iter()
+        .filter_map(|(original, twin)| Some((cpu(original, twin)?.value - 1.0).abs()))
+        .collect();
+    let percent = |share| crate::number::quantity(Unit::Share, share);
+    match (median_interval(&off), off.iter().copied().reduce(f64::max)) {
+        (Some(typical), Some(farthest)) => format!(
+            "In processor time an operation, half of {} are off by at most {}, and the farthest by {}.",
+            crate::number::counted(off.len(), "ratio"),
+            percent(typical.value),
+            percent(farthest)
+        ),
+        _ => "No processor time was measured.".to_owned(),
+    }
+}

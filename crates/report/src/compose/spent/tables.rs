@@ -1,0 +1,191 @@
+//! Tables of processor time an operation, by test and subject, and one of everything, folded.
+
+use super::{of_both, of_server, of_subject};
+use crate::compose::costs::heading;
+use crate::compose::view::{RunColumn, View};
+use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
+use crate::layout::Group;
+use crate::number;
+use antiphon_lab::{CostRound, Costs, HeldAfter, ResultRecord};
+use antiphon_measure::Interval;
+
+type Of = fn(&CostRound) -> Option<f64>;
+
+const CAPTION: &str = "Test less control, by the processes' own clocks: the whole tree of the subject, or of the database server. Medians of rounds in \
+                       which the subjects took turns, with their intervals.";
+
+pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
+    let columns = view.columns(results.iter().copied());
+    let mut tests: Vec<(&str, Option<u64>)> = Vec::new();
+    for result in results {
+        let test = (result.identity.test.as_str(), result.identity.arg);
+        if !tests.contains(&test) {
+            tests.push(test);
+        }
+    }
+    let shown: [(&str, Of); 2] = [
+        ("processor time of the subject per operation", of_subject),
+        ("processor time of the database server per operation", of_server),
+    ];
+    let over = shown.into_iter().filter_map(|(title, of)| {
+        let columns: Vec<&RunColumn> = columns
+            .iter()
+            .filter(|column| has(results, column, of))
+            .collect();
+        let rows = tests.iter().filter_map(|test| row(view, results, &columns, *test, of));
+        let table = Table {
+            title: format!("{}: {title}", group.title),
+            caption: CAPTION.into(),
+            corner: "Operation".into(),
+            columns: columns.iter().map(|column| heading(view, column)).collect(),
+            rows: rows.collect(),
+            folded: false,
+        };
+        (!columns.is_empty()).then_some(Block::Table(table))
+    });
+    let mut blocks: Vec<Block> = over.collect();
+    blocks.push(Block::Table(in_full(view, group, results, &tests)));
+    blocks
+}
+
+fn costs(result: &ResultRecord) -> Option<&Costs> {
+    result.costs.as_ref()
+}
+
+fn has(results: &[&ResultRecord], column: &RunColumn, of: Of) -> bool {
+    let mut of_column = results
+        .iter()
+        .filter(|result| RunColumn::of(&result.identity) == *column);
+    of_column.any(|result| costs(result).and_then(|costs| costs.median(of)).is_some())
+}
+
+fn find<'a>(
+    results: &[&'a ResultRecord],
+    column: &RunColumn,
+    test: (&str, Option<u64>),
+) -> Option<&'a ResultRecord> {
+    let fits = |result: &&&ResultRecord| {
+        (result.identity.test.as_str(), result.identity.arg) == test
+            && RunColumn::of(&result.identity) == *column
+    };
+    results.iter().find(fits).copied()
+}
+
+fn row(
+    view: &View,
+    results: &[&ResultRecord],
+    columns: &[&RunColumn],
+    test: (&str, Option<u64>),
+    of: Of,
+) -> Option<Row> {
+    let found: Vec<_> = columns
+        .iter()
+        .map(|column| find(results, column, test))
+        .collect();
+    let label = view.label(&found.iter().flatten().next()?.identity);
+    let cell = |result: &Option<&ResultRecord>| {
+        let figure = result.and_then(|result| figure(result, of));
+        figure.map_or(Cell::Empty, |figure| Cell::Figure(Box::new(figure)))
+    };
+    Some(Row {
+        label,
+        place: String::new(),
+        kind: RowKind::Measured,
+        subject: None,
+        cells: found.iter().map(cell).collect(),
+    })
+}
+
+fn figure(result: &ResultRecord, of: Of) -> Option<Figure> {
+    let costs = costs(result)?;
+    let mut figure = Figure::resolved(costs.median(of)?, Unit::Nanoseconds);
+    let rounds = costs.rounds.iter().filter_map(of);
+    let rounds: Vec<String> = rounds
+        .map(|value| number::quantity(Unit::Nanoseconds, value))
+        .collect();
+    let iterations = costs.rounds.iter().map(|round| round.iterations).max();
+    figure.detail = vec![
+        Fact::new("Rounds in order", rounds.join(", ")),
+        Fact::new(
+            "Iterations of a slice",
+            number::count(iterations.unwrap_or_default()),
+        ),
+    ];
+    figure.detail.extend(super::facts(result));
+    figure.marks.extend(super::mark(result));
+    Some(figure)
+}
+
+/// Everything, a row a test and subject; shares are of the first subject in the same test.
+fn in_full(
+    view: &View,
+    group: &Group,
+    results: &[&ResultRecord],
+    tests: &[(&str, Option<u64>)],
+) -> Table {
+    let columns = [
+        "CPU of the subject",
+        "of the server",
+        "of both",
+        "both, as a share of the first",
+        "Memory after",
+        "Largest resident",
+        "Threads",
+        "Server’s memory after",
+        "Server’s threads",
+    ];
+    let mut rows = Vec::new();
+    for test in tests {
+        let of_test = results
+            .iter()
+            .filter(|result| (result.identity.test.as_str(), result.identity.arg) == *test);
+        let of_test: Vec<&ResultRecord> = of_test.copied().collect();
+        let first = of_test.first().and_then(|result| costs(result));
+        rows.extend(of_test.iter().map(|result| Row {
+            label: view.label(&result.identity),
+            place: RunColumn::of(&result.identity).name(),
+            kind: RowKind::Measured,
+            subject: view.colour(&result.identity.subject),
+            cells: cells(result, first),
+        }));
+    }
+    Table {
+        title: format!("{}: processor time, memory and threads", group.title),
+        caption: "Memory is proportional (shared pages in parts) and, like the threads, that of all processes after the test; the largest resident memory \
+                  is since the process started. The server’s is for all its clients together. Shares are taken within rounds."
+            .into(),
+        corner: "Operation".into(),
+        columns: columns
+            .into_iter()
+            .map(|title| Column {
+                title: title.into(),
+                ..Column::default()
+            })
+            .collect(),
+        rows,
+        folded: true,
+    }
+}
+
+fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
+    let Some(costs) = costs(result) else {
+        return Vec::new();
+    };
+    let cell = |interval: Option<Interval>, unit| match interval {
+        Some(interval) => Cell::Figure(Box::new(Figure::resolved(interval, unit))),
+        None => Cell::Empty,
+    };
+    let of = |of: Of| cell(costs.median(of), Unit::Nanoseconds);
+    let held = |of: fn(&HeldAfter) -> Option<u64>, unit| cell(costs.held(of), unit);
+    vec![
+        of(of_subject),
+        of(of_server),
+        of(of_both),
+        cell(first.and_then(|first| costs.ratio(first, of_both)), Unit::Ratio),
+        held(|held| Some(held.subject.pss_bytes), Unit::Bytes),
+        held(|held| Some(held.subject.peak_bytes), Unit::Bytes),
+        held(|held| Some(held.subject.threads), Unit::Count),
+        held(|held| Some(held.server.as_ref()?.held.pss_bytes), Unit::Bytes),
+        held(|held| Some(held.server.as_ref()?.held.threads), Unit::Count),
+    ]
+}
