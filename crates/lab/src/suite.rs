@@ -32,6 +32,8 @@ pub struct Suite {
     pub text: String,
     /// The subjects that are measured unless others are asked for, as `name/variant`.
     pub subjects: Vec<String>,
+    /// Servers among them that are started twice, so that the noise of comparisons is seen.
+    pub twice: Vec<String>,
     /// Sizes of a quick run.
     pub quick: Sizes,
     /// Sizes of a full run.

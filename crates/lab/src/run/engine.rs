@@ -25,6 +25,8 @@ pub(super) struct Engine<'e, 'l> {
     /// Whether the quick sizes are used.
     pub(super) quick: bool,
     pub(super) sizes: Sizes,
+    /// Servers that are started twice.
+    pub(super) twice: Vec<String>,
     pub(super) items: Vec<Item>,
     /// By subject and name.
     pub(super) tests: HashMap<(String, String), TestInfo>,
@@ -125,6 +127,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             seed: options.seed,
             quick: options.quick,
             sizes,
+            twice: suite.twice.clone(),
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),
             betas: HashMap::new(),

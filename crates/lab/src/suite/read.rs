@@ -32,6 +32,7 @@ fn read_suite(top: Section<'_>) -> Suite {
         profiles: profile::profiles(&top, &tests, &subjects),
         curves: curve::curves(&top, &tests, &subjects),
         servers: load::servers(&top, &tests, &subjects),
+        twice: load::twice(&top, &subjects),
         subjects,
     };
     top.finish();

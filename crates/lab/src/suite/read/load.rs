@@ -103,6 +103,18 @@ fn by(section: &Section<'_>) -> Generator {
     })
 }
 
+/// The subjects that are started twice.
+pub(super) fn twice(top: &Section<'_>, subjects: &[String]) -> Vec<String> {
+    let list = top.get("twice").and_then(|item| item.list());
+    let mut named = Vec::new();
+    for item in list.unwrap_or_default() {
+        let Some(name) = item.string() else { continue };
+        known(&item, &name, "subject of this suite", subjects.iter());
+        named.push(name);
+    }
+    named
+}
+
 /// What is claimed of servers.
 pub(super) fn servers(top: &Section<'_>, tests: &Tests, subjects: &[String]) -> Vec<Servers> {
     identified(top.get("servers"), "set of claims", |section, id| {
