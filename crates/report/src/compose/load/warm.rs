@@ -8,8 +8,8 @@ use crate::document::{
 use crate::number;
 use antiphon_lab::{ResultRecord, WarmUp};
 
-const RULE: &str = "After each start a server answers 16 connections in slices until it is warm: until the mean cost of a request in the last three slices is at \
-                    most 3 % below that in the three before. None of this time is in any figure.";
+const RULE: &str = "After each start a server answers 16 connections in slices until it is warm: until the median cost of a request in the last third of the slices \
+                    is at most 3 % below that in the third before. None of this time is in any figure.";
 
 /// The section; `None` where no server was warmed.
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {
@@ -91,7 +91,7 @@ fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
     let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
     let about = RunColumn::of(&result.identity).name();
     (cold > 0).then(|| {
-        let text = format!("in {cold} of {} rounds the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
+        let text = format!("after {cold} of {} starts the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
         Note::new(Weight::Warning, about, text)
     })
 }
