@@ -1,5 +1,4 @@
 with Servlet.Rest.Operation;
-with Servlet.Streams;
 
 package body Greeting is
 
