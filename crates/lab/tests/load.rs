@@ -12,6 +12,7 @@ const SUITE: &str = r#"
 name = "served"
 title = "Servers"
 subjects = ["server/well", "server/child", "server/late", "server/other", "server/changes", "server/dies", "server/refuses"]
+twins = ["server/well"]
 [quick]
 seconds_per_row = 0.01
 relative_half_width = 0.5
@@ -135,12 +136,16 @@ fn servers_are_measured_and_their_failures_are_results() {
                 && round.threads > 0));
         }
         // With the first load of each server.
-        assert_eq!(
-            load(&record, subject, "keep.1").warm_ups.len(),
-            load(&record, subject, "keep.1").rounds.len()
-        );
+        assert_eq!(load(&record, subject, "keep.1").warm_ups.len(), 1);
         assert!(load(&record, subject, "keep.4").warm_ups.is_empty());
     }
+    let twice = load(&record, "well", "keep.4");
+    let of = |rounds: &[LoadRound]| rounds.iter().map(|round| round.round).collect::<Vec<_>>();
+    assert_eq!(of(&twice.again), of(&twice.rounds));
+    assert!(twice.ratio_to_itself(LoadRound::cpu_ns).unwrap().low > 0.0);
+    assert!(load(&record, "child", "keep.4").again.is_empty());
+    assert!(load(&record, "well", "frozen").again.is_empty());
+
     let open = load(&record, "well", "open");
     assert!(
         open.rounds

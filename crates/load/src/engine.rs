@@ -3,7 +3,7 @@
 //! Readiness is reported by edges, and each socket is registered once, so a request costs one write, one read, and a share of one wait.
 
 use crate::connection::{Connection, State, Written, begin_connect, end_connect};
-use crate::measured::{Measured, Stopped};
+use crate::measured::{Measured, OfConnection, Stopped};
 use crate::pace::Pace;
 use crate::response::{KnownHead, read};
 use crate::{Error, Fault, Load, cpu};
@@ -26,6 +26,9 @@ const EVENTS: usize = 512;
 
 /// How often answers that do not come are looked for, ns. No wait is longer.
 const LOOK_NS: u64 = 20_000_000;
+
+/// How long after the last request connections are closed while others still wait for answers, ns.
+const CLOSE_NS: u64 = 20_000_000;
 
 /// What the alarm is called among the connections' numbers.
 const ALARM: u64 = u64::MAX;
@@ -70,7 +73,11 @@ struct Engine<'l> {
 }
 
 /// Runs a part, from the moment `begun`.
-pub(crate) fn run(load: &Load, part: Part, begun: Instant) -> Result<Measured, Error> {
+pub(crate) fn run(
+    load: &Load,
+    part: Part,
+    begun: Instant,
+) -> Result<(Measured, Vec<Connection>), Error> {
     cpu::wake_in_time();
     let mut engine = Engine::new(load, part, begun)?;
     let cpu_ns = cpu::used_ns();
@@ -80,10 +87,11 @@ pub(crate) fn run(load: &Load, part: Part, begun: Instant) -> Result<Measured, E
 }
 
 impl<'l> Engine<'l> {
-    fn new(load: &'l Load, part: Part, begun: Instant) -> Result<Engine<'l>, Error> {
+    fn new(load: &'l Load, mut part: Part, begun: Instant) -> Result<Engine<'l>, Error> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(Error::system("opening an epoll"))?;
-        for (index, connection) in part.connections.iter().enumerate() {
+        for (index, connection) in part.connections.iter_mut().enumerate() {
+            connection.had = OfConnection::default();
             if let Some(socket) = &connection.socket {
                 register(&epoll, socket, index, READ_EDGES)
                     .map_err(Error::system("watching a connection"))?;
@@ -140,7 +148,7 @@ impl<'l> Engine<'l> {
             if self.is_over(now_ns, drained_ns) {
                 return Ok(());
             }
-            if now_ns >= self.end_ns {
+            if now_ns >= self.end_ns + CLOSE_NS {
                 self.close_free();
             }
             let timeout = self.timeout(now_ns)?;

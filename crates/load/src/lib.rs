@@ -43,6 +43,6 @@ pub use check::{Expected, first_exchange};
 pub use error::Error;
 pub use fault::Fault;
 pub use measured::{Latency, Measured, OfConnection, Stopped};
-pub use run::run;
+pub use run::{run, run_steady};
 pub use settings::{Load, Schedule};
 pub use target::{Reach, Target};

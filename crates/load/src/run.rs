@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::engine::{self, Part};
 use crate::measured::Measured;
-use crate::{Error, Load, cpu};
+use crate::{Error, Load, Schedule, cpu};
 use rustix::fd::OwnedFd;
 use std::net::TcpStream;
 use std::sync::Barrier;
@@ -18,33 +18,76 @@ use std::time::{Duration, Instant};
 pub fn run(load: &Load) -> Result<Measured, Error> {
     load.check()?;
     let (connections, longest_connect_ns) = open(load)?;
+    let (mut measured, _) = all(load, connections)?;
+    measured.longest_connect_ns = longest_connect_ns;
+    Ok(measured)
+}
+
+/// The same on connections that the server already serves: over each that is kept a request was answered before, which counts nowhere. `edge`
+/// is called before the first request that counts and after the last answer, when the connections are still open: so what a server
+/// uses between is for these requests alone. It is not called if a connection had no answer before; then that is what the result tells.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_steady(load: &Load, mut edge: impl FnMut()) -> Result<Measured, Error> {
+    load.check()?;
+    let (mut connections, longest_connect_ns) = open(load)?;
+    if load.keep_alive {
+        let (first, answered) = all(&once_over_each(load), connections)?;
+        if first.failed() + first.unanswered > 0 {
+            return Ok(first);
+        }
+        connections = answered;
+    }
+    edge();
+    let (mut measured, _open) = all(load, connections)?;
+    edge();
+    measured.longest_connect_ns = longest_connect_ns;
+    Ok(measured)
+}
+
+/// One request over each connection.
+fn once_over_each(load: &Load) -> Load {
+    Load {
+        schedule: Schedule::Closed,
+        requests_max: load.connections as u64,
+        duration: load.time_limit,
+        ..load.clone()
+    }
+}
+
+/// Has each thread do its part over these connections, and gives them back.
+fn all(load: &Load, connections: Vec<Connection>) -> Result<(Measured, Vec<Connection>), Error> {
     let parts = divide(load, connections);
     let barrier = Barrier::new(parts.len());
-    let measured = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let threads: Vec<_> = parts
             .into_iter()
             .map(|part| scope.spawn(|| one(load, part, &barrier)))
             .collect();
         let mut joined: Option<Measured> = None;
+        let mut connections = Vec::new();
         for thread in threads {
-            let measured = thread
+            let (measured, had) = thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            connections.extend(had);
             joined = Some(match joined {
                 Some(before) => before.join(measured),
                 None => measured,
             });
         }
-        Ok::<_, Error>(joined)
-    })?;
-    let mut measured = measured.expect("a run has at least one thread");
-    measured.longest_connect_ns = longest_connect_ns;
-    Ok(measured)
+        let measured = joined.expect("a run has at least one thread");
+        Ok((measured, connections))
+    })
 }
 
 /// One thread. All begin together, also those that cannot go on.
-fn one(load: &Load, part: Part, barrier: &Barrier) -> Result<Measured, Error> {
+fn one(load: &Load, part: Part, barrier: &Barrier) -> Result<(Measured, Vec<Connection>), Error> {
     let placed = load.processor.map_or(Ok(()), cpu::stay_on);
+    if load.first {
+        cpu::come_first();
+    }
     barrier.wait();
     placed?;
     engine::run(load, part, Instant::now())

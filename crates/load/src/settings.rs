@@ -44,6 +44,8 @@ pub struct Load {
     pub threads: usize,
     /// The processor that the threads run on; wherever the system puts them if not given.
     pub processor: Option<usize>,
+    /// Whether the threads come before other work of the machine (`nice` -20), where the system permits it.
+    pub first: bool,
 }
 
 impl Load {
@@ -63,6 +65,7 @@ impl Load {
             failures_max: 1000,
             threads: 1,
             processor: None,
+            first: false,
         }
     }
 

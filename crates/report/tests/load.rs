@@ -76,6 +76,7 @@ fn load(connections: usize, cpu_ns: u64, mib: u64) -> LoadOutcome {
     LoadOutcome {
         task: task(connections),
         rounds: [(0, 1), (1, 10), (2, 1)].map(round).to_vec(),
+        again: Vec::new(),
         warm_ups: Vec::new(),
     }
 }
@@ -101,6 +102,8 @@ fn run() -> RunRecord {
         slices: vec![slice(100, 9000.0), slice(200, 5000.0)],
         is_warm: false,
     }];
+    // The same server again, 2 % dearer.
+    first.again = load(1, 5100, 8).rounds;
     let mut starving = load(64, 12_000, 200);
     starving.rounds[1].starved = vec![0, 7];
     starving.rounds[1].fairness = 0.5;
@@ -217,7 +220,7 @@ fn a_server_that_stayed_cold_is_named_beside_its_curve() {
     assert!(
         notes(&document, "load-warm-up")[0]
             .text
-            .contains("in 1 of 1 rounds")
+            .contains("after 1 of 1 starts")
     );
 }
 
@@ -247,4 +250,24 @@ fn every_figure_is_exported() {
         assert!(text.contains(figure), "{figure}");
     }
     assert!(xlsx::render(&compose(&run())).is_ok_and(|bytes| !bytes.is_empty()));
+}
+
+#[test]
+fn a_server_that_was_started_twice_shows_the_noise() {
+    let document = compose(&run());
+    let [cpu, rate] = &tables(&document, "load-noise")[..] else {
+        panic!("two tables");
+    };
+    let [row] = &cpu.rows[..] else {
+        panic!("one load was measured twice: {:?}", cpu.rows);
+    };
+    let [Cell::Figure(share)] = &row.cells[..] else {
+        panic!("one server was started twice: {:?}", row.cells);
+    };
+    assert!((share.value - 1.02).abs() < 1e-9, "{}", share.value);
+    assert!(cpu.caption.contains("2.0 %"), "{}", cpu.caption);
+    assert!(rate.title.starts_with("Requests a second"));
+    let full = tables(&document, "group-over");
+    let full = full.iter().find(|table| table.folded).unwrap();
+    assert!(full.caption.contains("ada/tasks 1.02"), "{}", full.caption);
 }

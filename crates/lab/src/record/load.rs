@@ -79,8 +79,11 @@ pub struct LoadTask {
 pub struct LoadOutcome {
     /// The load.
     pub task: LoadTask,
-    /// The rounds, in the order of time. In each the server was started afresh.
+    /// The rounds, in the order of time.
     pub rounds: Vec<LoadRound>,
+    /// Those of the same server started twice, where it was: what differs between the two is noise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<LoadRound>,
     /// How it became warm, round by round. With the first load of a server in a placement; the others ran in the same processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm_ups: Vec<WarmUp>,
@@ -223,16 +226,29 @@ impl LoadOutcome {
 
     /// The median of the ratios of a figure to another server's in the rounds that both have.
     pub fn ratio(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
-        let ratio = |round: &LoadRound| {
-            let other = to.rounds.iter().find(|other| other.round == round.round)?;
-            let base = of(other);
-            (base > 0.0).then(|| of(round) / base)
-        };
-        median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())
+        ratio(&self.rounds, &to.rounds, of)
+    }
+
+    /// The same of the server to itself, where it was started twice: how far from 1 a ratio may be by chance.
+    pub fn ratio_to_itself(&self, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
+        ratio(&self.again, &self.rounds, of)
     }
 
     /// How many rounds fit a condition.
     pub fn count(&self, fits: impl Fn(&LoadRound) -> bool) -> usize {
         self.rounds.iter().filter(|round| fits(round)).count()
     }
+}
+
+fn ratio(
+    rounds: &[LoadRound],
+    to: &[LoadRound],
+    of: impl Fn(&LoadRound) -> f64,
+) -> Option<Interval> {
+    let ratio = |round: &LoadRound| {
+        let other = to.iter().find(|other| other.round == round.round)?;
+        let base = of(other);
+        (base > 0.0).then(|| of(round) / base)
+    };
+    median_interval(&rounds.iter().filter_map(ratio).collect::<Vec<_>>())
 }

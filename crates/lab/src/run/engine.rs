@@ -26,6 +26,8 @@ pub(super) struct Engine<'e, 'l> {
     /// Whether the quick sizes are used.
     pub(super) quick: bool,
     pub(super) sizes: Sizes,
+    /// Subjects that are measured twice; servers among them are started twice.
+    pub(super) twins: Vec<String>,
     pub(super) items: Vec<Item>,
     /// By subject and name.
     pub(super) tests: HashMap<(String, String), TestInfo>,
@@ -135,6 +137,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             seed: options.seed,
             quick: options.quick,
             sizes,
+            twins: suite.twins.clone(),
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),
             betas: HashMap::new(),

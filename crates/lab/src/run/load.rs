@@ -1,7 +1,8 @@
-//! Servers under load: all of a placement take turns. In a round each is started afresh, asked for its answer, made warm, and put under all
-//! loads of the plan one after the other; then the next one's turn comes, forth and back (A B B A).
+//! Servers under load: all of a placement run side by side, and take turns. In an epoch each is started afresh, asked for its answer, and made
+//! warm; then, round by round, each load is put on one after the other for a moment, forth and back (A B B A), while the others wait.
 //!
-//! So a moment that slows the machine hits one cell of one server, and a ratio is taken between cells of one round.
+//! So a moment that slows the machine hits all servers' figures for that load alike, and a ratio is taken between moments that follow each other.
+//! What differs from start to start shows between epochs; servers that are started twice show it within one, as do all chances of the method.
 
 mod cell;
 mod leftover;
@@ -12,13 +13,20 @@ pub(super) mod warm;
 
 use super::budget::nominal;
 use super::engine::Engine;
-use super::{RunError, Task};
-use crate::record::{Absence, LoadOutcome, LoadRound, LoadTask, Outcome, ResultRecord, WarmUp};
+use super::{Item, RunError, Task};
+use crate::record::{
+    Absence, Generator, Identity, LoadOutcome, LoadRound, LoadTask, Outcome, ResultRecord, WarmUp,
+};
 use crate::store::Raw;
 use antiphon_load::{Error as LoadError, Reach, Target, first_exchange};
 use processors::Places;
 use server::Server;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
+
+/// Rounds of an epoch, in a quick and a full run.
+const ROUNDS_QUICK: u32 = 8;
+const ROUNDS_FULL: u32 = 12;
 
 /// Rounds that are made unless the run's budget is spent: the fewest that tell a stray one from the others.
 const ROUNDS_LEAST: u32 = 3;
@@ -27,7 +35,7 @@ const ROUNDS_LEAST: u32 = 3;
 const ROUNDS_EVER: u32 = 2;
 
 /// Rounds after which more would not change what is read from them.
-const ROUNDS_MOST: u32 = 25;
+const ROUNDS_MOST: u32 = 100;
 
 /// How long a server that accepts may take to its first right answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
@@ -35,6 +43,8 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// One load on one server.
 struct Cell {
     position: usize,
+    /// The position of the first item of the plan that has this load: the same for all servers.
+    load: usize,
     task: LoadTask,
     rounds: Vec<LoadRound>,
     /// Why it is measured no more.
@@ -45,8 +55,11 @@ struct Cell {
 struct Member {
     subject: String,
     policy: String,
+    /// The same server once more: what it shows beside its twin is noise.
+    is_again: bool,
     cells: Vec<Cell>,
     warm_ups: Vec<WarmUp>,
+    running: Option<(Server, Target)>,
     told: bool,
 }
 
@@ -56,43 +69,86 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     let placement = engine.items[position].identity.placement.clone();
     let places = Places::of(engine.seats.processors.placement(&placement));
     let mut members = members(engine, position);
+    let loads: BTreeSet<usize> = members.iter().flat_map(Member::loads).collect();
     let share = engine.budget.share();
     let begun = Instant::now();
-    let cells: usize = members.iter().map(|member| member.cells.len()).sum();
+    let cells = members
+        .iter()
+        .map(|member| member.cells.len())
+        .sum::<usize>();
     let seconds = engine.sizes.seconds_per_row * share * cells as f64;
     let allowance = allowance(engine, &members);
+    let of_epoch = match engine.quick {
+        true => ROUNDS_QUICK,
+        false => ROUNDS_FULL,
+    };
+    let mut time = Time::default();
     let mut round = 0;
-    while wants_round(round, begun.elapsed().as_secs_f64(), seconds, allowance) {
-        for turn in 0..members.len() {
-            let index = match round % 2 {
-                0 => turn,
-                _ => members.len() - 1 - turn,
-            };
-            if engine.interrupted() {
-                break;
-            }
-            visit(engine, &mut members[index], &places, round)?;
+    while wants_round(round, of_epoch, &time, seconds, allowance) {
+        if round % of_epoch == 0 {
+            // Those of the epoch before end.
+            members.iter_mut().for_each(|member| member.running = None);
+        }
+        let from = Instant::now();
+        start_all(engine, &mut members, &places, round)?;
+        time.started(from.elapsed().as_secs_f64(), round % of_epoch == 0);
+        let from = Instant::now();
+        for load in &loads {
+            take_round(engine, &mut members, *load, &places, round)?;
         }
         round += 1;
+        time.measured(from.elapsed().as_secs_f64());
         if engine.interrupted() || is_done(&members, round, engine.sizes.relative_half_width) {
             break;
         }
     }
     let took = begun.elapsed().as_secs_f64() / cells.max(1) as f64;
-    for member in members {
-        keep(engine, member, share, took)?;
-    }
-    Ok(())
+    keep(engine, members, share, took)
 }
 
-/// Whether another round is made after these, which took so long, s. What a budget allows is not overdrawn for the third one.
-fn wants_round(round: u32, took: f64, seconds: f64, allowance: Option<f64>) -> bool {
-    let next = took * f64::from(round + 1) / f64::from(round.max(1));
-    let is_allowed = allowance.is_none_or(|allowance| next <= allowance);
+/// What epochs and rounds took so far, s.
+#[derive(Default)]
+struct Time {
+    all: f64,
+    epoch: f64,
+    round: f64,
+}
+
+impl Time {
+    fn started(&mut self, seconds: f64, all: bool) {
+        self.all += seconds;
+        if all {
+            self.epoch = seconds;
+        }
+    }
+
+    fn measured(&mut self, seconds: f64) {
+        self.all += seconds;
+        self.round = seconds;
+    }
+
+    /// What there will be after another round, before which servers may have to be started.
+    fn after_next(&self, starts: bool) -> f64 {
+        self.all + self.round + if starts { self.epoch } else { 0.0 }
+    }
+}
+
+/// Whether another round is made after these. What a budget allows is not overdrawn for the third one, nor are servers started for a few rounds.
+fn wants_round(
+    round: u32,
+    of_epoch: u32,
+    time: &Time,
+    seconds: f64,
+    allowance: Option<f64>,
+) -> bool {
+    let starts = round.is_multiple_of(of_epoch);
+    let next = time.after_next(starts);
+    let useful = if starts { next + time.round } else { next };
+    let is_allowed = allowance.is_none_or(|allowance| useful <= allowance);
     match round {
         0..ROUNDS_EVER => true,
         ROUNDS_EVER..ROUNDS_LEAST => is_allowed,
-        _ => round < ROUNDS_MOST && took < seconds && is_allowed,
+        _ => round < ROUNDS_MOST && time.all < seconds && next - time.round < seconds && is_allowed,
     }
 }
 
@@ -119,8 +175,10 @@ fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
         if engine.had_turn.contains(&position) {
             continue;
         }
+        let same = |other: &Item| other.identity.test == identity.test;
         let cell = Cell {
             position,
+            load: engine.items.iter().position(same).unwrap_or(position),
             task: task.clone(),
             rounds: Vec::new(),
             absence: None,
@@ -130,15 +188,16 @@ fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
             .find(|member| member.subject == identity.subject)
         {
             Some(member) => member.cells.push(cell),
-            None => members.push(Member {
-                subject: identity.subject.clone(),
-                policy: identity.policy.clone(),
-                cells: vec![cell],
-                warm_ups: Vec::new(),
-                told: false,
-            }),
+            None => members.push(Member::of(identity, cell)),
         }
     }
+    let twins = &engine.twins;
+    let again: Vec<Member> = members
+        .iter()
+        .filter(|member| twins.contains(&member.subject))
+        .map(Member::again)
+        .collect();
+    members.extend(again);
     members
 }
 
@@ -153,72 +212,104 @@ fn is_done(members: &[Member], rounds: u32, wanted: f64) -> bool {
     rounds > ROUNDS_LEAST && members.iter().flat_map(|member| &member.cells).all(narrow)
 }
 
-/// One round of one server.
-fn visit(
+/// Starts and warms the servers that do not run and have a load to be measured under.
+fn start_all(
     engine: &mut Engine<'_, '_>,
-    member: &mut Member,
+    members: &mut [Member],
     places: &Places,
     round: u32,
 ) -> Result<(), RunError> {
-    if !member.told {
-        member.told = true;
-        for cell in &member.cells {
-            let item = engine.items[cell.position].clone();
-            engine.tell_started(&item);
+    for member in members {
+        let is_wanted = member.cells.iter().any(|cell| cell.absence.is_none());
+        if engine.interrupted() || member.running.is_some() || !is_wanted {
+            continue;
+        }
+        if !member.told {
+            member.told = true;
+            for cell in &member.cells {
+                let item = engine.items[cell.position].clone();
+                engine.tell_started(&item);
+            }
+        }
+        let warmed = start(engine, member, places).and_then(|(server, target)| {
+            let task = &member.cells[0].task;
+            match warm::up(&server, &target, task, places, engine.quick, round) {
+                Ok(warm_up) => Ok((server, target, warm_up)),
+                Err(error) => Err(server.absence(&error)),
+            }
+        });
+        match warmed {
+            Err(absence) => member.fail_all(&absence),
+            Ok((server, target, warm_up)) => {
+                note(engine, member.cells[0].position, "warm-up", &warm_up)?;
+                member.warm_ups.push(warm_up);
+                member.running = Some((server, target));
+            }
         }
     }
-    if member.cells.iter().all(|cell| cell.absence.is_some()) {
-        return Ok(());
-    }
-    let started = start(engine, member, places);
-    let (server, target) = match started {
-        Ok(started) => started,
-        Err(absence) => {
-            member.fail_all(&absence);
-            return Ok(());
-        }
-    };
-    match warm::up(
-        &server,
-        &target,
-        &member.cells[0].task,
-        places,
-        engine.quick,
-        round,
-    ) {
-        Ok(warm_up) => {
-            note(engine, member.cells[0].position, "warm-up", &warm_up)?;
-            member.warm_ups.push(warm_up);
-        }
-        Err(error) => {
-            member.fail_all(&server.absence(&error));
-            return Ok(());
-        }
-    }
-    for cell in &mut member.cells {
+    Ok(())
+}
+
+/// One round of one load: a moment of each server that has it.
+fn take_round(
+    engine: &mut Engine<'_, '_>,
+    members: &mut [Member],
+    load: usize,
+    places: &Places,
+    round: u32,
+) -> Result<(), RunError> {
+    for turn in 0..members.len() {
+        let index = match round % 2 {
+            0 => turn,
+            _ => members.len() - 1 - turn,
+        };
         if engine.interrupted() {
             break;
         }
-        if cell.absence.is_some() {
-            continue;
+        visit(engine, &mut members[index], load, places, round)?;
+    }
+    Ok(())
+}
+
+/// The moment of one server.
+fn visit(
+    engine: &mut Engine<'_, '_>,
+    member: &mut Member,
+    load: usize,
+    places: &Places,
+    round: u32,
+) -> Result<(), RunError> {
+    let Some((server, target)) = &member.running else {
+        return Ok(());
+    };
+    let of_load = |cell: &&mut Cell| cell.load == load && cell.absence.is_none();
+    let Some(cell) = member.cells.iter_mut().find(of_load) else {
+        return Ok(());
+    };
+    let is_trial = cell.task.by != Generator::Antiphon || cell.task.freeze_ms.is_some();
+    if is_trial && round >= ROUNDS_LEAST {
+        return Ok(()); // It says whether to trust the others, and costs much more time than they.
+    }
+    let expected = cell.expected();
+    match cell::measure(server, target, &cell.task, expected, places, engine.quick) {
+        Ok((mut measured, histogram)) => {
+            measured.round = round;
+            let name = if member.is_again {
+                "load again"
+            } else {
+                "load"
+            };
+            note(engine, cell.position, name, &(&measured, histogram))?;
+            cell.rounds.push(measured);
         }
-        let expected = cell.expected();
-        match cell::measure(&server, &target, &cell.task, expected, places, engine.quick) {
-            Ok((mut measured, histogram)) => {
-                measured.round = round;
-                note(engine, cell.position, "load", &(&measured, histogram))?;
-                cell.rounds.push(measured);
-            }
-            Err(absence) => {
-                cell.absence = Some(absence);
-                if server.has_ended() {
-                    // The next round starts it again, for its other loads.
-                    break;
-                }
+        Err(absence) => {
+            cell.absence = Some(absence);
+            if server.has_ended() {
+                // The next round starts it again, for its other loads.
+                member.running = None;
             }
         }
     }
-    server.stop();
     Ok(())
 }
 
@@ -279,27 +370,37 @@ fn note<T: serde::Serialize>(
 /// Stores what came out; nothing of a load that was interrupted before its first round ended.
 fn keep(
     engine: &mut Engine<'_, '_>,
-    member: Member,
+    members: Vec<Member>,
     share: f64,
     took: f64,
 ) -> Result<(), RunError> {
-    let mut warm_ups = member.warm_ups;
-    for cell in member.cells {
-        let task = &engine.items[cell.position].task;
-        let nominal = nominal(task, engine.sizes.seconds_per_row);
-        engine.budget.spent(nominal, share, took);
-        engine.had_turn.insert(cell.position);
-        let outcome = match cell.absence {
-            Some(absence) => absence.into(),
-            None if cell.rounds.is_empty() => continue,
-            None => Outcome::Load(Box::new(LoadOutcome {
-                task: cell.task,
-                rounds: cell.rounds,
-                warm_ups: std::mem::take(&mut warm_ups),
-            })),
-        };
-        let identity = engine.items[cell.position].identity.clone();
-        engine.replace(cell.position, ResultRecord::new(identity, outcome))?;
+    let (again, members): (Vec<Member>, Vec<Member>) =
+        members.into_iter().partition(|member| member.is_again);
+    let mut twins: HashMap<usize, Vec<LoadRound>> = HashMap::new();
+    for cell in again.into_iter().flat_map(|member| member.cells) {
+        twins.insert(cell.position, cell.rounds);
+    }
+    for member in members {
+        drop(member.running);
+        let mut warm_ups = member.warm_ups;
+        for cell in member.cells {
+            let task = &engine.items[cell.position].task;
+            let nominal = nominal(task, engine.sizes.seconds_per_row);
+            engine.budget.spent(nominal, share, took);
+            engine.had_turn.insert(cell.position);
+            let outcome = match cell.absence {
+                Some(absence) => absence.into(),
+                None if cell.rounds.is_empty() => continue,
+                None => Outcome::Load(Box::new(LoadOutcome {
+                    task: cell.task,
+                    rounds: cell.rounds,
+                    again: twins.remove(&cell.position).unwrap_or_default(),
+                    warm_ups: std::mem::take(&mut warm_ups),
+                })),
+            };
+            let identity = engine.items[cell.position].identity.clone();
+            engine.replace(cell.position, ResultRecord::new(identity, outcome))?;
+        }
     }
     Ok(())
 }
@@ -314,6 +415,45 @@ impl Cell {
 }
 
 impl Member {
+    fn of(identity: &Identity, cell: Cell) -> Member {
+        Member {
+            subject: identity.subject.clone(),
+            policy: identity.policy.clone(),
+            is_again: false,
+            cells: vec![cell],
+            warm_ups: Vec::new(),
+            running: None,
+            told: false,
+        }
+    }
+
+    /// The same server once more. Of loads by other generators, and of freezes, there is one only.
+    fn again(&self) -> Member {
+        let by_ours =
+            |cell: &&Cell| cell.task.by == Generator::Antiphon && cell.task.freeze_ms.is_none();
+        let cells = self.cells.iter().filter(by_ours).map(|cell| Cell {
+            position: cell.position,
+            load: cell.load,
+            task: cell.task.clone(),
+            rounds: Vec::new(),
+            absence: None,
+        });
+        Member {
+            subject: self.subject.clone(),
+            policy: self.policy.clone(),
+            is_again: true,
+            cells: cells.collect(),
+            warm_ups: Vec::new(),
+            running: None,
+            told: true,
+        }
+    }
+
+    /// Its loads, as positions of the plan's first items of each.
+    fn loads(&self) -> impl Iterator<Item = usize> {
+        self.cells.iter().map(|cell| cell.load)
+    }
+
     /// Leaves the figures that there are: a server that fails in a later round has none all the same.
     fn fail_all(&mut self, absence: &Absence) {
         for cell in &mut self.cells {
@@ -350,17 +490,29 @@ fn of_generator(error: &LoadError) -> Absence {
 mod tests {
     use super::*;
 
+    /// How many rounds of 1 s there are, in epochs of five that take so long to start, s.
+    fn rounds(starting: f64, seconds: f64, allowance: Option<f64>) -> u32 {
+        let mut time = Time::default();
+        let mut round = 0;
+        while wants_round(round, 5, &time, seconds, allowance) {
+            if round % 5 == 0 {
+                time.started(starting, true);
+            }
+            time.measured(1.0);
+            round += 1;
+        }
+        round
+    }
+
     #[test]
     fn a_budget_that_is_spent_ends_the_rounds_early() {
-        let rounds = |took_each: f64, allowance| {
-            let wants =
-                |round: &u32| wants_round(*round, took_each * f64::from(*round), 100.0, allowance);
-            (0..).take_while(wants).count()
-        };
-        assert_eq!(rounds(1.0, None), 25);
-        assert_eq!(rounds(60.0, None), 3);
-        assert_eq!(rounds(60.0, Some(170.0)), 2);
-        assert_eq!(rounds(600.0, Some(1.0)), 2);
-        assert_eq!(rounds(10.0, Some(55.0)), 5);
+        assert_eq!(rounds(0.0, 1000.0, None), 100);
+        assert_eq!(rounds(10.0, 3.0, None), 3);
+        assert_eq!(rounds(10.0, 14.0, None), 4);
+        assert_eq!(rounds(10.0, 1000.0, Some(12.5)), 2);
+        assert_eq!(rounds(10.0, 1000.0, Some(1.0)), 2);
+        // Servers are not started again where the time is only enough for that.
+        assert_eq!(rounds(10.0, 1000.0, Some(25.5)), 5);
+        assert_eq!(rounds(10.0, 1000.0, Some(28.0)), 8);
     }
 }

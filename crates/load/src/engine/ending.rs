@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::Fault;
-use crate::connection::State;
+use crate::connection::{Connection, State};
 use crate::measured::{Measured, OfConnection, Stopped};
 
 impl Engine<'_> {
@@ -32,8 +32,8 @@ impl Engine<'_> {
         connection.had.longest_ns = connection.had.longest_ns.max(wait_ns);
     }
 
-    /// Sums up, with what is still open: it counts with the time that it has waited so far.
-    pub(super) fn account(mut self) -> Measured {
+    /// Sums up, with what is still open: it counts with the time that it has waited so far. Gives the connections back.
+    pub(super) fn account(mut self) -> (Measured, Vec<Connection>) {
         let now_ns = self.now_ns();
         for index in 0..self.part.connections.len() {
             if self.part.connections[index].state != State::Free {
@@ -56,6 +56,6 @@ impl Engine<'_> {
             .iter()
             .map(|connection| connection.had)
             .collect::<Vec<OfConnection>>();
-        self.measured
+        (self.measured, self.part.connections)
     }
 }

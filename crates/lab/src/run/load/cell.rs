@@ -5,7 +5,7 @@ use super::server::Server;
 use super::{absence, rival};
 use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
 use crate::run::tree::Tree;
-use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run};
+use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, run_steady};
 use std::time::{Duration, Instant};
 
 /// How often a cell is measured while others disturb it, in a quick and a full run.
@@ -66,22 +66,31 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
         time_limit: TIME_LIMIT,
         drain: DRAIN,
         processor: places.generator,
+        first: true,
         ..Load::new(target.clone(), expected)
     }
 }
 
 fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Result<Round, Absence> {
     let tree = Tree::of(server.process());
-    let (cpu_ns, busy_ns, begun) = (tree.cpu_ns(), places.busy_ns(), Instant::now());
+    let mut edges: Vec<Edge> = Vec::new();
+    let mut edge = || edges.push(Edge::now(&tree, places));
     let (mut round, histogram) = match task.by {
-        Generator::Antiphon => own(server, load, task)?,
-        by => (rival::measure(by, load, places)?, Vec::new()),
+        Generator::Antiphon => own(server, load, task, &mut edge)?,
+        by => {
+            edge();
+            let round = rival::measure(by, load, places)?;
+            edge();
+            (round, Vec::new())
+        }
     };
-    let wall_ns = begun.elapsed().as_nanos() as f64 * places.used.len() as f64;
-    round.server_cpu_ns = tree.cpu_ns().saturating_sub(cpu_ns);
-    let foreign_ns =
-        (places.busy_ns() - busy_ns) as f64 - (round.server_cpu_ns + round.generator_cpu_ns) as f64;
-    round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
+    if let [from, to] = &edges[..] {
+        let wall_ns = (to.at - from.at).as_nanos() as f64 * places.used.len() as f64;
+        round.server_cpu_ns = to.cpu_ns.saturating_sub(from.cpu_ns);
+        let own_ns = (round.server_cpu_ns + round.generator_cpu_ns) as f64;
+        let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
+        round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
+    }
     let held = Tree::of(server.process()).held();
     (round.pss_bytes, round.peak_bytes, round.threads) =
         (held.pss_bytes, held.peak_bytes, held.threads);
@@ -94,11 +103,38 @@ fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Resul
     Ok((round, histogram))
 }
 
+/// A moment between which and another a server's use counts.
+struct Edge {
+    at: Instant,
+    cpu_ns: u64,
+    busy_ns: u64,
+}
+
+impl Edge {
+    fn now(tree: &Tree, places: &Places) -> Edge {
+        Edge {
+            at: Instant::now(),
+            cpu_ns: tree.cpu_ns(),
+            busy_ns: places.busy_ns(),
+        }
+    }
+}
+
 /// A load by the laboratory's own generator. A request that fails is a failure, never a time.
-fn own(server: &Server, load: &Load, task: &LoadTask) -> Result<Round, Absence> {
+fn own(
+    server: &Server,
+    load: &Load,
+    task: &LoadTask,
+    edge: &mut impl FnMut(),
+) -> Result<Round, Absence> {
     let (measured, frozen_ns) = match task.freeze_ms {
-        None => (run(load), 0),
-        Some(ms) => frozen(server, load, Duration::from_millis(ms)),
+        None => (run_steady(load, edge), 0),
+        Some(ms) => {
+            edge();
+            let frozen = frozen(server, load, Duration::from_millis(ms));
+            edge();
+            frozen
+        }
     };
     let measured = measured.map_err(|error| server.absence(&error))?;
     if let Some(first) = &measured.first_failure {

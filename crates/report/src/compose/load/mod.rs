@@ -1,6 +1,7 @@
 //! Servers under load: what a request costs the server, rates and latencies, memory, and what is claimed of them.
 
 mod claims;
+mod noise;
 mod plots;
 mod tables;
 mod warm;
@@ -49,6 +50,7 @@ pub fn sections(view: &View) -> Vec<Section> {
         .collect();
     let sections = [
         claims::section(view),
+        noise::section(view, &all),
         plots::memory(&all),
         warm::section(view, &all),
     ];

@@ -1,6 +1,6 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
-use super::{marks, outcome};
+use super::{marks, noise, outcome};
 use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
@@ -141,7 +141,7 @@ pub(super) fn blocks(
         };
         Table {
             title: format!("{}: {}", group.title, shown.title),
-            caption: "Medians of rounds with their intervals; in each round every server was started afresh and warmed.".into(),
+            caption: "Medians of rounds with their intervals; in each round every server had a moment of each load.".into(),
             corner: "Server".into(),
             columns: tests.iter().map(column).collect(),
             rows: subjects.iter().map(row).collect(),
@@ -191,13 +191,18 @@ fn in_full(
             cells,
         })
     });
+    let loads = subjects
+        .iter()
+        .filter_map(|subject| Some((subject.as_str(), outcome(find(results, subject, test)?)?)));
+    let noise = noise::sentence(loads);
     let mut columns: Vec<Column> = IN_FULL.iter().map(|shown| heading(shown.title)).collect();
     columns.insert(1, heading("as a share of the first"));
     Table {
         title: format!("{}: all figures", label(view, results, test)),
-        caption: "Memory is proportional (shared pages in parts) and, like the threads, that of the server's processes after the load; the peak is the \
-                  sum of their largest resident memories. Latencies count from the time at which a request was due. Shares are taken within rounds."
-            .into(),
+        caption: format!(
+            "Memory is proportional (shared pages in parts) and, like the threads, that of the server's processes after the load; the peak is the \
+             sum of their largest resident memories. Latencies count from the time at which a request was due. Shares are taken within rounds.{noise}"
+        ),
         corner: "Server".into(),
         columns,
         rows: rows.collect(),

@@ -8,8 +8,8 @@ use crate::document::{
 use crate::number;
 use antiphon_lab::{ResultRecord, WarmUp};
 
-const RULE: &str = "After each start a server answers 16 connections in slices until it is warm: until the mean cost of a request in the last three slices is at \
-                    most 3 % below that in the three before. None of this time is in any figure.";
+const RULE: &str = "After each start a server answers 16 connections in slices until it is warm: until the median cost of a request in the last third of the slices \
+                    is at most 3 % below that in the third before. None of this time is in any figure.";
 
 /// The section; `None` where no server was warmed.
 pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section> {

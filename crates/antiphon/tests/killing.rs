@@ -1,0 +1,252 @@
+//! The command killed in the middle of what it does: at each of several moments no process of its is left, and the next run leaves no folder.
+
+mod common;
+
+use common::Place;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Far more than anything takes; only a test that fails waits so long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server that notes each request by a byte in a file.
+const SERVER: &str = r#"
+import http.server, os, socketserver, sys
+notes = os.open(os.path.join(os.path.dirname(__file__), "requests"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+class Answers(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    def do_GET(self):
+        os.write(notes, b".")
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+    def log_message(self, *_):
+        pass
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+Server(("127.0.0.1", int(sys.argv[1])), Answers).serve_forever()
+"#;
+
+const LOADS: &str = r#"
+name = "loads"
+title = "Loads"
+subjects = ["web/v"]
+[quick]
+seconds_per_row = 0.01
+relative_half_width = 0.5
+[full]
+seconds_per_row = 30.0
+relative_half_width = 0.0001
+[[group]]
+id = "one"
+title = "One"
+runs = ["other.free"]
+[[group.row]]
+kind = "load"
+test = "keep"
+label = "2 connections"
+connections = "2"
+path = "/"
+body = "hello"
+seconds = 0.5
+quick_seconds = 0.05
+"#;
+
+const QUERIES: &str = r#"
+name = "queries"
+title = "Queries"
+subjects = ["sql-c/postgresql"]
+[quick]
+seconds_per_row = 0.05
+relative_half_width = 0.5
+[full]
+seconds_per_row = 60.0
+relative_half_width = 0.0001
+[[group]]
+id = "one"
+title = "One"
+runs = ["other.free"]
+[[group.row]]
+test = "select.1"
+label = "SELECT 1"
+"#;
+
+fn answers(command: &str) -> bool {
+    let found = Command::new(command)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !found {
+        eprintln!("skipped: `{command}` is needed");
+    }
+    found
+}
+
+/// The command with a cache and temporary folders of the place's own.
+fn command(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
+    command
+        .env("ANTIPHON_CACHE", place.path("cache"))
+        .env("TMPDIR", place.path("temporary"));
+    command
+}
+
+fn start(place: &Place, suite: &str) -> Child {
+    command(place, &["measure", suite])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits for something, and says what if it does not come.
+#[track_caller]
+fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_there() {
+        assert!(Instant::now() < until, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Processes that were started with this place in their arguments or environment.
+fn processes(place: &Place) -> Vec<PathBuf> {
+    let wanted = place
+        .path("")
+        .to_string_lossy()
+        .trim_end_matches('/')
+        .to_owned();
+    let speaks = |process: &Path, file: &str| {
+        let bytes = fs::read(process.join(file)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains(&wanted)
+    };
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let all = all.map(|entry| entry.path()).filter(|process| {
+        let name = process.file_name().unwrap_or_default().to_string_lossy();
+        name.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    all.filter(|process| speaks(process, "cmdline") || speaks(process, "environ"))
+        .collect()
+}
+
+fn entries(folder: &Path) -> usize {
+    fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+/// Kills the command when the moment has come, and waits until nothing of it runs.
+fn kill_when(place: &Place, suite: &str, what: &str, is_there: impl Fn() -> bool) {
+    let mut running = start(place, suite);
+    wait_for(what, || {
+        assert_eq!(running_code(&running), None, "{suite} ended before {what}");
+        is_there()
+    });
+    running.kill().unwrap();
+    running.wait().unwrap();
+    wait_for("the end of every process", || processes(place).is_empty());
+}
+
+/// The state of a child that has ended and was not waited for; `None` while it runs.
+fn running_code(child: &Child) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    let state = stat.rsplit(") ").next()?.chars().next()?;
+    (state == 'Z').then_some(state)
+}
+
+#[test]
+fn servers_end_with_a_killed_run() {
+    if !answers("python3") {
+        return;
+    }
+    let place = Place::new();
+    fs::create_dir(place.path("temporary")).unwrap();
+    place.write("suites/loads.toml", LOADS);
+    place.write("subjects/web/server.py", SERVER);
+    place.write(
+        "subjects/web/subject.toml",
+        "name = 'web'\nlanguage = 'Python'\nversion = ['python3', '--version']\nsources = ['server.py']\nbuild = []\n\
+         run = ['python3', '{source}/server.py', '{port}']\nserves = 'http'\n[[variant]]\nname = 'v'\n",
+    );
+    let serving = place.path("cache/serving");
+    let requests = place.path("subjects/web/requests");
+    let asked = |least: u64| fs::metadata(&requests).is_ok_and(|file| file.len() >= least);
+    kill_when(&place, "loads", "a server", || entries(&serving) > 0);
+    // The first answer, in the middle of warming, and under load.
+    for least in [1, 300, 3000] {
+        let _ = fs::remove_file(&requests);
+        kill_when(&place, "loads", "requests", || asked(least));
+    }
+    let ended = command(&place, &["measure", "loads", "--quick"])
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(entries(&serving), 0, "servers are still noted");
+    assert_eq!(processes(&place), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn databases_end_with_a_killed_run() {
+    if !answers("psql") || !answers("pg_config") || !common::has_cc() {
+        return;
+    }
+    let place = Place::new();
+    // The server runs as another account.
+    for folder in ["", "temporary"] {
+        let _ = fs::create_dir(place.path(folder));
+        fs::set_permissions(place.path(folder), fs::Permissions::from_mode(0o711)).unwrap();
+    }
+    place.write("suites/queries.toml", QUERIES);
+    for subject in ["c", "sql-c"] {
+        let real = common::c_subject().join("..").join(subject);
+        let link = place.path("subjects").join(subject);
+        std::os::unix::fs::symlink(real.canonicalize().unwrap(), link).unwrap();
+    }
+    let folders = || {
+        let services = fs::read_dir(place.path("temporary"))
+            .ok()?
+            .flatten()
+            .next()?;
+        Some(
+            fs::read_dir(services.path())
+                .ok()?
+                .flatten()
+                .map(|entry| entry.path())
+                .collect::<Vec<_>>(),
+        )
+    };
+    let any = |name: &str| {
+        let found = folders().unwrap_or_default();
+        found
+            .iter()
+            .any(|folder| name.is_empty() || holds(folder, name))
+    };
+    kill_when(&place, "queries", "a data folder", || any(""));
+    kill_when(&place, "queries", "a server", || any("postmaster.pid"));
+    kill_when(&place, "queries", "a client", || {
+        processes(&place).iter().any(|process| {
+            fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "measured")
+        })
+    });
+    let ended = command(&place, &["measure", "queries", "--quick"])
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(folders().map(|all| all.len()), Some(0), "{:?}", folders());
+    assert_eq!(processes(&place), Vec::<PathBuf>::new());
+}
+
+/// Whether a folder holds a file of this name, at most one folder below.
+fn holds(folder: &Path, name: &str) -> bool {
+    folder.join(name).exists()
+        || fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| entry.path().join(name).exists())
+}
