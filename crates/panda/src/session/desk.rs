@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::engine::Engine;
+use super::engine::{Ask, Engine};
 use super::upcall;
 use crate::message::Message;
 use crate::platform::Rank;
