@@ -80,6 +80,8 @@ pub struct Desk {
     /// Peers that are lost, how that is known, and which loss it was, counted from 1.
     lost: Mutex<FxHashMap<Rank, (String, u64)>>,
     full: Mutex<HashSet<Rank>>,
+    /// How often one of those had room again; grows with their lock held.
+    rooms: AtomicU64,
 }
 
 impl Desk {
@@ -112,7 +114,8 @@ impl Desk {
         let number = self.losses.load(Relaxed) + 1;
         lost.insert(rank, (why, number));
         self.losses.store(number, Release);
-        self.full.lock().remove(&rank);
+        drop(lost);
+        self.has_room(rank);
     }
 
     /// How often a peer was found lost, whichever.
@@ -132,12 +135,24 @@ impl Desk {
         Some(why.clone())
     }
 
-    pub fn is_full(&self, rank: Rank) {
-        self.full.lock().insert(rank);
+    /// How often a peer has been said to have room again, whichever.
+    #[inline]
+    pub fn rooms(&self) -> u64 {
+        self.rooms.load(Acquire)
+    }
+
+    /// A peer is full, as was found after so many of them had room. If another has since, it may be this one: then the next message to it tells.
+    pub fn is_full(&self, rank: Rank, rooms: u64) {
+        let mut full = self.full.lock();
+        if self.rooms() == rooms {
+            full.insert(rank);
+        }
     }
 
     pub fn has_room(&self, rank: Rank) {
-        self.full.lock().remove(&rank);
+        let mut full = self.full.lock();
+        full.remove(&rank);
+        self.rooms.fetch_add(1, Release);
     }
 
     pub fn takes_more(&self, rank: Rank) -> bool {
