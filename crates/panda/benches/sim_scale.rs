@@ -12,7 +12,7 @@ fn main() {
         true => vec![4, 16, 64, 256, 1024, 4096],
         false => numbers,
     };
-    for kind in [Kind::Streams, Kind::Datagrams] {
+    for kind in [Kind::Streams, Kind::Datagrams, Kind::Multicast] {
         for cost in members
             .iter()
             .flat_map(|&members| scale::costs(kind, members))

@@ -1,4 +1,4 @@
-//! The conformance suite over datagrams, on a good network and on a bad one.
+//! The conformance suite over datagrams, on a good network and on a bad one, there also with multicast.
 
 mod conformance;
 
@@ -42,6 +42,18 @@ mod over_a_bad_network {
     fn session(size: u32) -> Vec<Session> {
         let faults = "seed=11,lost=50,doubled=30,late=100,late_us=2000";
         meet(&meeting(size).with_faults(faults.parse().unwrap()), size)
+    }
+
+    conformance_tests!(session);
+}
+
+mod over_a_bad_network_with_multicast {
+    use super::*;
+
+    fn session(size: u32) -> Vec<Session> {
+        let faults = "seed=12,lost=50,doubled=30,late=100,late_us=2000";
+        let meeting = meeting(size).with_faults(faults.parse().unwrap());
+        meet(&meeting.multicast(true), size)
     }
 
     conformance_tests!(session);

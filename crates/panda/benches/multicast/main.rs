@@ -103,10 +103,7 @@ impl Way {
     fn start(hosts: &Hosts, members: usize, is_multicast: bool) -> Self {
         let secret = Secret::fresh().expect("random numbers");
         let meeting = Meeting::at(hosts.meeting_at(), members as u32, secret).expect("a port");
-        let meeting = match is_multicast {
-            true => meeting,
-            false => meeting.without_multicast(),
-        };
+        let meeting = meeting.multicast(is_multicast);
         let start = |rank: usize| {
             let mut command: Command = hosts.command(rank);
             member::mark(&mut command, &meeting.seat(rank as u32));

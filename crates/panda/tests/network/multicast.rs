@@ -1,12 +1,12 @@
 //! Groups over IP multicast: bodies go out once, and who does not hear them gets them alone.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
 use parking_lot::{Condvar, Mutex};
-use std::sync::Arc;
 
 use super::conformance::LIMIT;
 use super::{Network, Weather, bad, seed, tested};
@@ -15,16 +15,19 @@ use super::{Network, Weather, bad, seed, tested};
 const EACH: u32 = 30;
 const LENGTH: usize = 8 << 10;
 
+/// Who sent what, in the order in which a member delivered it.
+type Order = Vec<(Rank, u32)>;
+
 /// A member, and what it delivered.
 struct Member {
     session: Session,
     group: Group,
-    seen: Arc<(Mutex<Vec<(Rank, u32)>>, Condvar)>,
+    seen: Arc<(Mutex<Order>, Condvar)>,
 }
 
 impl Member {
     fn join(session: Session) -> Self {
-        let seen = Arc::<(Mutex<Vec<_>>, Condvar)>::default();
+        let seen = Arc::<(Mutex<Order>, Condvar)>::default();
         let own = seen.clone();
         let upcall = move |event| {
             if let GroupEvent::Message { from, payload, .. } = event {
@@ -53,7 +56,7 @@ impl Member {
         }
     }
 
-    fn order(&self, count: usize) -> Vec<(Rank, u32)> {
+    fn order(&self, count: usize) -> Order {
         let mut seen = self.seen.0.lock();
         while seen.len() < count {
             let waited = self.seen.1.wait_for(&mut seen, LIMIT);

@@ -12,7 +12,7 @@ use socket2::{Domain, Socket, Type};
 use super::Udp;
 use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
-use super::meeting::ALONE;
+use super::meeting::{ALONE, TOGETHER};
 use super::multicast::Multicast;
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
@@ -34,7 +34,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let Way {
         meeting_at,
         faults,
-        is_alone,
+        is_together,
     } = read_meeting(seat)?;
     let own = seat.address.map_or_else(|| towards(meeting_at), Ok);
     let own =
@@ -62,9 +62,9 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         .and_then(|()| socket.set_nonblocking(true))
         .map_err(|e| JoinError::system::<Udp>("set up a UDP socket", e))?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
-    let multicast = match is_alone {
-        true => None,
-        false => Multicast::join(seat, own, &socket, BUFFER),
+    let multicast = match is_together.unwrap_or(!own.is_loopback()) {
+        true => Multicast::join(seat, own, &socket, BUFFER),
+        false => None,
     };
     let shared = Arc::new(Shared {
         socket,
@@ -138,21 +138,23 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
 struct Way {
     meeting_at: SocketAddr,
     faults: Option<Faults>,
-    /// Whether what is for several goes to each alone.
-    is_alone: bool,
+    /// Whether what is for several goes out once, if that is said.
+    is_together: Option<bool>,
 }
 
-/// `ADDRESS:PORT`, and behind spaces whether to use no multicast, and what the network does.
+/// `ADDRESS:PORT`, and behind spaces whether to use multicast, and what the network does.
 fn read_meeting(seat: &Seat) -> Result<Way, JoinError> {
     let mut words = seat.meeting.split(' ');
     let address = words.next().unwrap_or_default();
-    let (mut faults, mut is_alone) = (None, false);
+    let (mut faults, mut is_together) = (None, None);
     for word in words {
-        if word == ALONE {
-            is_alone = true;
-        } else {
-            let read = word.parse();
-            faults = Some(read.map_err(|e| JoinError::refused::<Udp>(format!("{e}")))?);
+        match word {
+            ALONE => is_together = Some(false),
+            TOGETHER => is_together = Some(true),
+            _ => {
+                let read = word.parse();
+                faults = Some(read.map_err(|e| JoinError::refused::<Udp>(format!("{e}")))?);
+            }
         }
     }
     let meeting_at = address.parse().map_err(|_| {
@@ -163,7 +165,7 @@ fn read_meeting(seat: &Seat) -> Result<Way, JoinError> {
     Ok(Way {
         meeting_at,
         faults,
-        is_alone,
+        is_together,
     })
 }
 

@@ -14,7 +14,8 @@ use crate::platform::{Rank, Seat, Secret};
 
 /// Places that a datagram holds, whatever their names.
 const PLACES: usize = 12;
-/// The word in a seat's meeting that says that there is no multicast.
+/// Words in a seat's meeting: multicast wherever it works, or not at all.
+pub const TOGETHER: &str = "together";
 pub const ALONE: &str = "alone";
 /// Ranks that a session can have.
 const RANKS: u32 = 1 << 16;
@@ -26,7 +27,7 @@ pub struct Meeting {
     size: u32,
     secret: Secret,
     faults: Option<Faults>,
-    is_alone: bool,
+    multicast: Option<bool>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -75,7 +76,7 @@ impl Meeting {
             size,
             secret,
             faults: None,
-            is_alone: false,
+            multicast: None,
             is_over,
             thread: Some(thread),
         })
@@ -88,10 +89,11 @@ impl Meeting {
         self
     }
 
-    /// The same without IP multicast, wherever the network has it: what is for several processes goes to each alone.
+    /// The same with IP multicast wherever it works, or without it: then what is for several processes goes to each alone. If nothing is said it is with, but on a host's
+    /// loopback, where there is no wire to save.
     #[must_use]
-    pub fn without_multicast(mut self) -> Self {
-        self.is_alone = true;
+    pub fn multicast(mut self, is_used: bool) -> Self {
+        self.multicast = Some(is_used);
         self
     }
 
@@ -99,8 +101,8 @@ impl Meeting {
     #[must_use]
     pub fn seat(&self, rank: Rank) -> Seat {
         let mut meeting = self.address.to_string();
-        if self.is_alone {
-            meeting = format!("{meeting} {ALONE}");
+        if let Some(is_used) = self.multicast {
+            meeting = format!("{meeting} {}", if is_used { TOGETHER } else { ALONE });
         }
         if let Some(faults) = self.faults {
             meeting = format!("{meeting} {faults}");

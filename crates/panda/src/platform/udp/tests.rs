@@ -190,7 +190,7 @@ fn a_meeting_that_is_none_is_refused() {
 /// Three processes find out who hears whom, and what one sends once comes to both others.
 #[test]
 fn what_is_sent_to_the_group_comes_to_all_who_hear() {
-    let meeting = meeting(3);
+    let meeting = meeting(3).multicast(true);
     let mut members = session(&meeting, 3);
     if members
         .iter()
@@ -236,7 +236,7 @@ fn what_is_sent_to_the_group_comes_to_all_who_hear() {
 /// What strangers send to the group, and what was sealed for one process and is sent to all.
 #[test]
 fn strangers_are_not_heard_in_the_group() {
-    let meeting = meeting(3);
+    let meeting = meeting(3).multicast(true);
     let mut members = session(&meeting, 3);
     let (udp, inbox) = &mut members[0];
     let Some(multicast) = &udp.shared.multicast else {

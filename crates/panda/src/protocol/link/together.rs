@@ -24,6 +24,8 @@ use crate::protocol::Time;
 
 /// How long the others wait for one whose window has no room.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// How long all wait where none has room. They may all be gone, and what waits behind is for others.
+const STILLNESS: Duration = Duration::from_millis(100);
 /// How long such a one goes on alone.
 const APART: Duration = Duration::from_millis(200);
 /// Peers of one frame at least and at most; more get as many frames as it takes.
@@ -42,8 +44,8 @@ pub struct Together {
     /// In the order in which links have them; numbers follow one another.
     pieces: VecDeque<Piece>,
     last: u64,
-    /// Since when some can take the first of them and others cannot.
-    waits_since: Option<Time>,
+    /// Since when the first of them waits, and whether some could take it.
+    waits: Option<(bool, Time)>,
     is_trusting: bool,
 }
 
@@ -87,18 +89,14 @@ impl ToAll<Retransmit> for Together {
             let (ready, late): (Vec<Rank>, Vec<Rank>) =
                 those.partition(|rank| links[rank].is_ready(number));
             if !late.is_empty() {
-                // Who is not known yet is greeted.
-                let is_unknown = |rank: &Rank| !links[rank].is_known();
-                gone.stirred.extend(late.iter().copied().filter(is_unknown));
-                if ready.is_empty() {
-                    self.waits_since = None;
-                    return;
-                }
-                if now < *self.waits_since.get_or_insert(now) + PATIENCE {
+                let could = !ready.is_empty();
+                let waits = self.waits.take_if(|(before, _)| *before == could);
+                self.waits = Some(waits.unwrap_or((could, now)));
+                if self.deadline().is_some_and(|at| now < at) {
                     return;
                 }
             }
-            self.waits_since = None;
+            self.waits = None;
             let is_shared = ready.len() >= PEERS_MIN;
             let alone = late.iter().chain(ready.iter().filter(|_| !is_shared));
             for rank in alone {
@@ -114,11 +112,14 @@ impl ToAll<Retransmit> for Together {
                 self.send(now, piece, &ready, links, gone);
             }
         }
-        self.waits_since = None;
+        self.waits = None;
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.waits_since.map(|since| since + PATIENCE)
+        self.waits.map(|(could, since)| match could {
+            true => since + PATIENCE,
+            false => since + STILLNESS,
+        })
     }
 
     fn own(me: Rank, mut frame: Message) -> Result<Option<Message>, DecodeError> {
@@ -211,7 +212,10 @@ impl Together {
             for word in [stream, receivers, number] {
                 head.extend_from_slice(&word.to_le_bytes());
             }
-            gone.to.push(*rank);
+            match link.has_more() {
+                true => gone.stirred.push(*rank),
+                false => gone.to.push(*rank),
+            }
         }
         let mut frame = piece.piece;
         frame.push(&head);

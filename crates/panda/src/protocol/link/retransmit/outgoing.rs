@@ -89,7 +89,7 @@ impl Outgoing {
             }
         }
         while self.sent.len() < window
-            && let Some(next) = self.waiting.pop_front_if(|next| next.together.is_none())
+            && let Some(next) = self.next(false)
         {
             out.push((
                 first + self.sent.len() as u64,
@@ -102,6 +102,21 @@ impl Outgoing {
             self.resend_at = None;
         } else if self.resend_at.is_none() {
             self.resend_at = Some(now + self.pace.time_out());
+        }
+    }
+
+    /// Whether the next one goes alone.
+    pub fn has_more(&self) -> bool {
+        let next = self.waiting.front();
+        next.is_some_and(|next| next.together.is_none())
+    }
+
+    /// The next one that waits, if it goes together with other links' or if it does not.
+    fn next(&mut self, is_together: bool) -> Option<Waiting> {
+        let next = self.waiting.front()?;
+        match next.together.is_some() == is_together {
+            true => self.waiting.pop_front(),
+            false => None,
         }
     }
 
@@ -129,7 +144,7 @@ impl Outgoing {
 
     /// The piece that is [ready](Self::is_ready) goes; its number in this link.
     pub fn take_together(&mut self, now: Time) -> Option<u64> {
-        let next = self.waiting.pop_front_if(|next| next.together.is_some())?;
+        let next = self.next(true)?;
         self.together.pop_front();
         let number = self.first + self.sent.len() as u64;
         self.sends(now, next);

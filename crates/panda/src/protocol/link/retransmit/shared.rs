@@ -9,14 +9,14 @@ impl Retransmit {
         self.largest
     }
 
-    /// Whether what goes to this peer can go together with what goes to others: it keeps up with them.
+    /// Whether what goes to this peer can go together with what goes to others: its stream is known, and it keeps up.
     pub fn can_share(&mut self, now: Time) -> bool {
-        self.outgoing.keeps_up(now)
+        self.theirs != 0 && self.outgoing.keeps_up(now)
     }
 
-    /// Whether the peer's stream is known.
-    pub fn is_known(&self) -> bool {
-        self.theirs != 0
+    /// Whether something is next that goes alone.
+    pub fn has_more(&self) -> bool {
+        self.outgoing.has_more()
     }
 
     /// Adds a piece that goes together with other links'. Sent again it goes alone, so it must fit a frame of its own.

@@ -26,7 +26,7 @@ impl Three {
         let mut together = Together::default();
         PEERS.iter().for_each(|&rank| together.hears(rank, true));
         let links = |birth| PEERS.map(|rank| (rank, Retransmit::new(LARGEST, birth)));
-        Self {
+        let mut three = Self {
             now: Duration::from_secs(1),
             together,
             links: links(1).into_iter().collect(),
@@ -35,7 +35,14 @@ impl Three {
             shared: 0,
             alone: 0,
             deaf: Vec::new(),
-        }
+        };
+        // The first one goes to each alone, and they learn of each other's streams.
+        three.send(1);
+        let are_met = |three: &Self| PEERS.iter().all(|rank| three.has(*rank, 1));
+        three.pass_until(|_, _| true, are_met);
+        three.messages.clear();
+        (three.shared, three.alone) = (0, 0);
+        three
     }
 
     fn send(&mut self, length: usize) {
@@ -166,6 +173,19 @@ fn who_does_not_keep_up_holds_up_nobody_for_long() {
         );
     }
     assert!(three.shared > shared);
+}
+
+/// What waits for those who are gone holds up what is for others no longer than that.
+#[test]
+fn where_all_are_gone_others_go_on() {
+    let mut three = Three::new();
+    for _ in 0..20 {
+        three.send(20_000);
+    }
+    let began = three.now;
+    three.pass_until(|_, _| false, |three| three.together.pieces.is_empty());
+    assert!(three.now - began <= STILLNESS + PATIENCE + PATIENCE);
+    three.pass_until(|_, _| true, |three| three.has(1, 20) && three.has(2, 20));
 }
 
 #[test]
