@@ -21,7 +21,9 @@ pub(super) fn place(server: u32, placement: Placement) {
     match placement {
         Placement::Same { processor } => set.set(processor as usize),
         Placement::Across { partner, .. } => set.set(partner as usize),
-        Placement::Free => allowed_processors().into_iter().for_each(|cpu| set.set(cpu)),
+        Placement::Free => allowed_processors()
+            .into_iter()
+            .for_each(|cpu| set.set(cpu)),
     }
     for thread in threads(server) {
         // One that has just ended cannot be moved, and a server of another user is left where it is.
@@ -59,8 +61,9 @@ impl Drop for Raised {
 fn prioritize(root: u32, priority: i32) -> bool {
     let all = threads(root).into_iter();
     let refused = all.filter(|thread| {
-        setpriority_process(Some(*thread), priority)
-            .is_err_and(|error| error == rustix::io::Errno::ACCESS || error == rustix::io::Errno::PERM)
+        setpriority_process(Some(*thread), priority).is_err_and(|error| {
+            error == rustix::io::Errno::ACCESS || error == rustix::io::Errno::PERM
+        })
     });
     refused.count() == 0
 }

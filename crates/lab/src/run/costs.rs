@@ -92,7 +92,8 @@ pub(super) fn after(
     if own.task != Task::Frame || next.is_some_and(|next| is_same_test(own, next)) {
         return Ok(());
     }
-    let due = |other: &usize| is_same_test(own, &engine.items[*other]) && is_due(engine, *other, start);
+    let due =
+        |other: &usize| is_same_test(own, &engine.items[*other]) && is_due(engine, *other, start);
     let positions: Vec<usize> = (0..=position).filter(due).collect();
     if positions.is_empty() || engine.interrupted() {
         return Ok(());
@@ -103,7 +104,12 @@ pub(super) fn after(
 fn is_same_test(a: &Item, b: &Item) -> bool {
     let test = |item: &Item| {
         let identity = item.identity.clone();
-        (identity.test, identity.arg, identity.policy, identity.placement)
+        (
+            identity.test,
+            identity.arg,
+            identity.policy,
+            identity.placement,
+        )
     };
     b.task == Task::Frame && test(a) == test(b)
 }
@@ -129,12 +135,15 @@ fn take_turns(
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
-    let raised = Raised::of(members.iter().flat_map(|member| member.roots.all()).collect());
+    let raised = Raised::of(
+        members
+            .iter()
+            .flat_map(|member| member.roots.all())
+            .collect(),
+    );
     tell_if_refused(engine, &raised);
     let mut round = 0;
-    while round < ROUNDS_LEAST
-        || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds)
-    {
+    while round < ROUNDS_LEAST || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds) {
         let mut order: Vec<usize> = (0..members.len()).collect();
         if round % 2 == 1 {
             order.reverse();
@@ -188,7 +197,9 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
         return None;
     };
     let test_ns = estimate.frames.test_ns.max(1.0);
-    let most = engine.test(&engine.items[position]).and_then(|test| test.most);
+    let most = engine
+        .test(&engine.items[position])
+        .and_then(|test| test.most);
     member.most = most.unwrap_or(u64::MAX).max(1);
     let most = member.most;
     let at_most = |iterations: f64| (iterations as u64).clamp(1, most);
@@ -242,11 +253,7 @@ fn try_out(
 }
 
 /// One turn.
-fn turn(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-) -> Result<Reading, SessionError> {
+fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Reading, SessionError> {
     let count = member.iterations;
     let trees = member.roots.trees();
     let begin = trees.read();
@@ -285,7 +292,10 @@ fn slice(
 
 /// Stores what a member cost. One that failed on the way has its time, and no costs.
 fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), RunError> {
-    let Some(result) = engine.result(member.position).filter(|_| !member.turns.is_empty()) else {
+    let Some(result) = engine
+        .result(member.position)
+        .filter(|_| !member.turns.is_empty())
+    else {
         return Ok(());
     };
     let mut result = result.clone();
@@ -306,7 +316,8 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
 impl Member {
     /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
     fn lengthen(&mut self) {
-        let has_ended = |(_, turn): &(u32, Reading)| turn.subject.ended_ns + turn.server.ended_ns > 0.0;
+        let has_ended =
+            |(_, turn): &(u32, Reading)| turn.subject.ended_ns + turn.server.ended_ns > 0.0;
         if !self.lengthened && self.turns.iter().any(has_ended) {
             self.lengthened = true;
             self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
@@ -317,7 +328,10 @@ impl Member {
     /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
     /// turns; 0 where none ended.
     fn step_ns(&self, operations: f64) -> f64 {
-        let ended = self.turns.iter().map(|(_, turn)| turn.subject.ended_ns + turn.server.ended_ns);
+        let ended = self
+            .turns
+            .iter()
+            .map(|(_, turn)| turn.subject.ended_ns + turn.server.ended_ns);
         match ended.sum::<f64>() > 0.0 {
             true => 2.0 * TICK_NS as f64 / (operations * self.turns.len() as f64),
             false => 0.0,
@@ -331,8 +345,12 @@ impl Member {
         let each = |clock: fn(&Reading) -> Clock| {
             let ended = self.turns.iter().map(|(_, turn)| clock(turn).ended_ns);
             let ended = ended.sum::<f64>() / self.turns.len() as f64;
-            let of = |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
-            self.turns.iter().map(|(_, turn)| of(turn)).collect::<Vec<_>>()
+            let of =
+                |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
+            self.turns
+                .iter()
+                .map(|(_, turn)| of(turn))
+                .collect::<Vec<_>>()
         };
         let (subject, server) = (each(|turn| turn.subject), each(|turn| turn.server));
         let rounds = self.turns.iter().zip(subject).zip(server);
@@ -435,15 +453,30 @@ mod tests {
     #[test]
     fn an_operation_is_one_of_two_slices() {
         let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3);
-        let of = |index: usize| (rounds[index].round, rounds[index].subject_ns, rounds[index].server_ns);
+        let of = |index: usize| {
+            (
+                rounds[index].round,
+                rounds[index].subject_ns,
+                rounds[index].server_ns,
+            )
+        };
         assert_eq!((of(0), of(1)), ((0, 100.0, None), (1, 110.0, None)));
-        assert!(rounds.iter().all(|round| (round.start, round.step_ns) == (3, 0.0)));
+        assert!(
+            rounds
+                .iter()
+                .all(|round| (round.start, round.step_ns) == (3, 0.0))
+        );
     }
 
     #[test]
     fn coarse_steps_are_shared_among_all_turns() {
         // The kernel told of what ended in one step of 10 ms, in the second of four turns.
-        let steps = [(1000.0, 0.0), (10_001_000.0, 10_000_000.0), (1000.0, 0.0), (1000.0, 0.0)];
+        let steps = [
+            (1000.0, 0.0),
+            (10_001_000.0, 10_000_000.0),
+            (1000.0, 0.0),
+            (1000.0, 0.0),
+        ];
         for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0) {
             assert_eq!(round.server_ns, Some(250_100.0));
             assert_eq!(round.step_ns, 500_000.0);
