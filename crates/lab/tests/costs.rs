@@ -63,9 +63,6 @@ fn subjects_take_turns_and_are_watched() {
             panic!("{:?}", result.foreign)
         };
         assert!((0.0..=1.0).contains(&foreign.share) && foreign.attempts == 1);
-        // 21 steps of a chain are true work, of more than a step's time.
-        let subject = costs.median(|round| Some(round.both_ns())).unwrap();
-        assert!(subject.value.is_finite());
     }
 }
 

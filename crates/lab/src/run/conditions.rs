@@ -31,7 +31,7 @@ pub(super) fn place(server: u32, placement: Placement) {
     }
 }
 
-/// Processes that are put before all others until this is dropped.
+/// Processes that are put before all others until this is dropped, and our own thread, which else would make them wait for their next request.
 pub(super) struct Raised {
     roots: Vec<u32>,
     /// Whether that is permitted.
@@ -41,9 +41,11 @@ pub(super) struct Raised {
 impl Raised {
     /// Puts these processes, with all below them, before others.
     pub(super) fn of(roots: Vec<u32>) -> Raised {
-        let raised = roots.iter().map(|root| prioritize(*root, FIRST));
+        // Whether this is permitted is told by the others.
+        let _ = setpriority_process(None, FIRST);
+        let refused = roots.iter().filter(|root| !prioritize(**root, FIRST));
         Raised {
-            is_permitted: raised.fold(true, |all, one| all && one),
+            is_permitted: refused.count() == 0,
             roots,
         }
     }
@@ -54,6 +56,7 @@ impl Drop for Raised {
         for root in &self.roots {
             prioritize(*root, ORDINARY);
         }
+        let _ = setpriority_process(None, ORDINARY);
     }
 }
 

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(super) const PART: f64 = 0.4;
 
 /// Rounds that are made however long they take, and after which more would not change what is read from them.
-const ROUNDS_LEAST: u32 = 5;
+const ROUNDS_LEAST: u32 = 6;
 const ROUNDS_MOST: u32 = 25;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
@@ -278,13 +278,15 @@ fn slice(
     let identity = engine.items[member.position].identity.clone();
     let limit =
         engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
-    // It was alive a moment ago; if it is not, the member takes no more turns.
-    let Ok(live) = engine.seats.live(&identity, start) else {
-        return Err(SessionError::Over {
-            subject: identity.subject,
-            cause: "it was given up".to_owned(),
-        });
+    // It was alive a moment ago. If it is not, it is not started again here: it would inherit the priority of those that take turns.
+    let over = || SessionError::Over {
+        subject: identity.subject.clone(),
+        cause: "it was given up".to_owned(),
     };
+    if engine.seats.process(&identity, start).is_none() {
+        return Err(over());
+    }
+    let live = engine.seats.live(&identity, start).map_err(|_| over())?;
     let session = &mut live.session;
     session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
     Ok(())
