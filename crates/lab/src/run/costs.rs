@@ -4,15 +4,17 @@
 //! test, control; the clocks are read between them, and no slice is timed. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
+mod clocks;
+
 use super::busy::TICK_NS;
 use super::conditions::Raised;
 use super::engine::Engine;
-use super::tree::{Parents, Tree};
+use super::tree::Parents;
 use super::{Event, Item, RunError, Task};
 use crate::record::{CostRound, Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
-use antiphon_service::Kind;
+use clocks::{Clock, Reading, Roots};
 use std::time::{Duration, Instant};
 
 /// The part of a row's time that the rounds take, beside it.
@@ -24,24 +26,11 @@ const ROUNDS_MOST: u32 = 25;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
-const QUICK: Size = Size {
-    cpu_ns: 3e6,
-    wall_ns: 40e6,
-};
-const FULL: Size = Size {
-    cpu_ns: 5e6,
-    wall_ns: 200e6,
-};
+const QUICK: (f64, f64) = (3e6, 40e6);
+const FULL: (f64, f64) = (5e6, 200e6);
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
 const LONGER: u64 = 8;
-
-/// How long a slice of a test is.
-#[derive(Clone, Copy)]
-struct Size {
-    cpu_ns: f64,
-    wall_ns: f64,
-}
 
 /// A subject that takes turns.
 struct Member {
@@ -57,28 +46,6 @@ struct Member {
     failed: bool,
     /// Test less control, with the numbers of the rounds.
     turns: Vec<(u32, Reading)>,
-}
-
-/// The subject's process, and its database's.
-#[derive(Clone, Copy)]
-struct Roots {
-    subject: u32,
-    server: Option<(Kind, u32)>,
-}
-
-/// Clocks of both trees, or a difference of such.
-#[derive(Clone, Copy)]
-struct Reading {
-    subject: Clock,
-    server: Clock,
-}
-
-/// Processor time of a tree.
-#[derive(Clone, Copy, Default)]
-struct Clock {
-    all_ns: f64,
-    /// The part of it that children used which have ended: told in coarse steps.
-    ended_ns: f64,
 }
 
 /// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
@@ -203,11 +170,11 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
     member.most = most.unwrap_or(u64::MAX).max(1);
     let most = member.most;
     let at_most = |iterations: f64| (iterations as u64).clamp(1, most);
-    let size = if engine.quick { QUICK } else { FULL };
-    let first = at_most(size.cpu_ns / test_ns);
+    let (slice_cpu_ns, slice_wall_ns) = if engine.quick { QUICK } else { FULL };
+    let first = at_most(slice_cpu_ns / test_ns);
     match try_out(engine, &member, start, first) {
         Ok((cpu_ns, wall_ns)) => {
-            let longer = (size.cpu_ns / cpu_ns).min(size.wall_ns / wall_ns);
+            let longer = (slice_cpu_ns / cpu_ns).min(slice_wall_ns / wall_ns);
             member.iterations = at_most(first as f64 * longer.max(1.0));
             Some(member)
         }
@@ -369,66 +336,10 @@ impl Member {
     }
 }
 
-/// The trees of one turn.
-struct Trees {
-    subject: Tree,
-    server: Option<u32>,
-}
-
-impl Roots {
-    fn all(self) -> impl Iterator<Item = u32> {
-        let server = self.server.map(|(_, root)| root);
-        std::iter::once(self.subject).chain(server)
-    }
-
-    fn trees(self) -> Trees {
-        Trees {
-            subject: Tree::of(self.subject),
-            server: self.server.map(|(_, root)| root),
-        }
-    }
-}
-
-impl Trees {
-    /// A server may start a process for each connection, so its tree is looked for each time.
-    fn read(&self) -> Reading {
-        let server = self.server.map(Tree::of);
-        Reading {
-            subject: Clock::of(&self.subject),
-            server: server.as_ref().map(Clock::of).unwrap_or_default(),
-        }
-    }
-}
-
-impl Reading {
-    fn less(self, other: Reading) -> Reading {
-        Reading {
-            subject: self.subject.less(other.subject),
-            server: self.server.less(other.server),
-        }
-    }
-}
-
-impl Clock {
-    fn of(tree: &Tree) -> Clock {
-        let ended_ns = tree.ended_ns() as f64;
-        Clock {
-            all_ns: tree.live_ns() as f64 + ended_ns,
-            ended_ns,
-        }
-    }
-
-    fn less(self, other: Clock) -> Clock {
-        Clock {
-            all_ns: self.all_ns - other.all_ns,
-            ended_ns: self.ended_ns - other.ended_ns,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use antiphon_service::Kind;
 
     fn member(turns: &[(f64, f64)], server: Option<(Kind, u32)>) -> Member {
         let turn = |(all_ns, ended_ns): &(f64, f64)| {
