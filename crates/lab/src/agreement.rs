@@ -66,7 +66,8 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
 fn base<'r>(run: &'r RunRecord, of: &ResultRecord) -> Option<&'r ResultRecord> {
     let same = |result: &&ResultRecord| {
         let (a, b) = (&result.identity, &of.identity);
-        let conditions = |identity: &Identity| (identity.policy.clone(), identity.placement.clone());
+        let conditions =
+            |identity: &Identity| (identity.policy.clone(), identity.placement.clone());
         (&a.test, a.arg) == (&b.test, b.arg)
             && conditions(a) == conditions(b)
             && server(result) == server(of)
@@ -93,7 +94,10 @@ fn ratio(of: &ResultRecord, to: &ResultRecord) -> Option<(f64, Measured)> {
             (of.ratio(to, |round| round.cpu_ns())?, Measured::Load)
         }
         _ => {
-            let ratio = of.costs.as_ref()?.ratio(to.costs.as_ref()?, |round| Some(round.both_ns()))?;
+            let ratio = of
+                .costs
+                .as_ref()?
+                .ratio(to.costs.as_ref()?, |round| Some(round.both_ns()))?;
             let by = match server(of) {
                 Some(_) => Measured::WithServer,
                 None => Measured::InProcess,

@@ -17,4 +17,7 @@ pub mod export;
 pub mod layout;
 pub mod number;
 
-pub use compose::{compose, agrees, compose_agreement, compose_comparison, compose_memory, compose_together, compose_with};
+pub use compose::{
+    agrees, compose, compose_agreement, compose_comparison, compose_memory, compose_together,
+    compose_with,
+};

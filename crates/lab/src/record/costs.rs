@@ -90,26 +90,28 @@ impl Costs {
 
     /// The largest error by steps of the kernel's account, ns.
     fn step_ns(&self) -> f64 {
-        self.rounds.iter().map(|round| round.step_ns).fold(0.0, f64::max)
+        self.rounds
+            .iter()
+            .map(|round| round.step_ns)
+            .fold(0.0, f64::max)
     }
 
     /// The median of the ratios of a figure to another subject's in the rounds that both have.
-    pub fn ratio(
-        &self,
-        to: &Costs,
-        of: impl Fn(&CostRound) -> Option<f64>,
-    ) -> Option<Interval> {
+    pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let ratio = |round: &CostRound| {
-            let same = |other: &&CostRound| {
-                (other.start, other.round) == (round.start, round.round)
-            };
+            let same =
+                |other: &&CostRound| (other.start, other.round) == (round.start, round.round);
             let base = of(to.rounds.iter().find(same)?)?;
             (base > 0.0).then_some(of(round)? / base)
         };
         let interval = median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())?;
         let part = |costs: &Costs| {
             let value = costs.median(&of).map_or(0.0, |median| median.value);
-            if value > 0.0 { costs.step_ns() / value } else { 0.0 }
+            if value > 0.0 {
+                costs.step_ns() / value
+            } else {
+                0.0
+            }
         };
         Some(widened(interval, interval.value * (part(self) + part(to))))
     }

@@ -34,7 +34,10 @@ pub(super) fn measure(
         let measured = engine.measure(position, start, share)?;
         let foreign = watch.end().foreign(attempts);
         let was_quiet = !foreign.was_disturbed();
-        if best.as_ref().is_none_or(|(_, best)| foreign.share < best.share) {
+        if best
+            .as_ref()
+            .is_none_or(|(_, best)| foreign.share < best.share)
+        {
             best = Some((measured, foreign));
         }
         if was_quiet {
@@ -44,5 +47,11 @@ pub(super) fn measure(
         engine.stored[position].retain(|(of, _)| *of != start);
     }
     let (measured, foreign) = best.ok_or(Failure::Interrupted)?;
-    Ok((measured, Some(Foreign { attempts, ..foreign })))
+    Ok((
+        measured,
+        Some(Foreign {
+            attempts,
+            ..foreign
+        }),
+    ))
 }

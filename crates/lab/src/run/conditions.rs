@@ -21,7 +21,9 @@ pub(super) fn place(server: u32, placement: Placement) {
     match placement {
         Placement::Same { processor } => set.set(processor as usize),
         Placement::Across { partner, .. } => set.set(partner as usize),
-        Placement::Free => allowed_processors().into_iter().for_each(|cpu| set.set(cpu)),
+        Placement::Free => allowed_processors()
+            .into_iter()
+            .for_each(|cpu| set.set(cpu)),
     }
     for thread in threads(server) {
         // One that has just ended cannot be moved, and a server of another user is left where it is.
@@ -29,7 +31,7 @@ pub(super) fn place(server: u32, placement: Placement) {
     }
 }
 
-/// Processes that are put before all others until this is dropped.
+/// Processes that are put before all others until this is dropped, and our own thread, which else would make them wait for their next request.
 pub(super) struct Raised {
     roots: Vec<u32>,
     /// Whether that is permitted.
@@ -39,9 +41,11 @@ pub(super) struct Raised {
 impl Raised {
     /// Puts these processes, with all below them, before others.
     pub(super) fn of(roots: Vec<u32>) -> Raised {
-        let raised = roots.iter().map(|root| prioritize(*root, FIRST));
+        // Whether this is permitted is told by the others.
+        let _ = setpriority_process(None, FIRST);
+        let refused = roots.iter().filter(|root| !prioritize(**root, FIRST));
         Raised {
-            is_permitted: raised.fold(true, |all, one| all && one),
+            is_permitted: refused.count() == 0,
             roots,
         }
     }
@@ -52,6 +56,7 @@ impl Drop for Raised {
         for root in &self.roots {
             prioritize(*root, ORDINARY);
         }
+        let _ = setpriority_process(None, ORDINARY);
     }
 }
 
@@ -59,8 +64,9 @@ impl Drop for Raised {
 fn prioritize(root: u32, priority: i32) -> bool {
     let all = threads(root).into_iter();
     let refused = all.filter(|thread| {
-        setpriority_process(Some(*thread), priority)
-            .is_err_and(|error| error == rustix::io::Errno::ACCESS || error == rustix::io::Errno::PERM)
+        setpriority_process(Some(*thread), priority).is_err_and(|error| {
+            error == rustix::io::Errno::ACCESS || error == rustix::io::Errno::PERM
+        })
     });
     refused.count() == 0
 }

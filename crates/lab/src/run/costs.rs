@@ -4,44 +4,33 @@
 //! test, control; the clocks are read between them, and no slice is timed. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
+mod clocks;
+
 use super::busy::TICK_NS;
 use super::conditions::Raised;
 use super::engine::Engine;
-use super::tree::{Parents, Tree};
+use super::tree::Parents;
 use super::{Event, Item, RunError, Task};
 use crate::record::{CostRound, Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
-use antiphon_service::Kind;
+use clocks::{Clock, Reading, Roots};
 use std::time::{Duration, Instant};
 
 /// The part of a row's time that the rounds take, beside it.
 pub(super) const PART: f64 = 0.4;
 
 /// Rounds that are made however long they take, and after which more would not change what is read from them.
-const ROUNDS_LEAST: u32 = 5;
+const ROUNDS_LEAST: u32 = 6;
 const ROUNDS_MOST: u32 = 25;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
-const QUICK: Size = Size {
-    cpu_ns: 3e6,
-    wall_ns: 40e6,
-};
-const FULL: Size = Size {
-    cpu_ns: 5e6,
-    wall_ns: 200e6,
-};
+const QUICK: (f64, f64) = (3e6, 40e6);
+const FULL: (f64, f64) = (5e6, 200e6);
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
 const LONGER: u64 = 8;
-
-/// How long a slice of a test is.
-#[derive(Clone, Copy)]
-struct Size {
-    cpu_ns: f64,
-    wall_ns: f64,
-}
 
 /// A subject that takes turns.
 struct Member {
@@ -59,28 +48,6 @@ struct Member {
     turns: Vec<(u32, Reading)>,
 }
 
-/// The subject's process, and its database's.
-#[derive(Clone, Copy)]
-struct Roots {
-    subject: u32,
-    server: Option<(Kind, u32)>,
-}
-
-/// Clocks of both trees, or a difference of such.
-#[derive(Clone, Copy)]
-struct Reading {
-    subject: Clock,
-    server: Clock,
-}
-
-/// Processor time of a tree.
-#[derive(Clone, Copy, Default)]
-struct Clock {
-    all_ns: f64,
-    /// The part of it that children used which have ended: told in coarse steps.
-    ended_ns: f64,
-}
-
 /// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
 pub(super) fn after(
     engine: &mut Engine<'_, '_>,
@@ -92,7 +59,8 @@ pub(super) fn after(
     if own.task != Task::Frame || next.is_some_and(|next| is_same_test(own, next)) {
         return Ok(());
     }
-    let due = |other: &usize| is_same_test(own, &engine.items[*other]) && is_due(engine, *other, start);
+    let due =
+        |other: &usize| is_same_test(own, &engine.items[*other]) && is_due(engine, *other, start);
     let positions: Vec<usize> = (0..=position).filter(due).collect();
     if positions.is_empty() || engine.interrupted() {
         return Ok(());
@@ -103,7 +71,12 @@ pub(super) fn after(
 fn is_same_test(a: &Item, b: &Item) -> bool {
     let test = |item: &Item| {
         let identity = item.identity.clone();
-        (identity.test, identity.arg, identity.policy, identity.placement)
+        (
+            identity.test,
+            identity.arg,
+            identity.policy,
+            identity.placement,
+        )
     };
     b.task == Task::Frame && test(a) == test(b)
 }
@@ -129,12 +102,15 @@ fn take_turns(
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
-    let raised = Raised::of(members.iter().flat_map(|member| member.roots.all()).collect());
+    let raised = Raised::of(
+        members
+            .iter()
+            .flat_map(|member| member.roots.all())
+            .collect(),
+    );
     tell_if_refused(engine, &raised);
     let mut round = 0;
-    while round < ROUNDS_LEAST
-        || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds)
-    {
+    while round < ROUNDS_LEAST || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds) {
         let mut order: Vec<usize> = (0..members.len()).collect();
         if round % 2 == 1 {
             order.reverse();
@@ -188,15 +164,17 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
         return None;
     };
     let test_ns = estimate.frames.test_ns.max(1.0);
-    let most = engine.test(&engine.items[position]).and_then(|test| test.most);
+    let most = engine
+        .test(&engine.items[position])
+        .and_then(|test| test.most);
     member.most = most.unwrap_or(u64::MAX).max(1);
     let most = member.most;
     let at_most = |iterations: f64| (iterations as u64).clamp(1, most);
-    let size = if engine.quick { QUICK } else { FULL };
-    let first = at_most(size.cpu_ns / test_ns);
+    let (slice_cpu_ns, slice_wall_ns) = if engine.quick { QUICK } else { FULL };
+    let first = at_most(slice_cpu_ns / test_ns);
     match try_out(engine, &member, start, first) {
         Ok((cpu_ns, wall_ns)) => {
-            let longer = (size.cpu_ns / cpu_ns).min(size.wall_ns / wall_ns);
+            let longer = (slice_cpu_ns / cpu_ns).min(slice_wall_ns / wall_ns);
             member.iterations = at_most(first as f64 * longer.max(1.0));
             Some(member)
         }
@@ -242,11 +220,7 @@ fn try_out(
 }
 
 /// One turn.
-fn turn(
-    engine: &mut Engine<'_, '_>,
-    member: &Member,
-    start: u32,
-) -> Result<Reading, SessionError> {
+fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Reading, SessionError> {
     let count = member.iterations;
     let trees = member.roots.trees();
     let begin = trees.read();
@@ -271,13 +245,15 @@ fn slice(
     let identity = engine.items[member.position].identity.clone();
     let limit =
         engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
-    // It was alive a moment ago; if it is not, the member takes no more turns.
-    let Ok(live) = engine.seats.live(&identity, start) else {
-        return Err(SessionError::Over {
-            subject: identity.subject,
-            cause: "it was given up".to_owned(),
-        });
+    // It was alive a moment ago. If it is not, it is not started again here: it would inherit the priority of those that take turns.
+    let over = || SessionError::Over {
+        subject: identity.subject.clone(),
+        cause: "it was given up".to_owned(),
     };
+    if engine.seats.process(&identity, start).is_none() {
+        return Err(over());
+    }
+    let live = engine.seats.live(&identity, start).map_err(|_| over())?;
     let session = &mut live.session;
     session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
     Ok(())
@@ -285,7 +261,10 @@ fn slice(
 
 /// Stores what a member cost. One that failed on the way has its time, and no costs.
 fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), RunError> {
-    let Some(result) = engine.result(member.position).filter(|_| !member.turns.is_empty()) else {
+    let Some(result) = engine
+        .result(member.position)
+        .filter(|_| !member.turns.is_empty())
+    else {
         return Ok(());
     };
     let mut result = result.clone();
@@ -306,7 +285,8 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
 impl Member {
     /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
     fn lengthen(&mut self) {
-        let has_ended = |(_, turn): &(u32, Reading)| turn.subject.ended_ns + turn.server.ended_ns > 0.0;
+        let has_ended =
+            |(_, turn): &(u32, Reading)| turn.subject.ended_ns + turn.server.ended_ns > 0.0;
         if !self.lengthened && self.turns.iter().any(has_ended) {
             self.lengthened = true;
             self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
@@ -317,7 +297,10 @@ impl Member {
     /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
     /// turns; 0 where none ended.
     fn step_ns(&self, operations: f64) -> f64 {
-        let ended = self.turns.iter().map(|(_, turn)| turn.subject.ended_ns + turn.server.ended_ns);
+        let ended = self
+            .turns
+            .iter()
+            .map(|(_, turn)| turn.subject.ended_ns + turn.server.ended_ns);
         match ended.sum::<f64>() > 0.0 {
             true => 2.0 * TICK_NS as f64 / (operations * self.turns.len() as f64),
             false => 0.0,
@@ -331,8 +314,12 @@ impl Member {
         let each = |clock: fn(&Reading) -> Clock| {
             let ended = self.turns.iter().map(|(_, turn)| clock(turn).ended_ns);
             let ended = ended.sum::<f64>() / self.turns.len() as f64;
-            let of = |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
-            self.turns.iter().map(|(_, turn)| of(turn)).collect::<Vec<_>>()
+            let of =
+                |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
+            self.turns
+                .iter()
+                .map(|(_, turn)| of(turn))
+                .collect::<Vec<_>>()
         };
         let (subject, server) = (each(|turn| turn.subject), each(|turn| turn.server));
         let rounds = self.turns.iter().zip(subject).zip(server);
@@ -349,66 +336,10 @@ impl Member {
     }
 }
 
-/// The trees of one turn.
-struct Trees {
-    subject: Tree,
-    server: Option<u32>,
-}
-
-impl Roots {
-    fn all(self) -> impl Iterator<Item = u32> {
-        let server = self.server.map(|(_, root)| root);
-        std::iter::once(self.subject).chain(server)
-    }
-
-    fn trees(self) -> Trees {
-        Trees {
-            subject: Tree::of(self.subject),
-            server: self.server.map(|(_, root)| root),
-        }
-    }
-}
-
-impl Trees {
-    /// A server may start a process for each connection, so its tree is looked for each time.
-    fn read(&self) -> Reading {
-        let server = self.server.map(Tree::of);
-        Reading {
-            subject: Clock::of(&self.subject),
-            server: server.as_ref().map(Clock::of).unwrap_or_default(),
-        }
-    }
-}
-
-impl Reading {
-    fn less(self, other: Reading) -> Reading {
-        Reading {
-            subject: self.subject.less(other.subject),
-            server: self.server.less(other.server),
-        }
-    }
-}
-
-impl Clock {
-    fn of(tree: &Tree) -> Clock {
-        let ended_ns = tree.ended_ns() as f64;
-        Clock {
-            all_ns: tree.live_ns() as f64 + ended_ns,
-            ended_ns,
-        }
-    }
-
-    fn less(self, other: Clock) -> Clock {
-        Clock {
-            all_ns: self.all_ns - other.all_ns,
-            ended_ns: self.ended_ns - other.ended_ns,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use antiphon_service::Kind;
 
     fn member(turns: &[(f64, f64)], server: Option<(Kind, u32)>) -> Member {
         let turn = |(all_ns, ended_ns): &(f64, f64)| {
@@ -435,15 +366,30 @@ mod tests {
     #[test]
     fn an_operation_is_one_of_two_slices() {
         let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3);
-        let of = |index: usize| (rounds[index].round, rounds[index].subject_ns, rounds[index].server_ns);
+        let of = |index: usize| {
+            (
+                rounds[index].round,
+                rounds[index].subject_ns,
+                rounds[index].server_ns,
+            )
+        };
         assert_eq!((of(0), of(1)), ((0, 100.0, None), (1, 110.0, None)));
-        assert!(rounds.iter().all(|round| (round.start, round.step_ns) == (3, 0.0)));
+        assert!(
+            rounds
+                .iter()
+                .all(|round| (round.start, round.step_ns) == (3, 0.0))
+        );
     }
 
     #[test]
     fn coarse_steps_are_shared_among_all_turns() {
         // The kernel told of what ended in one step of 10 ms, in the second of four turns.
-        let steps = [(1000.0, 0.0), (10_001_000.0, 10_000_000.0), (1000.0, 0.0), (1000.0, 0.0)];
+        let steps = [
+            (1000.0, 0.0),
+            (10_001_000.0, 10_000_000.0),
+            (1000.0, 0.0),
+            (1000.0, 0.0),
+        ];
         for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0) {
             assert_eq!(round.server_ns, Some(250_100.0));
             assert_eq!(round.step_ns, 500_000.0);

@@ -327,6 +327,8 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member) -> Result<(), RunError> {
     };
     let identity = engine.items[member.position].identity.clone();
     let mut result = ResultRecord::new(identity, outcome);
-    result.foreign.extend(member.seen.map(|seen| seen.foreign(1)));
+    result
+        .foreign
+        .extend(member.seen.map(|seen| seen.foreign(1)));
     engine.replace(member.position, result)
 }

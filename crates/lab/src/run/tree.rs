@@ -141,7 +141,10 @@ mod tests {
     fn what_children_used_that_have_ended_is_not_lost() {
         // A shell whose child counts for a while and ends; then it waits for its input.
         let mut child = Command::new("sh")
-            .args(["-c", "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; read line"])
+            .args([
+                "-c",
+                "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; read line",
+            ])
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();

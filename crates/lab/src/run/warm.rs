@@ -24,7 +24,11 @@ pub(super) fn up(
 ) -> Result<Option<WarmUp>, Failure> {
     let identity = engine.items[position].identity.clone();
     let build = (identity.subject.clone(), identity.policy.clone());
-    let warms = engine.seats.builds.get(&build).is_some_and(|built| built.warms);
+    let warms = engine
+        .seats
+        .builds
+        .get(&build)
+        .is_some_and(|built| built.warms);
     if !warms || engine.interrupted() {
         return Ok(None);
     }
@@ -39,7 +43,14 @@ pub(super) fn up(
         .map_err(Failure::Absent)?;
     let (process, session) = (live.session.process(), &mut live.session);
     let slice = |iterations| {
-        let slice = session.slice(&identity.test, Role::Test, iterations, 0, identity.arg, limit);
+        let slice = session.slice(
+            &identity.test,
+            Role::Test,
+            iterations,
+            0,
+            identity.arg,
+            limit,
+        );
         slice.map(|_| ())
     };
     let most_iterations = most_iterations.unwrap_or(u64::MAX);

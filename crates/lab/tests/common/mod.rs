@@ -72,16 +72,17 @@ pub struct Place {
     pub stop: Arc<AtomicBool>,
 }
 
-/// The test subject with a fault, as a subject of that name; `plain` has none.
+/// The test subject with a fault, as a subject of that name; `plain` has none, and `warm` must be warmed.
 fn subject_toml(name: &str) -> String {
     let program = env!("CARGO_BIN_EXE_antiphon-test-subject");
-    let fault = if name == "plain" {
+    let fault = if ["plain", "warm"].contains(&name) {
         String::new()
     } else {
         format!(", {name:?}")
     };
     let needs = match name {
         "needy" => "needs = [{ command = 'no-such-compiler', package = 'gnat' }]",
+        "warm" => "warms = true",
         _ => "",
     };
     format!(
@@ -139,8 +140,13 @@ impl Place {
 
     /// Measures the small suite and reads the run back.
     pub fn measure(&self, seen: &mut Seen, options: &Options) -> RunRecord {
-        let suite = Suite::parse("small.toml", SUITE).unwrap();
-        let run = self.laboratory(seen, |lab| lab.measure(&suite, SUITE, options));
+        self.measure_suite(seen, SUITE, options)
+    }
+
+    /// Measures a suite and reads the run back.
+    pub fn measure_suite(&self, seen: &mut Seen, text: &str, options: &Options) -> RunRecord {
+        let suite = Suite::parse("small.toml", text).unwrap();
+        let run = self.laboratory(seen, |lab| lab.measure(&suite, text, options));
         self.store()
             .load(run.unwrap_or_else(|error| panic!("{error}")))
             .unwrap()

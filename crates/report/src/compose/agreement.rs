@@ -81,12 +81,19 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
     let each = ordered.iter().map(|of| {
         let identity = &of.identity;
         let label = format!("{} of {}", identity.test, identity.subject);
-        let place = format!("as a ratio to {} · {}, {}", of.base, identity.policy, identity.placement);
+        let place = format!(
+            "as a ratio to {} · {}, {}",
+            of.base, identity.policy, identity.placement
+        );
         let difference = Cell::Number {
             value: of.difference(),
             unit: Unit::Share,
         };
-        row(label, place, vec![ratio(of.ratios.0), ratio(of.ratios.1), difference])
+        row(
+            label,
+            place,
+            vec![ratio(of.ratios.0), ratio(of.ratios.1), difference],
+        )
     });
     let titles = ["Ratios", "half within", "nine in ten within", "all within"];
     let mut columns: Vec<Column> = titles.map(|title| heading(title.into())).into();
@@ -111,7 +118,10 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
         },
     ];
     Document {
-        title: format!("Do runs {} and {} agree in what they say of languages?", runs.0, runs.1),
+        title: format!(
+            "Do runs {} and {} agree in what they say of languages?",
+            runs.0, runs.1
+        ),
         sections: vec![Section {
             id: "agreement".into(),
             title: "Processor time an operation, as ratios between subjects".into(),

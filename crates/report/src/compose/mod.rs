@@ -30,8 +30,8 @@ pub(crate) mod view;
 
 use crate::document::{Block, Document, Note, Section, Weight};
 use crate::layout::{Group, Layout};
-use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 pub use agreement::{agrees, compose_agreement};
+use antiphon_lab::{Outcome, ResultRecord, RunRecord};
 pub use comparison::compose_comparison;
 pub(crate) use header::summary;
 pub use memory::compose_memory;

@@ -83,7 +83,10 @@ pub fn plot(
             log: false,
         },
         y: Axis {
-            title: format!("Processor time of the {who}, {} {operation}", article(operation)),
+            title: format!(
+                "Processor time of the {who}, {} {operation}",
+                article(operation)
+            ),
             unit: AxisUnit::Nanoseconds,
             log: true,
         },

@@ -30,7 +30,10 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interv
             deviation(view, claim)
         }
         ServerQuantity::Time => apart(cost(ours)?, cost(theirs)?),
-        ServerQuantity::Cpu => ours.costs.as_ref()?.ratio(theirs.costs.as_ref()?, of_subject),
+        ServerQuantity::Cpu => ours
+            .costs
+            .as_ref()?
+            .ratio(theirs.costs.as_ref()?, of_subject),
         ServerQuantity::BothCpu => ours.costs.as_ref()?.ratio(theirs.costs.as_ref()?, of_both),
         ServerQuantity::Memory => held(ours, theirs, |held| Some(held.subject.pss_bytes)),
         ServerQuantity::Threads => held(ours, theirs, |held| Some(held.subject.threads)),
@@ -59,7 +62,10 @@ fn held(
     theirs: &ResultRecord,
     of: fn(&HeldAfter) -> Option<u64>,
 ) -> Option<Interval> {
-    apart(ours.costs.as_ref()?.held(of)?, theirs.costs.as_ref()?.held(of)?)
+    apart(
+        ours.costs.as_ref()?.held(of)?,
+        theirs.costs.as_ref()?.held(of)?,
+    )
 }
 
 /// The ratio of two figures that were not measured in turns: its limits are those of the farthest ends of both.
@@ -78,9 +84,8 @@ fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
         let lines = view.layout.groups.iter().flat_map(|group| &group.lines);
         let points = lines.flat_map(|sweep| &sweep.points);
         let points = points.filter(|(_, test)| claim.tests.contains(test));
-        let costs = points.filter_map(|(number, test)| {
-            Some((*number, cost(view.find(test, &column)?)?.value))
-        });
+        let costs = points
+            .filter_map(|(number, test)| Some((*number, cost(view.find(test, &column)?)?.value)));
         Some(line(&costs.collect::<Vec<_>>())?.farthest)
     };
     let (ours, theirs) = (of(&claim.of)?, of(&claim.against)?);

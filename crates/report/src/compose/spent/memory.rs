@@ -8,13 +8,13 @@ use antiphon_lab::{Held, HeldAfter};
 /// The section; `None` where nothing was read.
 pub(super) fn section(view: &View) -> Option<Section> {
     let bars = bars(view);
-    let (least, most) = bars
-        .iter()
-        .map(|(_, held)| held.pss_bytes)
-        .fold(None, |range: Option<(u64, u64)>, pss| {
+    let (least, most) = bars.iter().map(|(_, held)| held.pss_bytes).fold(
+        None,
+        |range: Option<(u64, u64)>, pss| {
             let (least, most) = range.unwrap_or((pss, pss));
             Some((least.min(pss), most.max(pss)))
-        })?;
+        },
+    )?;
     let series = |name: &str, shape, drawn, of: fn(&Held) -> u64| Series {
         name: name.into(),
         subject: Some(shape),
@@ -48,7 +48,9 @@ pub(super) fn section(view: &View) -> Option<Section> {
             log: false,
         },
         series: vec![
-            series("after the last test", 0, Drawn::Sticks, |held| held.pss_bytes),
+            series("after the last test", 0, Drawn::Sticks, |held| {
+                held.pss_bytes
+            }),
             series("largest resident", 1, Drawn::Points, |held| held.peak_bytes),
         ],
         guides: Vec::new(),
@@ -75,9 +77,17 @@ fn bars(view: &View) -> Vec<(String, Held)> {
             continue;
         };
         let after: &HeldAfter = after;
-        put(&mut subjects, RunColumn::of(&result.identity).name(), after.subject);
+        put(
+            &mut subjects,
+            RunColumn::of(&result.identity).name(),
+            after.subject,
+        );
         if let Some(server) = &after.server {
-            put(&mut servers, format!("{} (server)", server.name), server.held);
+            put(
+                &mut servers,
+                format!("{} (server)", server.name),
+                server.held,
+            );
         }
     }
     subjects.append(&mut servers);

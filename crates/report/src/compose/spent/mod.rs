@@ -43,7 +43,12 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
 
 /// The sections that are of no group.
 pub fn sections(view: &View) -> Vec<Section> {
-    let sections = [claims::section(view), memory::section(view), same::section(view), warm::section(view)];
+    let sections = [
+        claims::section(view),
+        memory::section(view),
+        same::section(view),
+        warm::section(view),
+    ];
     sections.into_iter().flatten().collect()
 }
 
@@ -56,7 +61,11 @@ pub fn mark(result: &ResultRecord) -> Option<Mark> {
 }
 
 fn is_disturbed(result: &ResultRecord) -> bool {
-    let disturbed = result.foreign.iter().filter(|of| of.was_disturbed()).count();
+    let disturbed = result
+        .foreign
+        .iter()
+        .filter(|of| of.was_disturbed())
+        .count();
     2 * disturbed > result.foreign.len()
 }
 
@@ -67,7 +76,11 @@ pub fn facts(result: &ResultRecord) -> Vec<Fact> {
     }
     let share = |of: &Foreign| number::quantity(Unit::Share, of.share);
     let shares: Vec<String> = result.foreign.iter().map(share).collect();
-    let again: u32 = result.foreign.iter().map(|of| of.attempts.saturating_sub(1)).sum();
+    let again: u32 = result
+        .foreign
+        .iter()
+        .map(|of| of.attempts.saturating_sub(1))
+        .sum();
     vec![
         Fact::new("Used by others meanwhile", shares.join(", ")),
         Fact::new("Measured again for it", number::count(again.into())),
@@ -76,7 +89,11 @@ pub fn facts(result: &ResultRecord) -> Vec<Fact> {
 
 /// How many results others disturbed; `None` if they disturbed none.
 pub fn summary(view: &View) -> Option<Note> {
-    let watched = view.run.results.iter().filter(|result| !result.foreign.is_empty());
+    let watched = view
+        .run
+        .results
+        .iter()
+        .filter(|result| !result.foreign.is_empty());
     let (mut all, mut disturbed) = (0, 0);
     for result in watched {
         all += 1;

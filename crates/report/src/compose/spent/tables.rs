@@ -25,14 +25,19 @@ pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> V
     }
     let shown: [(&str, Of); 2] = [
         ("processor time of the subject per operation", of_subject),
-        ("processor time of the database server per operation", of_server),
+        (
+            "processor time of the database server per operation",
+            of_server,
+        ),
     ];
     let over = shown.into_iter().filter_map(|(title, of)| {
         let columns: Vec<&RunColumn> = columns
             .iter()
             .filter(|column| has(results, column, of))
             .collect();
-        let rows = tests.iter().filter_map(|test| row(view, results, &columns, *test, of));
+        let rows = tests
+            .iter()
+            .filter_map(|test| row(view, results, &columns, *test, of));
         let table = Table {
             title: format!("{}: {title}", group.title),
             caption: CAPTION.into(),
@@ -181,11 +186,17 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
         of(of_subject),
         of(of_server),
         of(of_both),
-        cell(first.and_then(|first| costs.ratio(first, of_both)), Unit::Ratio),
+        cell(
+            first.and_then(|first| costs.ratio(first, of_both)),
+            Unit::Ratio,
+        ),
         held(|held| Some(held.subject.pss_bytes), Unit::Bytes),
         held(|held| Some(held.subject.peak_bytes), Unit::Bytes),
         held(|held| Some(held.subject.threads), Unit::Count),
-        held(|held| Some(held.server.as_ref()?.held.pss_bytes), Unit::Bytes),
+        held(
+            |held| Some(held.server.as_ref()?.held.pss_bytes),
+            Unit::Bytes,
+        ),
         held(|held| Some(held.server.as_ref()?.held.threads), Unit::Count),
     ]
 }

@@ -35,7 +35,11 @@ pub(super) fn records(
     if let Some(costs) = &result.costs {
         records.extend(TIMES.iter().filter_map(|(name, of)| {
             let interval = costs.median(of)?;
-            Some(start(name, "ns").with_interval(&interval).with("blocks", costs.rounds.len()))
+            Some(
+                start(name, "ns")
+                    .with_interval(&interval)
+                    .with("blocks", costs.rounds.len()),
+            )
         }));
         records.extend(HELD.iter().filter_map(|(name, unit, of)| {
             Some(start(name, unit).with_interval(&costs.held(of)?))

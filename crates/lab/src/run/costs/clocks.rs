@@ -1,0 +1,83 @@
+//! Clocks of a subject's processes and of its database's, and differences of such readings.
+
+use crate::run::tree::Tree;
+use antiphon_service::Kind;
+
+/// The subject's process, and its database's.
+#[derive(Clone, Copy)]
+pub(super) struct Roots {
+    pub(super) subject: u32,
+    pub(super) server: Option<(Kind, u32)>,
+}
+
+/// Clocks of both trees, or a difference of such.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) subject: Clock,
+    pub(super) server: Clock,
+}
+
+/// Processor time of a tree.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Clock {
+    pub(super) all_ns: f64,
+    /// The part of it that children used which have ended: told in coarse steps.
+    pub(super) ended_ns: f64,
+}
+
+/// The trees of one turn.
+pub(super) struct Trees {
+    pub(super) subject: Tree,
+    pub(super) server: Option<u32>,
+}
+
+impl Roots {
+    pub(super) fn all(self) -> impl Iterator<Item = u32> {
+        let server = self.server.map(|(_, root)| root);
+        std::iter::once(self.subject).chain(server)
+    }
+
+    pub(super) fn trees(self) -> Trees {
+        Trees {
+            subject: Tree::of(self.subject),
+            server: self.server.map(|(_, root)| root),
+        }
+    }
+}
+
+impl Trees {
+    /// A server may start a process for each connection, so its tree is looked for each time.
+    pub(super) fn read(&self) -> Reading {
+        let server = self.server.map(Tree::of);
+        Reading {
+            subject: Clock::of(&self.subject),
+            server: server.as_ref().map(Clock::of).unwrap_or_default(),
+        }
+    }
+}
+
+impl Reading {
+    pub(super) fn less(self, other: Reading) -> Reading {
+        Reading {
+            subject: self.subject.less(other.subject),
+            server: self.server.less(other.server),
+        }
+    }
+}
+
+impl Clock {
+    fn of(tree: &Tree) -> Clock {
+        let ended_ns = tree.ended_ns() as f64;
+        Clock {
+            all_ns: tree.live_ns() as f64 + ended_ns,
+            ended_ns,
+        }
+    }
+
+    pub(super) fn less(self, other: Clock) -> Clock {
+        Clock {
+            all_ns: self.all_ns - other.all_ns,
+            ended_ns: self.ended_ns - other.ended_ns,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Suites that ask for costs: subjects take turns once more, one of them twice under two names, those that need it are warmed, and what others used is
+//! watched.
+
+mod common;
+
+use antiphon_lab::suite::Suite;
+use antiphon_lab::{Outcome, RunRecord, agreements, original_of, twin_of};
+use common::{Place, Seen, quick};
+
+const COSTLY: &str = r#"
+name = "costly"
+title = "Costly"
+subjects = ["plain/v", "warm/v"]
+twins = ["plain/v"]
+costs = true
+[quick]
+seconds_per_row = 0.1
+relative_half_width = 0.5
+[full]
+seconds_per_row = 0.1
+relative_half_width = 0.5
+[[group]]
+id = "frames"
+title = "Frames"
+runs = ["other.same"]
+[[group.row]]
+test = "self.dearer"
+label = "dearer"
+[[findings]]
+id = "f"
+title = "F"
+source = "nobody"
+claim = [{ text = "It is no cheaper than itself", quantity = "cpu", of = "warm/v", against = "plain/v", tests = ["self.dearer"], run = "other.same", at_least = 0.1 }]
+"#;
+
+fn measured() -> RunRecord {
+    let place = Place::with(&["plain", "warm"]);
+    place.measure_suite(&mut Seen::default(), COSTLY, &quick(&[]))
+}
+
+#[test]
+fn subjects_take_turns_and_are_watched() {
+    let record = measured();
+    let names: Vec<&str> = record
+        .results
+        .iter()
+        .map(|result| result.identity.subject.as_str())
+        .collect();
+    let twin = twin_of("plain/v");
+    assert_eq!(names, ["plain/v", twin.as_str(), "warm/v"]);
+    assert_eq!(original_of(&twin), Some("plain/v"));
+    assert!(record.subjects.iter().any(|subject| subject.id == twin));
+    for result in &record.results {
+        assert!(matches!(result.outcome, Outcome::Frame(_)), "{result:?}");
+        let costs = result.costs.as_ref().expect("the suite asks for costs");
+        assert!(costs.rounds.len() >= 5, "{costs:?}");
+        assert!(costs.rounds.iter().all(|round| round.server_ns.is_none()));
+        let [held] = costs.held.as_slice() else {
+            panic!("{:?}", costs.held)
+        };
+        assert!(held.subject.pss_bytes > 0 && held.subject.threads > 0);
+        let [foreign] = result.foreign.as_slice() else {
+            panic!("{:?}", result.foreign)
+        };
+        assert!((0.0..=1.0).contains(&foreign.share) && foreign.attempts == 1);
+    }
+}
+
+#[test]
+fn only_who_needs_it_is_warmed() {
+    let record = measured();
+    let slices = |subject: &str| {
+        let of = |result: &&antiphon_lab::ResultRecord| result.identity.subject == subject;
+        let result = record.results.iter().find(of).unwrap();
+        let warm_ups = result.warm_ups.iter();
+        warm_ups.map(|warm_up| warm_up.slices.len()).sum::<usize>()
+    };
+    assert!(slices("warm/v") > 0);
+    assert_eq!((slices("plain/v"), slices(&twin_of("plain/v"))), (0, 0));
+}
+
+#[test]
+fn a_run_agrees_with_itself() {
+    let record = measured();
+    for agreement in agreements(&record, &record) {
+        assert_eq!(agreement.difference(), 0.0);
+        assert_eq!(agreement.base, "plain/v");
+    }
+}
+
+#[test]
+fn a_twin_must_be_measured_at_all_and_a_claim_must_fit_its_rows() {
+    for (sound, faulty, fault) in [
+        (
+            r#"twins = ["plain/v"]"#,
+            r#"twins = ["plane/v"]"#,
+            "`plane/v` is no subject of this suite",
+        ),
+        (
+            r#"quantity = "cpu""#,
+            r#"quantity = "p99""#,
+            "`p99` is nothing that is claimed here",
+        ),
+    ] {
+        let text = COSTLY.replacen(sound, faulty, 1);
+        let said = Suite::parse("costly.toml", &text).unwrap_err().to_string();
+        assert!(said.contains(fault), "{said}");
+    }
+}
