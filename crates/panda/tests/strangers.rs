@@ -48,8 +48,8 @@ static ALONE: Mutex<()> = Mutex::new(());
 const STRANGERS: usize = 150;
 /// What the session itself may come to hold meanwhile.
 const KEPT: isize = 4 << 20;
-/// Connections that a socket keeps of those that have not said who they are.
-const GREETINGS_MAX: usize = 64;
+/// Connections that a socket keeps of those that have not said who they are, in a session of two.
+const GREETINGS_MAX: usize = 64 + 2;
 
 fn join<P: Platform>(seat: &Seat) -> Session {
     let (platform, inbox) = P::join(seat).unwrap();
@@ -70,6 +70,9 @@ fn join_all<P: Platform>(seats: Vec<Seat>) -> Vec<Session> {
 /// The session does what it is for.
 fn works(sessions: &[Session]) {
     for from in sessions {
+        // Who has come late is known to the others a moment later.
+        let are_known = || from.population() as usize >= sessions.len();
+        from.wait_until(are_known, None).unwrap();
         for to in (0..sessions.len() as u32).filter(|to| *to != from.rank()) {
             for number in 0..20_u64 {
                 let payload = Message::of(&number).unwrap();

@@ -126,6 +126,7 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
         .wait_until(|| first.population() > last.rank(), None)
         .unwrap();
     last.port("p").send(0, 7, b"in".as_slice()).unwrap();
+    first.wait_until(|| first.population() == 3, None).unwrap();
     let heard = first.port("p").receive(Some(last.rank()), None).unwrap();
     assert_eq!(heard.tag, 7);
 }
@@ -148,6 +149,7 @@ fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     let error = sent.expect_err("nobody takes it").to_string();
     assert!(error.contains("rank 1"), "{error}");
     last.port("p").send(0, 7, b"in".as_slice()).unwrap();
+    first.wait_until(|| first.population() == 3, None).unwrap();
     let heard = first.port("p").receive(Some(2), None).unwrap();
     assert_eq!(heard.tag, 7);
 }

@@ -13,7 +13,7 @@ use super::seat::Secret;
 
 /// How long one may take to prove that one knows the secret.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Connections that have not.
+/// Connections that have not, besides those of the processes that come at once.
 const STRANGERS_MAX: usize = 64;
 
 /// Connections that have not proven to know the secret. The oldest makes room for the newest, so strangers who say nothing keep nobody out: who knows it proves it at once.
@@ -21,14 +21,17 @@ const STRANGERS_MAX: usize = 64;
 pub struct Door {
     secret: Secret,
     purpose: Purpose,
+    room: usize,
     strangers: Mutex<VecDeque<Arc<TcpStream>>>,
 }
 
 impl Door {
-    pub fn new(secret: Secret, purpose: Purpose) -> Self {
+    /// With room for so many processes that come at once.
+    pub fn new(secret: Secret, purpose: Purpose, processes: u32) -> Self {
         Self {
             secret,
             purpose,
+            room: STRANGERS_MAX + processes as usize,
             strangers: Mutex::default(),
         }
     }
@@ -36,7 +39,7 @@ impl Door {
     /// Takes a connection in, before a thread is begun for it.
     pub fn admit(&self, stream: &Arc<TcpStream>) {
         let mut strangers = self.strangers.lock();
-        if strangers.len() >= STRANGERS_MAX
+        if strangers.len() >= self.room
             && let Some(oldest) = strangers.pop_front()
         {
             // Its thread finds that it has ended.

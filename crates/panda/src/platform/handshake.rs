@@ -25,8 +25,9 @@ const FIXED: usize = NONCE + 4 + 4 + 1;
 const NAME_MAX: usize = 60;
 /// What is meant by who connects where no process is: at a meeting or a starter.
 pub const NO_RANK: Rank = Rank::MAX;
-/// Who has been hung up on before anything was proven, because strangers thronged, tries again so often.
-const TRIES: u32 = 3;
+/// Who has been hung up on before anything was proven, because strangers throng, tries again so often, after pauses that grow.
+const TRIES: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What a connection is for. Proofs for one purpose do not serve for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,10 +158,19 @@ pub fn connect(
             Ok(stream)
         });
         match attempt {
-            Err(error) if tries < TRIES && is_hung_up(&error) => tries += 1,
+            Err(error) if may_try_again(&error, tries) => tries += 1,
             ended => return ended,
         }
     }
+}
+
+/// Whether another try may do better; pauses before it.
+pub fn may_try_again(error: &io::Error, tries: u32) -> bool {
+    let may = is_hung_up(error) && tries < TRIES;
+    if may {
+        std::thread::sleep(PAUSE * tries);
+    }
+    may
 }
 
 /// Whether the other end closed the connection.

@@ -83,7 +83,7 @@ impl Meeting {
             next: Mutex::new(size),
             changed: Condvar::new(),
             size,
-            door: Door::new(secret, Purpose::Meeting),
+            door: Door::new(secret, Purpose::Meeting, size),
         });
         let over = is_over.clone();
         std::thread::Builder::new()

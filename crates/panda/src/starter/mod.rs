@@ -80,7 +80,7 @@ impl Starter {
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
-        let door = Arc::new(Door::new(secret, Purpose::Starter));
+        let door = Arc::new(Door::new(secret, Purpose::Starter, 0));
         std::thread::Builder::new()
             .name("panda starter".into())
             .spawn(move || {

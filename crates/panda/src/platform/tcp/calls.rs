@@ -5,15 +5,13 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::platform::Seat;
-use crate::platform::handshake::{Connecting, Purpose, is_hung_up};
+use crate::platform::handshake::{Connecting, Purpose, may_try_again};
 use crate::platform::meeting::Contact;
 
 /// How long founders are waited for.
 pub const FOUNDER_WAIT: Duration = Duration::from_secs(30);
 /// How long a process that comes later waits for those that are there: one that was stopped does not keep it out.
 const ANSWER: Duration = Duration::from_secs(5);
-/// Who was hung up on, because strangers thronged there, calls again so often.
-const TRIES: u32 = 3;
 
 /// Calls all at once, so that they wait together for those that are slow; each with what became of it.
 pub fn call_all<'a>(
@@ -36,7 +34,7 @@ pub fn call_all<'a>(
                 Ok(stream)
             });
             match ended {
-                Err(error) if is_hung_up(&error) && tries < TRIES => tries += 1,
+                Err(error) if may_try_again(&error, tries) => tries += 1,
                 ended => return (contact, ended),
             }
             begun = begin(contact, seat);

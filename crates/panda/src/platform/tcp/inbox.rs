@@ -18,7 +18,7 @@ use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
 use crate::platform::{Event, Inbox, Loss, Rank, Seat};
 
-/// Connections that have not said who they are: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
+/// Connections that have not said who they are, besides those of founders: the oldest makes room for the newest, so strangers neither use up descriptors nor keep others out.
 const GREETINGS_MAX: usize = 64;
 /// Connections that are accepted at a time.
 const ACCEPTED_MAX: usize = 16;
@@ -104,7 +104,7 @@ impl TcpInbox {
             let Ok((stream, _)) = self.listener.accept() else {
                 return;
             };
-            if self.greetings.len() >= GREETINGS_MAX {
+            if self.greetings.len() >= GREETINGS_MAX + self.seat.size as usize {
                 self.greetings.remove(0);
             }
             if stream.set_nonblocking(true).is_ok() && self.waiting.add(&stream, STRANGERS).is_ok()
