@@ -265,7 +265,7 @@ fn a_server_that_was_started_twice_shows_the_noise() {
         panic!("one server was started twice: {:?}", row.cells);
     };
     assert!((share.value - 1.02).abs() < 1e-9, "{}", share.value);
-    assert!(cpu.caption.contains("2.0 %"), "{}", cpu.caption);
+    assert!(cpu.caption.contains("2.00"), "{}", cpu.caption);
     assert!(rate.title.starts_with("Requests a second"));
     let full = tables(&document, "group-over");
     let full = full.iter().find(|table| table.folded).unwrap();

@@ -3,17 +3,19 @@
 //!
 //! `cargo bench -p antiphon-lab --bench load_agreement [-- TEST…]`; without tests, 64 connections across processors and on one. What is not installed is left out.
 
+// The other benchmark uses more of it.
+#[allow(dead_code)]
 #[path = "../precision/chain.rs"]
 mod chain;
 #[path = "../precision/load.rs"]
 mod load;
 
 use antiphon_lab::build::Cache;
+use antiphon_lab::run::{Laboratory, Options};
+use antiphon_lab::store::Store;
 use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{
-    Laboratory, LoadOutcome, LoadRound, Options, Outcome, ResultRecord, RunRecord, Store,
-};
+use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord, RunRecord};
 use std::env;
 use std::error::Error;
 use std::path::Path;

@@ -5,9 +5,11 @@
 //! What differs from start to start shows between epochs; servers that are started twice show it within one, as do all chances of the method.
 
 mod cell;
+mod first;
 mod leftover;
 mod processors;
 mod rival;
+mod rounds;
 mod server;
 pub(super) mod warm;
 
@@ -20,6 +22,7 @@ use crate::record::{
 use crate::store::Raw;
 use antiphon_load::{Error as LoadError, Reach, Target, first_exchange};
 use processors::Places;
+use rounds::{ROUNDS_LEAST, Time, wants_round};
 use server::Server;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -27,15 +30,6 @@ use std::time::{Duration, Instant};
 /// Rounds of an epoch, in a quick and a full run.
 const ROUNDS_QUICK: u32 = 8;
 const ROUNDS_FULL: u32 = 12;
-
-/// Rounds that are made unless the run's budget is spent: the fewest that tell a stray one from the others.
-const ROUNDS_LEAST: u32 = 3;
-
-/// Rounds that are made even then.
-const ROUNDS_EVER: u32 = 2;
-
-/// Rounds after which more would not change what is read from them.
-const ROUNDS_MOST: u32 = 100;
 
 /// How long a server that accepts may take to its first right answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
@@ -68,6 +62,7 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     leftover::sweep(engine.lab.cache.folder());
     let placement = engine.items[position].identity.placement.clone();
     let places = Places::of(engine.seats.processors.placement(&placement));
+    let _first = first::Session::of(None);
     let mut members = members(engine, position);
     let loads: BTreeSet<usize> = members.iter().flat_map(Member::loads).collect();
     let share = engine.budget.share();
@@ -104,52 +99,6 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     }
     let took = begun.elapsed().as_secs_f64() / cells.max(1) as f64;
     keep(engine, members, share, took)
-}
-
-/// What epochs and rounds took so far, s.
-#[derive(Default)]
-struct Time {
-    all: f64,
-    epoch: f64,
-    round: f64,
-}
-
-impl Time {
-    fn started(&mut self, seconds: f64, all: bool) {
-        self.all += seconds;
-        if all {
-            self.epoch = seconds;
-        }
-    }
-
-    fn measured(&mut self, seconds: f64) {
-        self.all += seconds;
-        self.round = seconds;
-    }
-
-    /// What there will be after another round, before which servers may have to be started.
-    fn after_next(&self, starts: bool) -> f64 {
-        self.all + self.round + if starts { self.epoch } else { 0.0 }
-    }
-}
-
-/// Whether another round is made after these. What a budget allows is not overdrawn for the third one, nor are servers started for a few rounds.
-fn wants_round(
-    round: u32,
-    of_epoch: u32,
-    time: &Time,
-    seconds: f64,
-    allowance: Option<f64>,
-) -> bool {
-    let starts = round.is_multiple_of(of_epoch);
-    let next = time.after_next(starts);
-    let useful = if starts { next + time.round } else { next };
-    let is_allowed = allowance.is_none_or(|allowance| useful <= allowance);
-    match round {
-        0..ROUNDS_EVER => true,
-        ROUNDS_EVER..ROUNDS_LEAST => is_allowed,
-        _ => round < ROUNDS_MOST && time.all < seconds && next - time.round < seconds && is_allowed,
-    }
 }
 
 /// What the run's budget allows these servers, s.
@@ -484,35 +433,4 @@ fn short(text: &str) -> String {
 /// What the generator says was wrong, in the words of an absence.
 fn of_generator(error: &LoadError) -> Absence {
     Absence::of_message(error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How many rounds of 1 s there are, in epochs of five that take so long to start, s.
-    fn rounds(starting: f64, seconds: f64, allowance: Option<f64>) -> u32 {
-        let mut time = Time::default();
-        let mut round = 0;
-        while wants_round(round, 5, &time, seconds, allowance) {
-            if round % 5 == 0 {
-                time.started(starting, true);
-            }
-            time.measured(1.0);
-            round += 1;
-        }
-        round
-    }
-
-    #[test]
-    fn a_budget_that_is_spent_ends_the_rounds_early() {
-        assert_eq!(rounds(0.0, 1000.0, None), 100);
-        assert_eq!(rounds(10.0, 3.0, None), 3);
-        assert_eq!(rounds(10.0, 14.0, None), 4);
-        assert_eq!(rounds(10.0, 1000.0, Some(12.5)), 2);
-        assert_eq!(rounds(10.0, 1000.0, Some(1.0)), 2);
-        // Servers are not started again where the time is only enough for that.
-        assert_eq!(rounds(10.0, 1000.0, Some(25.5)), 5);
-        assert_eq!(rounds(10.0, 1000.0, Some(28.0)), 8);
-    }
 }

@@ -1,5 +1,6 @@
 //! A running server: started with a port of loopback, ended with all that it started.
 
+use super::first;
 use super::leftover::Note;
 use super::processors::Places;
 use super::{absence, of_generator};
@@ -8,7 +9,7 @@ use crate::record::Absence;
 use crate::run::seats;
 use antiphon_load::Error as LoadError;
 use antiphon_runner::{End, Signaller};
-use rustix::process::{Signal, getpriority_process, setpriority_process};
+use rustix::process::Signal;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -27,9 +28,6 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Another process may take the port between our finding it free and the server's listening on it: then another one is tried.
 const PORTS: u32 = 3;
 
-/// The `nice` of servers: others' work then has next to nothing of their processor.
-const MOST_URGENT: i32 = -20;
-
 /// Bytes of what the server wrote last.
 const WORDS: usize = 2000;
 
@@ -41,6 +39,7 @@ pub(super) struct Server {
     thread: Option<JoinHandle<Option<End>>>,
     words: Arc<Mutex<Vec<u8>>>,
     _note: Note,
+    _first: first::Session,
 }
 
 impl Server {
@@ -82,7 +81,7 @@ impl Server {
         let program = launch
             .program()
             .ok_or_else(|| absence("its subject has no `run`", "give it one"))?;
-        let running = first(|| program.forward(false)).map_err(Absence::of_message)?;
+        let running = first::start(|| program.forward(false)).map_err(Absence::of_message)?;
         let process = running.id();
         let signaller = running.signaller().map_err(Absence::of_message)?;
         let words = Arc::new(Mutex::new(Vec::new()));
@@ -103,6 +102,7 @@ impl Server {
             thread: Some(thread),
             words,
             _note: Note::of(cache, process),
+            _first: first::Session::of(Some(process)),
         })
     }
 
@@ -204,19 +204,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Starts what comes before other work of the machine, where the system permits it: a child takes over how urgent its parent's thread is.
-fn first<T>(start: impl FnOnce() -> T) -> T {
-    let thread = Some(rustix::thread::gettid());
-    let before = getpriority_process(thread).unwrap_or(0);
-    let raised = setpriority_process(thread, MOST_URGENT).is_ok();
-    let started = start();
-    if raised {
-        // To be less urgent is always permitted.
-        let _ = setpriority_process(thread, before);
-    }
-    started
 }
 
 fn free_port() -> std::io::Result<u16> {

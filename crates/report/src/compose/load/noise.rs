@@ -6,8 +6,11 @@ use crate::document::{Block, Cell, Column, Figure, Row, RowKind, Section, Table,
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 
-/// What is compared, with the beginning of its sentence.
-const QUANTITIES: [(&str, fn(&LoadRound) -> f64); 2] = [
+/// A quantity's name, and what it is of a round.
+type Quantity = (&'static str, fn(&LoadRound) -> f64);
+
+/// What is compared.
+const QUANTITIES: [Quantity; 2] = [
     ("Processor time of the server a request", LoadRound::cpu_ns),
     ("Requests a second", |round| round.per_second),
 ];
