@@ -20,7 +20,7 @@ impl Session {
     /// order, its own included. The upcall must not wait; it may send.
     ///
     /// # Errors
-    /// The group ended with its last member, or this is an upcall.
+    /// This process is a member, or joins already; the group ended with its last member; or this is an upcall.
     #[track_caller]
     pub fn join_group(
         &self,
@@ -30,11 +30,18 @@ impl Session {
         upcall::must_not_wait()?;
         let number = number_of(name);
         let upcall: super::desk::GroupUpcall = Box::new(upcall);
-        self.desk().group(number, |membership| {
-            membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
-            membership.joined += 1;
-            (membership.members, membership.ended) = (None, None);
+        let is_first = self.desk().group(number, |membership| {
+            let is_first = !std::mem::replace(&mut membership.is_joined, true);
+            if is_first {
+                membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
+                membership.joined += 1;
+                (membership.members, membership.ended) = (None, None);
+            }
+            is_first
         });
+        if !is_first {
+            return Err(Error::AlreadyMember(name.to_string()));
+        }
         self.ask(Ask::Join(number));
         let desk = self.desk();
         let is_decided = || {

@@ -297,6 +297,7 @@ macro_rules! conformance_tests {
         );
         $crate::conformance_tests!($make => sessions:
             upcalls_do_not_keep_their_session
+            a_group_is_joined_once_at_a_time
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
         );
         $crate::conformance_tests!($make => flow:
