@@ -26,7 +26,7 @@ fn main() {
             .print(rounds);
     }
     Table::new("8 bytes, polling", "across", 8, 100_000)
-        .of(&["open mpi", "bare ring", "shm"])
+        .of(&["open mpi", "bare ring", "shm", "shm session"])
         .print(rounds);
     for (name, bytes, trips) in [
         ("8 KiB", 8 << 10, 20_000),

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use antiphon_panda::Message;
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
 use antiphon_panda::platform::{Event, Inbox, Platform, Seat};
+use antiphon_panda::{Message, Session};
 use bytes::Bytes;
 
 use crate::bare;
@@ -26,6 +26,7 @@ pub fn run(case: &Case) {
     });
     match case.contestant.as_str() {
         "shm" => platform::<Shm>(case),
+        "shm session" => session(case),
         "tcp" => platform::<Tcp>(case),
         "udp" => platform::<Udp>(case),
         "mpi" => platform::<Mpi>(case),
@@ -98,6 +99,19 @@ fn platform<P: Platform>(case: &Case) {
             }
         }
     }
+}
+
+/// Messages through a session, received explicitly.
+fn session(case: &Case) {
+    let session = Session::join().expect("joined");
+    let (port, other) = (session.port("ball"), 1 - case.rank);
+    let payload = Bytes::from(vec![7; case.bytes]);
+    let everyone = session.everyone().expect("both take part");
+    everyone.barrier().expect("both are here");
+    let give = || port.send(other, 0, payload.clone()).expect("sent");
+    let take = || drop(port.receive(Some(other), None).expect("received"));
+    trips(case, give, take);
+    everyone.barrier().expect("both are here");
 }
 
 /// One of the two times round trips, the other answers.

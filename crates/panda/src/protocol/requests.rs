@@ -3,6 +3,7 @@
 //! Links deliver once or report the peer lost, so a call is executed at most once without any numbers of its own; an answer to a request that has ended is dropped.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
@@ -94,10 +95,15 @@ impl Requests {
         id: RequestId,
         outcome: Result<Message, Failure>,
     ) -> Option<Ended> {
-        if self.pending.get(&id)?.peer != from {
+        let Entry::Occupied(pending) = self.pending.entry(id) else {
+            return None;
+        };
+        if pending.get().peer != from {
             return None;
         }
-        self.end(id).map(|peer| (id, peer, outcome))
+        let pending = pending.remove();
+        self.forget(id, pending.deadline);
+        Some((id, from, outcome))
     }
 
     /// Ends all requests to a peer.
@@ -139,9 +145,14 @@ impl Requests {
 
     fn end(&mut self, id: RequestId) -> Option<Rank> {
         let pending = self.pending.remove(&id)?;
-        if let Some(at) = pending.deadline {
+        self.forget(id, pending.deadline);
+        Some(pending.peer)
+    }
+
+    /// A request that has ended has no deadline.
+    fn forget(&mut self, id: RequestId, deadline: Option<Time>) {
+        if let Some(at) = deadline {
             self.deadlines.remove(&(at, id));
         }
-        Some(pending.peer)
     }
 }

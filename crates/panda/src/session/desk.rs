@@ -116,6 +116,7 @@ impl Desk {
         let number = self.losses.load(Relaxed) + 1;
         lost.insert(rank, (why, number));
         self.losses.store(number, Release);
+        drop(lost);
         self.rooms.lost(rank);
     }
 

@@ -62,13 +62,12 @@ impl<P: Platform> Node<P> {
 
     /// One round with the receiving end: takes what comes, does what is due, hands over. Waits at most until a time; one in the past is a look.
     pub(super) fn drive(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
-        let due = self.due();
-        let until = match (until, due) {
+        // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
+        self.sleeps.store(true, Ordering::SeqCst);
+        let until = match (until, self.due()) {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        // Pairs with `change`: who brings work sees that we sleep, or we see the work.
-        self.sleeps.store(true, Ordering::SeqCst);
         let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.is_over();
         let until = if may_sleep { until } else { Some(self.start) };
         let seen = end.inbox.receive(until, &mut end.events);

@@ -127,7 +127,7 @@ impl<P: Platform> Node<P> {
 
     /// When the protocols have something to do.
     pub(super) fn due(&self) -> Option<Instant> {
-        let due_ns = self.due_ns.load(Ordering::Acquire);
+        let due_ns = self.due_ns.load(Ordering::SeqCst);
         let since_start = due_ns.saturating_sub(1_000_000_000);
         (due_ns != u64::MAX).then(|| self.start + Duration::from_nanos(since_start))
     }
@@ -135,7 +135,12 @@ impl<P: Platform> Node<P> {
     /// Follows what the protocols wait for; whether that is sooner than before.
     pub(super) fn set_due(&self, stack: &StackOf<P>) -> bool {
         let due_ns = stack.deadline().map_or(u64::MAX, |at| at.as_nanos() as u64);
-        due_ns < self.due_ns.swap(due_ns, Ordering::AcqRel)
+        // Whoever sets it holds the protocols' lock.
+        let before = self.due_ns.load(Ordering::Relaxed);
+        if due_ns != before {
+            self.due_ns.store(due_ns, Ordering::SeqCst);
+        }
+        due_ns < before
     }
 
     /// Gives a frame to the platform.

@@ -25,7 +25,7 @@ impl Wants {
     /// Whether any does.
     #[inline]
     pub fn are(&self) -> bool {
-        self.0.load(Ordering::SeqCst) % ROUND != 0
+        self.0.load(Ordering::SeqCst) as u32 != 0
     }
 
     /// How often one has ended.
