@@ -55,6 +55,11 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// A process is in a group once.
+    #[error(
+        "this process is in group {0:?}, or joins it already: use that membership, or leave first"
+    )]
+    AlreadyMember(String),
     /// Only members may do this.
     #[error("this process is not a member of group {0:?}: join it first")]
     NotMember(String),

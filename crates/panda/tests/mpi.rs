@@ -188,5 +188,8 @@ conformance_under_mpirun! {
     a_group_has_one_order 3;
     a_joiner_begins_at_one_point 3;
     collectives_agree 1 2 3 5;
+    circles_nobody_overruns 3;
+    circles_carry_bytes 3;
+    circles_that_disagree_end_with_an_error 2;
     upcalls_may_send 2;
 }

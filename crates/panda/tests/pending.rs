@@ -135,6 +135,11 @@ fn wait_in_every_way(session: &Session) {
         });
         scope.spawn(|| named("barrier", session, everyone.barrier()));
         scope.spawn(|| named("gather", session, pair.gather(WAITER, &1)));
+        scope.spawn(|| named("send", session, flood(session)));
+        let flooded = session.port("flooded");
+        while flooded.takes_more(VICTIM) {
+            thread::sleep(Duration::from_millis(1));
+        }
         say("waits");
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).expect("a line");
@@ -149,6 +154,19 @@ fn wait_in_every_way(session: &Session) {
     named("later call", session, call);
     // Its only member was struck.
     goes_on_or_is_expelled(session, session.join_group("own", |_| ()).map(drop));
+}
+
+/// Sends to the victim, which asks for nothing, until that fails. It may be struck while this is between two sends, and what is sent to who is lost is dropped: so it
+/// asks as well.
+fn flood(session: &Session) -> Result<(), Error> {
+    let port = session.port("flooded");
+    loop {
+        port.send(VICTIM, 0, vec![0; 1 << 18])?;
+        let brief = port.receive_within(Some(VICTIM), None, Duration::from_millis(2));
+        if let Err(lost @ Error::Lost { .. }) = brief {
+            return Err(lost);
+        }
+    }
 }
 
 /// Of two members, the other goes on alone if the first is known to have ended, which datagrams do not tell; who cannot know is expelled, and told who did not answer.

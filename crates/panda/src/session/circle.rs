@@ -10,7 +10,7 @@ use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::{DecodeError, Message};
-use crate::platform::{Flow, Rank};
+use crate::platform::Rank;
 use crate::protocol::collective::{Combine, Operation, Part};
 
 /// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time; where they do not, the
@@ -255,6 +255,9 @@ impl Circle {
             .position(|rank| *rank == root)
             .ok_or(Error::NotInCircle(root))?;
         let session = self.session.upgrade()?;
+        for &rank in &*self.ranks {
+            session.wait_for_room(rank, |rooms| rooms.is_free(rank))?;
+        }
         let (id, _) = session.ask(Ask::Number);
         let part = Part {
             id,
@@ -266,18 +269,12 @@ impl Circle {
             operation,
             value,
         };
-        let (_, flow) = session.ask(Ask::Collect(part));
+        session.ask(Ask::Collect(part));
         let outcome = match session.outcome(id)? {
             Ended::Collected(outcome) => outcome,
             Ended::Reply(outcome) => outcome.map(|_| Vec::new()),
         };
-        let values = outcome.map_err(|failure| session.failed(failure, "", None))?;
-        if flow == Flow::Congested {
-            self.ranks
-                .iter()
-                .for_each(|rank| session.wait_for_room(*rank));
-        }
-        Ok(values)
+        outcome.map_err(|failure| session.failed(failure, "", None))
     }
 }
 

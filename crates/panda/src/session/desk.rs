@@ -1,15 +1,16 @@
 //! What a program has registered and what it waits for; nothing here depends on the platform.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::engine::{Ask, Engine};
+use super::room::{Rooms, UNREAD_LOW, UNREAD_MAX};
 use super::upcall;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -49,6 +50,8 @@ pub enum Ended {
 #[derive(Default)]
 pub struct Membership {
     pub upcall: Option<Arc<Mutex<GroupUpcall>>>,
+    /// Whether the program has joined and nothing has ended that; before its upcall is told of the end, so that it may have somebody join again.
+    pub is_joined: bool,
     /// How often the program has joined: what ends one membership says nothing of the next.
     pub joined: u64,
     pub members: Option<Vec<Rank>>,
@@ -63,6 +66,10 @@ pub struct Membership {
 #[derive(Default)]
 struct PortState {
     waiting: VecDeque<Arrived>,
+    /// Bytes of those.
+    unread: usize,
+    /// Who was told to send no more.
+    held: Vec<Rank>,
     upcall: Option<Arc<Mutex<PortUpcall>>>,
 }
 
@@ -79,9 +86,9 @@ pub struct Desk {
     losses: AtomicU64,
     /// Peers that are lost, how that is known, and which loss it was, counted from 1.
     lost: Mutex<FxHashMap<Rank, (String, u64)>>,
-    full: Mutex<HashSet<Rank>>,
-    /// How often one of those had room again; grows with their lock held.
-    rooms: AtomicU64,
+    pub rooms: Rooms,
+    /// Whether a port holds those who send to it.
+    holds: AtomicBool,
 }
 
 impl Desk {
@@ -115,7 +122,7 @@ impl Desk {
         lost.insert(rank, (why, number));
         self.losses.store(number, Release);
         drop(lost);
-        self.has_room(rank);
+        self.rooms.lost(rank);
     }
 
     /// How often a peer was found lost, whichever.
@@ -133,30 +140,6 @@ impl Desk {
         let lost = self.lost.lock();
         let (why, _) = lost.get(&rank).filter(|(_, number)| *number > losses)?;
         Some(why.clone())
-    }
-
-    /// How often a peer has been said to have room again, whichever.
-    #[inline]
-    pub fn rooms(&self) -> u64 {
-        self.rooms.load(Acquire)
-    }
-
-    /// A peer is full, as was found after so many of them had room. If another has since, it may be this one: then the next message to it tells.
-    pub fn is_full(&self, rank: Rank, rooms: u64) {
-        let mut full = self.full.lock();
-        if self.rooms() == rooms {
-            full.insert(rank);
-        }
-    }
-
-    pub fn has_room(&self, rank: Rank) {
-        let mut full = self.full.lock();
-        full.remove(&rank);
-        self.rooms.fetch_add(1, Release);
-    }
-
-    pub fn takes_more(&self, rank: Rank) -> bool {
-        !self.full.lock().contains(&rank)
     }
 
     /// Drops all upcalls, with what they keep; what comes later is kept, as for ports and groups without one.
@@ -197,6 +180,7 @@ impl Desk {
             let mut ports = self.ports.lock();
             let state = ports.entry(port).or_default();
             state.upcall = Some(upcall.clone());
+            state.unread = 0;
             std::mem::take(&mut state.waiting)
         };
         for arrived in earlier {
@@ -205,14 +189,50 @@ impl Desk {
     }
 
     /// The first message that waits at a port and fits.
-    pub fn first(&self, port: u64, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
+    pub fn first(
+        &self,
+        port: u64,
+        from: Option<Rank>,
+        tag: Option<u32>,
+        engine: &dyn Engine,
+    ) -> Option<Arrived> {
         let mut ports = self.ports.lock();
-        let waiting = &mut ports.get_mut(&port)?.waiting;
+        let state = ports.get_mut(&port)?;
         let fits = |arrived: &Arrived| {
             from.is_none_or(|from| from == arrived.from) && tag.is_none_or(|tag| tag == arrived.tag)
         };
-        let at = waiting.iter().position(fits)?;
-        waiting.remove(at)
+        let at = state.waiting.iter().position(fits)?;
+        let arrived = state.waiting.remove(at)?;
+        state.unread -= arrived.payload.len();
+        if state.unread < UNREAD_LOW && !state.held.is_empty() {
+            let held = std::mem::take(&mut state.held);
+            drop(ports);
+            tell(port, held, engine);
+        }
+        Some(arrived)
+    }
+
+    /// Lets all go who were held: this process waits, perhaps for what they send later, or has looked in vain.
+    #[inline]
+    pub fn let_go(&self, engine: &dyn Engine) {
+        // Pairs with `hold`, which says that it holds before it looks whether anybody waits.
+        if self.holds.load(SeqCst) {
+            self.let_all_go(engine);
+        }
+    }
+
+    #[cold]
+    fn let_all_go(&self, engine: &dyn Engine) {
+        let mut ports = self.ports.lock();
+        self.holds.store(false, SeqCst);
+        let held: Vec<_> = ports
+            .iter_mut()
+            .map(|(port, state)| (*port, std::mem::take(&mut state.held)))
+            .collect();
+        drop(ports);
+        for (port, held) in held {
+            tell(port, held, engine);
+        }
     }
 
     pub fn on_call(&self, service: u64, upcall: ServiceUpcall) {
@@ -235,7 +255,7 @@ impl Desk {
                 receipt,
                 payload,
             } => {
-                self.deliver_to_port(port, Arrived { from, tag, payload });
+                self.deliver_to_port(port, Arrived { from, tag, payload }, engine);
                 // Only now: its sender may go on when the program has it, or can ask for it.
                 if let Some(id) = receipt {
                     engine.post(from, Envelope::Receipt { id }, Message::new());
@@ -264,21 +284,53 @@ impl Desk {
         }
     }
 
-    fn deliver_to_port(&self, port: u64, arrived: Arrived) {
-        let upcall = {
+    fn deliver_to_port(&self, port: u64, arrived: Arrived, engine: &dyn Engine) {
+        let from = arrived.from;
+        let is_much = {
             let mut ports = self.ports.lock();
             let state = ports.entry(port).or_default();
-            match &state.upcall {
-                Some(upcall) => upcall.clone(),
-                None => return state.waiting.push_back(arrived),
+            if let Some(upcall) = state.upcall.clone() {
+                drop(ports);
+                // Its sender does not wait for what it does: that it panicked is printed.
+                let _ = upcall::run(|| (upcall.lock())(arrived));
+                return;
             }
+            state.unread += arrived.payload.len();
+            state.waiting.push_back(arrived);
+            state.unread > UNREAD_MAX
         };
-        // Its sender does not wait for what it does: that it panicked is printed.
-        let _ = upcall::run(|| (upcall.lock())(arrived));
+        if is_much {
+            self.hold(port, from, engine);
+        }
+    }
+
+    /// Has a sender to a port wait, unless this process does.
+    #[cold]
+    fn hold(&self, port: u64, from: Rank, engine: &dyn Engine) {
+        if engine.is_awaited() {
+            return;
+        }
+        {
+            let mut ports = self.ports.lock();
+            let state = ports.entry(port).or_default();
+            if state.held.contains(&from) {
+                return;
+            }
+            state.held.push(from);
+            self.holds.store(true, SeqCst);
+        }
+        let is_held = true;
+        engine.post(from, Envelope::Hold { port, is_held }, Message::new());
+        // Somebody may have begun to wait before we said that we hold.
+        if engine.is_awaited() {
+            self.let_go(engine);
+        }
     }
 
     fn deliver_to_group(&self, group: GroupId, event: GroupEvent, engine: &dyn Engine) {
+        let is_end = matches!(event, GroupEvent::Left | GroupEvent::Expelled { .. });
         let (upcall, joined) = self.group(group, |membership| {
+            membership.is_joined &= !is_end;
             (membership.upcall.clone(), membership.joined)
         });
         let state = match &event {
@@ -318,5 +370,13 @@ impl Desk {
             // Outside of the lock: what it keeps may come here when it is dropped.
             drop(upcall);
         }
+    }
+}
+
+/// Lets senders to a port go.
+fn tell(port: u64, held: Vec<Rank>, engine: &dyn Engine) {
+    for rank in held {
+        let is_held = false;
+        engine.post(rank, Envelope::Hold { port, is_held }, Message::new());
     }
 }

@@ -20,7 +20,7 @@ impl Session {
     /// order, its own included. The upcall must not wait; it may send. If it panics, this process leaves the group, and its operations fail with [`Error::Expelled`].
     ///
     /// # Errors
-    /// The group ended with its last member, or this is an upcall.
+    /// This process is a member, or joins already; the group ended with its last member; or this is an upcall.
     #[track_caller]
     pub fn join_group(
         &self,
@@ -32,12 +32,19 @@ impl Session {
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
         let upcall: super::desk::GroupUpcall = Box::new(upcall);
-        self.desk().group(number, |membership| {
-            membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
-            membership.joined += 1;
-            (membership.members, membership.ended) = (None, None);
-            (membership.place, membership.panic) = (Some(place), None);
+        let is_first = self.desk().group(number, |membership| {
+            let is_first = !std::mem::replace(&mut membership.is_joined, true);
+            if is_first {
+                membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
+                membership.joined += 1;
+                (membership.members, membership.ended) = (None, None);
+                (membership.place, membership.panic) = (Some(place), None);
+            }
+            is_first
         });
+        if !is_first {
+            return Err(Error::AlreadyMember(name.to_string()));
+        }
         self.ask(Ask::Join(number));
         let desk = self.desk();
         let is_decided = || {

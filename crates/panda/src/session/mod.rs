@@ -10,12 +10,14 @@ use crate::protocol::group::Myself;
 use crate::protocol::requests::{Failure, RequestId};
 use desk::{Desk, Ended};
 use engine::{Ask, Engine, Interest, Node};
+use room::Rooms;
 
 mod circle;
 mod desk;
 mod engine;
 mod group;
 mod port;
+mod room;
 mod rpc;
 mod spawn;
 pub(crate) mod upcall;
@@ -256,11 +258,37 @@ impl Session {
         ended.ok_or(Error::Over)
     }
 
-    /// Waits until a peer takes more, if this thread may wait.
-    fn wait_for_room(&self, to: Rank) {
-        if !upcall::is_running() && !self.desk().takes_more(to) {
-            let until = Instant::now() + SILENCE * 2;
-            self.wait(|| self.desk().takes_more(to), Some(until));
+    /// Waits until something holds that a peer brings about, or the peer is found lost.
+    fn wait_watching(
+        &self,
+        peer: Rank,
+        is_done: impl FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool {
+        self.ask(Ask::Watch(peer));
+        let is_held = self.wait(is_done, until);
+        self.ask(Ask::Unwatch(peer));
+        is_held
+    }
+
+    /// Waits until there is room on the way to a peer, if this thread may wait.
+    fn wait_for_room(&self, to: Rank, has_room: impl Fn(&Rooms) -> bool) -> Result<(), Error> {
+        let desk = self.desk();
+        if has_room(&desk.rooms) || upcall::is_running() || to == self.rank() {
+            return Ok(());
+        }
+        let before = desk.losses();
+        let why_lost = || desk.lost_since(to, before);
+        let is_over = || has_room(&desk.rooms) || why_lost().is_some();
+        let is_held = self.wait_watching(to, is_over, None);
+        match why_lost() {
+            Some(why) => Err(Error::Lost {
+                rank: to,
+                peer: self.name_of(to),
+                why,
+            }),
+            None if !is_held => Err(Error::Over),
+            None => Ok(()),
         }
     }
 

@@ -7,7 +7,7 @@ use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::{Flow, Rank};
+use crate::platform::Rank;
 use crate::protocol::Envelope;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
@@ -31,46 +31,38 @@ impl Session {
     }
 }
 
-impl Session {
-    /// Waits until something holds that a peer brings about, or the peer is found lost.
-    fn wait_watching(
-        &self,
-        peer: Rank,
-        is_done: impl FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> bool {
-        self.ask(Ask::Watch(peer));
-        let is_held = self.wait(is_done, until);
-        self.ask(Ask::Unwatch(peer));
-        is_held
-    }
-}
-
 impl Port {
     /// Has an upcall take the messages, those that have come included. It must not wait.
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) {
         if let Ok(session) = self.session.upgrade() {
             session.desk().on_port(self.number, Box::new(upcall));
+            session.desk().let_go(&*session.core.engine);
         }
     }
 
-    /// Sends and goes on: returns when the message is on its way, and waits only for a peer that is slow.
+    /// Sends and goes on: returns when the message is on its way. It waits for a peer that is slow: while much is on its way to it, or 4 MiB lie at the port over
+    /// there that nobody has asked for. A process that itself waits for something holds nobody up, and what an upcall sends is never held up.
     ///
     /// # Errors
-    /// There is no such rank. A peer that is lost is not an error here: watch for it by what needs an answer.
+    /// There is no such rank; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
         let session = self.session.upgrade()?;
         session.check_rank(to)?;
+        session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let envelope = Envelope::Port {
             port: self.number,
             tag,
             receipt: None,
         };
-        let flow = session.core.engine.post(to, envelope, payload.into());
-        if flow == Flow::Congested {
-            session.wait_for_room(to);
-        }
+        session.core.engine.post(to, envelope, payload.into());
         Ok(())
+    }
+
+    /// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
+    #[must_use]
+    pub fn takes_more(&self, to: Rank) -> bool {
+        let session = self.session.upgrade();
+        session.is_ok_and(|session| session.desk().rooms.takes_more(to, self.number))
     }
 
     /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
@@ -87,6 +79,7 @@ impl Port {
         upcall::must_not_wait()?;
         let session = self.session.upgrade()?;
         session.check_rank(to)?;
+        session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let (id, _) = session.ask(Ask::SendSynchronously {
             to,
             port: self.number,
@@ -102,7 +95,12 @@ impl Port {
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
         let session = self.session.upgrade().ok()?;
         session.poll();
-        session.desk().first(self.number, from, tag)
+        let (desk, engine) = (session.desk(), &*session.core.engine);
+        let found = desk.first(self.number, from, tag, engine);
+        if found.is_none() {
+            desk.let_go(engine);
+        }
+        found
     }
 
     /// Waits for the first message that fits: of a sender and with a tag, or of any.
@@ -138,7 +136,8 @@ impl Port {
     ) -> Result<Arrived, Error> {
         let session = self.session.upgrade()?;
         let desk = session.desk();
-        if let Some(arrived) = desk.first(self.number, from, tag) {
+        let first = || desk.first(self.number, from, tag, &*session.core.engine);
+        if let Some(arrived) = first() {
             return Ok(arrived);
         }
         let others = from.filter(|from| *from != session.rank());
@@ -151,7 +150,7 @@ impl Port {
         let until = time.map(|time| Instant::now() + time);
         let mut is_done = || {
             // It may be asked again after it has held.
-            found = found.take().or_else(|| desk.first(self.number, from, tag));
+            found = found.take().or_else(first);
             found.is_some() || why_lost().is_some()
         };
         let is_held = match others {

@@ -1,13 +1,13 @@
 //! Who waits for whom: senders that are faster than receivers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use antiphon_panda::{Message, Session};
 
-use super::Make;
+use super::{LIMIT, Make};
 
 /// Two sessions of this process.
 fn pair(make: Make) -> (Session, Session) {
@@ -39,4 +39,71 @@ pub fn a_synchronous_send_returns_when_its_message_was_taken(make: Make) {
     let port = sender.port("kept");
     port.send_synchronously(1, 5, Message::new()).unwrap();
     assert!(receiver.port("kept").poll(Some(0), Some(5)).is_some());
+}
+
+const LONG: usize = 1 << 20;
+
+/// Who sends to one that computes is held, and let go when that one asks; nothing is lost.
+pub fn who_sends_to_one_that_does_not_ask_is_held(make: Make) {
+    let (sender, receiver) = pair(make);
+    let port = sender.port("unread");
+    let is_enough = Arc::new(AtomicBool::new(false));
+    let (own, enough) = (port.clone(), is_enough.clone());
+    let (done, is_done) = (sender.port("done"), receiver.port("done"));
+    let flood = thread::spawn(move || {
+        let mut sent = 0;
+        while !enough.load(Ordering::SeqCst) {
+            own.send(1, sent, vec![sent as u8; LONG]).unwrap();
+            sent += 1;
+            // What it sends before it hears that it is held stays little.
+            thread::sleep(Duration::from_millis(2));
+        }
+        done.send(1, sent, Message::new()).unwrap();
+    });
+    held(&port);
+    is_enough.store(true, Ordering::SeqCst);
+    // It waits for what comes after: so it lets go whom it holds.
+    let sent = is_done.receive(Some(0), None).unwrap().tag;
+    let unread = receiver.port("unread");
+    for number in 0..sent {
+        let arrived = unread.receive(Some(0), None).unwrap();
+        assert_eq!(arrived.tag, number);
+        assert_eq!(arrived.payload.len(), LONG);
+    }
+    assert!(unread.poll(None, None).is_none());
+    flood.join().unwrap();
+}
+
+/// Both send more than the other has asked for before they ask.
+pub fn two_who_send_much_before_they_receive_go_on(make: Make) {
+    const COUNT: u32 = 16;
+    let (one, other) = pair(make);
+    let threads = [one, other].map(|session| {
+        thread::spawn(move || {
+            let port = session.port("both");
+            let peer = 1 - session.rank();
+            for number in 0..COUNT {
+                port.send(peer, number, vec![0; LONG]).unwrap();
+            }
+            session.everyone().unwrap().barrier().unwrap();
+            // The last first.
+            for number in (0..COUNT).rev() {
+                let arrived = port.receive(Some(peer), Some(number)).unwrap();
+                assert_eq!(arrived.payload.len(), LONG);
+            }
+            session.everyone().unwrap().barrier().unwrap();
+        })
+    });
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+/// Waits until a send to the second would wait.
+fn held(port: &antiphon_panda::Port) {
+    let began = Instant::now();
+    while port.takes_more(1) {
+        assert!(began.elapsed() < LIMIT, "its sends are never held");
+        thread::sleep(Duration::from_millis(1));
+    }
 }

@@ -297,10 +297,13 @@ macro_rules! conformance_tests {
         );
         $crate::conformance_tests!($make => sessions:
             upcalls_do_not_keep_their_session
+            a_group_is_joined_once_at_a_time
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
         );
         $crate::conformance_tests!($make => flow:
             a_synchronous_send_returns_when_its_message_was_taken
+            who_sends_to_one_that_does_not_ask_is_held
+            two_who_send_much_before_they_receive_go_on
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once

@@ -55,6 +55,19 @@ pub fn upcalls_do_not_keep_their_session(make: Make) {
     assert!(matches!(group.send(Message::new()), Err(Error::Over)));
 }
 
+/// A second join is refused while the first holds, and not after that has ended.
+pub fn a_group_is_joined_once_at_a_time(make: Make) {
+    let sessions = make(2);
+    let own = sessions[0].join_group("once", |_| ()).unwrap();
+    let again = sessions[0].join_group("once", |_| ()).err();
+    assert!(matches!(again, Some(Error::AlreadyMember(name)) if name == "once"));
+    let other = sessions[1].join_group("once", |_| ()).unwrap();
+    own.leave().unwrap();
+    let own = sessions[0].join_group("once", |_| ()).unwrap();
+    own.send(Message::new()).unwrap();
+    other.leave().unwrap();
+}
+
 /// A clone that an upcall keeps is dropped by `end`.
 pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
     let mut sessions = make(2);

@@ -34,6 +34,11 @@ pub enum Envelope {
     Pulse {
         asks: bool,
     },
+    /// Much has come to a port that nobody has asked for: send no more to it; or that is over.
+    Hold {
+        port: u64,
+        is_held: bool,
+    },
 }
 
 const PORT: u8 = 0;
@@ -44,6 +49,7 @@ const REPLY: u8 = 4;
 const GROUP: u8 = 5;
 const COLLECTIVE: u8 = 6;
 const PULSE: u8 = 7;
+const HOLD: u8 = 8;
 
 impl Envelope {
     /// Puts it before a message.
@@ -72,6 +78,10 @@ impl Envelope {
             Self::Group { group } => message.push(&one(GROUP, group)),
             Self::Collective { key } => message.push(&two(COLLECTIVE, key.list, key.number)),
             Self::Pulse { asks } => message.push(&[PULSE, asks.into()]),
+            Self::Hold { port, is_held } => {
+                message.push(&[is_held.into()]);
+                message.push(&one(HOLD, port));
+            }
         }
     }
 
@@ -140,6 +150,13 @@ impl Envelope {
             PULSE => Self::Pulse {
                 asks: message.pop::<2>()?[1] != 0,
             },
+            HOLD => {
+                let header = message.pop::<10>()?;
+                Self::Hold {
+                    port: number(&header, 1),
+                    is_held: header[9] != 0,
+                }
+            }
             other => return Err(unknown("envelope", other)),
         })
     }
@@ -191,7 +208,7 @@ fn unknown(wanted: &'static str, byte: u8) -> DecodeError {
 mod tests {
     use super::*;
 
-    const ALL: [Envelope; 9] = [
+    const ALL: [Envelope; 10] = [
         Envelope::Port {
             port: u64::MAX - 1,
             tag: 0x0102_0304,
@@ -214,6 +231,10 @@ mod tests {
         },
         Envelope::Pulse { asks: true },
         Envelope::Pulse { asks: false },
+        Envelope::Hold {
+            port: 10,
+            is_held: true,
+        },
     ];
 
     #[test]
@@ -234,7 +255,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_are_refused() {
-        for bytes in [[8; 21], [255; 21], [REPLY; 21]] {
+        for bytes in [[9; 21], [255; 21], [REPLY; 21]] {
             assert!(Envelope::take_off(&mut Message::copy_of(&bytes)).is_err());
         }
     }

@@ -49,6 +49,15 @@ pub enum Action {
     Full(Rank),
     /// That is over.
     Room(Rank),
+    /// A peer holds those who send to one of its ports, or lets them go.
+    Hold {
+        /// The peer.
+        rank: Rank,
+        /// The port's name as a number.
+        port: u64,
+        /// Whether it holds them.
+        is_held: bool,
+    },
 }
 
 /// What a program is handed.

@@ -233,6 +233,11 @@ impl<L: Links, O: Order> Stack<L, O> {
                 self.post(now, from, &Envelope::Pulse { asks: false }, Message::new())
             }
             Envelope::Pulse { asks: false } => {}
+            Envelope::Hold { port, is_held } => self.actions.push(Action::Hold {
+                rank: from,
+                port,
+                is_held,
+            }),
         }
         Ok(())
     }

@@ -64,6 +64,8 @@ pub trait Engine: Send + Sync {
     ) -> bool;
     /// Something that a thread may wait for has changed, though nothing came.
     fn nudge(&self);
+    /// Whether a thread of this process waits for something.
+    fn is_awaited(&self) -> bool;
     /// Does what there is to do without waiting.
     fn poll(&self);
     /// Seats for more processes.

@@ -150,10 +150,10 @@ impl<P: Platform> Node<P> {
 
     /// Gives a frame to the platform.
     fn give(&self, to: Rank, frame: Message) -> Flow {
-        let rooms = self.desk.rooms();
+        let found = self.desk.rooms.found();
         let flow = self.platform.send(to, frame);
         if flow == Flow::Congested {
-            self.desk.is_full(to, rooms);
+            self.desk.rooms.is_full(to, found);
         }
         flow
     }
@@ -188,10 +188,15 @@ impl<P: Platform> Node<P> {
                 }
                 Action::Lost(rank, why) => self.desk.lost(rank, why),
                 Action::Full(rank) => {
-                    self.desk.is_full(rank, self.desk.rooms());
+                    self.desk.rooms.is_full(rank, self.desk.rooms.found());
                     flow = Flow::Congested;
                 }
-                Action::Room(rank) => self.desk.has_room(rank),
+                Action::Room(rank) => self.desk.rooms.has_room(rank),
+                Action::Hold {
+                    rank,
+                    port,
+                    is_held,
+                } => self.desk.rooms.held(rank, port, is_held),
             }
         }
         Performed { flow, has_ended }
@@ -281,6 +286,10 @@ impl<P: Platform> Engine for Node<P> {
         until: Option<Instant>,
     ) -> bool {
         self.wait_for(interest, is_done, until)
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.wants.are() || !self.waiting.is_empty()
     }
 
     fn poll(&self) {

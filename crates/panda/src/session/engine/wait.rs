@@ -120,6 +120,7 @@ impl<P: Platform> Node<P> {
     /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
         let bed = self.waiting.enter(wait.interest);
+        self.desk.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
             // Whoever drives now passes on when it lets go.
@@ -135,6 +136,7 @@ impl<P: Platform> Node<P> {
     /// The caller wants the receiving end: the session's own thread lets go of it.
     fn want(&self) {
         self.wants.begin();
+        self.desk.let_go(self);
         if self.own.drives.load(Ordering::SeqCst) {
             self.platform.wake();
         }

@@ -178,7 +178,10 @@ impl<L: Links, O: Order> World<L, O> {
                 let bytes = |values: Vec<Message>| values.iter().map(Message::to_bytes).collect();
                 self.collected.push((rank, outcome.map(bytes)));
             }
-            Action::Deliver(Delivery::Port { .. }) | Action::Full(_) | Action::Room(_) => {}
+            Action::Deliver(Delivery::Port { .. })
+            | Action::Full(_)
+            | Action::Room(_)
+            | Action::Hold { .. } => {}
         }
     }
 
