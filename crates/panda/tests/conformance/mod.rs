@@ -18,6 +18,7 @@ pub mod sessions;
 pub mod threads;
 
 pub use groups::*;
+pub use threads::an_upcall_wakes_who_waits_for_a_condition;
 
 /// Bounds what never takes so long; nothing is asserted about times.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -287,6 +288,7 @@ macro_rules! conformance_tests {
             collectives_agree
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
+            an_upcall_wakes_who_waits_for_a_condition
         );
         $crate::conformance_tests!($make => sessions:
             upcalls_do_not_keep_their_session
@@ -294,7 +296,6 @@ macro_rules! conformance_tests {
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once
-            an_upcall_wakes_who_waits_for_a_condition
             waits_of_fibers_end_with_their_time_or_their_peer
         );
     };
