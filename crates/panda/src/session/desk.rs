@@ -1,7 +1,6 @@
 //! What a program has registered and what it waits for; nothing here depends on the platform.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::engine::{Ask, Engine};
-use super::upcall;
+use super::upcall::{self, Given, Place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
@@ -49,14 +48,12 @@ pub enum Ended {
 /// What is known of a group here.
 #[derive(Default)]
 pub struct Membership {
-    pub upcall: Option<Arc<Mutex<GroupUpcall>>>,
+    pub upcall: Option<Arc<Given<GroupUpcall>>>,
     /// How often the program has joined: what ends one membership says nothing of the next.
     pub joined: u64,
     pub members: Option<Vec<Rank>>,
     /// Why it ended; none if it was left.
     pub ended: Option<Option<String>>,
-    /// Where the upcall was given.
-    pub place: Option<&'static Location<'static>>,
     /// What the upcall panicked with: the membership is over as far as the program is concerned.
     pub panic: Option<String>,
 }
@@ -64,13 +61,13 @@ pub struct Membership {
 #[derive(Default)]
 struct PortState {
     waiting: VecDeque<Arrived>,
-    upcall: Option<Arc<Mutex<PortUpcall>>>,
+    upcall: Option<Arc<Given<PortUpcall>>>,
 }
 
 #[derive(Default)]
 pub struct Desk {
     ports: Mutex<HashMap<u64, PortState>>,
-    services: Mutex<HashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
+    services: Mutex<HashMap<u64, Arc<Given<ServiceUpcall>>>>,
     groups: Mutex<HashMap<GroupId, Membership>>,
     requests: Mutex<FxHashMap<RequestId, Option<Ended>>>,
     names: Mutex<HashMap<Rank, String>>,
@@ -171,9 +168,10 @@ impl Desk {
     }
 
     /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
-    pub fn on_port(&self, port: u64, upcall: PortUpcall) {
-        let upcall = Arc::new(Mutex::new(upcall));
-        let mut own = upcall.lock();
+    pub fn on_port(&self, port: u64, place: Place, upcall: PortUpcall) {
+        let call = Mutex::new(upcall);
+        let upcall = Arc::new(Given { place, call });
+        let mut own = upcall.call.lock();
         let earlier = {
             let mut ports = self.ports.lock();
             let state = ports.entry(port).or_default();
@@ -181,7 +179,7 @@ impl Desk {
             std::mem::take(&mut state.waiting)
         };
         for arrived in earlier {
-            let _ = upcall::run(|| own(arrived));
+            let _ = upcall::run(place, || own(arrived));
         }
     }
 
@@ -196,10 +194,10 @@ impl Desk {
         waiting.remove(at)
     }
 
-    pub fn on_call(&self, service: u64, upcall: ServiceUpcall) {
-        self.services
-            .lock()
-            .insert(service, Arc::new(Mutex::new(upcall)));
+    pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
+        let call = Mutex::new(upcall);
+        let upcall = Arc::new(Given { place, call });
+        self.services.lock().insert(service, upcall);
     }
 
     pub fn group<R>(&self, group: GroupId, act: impl FnOnce(&mut Membership) -> R) -> R {
@@ -225,8 +223,8 @@ impl Desk {
                 match upcall {
                     // Its reply is dropped as it unwinds: the caller is told.
                     Some(upcall) => {
-                        let call = || (upcall.lock())(Incoming { from, id, payload });
-                        let _ = upcall::run(call);
+                        let call = || (upcall.call.lock())(Incoming { from, id, payload });
+                        let _ = upcall::run(upcall.place, call);
                     }
                     None => {
                         engine.ask(Ask::Reply {
@@ -252,7 +250,7 @@ impl Desk {
             }
         };
         // Its sender does not wait for what it does: that it panicked is printed.
-        let _ = upcall::run(|| (upcall.lock())(arrived));
+        let _ = upcall::run(upcall.place, || (upcall.call.lock())(arrived));
     }
 
     fn deliver_to_group(&self, group: GroupId, event: GroupEvent, engine: &dyn Engine) {
@@ -265,7 +263,9 @@ impl Desk {
             GroupEvent::Expelled { why } => Some((None, Some(Some(why.clone())))),
             GroupEvent::Message { .. } => None,
         };
-        let ran = upcall.map_or(Ok(()), |upcall| upcall::run(|| (upcall.lock())(event)));
+        let ran = upcall.map_or(Ok(()), |upcall| {
+            upcall::run(upcall.place, || (upcall.call.lock())(event))
+        });
         if let Err(panic) = ran {
             self.leave_for_panic(group, joined, panic, engine);
         }
@@ -283,13 +283,10 @@ impl Desk {
     fn leave_for_panic(&self, group: GroupId, joined: u64, panic: String, engine: &dyn Engine) {
         let upcall = self.group(group, |membership| {
             let is_same = membership.joined == joined;
-            let place = membership
-                .place
-                .map_or(String::new(), |at| format!(" (given at {at})"));
-            is_same.then(|| {
-                membership.panic = Some(format!("its upcall{place} panicked: {panic}"));
-                membership.upcall.take()
-            })
+            let upcall = membership.upcall.take_if(|_| is_same)?;
+            let place = upcall.place;
+            membership.panic = Some(format!("its upcall, given at {place}, panicked: {panic}"));
+            Some(upcall)
         });
         if let Some(upcall) = upcall {
             engine.ask(Ask::Leave(group));
