@@ -1,7 +1,6 @@
 //! What a program has registered and what it waits for; nothing here depends on the platform.
 
 use std::collections::{HashMap, VecDeque};
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -11,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::engine::{Ask, Engine};
 use super::room::{Rooms, UNREAD_LOW, UNREAD_MAX};
-use super::upcall;
+use super::upcall::{self, Given, Place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
@@ -49,7 +48,7 @@ pub enum Ended {
 /// What is known of a group here.
 #[derive(Default)]
 pub struct Membership {
-    pub upcall: Option<Arc<Mutex<GroupUpcall>>>,
+    pub upcall: Option<Arc<Given<GroupUpcall>>>,
     /// Whether the program has joined and nothing has ended that; before its upcall is told of the end, so that it may have somebody join again.
     pub is_joined: bool,
     /// How often the program has joined: what ends one membership says nothing of the next.
@@ -57,8 +56,6 @@ pub struct Membership {
     pub members: Option<Vec<Rank>>,
     /// Why it ended; none if it was left.
     pub ended: Option<Option<String>>,
-    /// Where the upcall was given.
-    pub place: Option<&'static Location<'static>>,
     /// What the upcall panicked with: the membership is over as far as the program is concerned.
     pub panic: Option<String>,
 }
@@ -70,13 +67,13 @@ struct PortState {
     unread: usize,
     /// Who was told to send no more.
     held: Vec<Rank>,
-    upcall: Option<Arc<Mutex<PortUpcall>>>,
+    upcall: Option<Arc<Given<PortUpcall>>>,
 }
 
 #[derive(Default)]
 pub struct Desk {
     ports: Mutex<FxHashMap<u64, PortState>>,
-    services: Mutex<FxHashMap<u64, Arc<Mutex<ServiceUpcall>>>>,
+    services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
     groups: Mutex<HashMap<GroupId, Membership>>,
     /// Requests that have ended and whose askers do not know yet.
     ended: Mutex<FxHashMap<RequestId, Ended>>,
@@ -173,9 +170,10 @@ impl Desk {
     }
 
     /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
-    pub fn on_port(&self, port: u64, upcall: PortUpcall) {
-        let upcall = Arc::new(Mutex::new(upcall));
-        let mut own = upcall.lock();
+    pub fn on_port(&self, port: u64, place: Place, upcall: PortUpcall) {
+        let call = Mutex::new(upcall);
+        let upcall = Arc::new(Given { place, call });
+        let mut own = upcall.call.lock();
         let earlier = {
             let mut ports = self.ports.lock();
             let state = ports.entry(port).or_default();
@@ -184,7 +182,7 @@ impl Desk {
             std::mem::take(&mut state.waiting)
         };
         for arrived in earlier {
-            let _ = upcall::run(|| own(arrived));
+            let _ = upcall::run(place, || own(arrived));
         }
     }
 
@@ -235,10 +233,10 @@ impl Desk {
         }
     }
 
-    pub fn on_call(&self, service: u64, upcall: ServiceUpcall) {
-        self.services
-            .lock()
-            .insert(service, Arc::new(Mutex::new(upcall)));
+    pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
+        let call = Mutex::new(upcall);
+        let upcall = Arc::new(Given { place, call });
+        self.services.lock().insert(service, upcall);
     }
 
     pub fn group<R>(&self, group: GroupId, act: impl FnOnce(&mut Membership) -> R) -> R {
@@ -271,8 +269,8 @@ impl Desk {
                 match upcall {
                     // Its reply is dropped as it unwinds: the caller is told.
                     Some(upcall) => {
-                        let call = || (upcall.lock())(Incoming { from, id, payload });
-                        let _ = upcall::run(call);
+                        let call = || (upcall.call.lock())(Incoming { from, id, payload });
+                        let _ = upcall::run(upcall.place, call);
                     }
                     None => {
                         let kind = Answer::NoService;
@@ -292,7 +290,7 @@ impl Desk {
             if let Some(upcall) = state.upcall.clone() {
                 drop(ports);
                 // Its sender does not wait for what it does: that it panicked is printed.
-                let _ = upcall::run(|| (upcall.lock())(arrived));
+                let _ = upcall::run(upcall.place, || (upcall.call.lock())(arrived));
                 return;
             }
             state.unread += arrived.payload.len();
@@ -339,7 +337,9 @@ impl Desk {
             GroupEvent::Expelled { why } => Some((None, Some(Some(why.clone())))),
             GroupEvent::Message { .. } => None,
         };
-        let ran = upcall.map_or(Ok(()), |upcall| upcall::run(|| (upcall.lock())(event)));
+        let ran = upcall.map_or(Ok(()), |upcall| {
+            upcall::run(upcall.place, || (upcall.call.lock())(event))
+        });
         if let Err(panic) = ran {
             self.leave_for_panic(group, joined, panic, engine);
         }
@@ -357,13 +357,10 @@ impl Desk {
     fn leave_for_panic(&self, group: GroupId, joined: u64, panic: String, engine: &dyn Engine) {
         let upcall = self.group(group, |membership| {
             let is_same = membership.joined == joined;
-            let place = membership
-                .place
-                .map_or(String::new(), |at| format!(" (given at {at})"));
-            is_same.then(|| {
-                membership.panic = Some(format!("its upcall{place} panicked: {panic}"));
-                membership.upcall.take()
-            })
+            let upcall = membership.upcall.take_if(|_| is_same)?;
+            let place = upcall.place;
+            membership.panic = Some(format!("its upcall, given at {place}, panicked: {panic}"));
+            Some(upcall)
         });
         if let Some(upcall) = upcall {
             engine.ask(Ask::Leave(group));

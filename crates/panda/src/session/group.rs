@@ -1,5 +1,7 @@
 //! Groups: every member's upcall sees the same events in the same order.
 
+use std::sync::Arc;
+
 use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
@@ -31,14 +33,15 @@ impl Session {
         let number = number_of(name);
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
-        let upcall: super::desk::GroupUpcall = Box::new(upcall);
+        let given: super::desk::GroupUpcall = Box::new(upcall);
         let is_first = self.desk().group(number, |membership| {
             let is_first = !std::mem::replace(&mut membership.is_joined, true);
             if is_first {
-                membership.upcall = Some(std::sync::Arc::new(parking_lot::Mutex::new(upcall)));
+                let call = parking_lot::Mutex::new(given);
+                membership.upcall = Some(Arc::new(upcall::Given { place, call }));
                 membership.joined += 1;
                 (membership.members, membership.ended) = (None, None);
-                (membership.place, membership.panic) = (Some(place), None);
+                membership.panic = None;
             }
             is_first
         });

@@ -27,6 +27,7 @@ pub use desk::Arrived;
 pub use group::Group;
 pub use port::Port;
 pub use rpc::{Call, Reply};
+pub use upcall::detect_waiting_upcalls;
 
 /// How long a peer may be silent before it is taken for lost, unless the program says otherwise.
 pub const SILENCE: Duration = Duration::from_secs(3);

@@ -1,5 +1,6 @@
 //! Message passing: ports that have an upcall, or that are received from.
 
+use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use super::desk::Arrived;
@@ -33,9 +34,11 @@ impl Session {
 
 impl Port {
     /// Has an upcall take the messages, those that have come included. It must not wait.
+    #[track_caller]
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) {
+        let place = Location::caller();
         if let Ok(session) = self.session.upgrade() {
-            session.desk().on_port(self.number, Box::new(upcall));
+            (session.desk()).on_port(self.number, place, Box::new(upcall));
             session.desk().let_go(&*session.core.engine);
         }
     }

@@ -1,5 +1,6 @@
 //! Remote procedure calls.
 
+use std::panic::Location;
 use std::time::Duration;
 
 use super::desk::Incoming;
@@ -52,8 +53,9 @@ impl Drop for Reply {
 
 impl Session {
     /// Registers a service. The upcall must not wait; it may keep the [`Reply`] and answer later.
+    #[track_caller]
     pub fn serve(&self, service: &str, mut upcall: impl FnMut(Call) + Send + 'static) {
-        let session = self.downgrade();
+        let (session, place) = (self.downgrade(), Location::caller());
         let upcall = move |Incoming { from, id, payload }| {
             upcall(Call {
                 from,
@@ -66,7 +68,7 @@ impl Session {
                 },
             });
         };
-        self.desk().on_call(number_of(service), Box::new(upcall));
+        (self.desk()).on_call(number_of(service), place, Box::new(upcall));
     }
 
     /// Calls a service and waits for the reply. It is executed at most once; exactly once if a reply comes.

@@ -2,32 +2,64 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
 
 use crate::error::Error;
 
+mod watchdog;
+
+/// Where a program gave an upcall.
+pub type Place = &'static Location<'static>;
+
+/// An upcall and where it was given.
+pub struct Given<F> {
+    pub place: Place,
+    pub call: Mutex<F>,
+}
+
+/// Whether upcalls that wait end the process, and those that take long are reported.
+static DETECTS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
+
 thread_local! {
-    static IN_UPCALL: Cell<bool> = const { Cell::new(false) };
+    /// The upcall that this thread is in.
+    static WITHIN: Cell<Option<Place>> = const { Cell::new(None) };
+}
+
+/// Whether an upcall that waits ends the process with the places where it waits and where it was given, and one that runs for more than half a second is reported on
+/// standard error. Debug builds do so unless told otherwise; release builds refuse the wait with [`Error::InUpcall`] where they can.
+pub fn detect_waiting_upcalls(detects: bool) {
+    DETECTS.store(detects, Ordering::Relaxed);
 }
 
 // Not inlined: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
 #[inline(never)]
-fn set(is_in: bool) -> bool {
-    IN_UPCALL.replace(is_in)
+fn set(within: Option<Place>) -> Option<Place> {
+    WITHIN.replace(within)
+}
+
+#[inline(never)]
+fn within() -> Option<Place> {
+    WITHIN.get()
 }
 
 /// Whether this thread is in an upcall.
-#[inline(never)]
 pub fn is_running() -> bool {
-    IN_UPCALL.get()
+    within().is_some()
 }
 
 /// Runs an upcall. One that panics is reported as a thread that panics is, and the session goes on.
 ///
 /// # Errors
 /// What it panicked with.
-pub fn run(upcall: impl FnOnce()) -> Result<(), String> {
-    let before = set(true);
+pub fn run(place: Place, upcall: impl FnOnce()) -> Result<(), String> {
+    let before = set(Some(place));
+    let watched = DETECTS
+        .load(Ordering::Relaxed)
+        .then(|| watchdog::watch(place));
     let outcome = catch_unwind(AssertUnwindSafe(upcall));
+    drop(watched);
     set(before);
     outcome.map_err(|panic| match panic.downcast::<String>() {
         Ok(text) => *text,
@@ -40,7 +72,7 @@ pub fn run(upcall: impl FnOnce()) -> Result<(), String> {
 
 /// Lets other fibers run, which are in no upcall even if the caller is: it may wait for a mutex.
 pub fn set_aside<R>(switch: impl FnOnce() -> R) -> R {
-    let before = set(false);
+    let before = set(None);
     let result = switch();
     set(before);
     result
@@ -59,8 +91,13 @@ pub fn must_not_wait() -> Result<(), Error> {
 
 /// The same for what cannot be refused: a release build waits, and with it the session.
 pub fn should_not_wait(place: &Location<'_>) {
-    debug_assert!(
-        !is_running(),
-        "an upcall must not wait: at {place}. Start a thread, or answer later"
-    );
+    if let Some(given) = within()
+        && DETECTS.load(Ordering::Relaxed)
+    {
+        eprintln!(
+            "antiphon: an upcall must not wait: at {place}, in the upcall given at {given}. Start a thread, or answer later"
+        );
+        // A panic would be caught where the upcall was called, and the session go on.
+        std::process::abort();
+    }
 }

@@ -21,6 +21,7 @@ pub mod threads;
 
 pub use circles::*;
 pub use groups::*;
+pub use threads::an_upcall_wakes_who_waits_for_a_condition;
 
 /// Bounds what never takes so long; nothing is asserted about times.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -294,6 +295,7 @@ macro_rules! conformance_tests {
             circles_that_disagree_end_with_an_error
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
+            an_upcall_wakes_who_waits_for_a_condition
         );
         $crate::conformance_tests!($make => sessions:
             upcalls_do_not_keep_their_session
@@ -307,7 +309,6 @@ macro_rules! conformance_tests {
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once
-            an_upcall_wakes_who_waits_for_a_condition
             waits_of_fibers_end_with_their_time_or_their_peer
         );
     };

@@ -71,52 +71,48 @@ pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
 
 /// Upcalls run where the session is driven; who waits for their news may be a fiber or a thread of the system.
 pub fn an_upcall_wakes_who_waits_for_a_condition(make: Make) {
-    let test = |make: Make| {
-        run(make, 2, |session| {
-            let shared = Arc::new((Mutex::new(0u64), Condition::new()));
-            let news = shared.clone();
-            let group = session
-                .join_group("news", move |event| {
-                    if let GroupEvent::Message { payload, .. } = event {
-                        *news.0.lock() += payload.value::<u64>().unwrap();
-                        news.1.broadcast();
+    run(make, 2, |session| {
+        let shared = Arc::new((Mutex::new(0u64), Condition::new()));
+        let news = shared.clone();
+        let group = session
+            .join_group("news", move |event| {
+                if let GroupEvent::Message { payload, .. } = event {
+                    *news.0.lock() += payload.value::<u64>().unwrap();
+                    news.1.broadcast();
+                }
+            })
+            .unwrap();
+        let all = session.everyone().unwrap();
+        all.barrier().unwrap();
+        let gate = Arc::new(Barrier::new(3));
+        let waiters: Vec<_> = [20, 110, 110]
+            .map(|least| {
+                let (shared, gate) = (shared.clone(), gate.clone());
+                start(move || {
+                    let mut sum = shared.0.lock();
+                    while *sum < least {
+                        shared.1.wait(&mut sum);
                     }
+                    drop(sum);
+                    gate.wait();
                 })
-                .unwrap();
-            let all = session.everyone().unwrap();
-            all.barrier().unwrap();
-            let gate = Arc::new(Barrier::new(3));
-            let waiters: Vec<_> = [20, 110, 110]
-                .map(|least| {
-                    let (shared, gate) = (shared.clone(), gate.clone());
-                    start(move || {
-                        let mut sum = shared.0.lock();
-                        while *sum < least {
-                            shared.1.wait(&mut sum);
-                        }
-                        drop(sum);
-                        gate.wait();
-                    })
-                })
-                .into_iter()
-                .collect();
-            for number in 1..=10u64 {
-                group.send(Message::of(&number).unwrap()).unwrap();
-            }
-            waiters
-                .into_iter()
-                .for_each(|waiter| waiter.join().expect("it saw the sum"));
-            assert_eq!(*shared.0.lock(), 110);
-            // Nothing more comes: the time passes.
-            let mut sum = shared.0.lock();
-            assert!(!shared.1.wait_for(&mut sum, Duration::from_millis(5)));
-            drop(sum);
-            assert!(shared.0.try_lock().is_some());
-            all.barrier().unwrap();
-        });
-    };
-    test(make);
-    on_fibers(test, make);
+            })
+            .into_iter()
+            .collect();
+        for number in 1..=10u64 {
+            group.send(Message::of(&number).unwrap()).unwrap();
+        }
+        waiters
+            .into_iter()
+            .for_each(|waiter| waiter.join().expect("it saw the sum"));
+        assert_eq!(*shared.0.lock(), 110);
+        // Nothing more comes: the time passes.
+        let mut sum = shared.0.lock();
+        assert!(!shared.1.wait_for(&mut sum, Duration::from_millis(5)));
+        drop(sum);
+        assert!(shared.0.try_lock().is_some());
+        all.barrier().unwrap();
+    });
 }
 
 pub fn waits_of_fibers_end_with_their_time_or_their_peer(make: Make) {

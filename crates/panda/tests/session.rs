@@ -1,0 +1,100 @@
+//! What a session does for its program besides messages, and where its sockets listen.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread;
+use std::time::Instant;
+
+use antiphon_panda::platform::{Local, Meeting, Secret, udp};
+use antiphon_panda::{Message, Session};
+
+fn pair() -> (Session, Session) {
+    let mut sessions = Local::sessions(2).unwrap();
+    let other = sessions.pop().unwrap();
+    (sessions.pop().unwrap(), other)
+}
+
+#[test]
+fn a_wait_ends_when_an_upcall_makes_it_hold_or_its_time_has_passed() {
+    let (own, other) = pair();
+    let sum = Arc::<AtomicU32>::default();
+    let of_upcall = sum.clone();
+    own.port("sum").on_message(move |arrived| {
+        of_upcall.fetch_add(arrived.tag, SeqCst);
+    });
+    let holds = || sum.load(SeqCst) == 6;
+    let passed = Instant::now();
+    assert!(!own.wait_until(holds, Some(passed)).unwrap());
+    let port = other.port("sum");
+    let sender = thread::spawn(move || {
+        for tag in 1..=3 {
+            port.send(0, tag, Message::new()).unwrap();
+        }
+    });
+    assert!(own.wait_until(holds, None).unwrap());
+    // What holds already does not depend on the time.
+    assert!(own.wait_until(holds, Some(passed)).unwrap());
+    sender.join().unwrap();
+}
+
+#[test]
+fn the_last_that_serves_a_name_answers() {
+    let (own, other) = pair();
+    for answer in [b"first".as_slice(), b"second"] {
+        other.serve("name", move |call| call.reply.send(answer));
+        let reply = own.call(1, "name", Message::new(), None).unwrap();
+        assert_eq!(reply.to_bytes(), answer);
+    }
+}
+
+/// The local addresses of this process's sockets, as the system lists them.
+fn addresses(table: &str) -> Vec<String> {
+    let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let targets = links.flat_map(|link| std::fs::read_link(link.path()));
+    let own: BTreeSet<String> = targets
+        .filter_map(|target| {
+            let target = target.to_str()?.strip_prefix("socket:[")?;
+            Some(target.strip_suffix(']')?.to_owned())
+        })
+        .collect();
+    let text = std::fs::read_to_string(format!("/proc/self/net/{table}")).unwrap_or_default();
+    let words = text.lines().skip(1).map(|line| line.split_whitespace());
+    words
+        .map(|line| line.collect::<Vec<_>>())
+        .filter(|line| line.get(9).is_some_and(|inode| own.contains(*inode)))
+        .map(|line| line[1].to_owned())
+        .collect()
+}
+
+#[test]
+fn sockets_are_bound_to_the_loopback_alone() {
+    let secret = Secret::fresh().unwrap();
+    let tcp = Meeting::hold("127.0.0.1:0".parse().unwrap(), 2, secret).unwrap();
+    let udp = udp::Meeting::new(2, secret).unwrap();
+    let seats = (0..2).flat_map(|rank| [tcp.seat("tcp", rank), udp.seat(rank)]);
+    let joining: Vec<_> = seats
+        .map(|seat| thread::spawn(move || antiphon_panda::platform::join(&seat).unwrap()))
+        .collect();
+    let joined: Vec<Session> = joining
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
+    for table in ["tcp", "udp"] {
+        let addresses = addresses(table);
+        assert!(addresses.len() >= 2, "{table}: {addresses:?}");
+        let strange: Vec<_> = addresses
+            .iter()
+            .filter(|address| !address.starts_with(&loopback()))
+            .collect();
+        assert!(strange.is_empty(), "{table}: {strange:?}");
+        let long = self::addresses(&format!("{table}6"));
+        assert!(long.is_empty(), "{table}6: {long:?}");
+    }
+    drop(joined);
+}
+
+/// 127.0.0.1 as the system writes it there: the word in memory, as a number.
+fn loopback() -> String {
+    format!("{:08X}:", u32::from_ne_bytes([127, 0, 0, 1]))
+}

@@ -1,0 +1,161 @@
+//! An upcall that waits is found, whatever it waits in, and told where.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use antiphon_panda::platform::Local;
+use antiphon_panda::session::detect_waiting_upcalls;
+use antiphon_panda::thread::{self, Barrier, Condition, Mutex, Semaphore};
+use antiphon_panda::{Error, Group, Message, Session};
+
+const OPERATION: &str = "PANDA_TEST_OPERATION";
+const SHORT: Duration = Duration::from_millis(1);
+
+/// Something that an upcall does.
+struct Operation {
+    name: &'static str,
+    act: fn(&Session, Group) -> Result<(), Error>,
+}
+
+macro_rules! operations {
+    ($($name:ident: $act:expr;)*) => {
+        &[$(Operation { name: stringify!($name), act: $act }),*]
+    };
+}
+
+/// Each on a line of its own, so that places tell them apart.
+#[rustfmt::skip]
+const REFUSED: &[Operation] = operations! {
+    receive: |session, _| session.port("other").receive(None, None).map(drop);
+    receive_within: |session, _| session.port("other").receive_within(None, None, SHORT).map(drop);
+    send_synchronously: |session, _| session.port("other").send_synchronously(0, 0, Message::new());
+    call: |session, _| session.call(0, "none", Message::new(), None).map(drop);
+    wait_until: |session, _| session.wait_until(|| false, None).map(drop);
+    join_group: |session, _| session.join_group("other", drop).map(drop);
+    leave: |_, group| group.leave();
+    spawn: |session, _| session.spawn("none", [""; 0], 1).map(drop);
+    barrier: |session, _| session.everyone()?.barrier();
+    gather: |session, _| session.everyone()?.gather(0, &1).map(drop);
+    scatter: |session, _| session.everyone()?.scatter(0, &[1]).map(drop);
+    reduce: |session, _| session.everyone()?.reduce(0, &1, i32::max).map(drop);
+    all_reduce: |session, _| session.everyone()?.all_reduce(&1, i32::max).map(drop);
+};
+
+/// What returns no error that could refuse it.
+#[rustfmt::skip]
+const NOT_REFUSED: &[Operation] = operations! {
+    sleep: |_, _| { thread::sleep(SHORT); Ok(()) };
+    condition: |_, _| { Condition::new().wait(&mut Mutex::new(()).lock()); Ok(()) };
+    condition_within: |_, _| { Condition::new().wait_for(&mut Mutex::new(()).lock(), SHORT); Ok(()) };
+    semaphore: |_, _| { Semaphore::new(0).p(); Ok(()) };
+    thread_barrier: |_, _| { Barrier::new(2).wait(); Ok(()) };
+};
+
+impl Operation {
+    /// This file, and the line of it where the operation stands.
+    fn place(&self) -> String {
+        let begins = format!("{}: |", self.name);
+        let mut lines = include_str!("upcalls.rs").lines();
+        let before = lines.position(|line| line.trim_start().starts_with(&begins));
+        format!("{}:{}:", file!(), before.expect("it stands here") + 1)
+    }
+}
+
+/// Has an upcall do something; what came of it.
+fn in_upcall(operation: &'static Operation) -> Result<(), Error> {
+    let session = Local::sessions(1).unwrap().remove(0);
+    let group = session.join_group("own", drop).unwrap();
+    let (sender, outcome) = mpsc::channel();
+    let own = session.clone();
+    let port = session.port("upcall");
+    port.on_message(move |_| drop(sender.send((operation.act)(&own, group.clone()))));
+    port.send(0, 0, Message::new()).unwrap();
+    let outcome = outcome.recv().expect("the upcall runs");
+    session.end();
+    outcome
+}
+
+#[test]
+fn a_wait_is_refused_with_its_place() {
+    detect_waiting_upcalls(false);
+    for operation in REFUSED {
+        let outcome = in_upcall(operation);
+        let Err(Error::InUpcall(place)) = outcome else {
+            panic!("{}: {outcome:?}", operation.name);
+        };
+        assert!(
+            place.starts_with(&operation.place()),
+            "{}: {place}",
+            operation.name
+        );
+    }
+}
+
+/// Starts the test `member` of this file, which does an operation with the detector on.
+fn start(operation: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "member", "--ignored", "--nocapture"])
+        .env(OPERATION, operation)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_wait_ends_the_process_where_the_detector_is_on() {
+    for operation in REFUSED.iter().chain(NOT_REFUSED) {
+        let output = start(operation.name).wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let name = operation.name;
+        assert_eq!(
+            output.status.signal(),
+            Some(libc::SIGABRT),
+            "{name}: {said}"
+        );
+        let at = format!("must not wait: at {}", operation.place());
+        let given = format!("in the upcall given at {}:", file!());
+        assert!(
+            said.contains(&at) && said.contains(&given),
+            "{name}: {said}"
+        );
+    }
+}
+
+/// The upcall is held up by what panda knows nothing of, until it has been reported.
+#[test]
+fn an_upcall_that_runs_long_is_reported() {
+    let mut child = start("long");
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("has run for more than") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "not reported");
+    }
+    assert!(line.contains(&format!("given at {}:", file!())), "{line}");
+    writeln!(child.stdin.take().unwrap(), "go on").unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+fn read_a_line(_: &Session, _: Group) -> Result<(), Error> {
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    Ok(())
+}
+
+#[test]
+#[ignore = "a process of other tests"]
+fn member() {
+    const LONG: Operation = Operation {
+        name: "long",
+        act: read_a_line,
+    };
+    detect_waiting_upcalls(true);
+    let name = std::env::var(OPERATION).expect("another test says which");
+    let mut all = REFUSED.iter().chain(NOT_REFUSED).chain([&LONG]);
+    let operation = all.find(|operation| operation.name == name);
+    in_upcall(operation.expect("there is one")).unwrap();
+}
