@@ -59,6 +59,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
+    /// Joins the group of all copies, and waits until every process has.
     pub fn begin(session: Session) -> Outcome<Self> {
         let copies = Arc::<Mutex<Copies>>::default();
         let (own, guarded) = (copies.clone(), copies.clone());
@@ -105,6 +106,7 @@ impl Runtime {
         Ok(())
     }
 
+    /// Leaves when nobody has work left.
     pub fn end(self) -> Outcome<()> {
         self.session.everyone()?.barrier()?;
         Ok(self.group.leave()?)

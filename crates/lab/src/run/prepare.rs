@@ -179,8 +179,7 @@ fn builds(
             });
         }
         // Servers take turns with themselves instead.
-        let is_twin =
-            !choice.0.serves && options.subjects.is_empty() && suite.twins.contains(&id);
+        let is_twin = !choice.0.serves && options.subjects.is_empty() && suite.twins.contains(&id);
         known.push(Known { id, listing });
         if is_twin {
             known.extend(twin(known.last(), &mut builds));
