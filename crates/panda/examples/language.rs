@@ -59,6 +59,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
+    /// Takes part in a program.
     pub fn begin(session: Session) -> Outcome<Self> {
         let copies = Arc::<Mutex<Copies>>::default();
         let (own, guarded) = (copies.clone(), copies.clone());
@@ -105,6 +106,7 @@ impl Runtime {
         Ok(())
     }
 
+    /// Ends this process's part when all have come to theirs.
     pub fn end(self) -> Outcome<()> {
         self.session.everyone()?.barrier()?;
         Ok(self.group.leave()?)

@@ -18,6 +18,10 @@ pub mod sessions;
 pub mod threads;
 
 pub use groups::*;
+#[allow(
+    unused_imports,
+    reason = "the real networks' file runs some tests alone"
+)]
 pub use threads::an_upcall_wakes_who_waits_for_a_condition;
 
 /// Bounds what never takes so long; nothing is asserted about times.
