@@ -59,7 +59,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Joins the group of all copies, and waits until every process has.
+    /// Takes part in a program.
     pub fn begin(session: Session) -> Outcome<Self> {
         let copies = Arc::<Mutex<Copies>>::default();
         let (own, guarded) = (copies.clone(), copies.clone());
@@ -106,7 +106,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Leaves when nobody has work left.
+    /// Ends this process's part when all have come to theirs.
     pub fn end(self) -> Outcome<()> {
         self.session.everyone()?.barrier()?;
         Ok(self.group.leave()?)

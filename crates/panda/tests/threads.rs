@@ -187,8 +187,7 @@ fn fibers_of_several_processors_share_what_locks_guard() {
         }
         drop(value);
         adders.into_iter().for_each(|adder| adder.join().unwrap());
-        let value = *sum.0.lock();
-        value
+        sum.0.lock().to_owned()
     };
     // SAFETY: no thread keeps what belongs to an OS thread over a wait.
     let sum = unsafe { thread::run_on(NonZeroUsize::new(2).unwrap(), count) };

@@ -21,8 +21,10 @@ pub mod threads;
 
 pub use circles::*;
 pub use groups::*;
-// Not every platform's file names it by itself.
-#[allow(unused_imports)]
+#[allow(
+    unused_imports,
+    reason = "the real networks' file runs some tests alone"
+)]
 pub use threads::an_upcall_wakes_who_waits_for_a_condition;
 
 /// Bounds what never takes so long; nothing is asserted about times.
