@@ -203,9 +203,7 @@ impl Desk {
         let arrived = state.waiting.remove(at)?;
         state.unread -= arrived.payload.len();
         if state.unread < UNREAD_LOW && !state.held.is_empty() {
-            let held = std::mem::take(&mut state.held);
-            drop(ports);
-            tell(port, held, engine);
+            tell(port, std::mem::take(&mut state.held), engine);
         }
         Some(arrived)
     }
@@ -223,13 +221,8 @@ impl Desk {
     fn let_all_go(&self, engine: &dyn Engine) {
         let mut ports = self.ports.lock();
         self.holds.store(false, SeqCst);
-        let held: Vec<_> = ports
-            .iter_mut()
-            .map(|(port, state)| (*port, std::mem::take(&mut state.held)))
-            .collect();
-        drop(ports);
-        for (port, held) in held {
-            tell(port, held, engine);
+        for (port, state) in ports.iter_mut() {
+            tell(*port, std::mem::take(&mut state.held), engine);
         }
     }
 
@@ -316,9 +309,9 @@ impl Desk {
             }
             state.held.push(from);
             self.holds.store(true, SeqCst);
+            let is_held = true;
+            engine.post(from, Envelope::Hold { port, is_held }, Message::new());
         }
-        let is_held = true;
-        engine.post(from, Envelope::Hold { port, is_held }, Message::new());
         // Somebody may have begun to wait before we said that we hold.
         if engine.is_awaited() {
             self.let_go(engine);
@@ -370,7 +363,7 @@ impl Desk {
     }
 }
 
-/// Lets senders to a port go.
+/// Lets senders to a port go. Both this and that they are held is said with the ports locked, so that the last word is what holds.
 fn tell(port: u64, held: Vec<Rank>, engine: &dyn Engine) {
     for rank in held {
         let is_held = false;
