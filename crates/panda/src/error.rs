@@ -22,8 +22,8 @@ pub enum Error {
     /// No answer in the time that the caller gave. What was asked may still be done.
     #[error("{peer} did not answer within {after:?}")]
     TimedOut {
-        /// Its rank.
-        rank: Rank,
+        /// Its rank; none if anybody would have done.
+        rank: Option<Rank>,
         /// Its name.
         peer: String,
         /// The time that the caller gave.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use antiphon_panda::platform::{Local, Meeting, Secret, udp};
-use antiphon_panda::{Message, Session};
+use antiphon_panda::{Error, Message, Session};
 
 fn pair() -> (Session, Session) {
     let mut sessions = Local::sessions(2).unwrap();
@@ -36,6 +36,43 @@ fn a_wait_ends_when_an_upcall_makes_it_hold_or_its_time_has_passed() {
     // What holds already does not depend on the time.
     assert!(own.wait_until(holds, Some(passed)).unwrap());
     sender.join().unwrap();
+}
+
+#[test]
+fn upcalls_run_on_a_thread_that_polls() {
+    let (own, other) = pair();
+    let on = Arc::<parking_lot::Mutex<Vec<thread::ThreadId>>>::default();
+    let of_upcall = on.clone();
+    own.port("polled")
+        .on_message(move |_| of_upcall.lock().push(thread::current().id()));
+    // What comes while nobody polls may run on the session's own thread, but who polls again and again gets its share.
+    let is_here = || on.lock().contains(&thread::current().id());
+    while !is_here() {
+        other.port("polled").send(0, 0, Message::new()).unwrap();
+        own.poll();
+    }
+    assert!(other.port("nothing").poll(None, None).is_none());
+}
+
+#[test]
+fn who_receives_from_anybody_is_told_when_nobody_is_left() {
+    let mut sessions = Local::sessions(3).unwrap();
+    let others = sessions.split_off(1);
+    let own = sessions.pop().unwrap();
+    assert_eq!(own.why_lost(1), None);
+    let port = own.port("any");
+    let waits = thread::spawn(move || (port.receive(None, None), own));
+    others[1].port("any").send(0, 7, Message::new()).unwrap();
+    let (first, own) = waits.join().unwrap();
+    assert_eq!(first.unwrap().from, 2);
+    let port = own.port("any");
+    let waits = thread::spawn(move || port.receive(None, None));
+    drop(others);
+    let told = waits.join().unwrap();
+    assert!(matches!(told, Err(Error::Lost { .. })), "{told:?}");
+    assert!(own.why_lost(1).is_some() && own.why_lost(2).is_some());
+    // Later, too.
+    assert!(own.port("any").receive(None, None).is_err());
 }
 
 #[test]

@@ -139,6 +139,19 @@ impl Desk {
         Some(why.clone())
     }
 
+    /// Why a peer is lost, if it is.
+    pub fn why_lost(&self, rank: Rank) -> Option<String> {
+        let lost = self.lost.lock();
+        lost.get(&rank).map(|(why, _)| why.clone())
+    }
+
+    /// The peer that was lost last, and why.
+    pub fn last_lost(&self) -> Option<(Rank, String)> {
+        let lost = self.lost.lock();
+        let last = lost.iter().max_by_key(|(_, (_, number))| *number)?;
+        Some((*last.0, last.1.0.clone()))
+    }
+
     /// Drops all upcalls, with what they keep; what comes later is kept, as for ports and groups without one.
     pub fn drop_upcalls(&self) {
         // Dropped outside of the locks: what an upcall keeps may come here when it is dropped.

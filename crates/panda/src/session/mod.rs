@@ -231,6 +231,20 @@ impl Session {
         self.core.engine.ask(ask)
     }
 
+    /// Why a process is lost to this one; nothing if it is not, as far as is known. Only processes that something waits for are watched.
+    #[must_use]
+    pub fn why_lost(&self, rank: Rank) -> Option<String> {
+        self.desk().why_lost(rank)
+    }
+
+    /// The next process after this one that is not lost.
+    fn next_living(&self) -> Option<Rank> {
+        let (own, size) = (self.rank(), self.population());
+        let others = (1..size).map(|step| (own + step) % size);
+        let mut living = others.filter(|rank| self.desk().why_lost(*rank).is_none());
+        living.next()
+    }
+
     fn check_rank(&self, rank: Rank) -> Result<(), Error> {
         let size = self.population();
         if rank < size {
@@ -283,11 +297,7 @@ impl Session {
         let is_over = || has_room(&desk.rooms) || why_lost().is_some();
         let is_held = self.wait_watching(to, is_over, None);
         match why_lost() {
-            Some(why) => Err(Error::Lost {
-                rank: to,
-                peer: self.name_of(to),
-                why,
-            }),
+            Some(why) => Err(self.lost(to, why)),
             None if !is_held => Err(Error::Over),
             None => Ok(()),
         }
@@ -302,7 +312,7 @@ impl Session {
                 why,
             },
             Failure::TimedOut { rank } => Error::TimedOut {
-                rank,
+                rank: Some(rank),
                 peer: peer(rank),
                 after: after.unwrap_or_default(),
             },

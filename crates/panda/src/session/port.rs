@@ -109,7 +109,7 @@ impl Port {
     /// Waits for the first message that fits: of a sender and with a tag, or of any.
     ///
     /// # Errors
-    /// The sender that was asked for is lost, or this is an upcall.
+    /// The sender that was asked for is lost, or, where any may send, the last of the others; or this is an upcall.
     #[track_caller]
     pub fn receive(&self, from: Option<Rank>, tag: Option<u32>) -> Result<Arrived, Error> {
         upcall::must_not_wait()?;
@@ -143,45 +143,81 @@ impl Port {
         if let Some(arrived) = first() {
             return Ok(arrived);
         }
-        let others = from.filter(|from| *from != session.rank());
-        if let Some(from) = others {
-            session.check_rank(from)?;
-        }
-        let before = desk.losses();
-        let why_lost = || desk.lost_since(others?, before);
-        let mut found = None;
         let until = time.map(|time| Instant::now() + time);
-        let mut is_done = || {
+        let mut found = None;
+        let mut is_found = || {
             // It may be asked again after it has held.
             found = found.take().or_else(first);
-            found.is_some() || why_lost().is_some()
+            found.is_some()
         };
-        let is_held = match others {
-            None => session.wait(is_done, until),
+        let outcome = match from.filter(|from| *from != session.rank()) {
             Some(from) => {
-                let soon = Instant::now() + UNWATCHED;
-                let first = until.map_or(soon, |until| until.min(soon));
-                session.wait(&mut is_done, Some(first))
-                    || session.wait_watching(from, is_done, until)
+                session.check_rank(from)?;
+                session.wait_for_peer(from, &mut is_found, until)
             }
+            None if from.is_some() || session.population() == 1 => {
+                session.wait(is_found, until);
+                Ok(())
+            }
+            None => session.wait_for_anybody(&mut is_found, until),
         };
+        if let Some(arrived) = found {
+            return Ok(arrived);
+        }
+        outcome?;
         let is_late = until.is_some_and(|until| Instant::now() >= until);
-        match (found, from) {
-            (Some(arrived), _) => Ok(arrived),
-            (None, Some(rank)) if is_held => Err(Error::Lost {
-                rank,
-                peer: session.name_of(rank),
-                why: why_lost().unwrap_or_default(),
-            }),
-            (None, _) if !is_late => Err(Error::Over),
-            (None, from) => {
-                let peer = from.map_or_else(|| "anybody".to_string(), |rank| session.name_of(rank));
-                Err(Error::TimedOut {
-                    rank: from.unwrap_or(session.rank()),
-                    peer,
-                    after: time.unwrap_or_default(),
-                })
+        if !is_late {
+            return Err(Error::Over);
+        }
+        let peer = from.map_or_else(|| "anybody".to_string(), |rank| session.name_of(rank));
+        Err(Error::TimedOut {
+            rank: from,
+            peer,
+            after: time.unwrap_or_default(),
+        })
+    }
+}
+
+impl Session {
+    /// Waits until something holds that a peer brings about. It is watched if that takes longer than a moment.
+    fn wait_for_peer(
+        &self,
+        peer: Rank,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> Result<(), Error> {
+        let before = self.desk().losses();
+        let why_lost = || self.desk().lost_since(peer, before);
+        let mut is_over = || is_done() || why_lost().is_some();
+        let soon = Instant::now() + UNWATCHED;
+        let first = until.map_or(soon, |until| until.min(soon));
+        if !self.wait(&mut is_over, Some(first)) {
+            self.wait_watching(peer, is_over, until);
+        }
+        why_lost().map_or(Ok(()), |why| Err(self.lost(peer, why)))
+    }
+
+    /// Waits until something holds that any other process brings about, as long as there is one. Each watches the next that is left, so that many who wait cost no more signs of
+    /// life than there are processes.
+    fn wait_for_anybody(
+        &self,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> Result<(), Error> {
+        while let Some(next) = self.next_living() {
+            if self.wait_for_peer(next, is_done, until).is_ok() {
+                return Ok(());
             }
+        }
+        let last = self.desk().last_lost();
+        last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
+    }
+
+    pub(super) fn lost(&self, rank: Rank, why: String) -> Error {
+        Error::Lost {
+            rank,
+            peer: self.name_of(rank),
+            why,
         }
     }
 }

@@ -81,7 +81,8 @@ pub enum ThreadError {
     /// The system starts no more.
     #[error("the system starts no more threads (see `ulimit -u`): {0}")]
     System(#[source] std::io::Error),
-    /// All fibers that were left wait for each other.
+    /// All fibers that were left wait for each other by `antiphon-fiber`'s own means. A wait by these here may be ended from outside, by an upcall or a thread of the system, so
+    /// nobody can tell that it is for ever.
     #[error("the first fiber waits for ever: {0}")]
     Deadlock(String),
 }

@@ -293,11 +293,7 @@ impl<P: Platform> Engine for Node<P> {
     }
 
     fn poll(&self) {
-        if let Some(mut end) = self.end.try_lock() {
-            self.drive(&mut end, Some(self.start));
-            drop(end);
-            self.pass_on();
-        }
+        self.look();
     }
 
     fn nudge(&self) {

@@ -1,13 +1,16 @@
 //! Waiting: a thread of the system drives while it waits; a fiber looks for a while, giving way to others, and then parks.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use antiphon_fiber::{ManyServers, Threads as _};
 
 use super::Interest;
 use super::node::Node;
 use crate::platform::Platform;
+
+/// How long the session's own thread takes at most to let go of the receiving end if it only sleeps.
+const LETS_GO: Duration = Duration::from_millis(1);
 
 /// What is waited for, and how long.
 struct Wait<'a> {
@@ -63,6 +66,24 @@ impl<P: Platform> Node<P> {
         self.wants.end();
         self.pass_on();
         is_held
+    }
+
+    /// Takes what has come without waiting for more. The session's own thread lets go first, unless it is amid an upcall that takes long.
+    pub(super) fn look(&self) {
+        self.want();
+        let until = Instant::now() + LETS_GO;
+        loop {
+            if let Some(mut end) = self.end.try_lock() {
+                self.drive(&mut end, Some(self.start));
+                break;
+            }
+            if !self.own.drives.load(Ordering::SeqCst) || Instant::now() > until {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        self.wants.end();
+        self.pass_on();
     }
 
     /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
