@@ -7,19 +7,16 @@ use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord, agreements, original_of, twin_of};
 use common::{Place, Seen, quick};
 
-const COSTLY: &str = r#"
+const COSTLY: &str = concat!(
+    r#"
 name = "costly"
 title = "Costly"
 subjects = ["plain/v", "warm/v"]
 twins = ["plain/v"]
 costs = true
-[quick]
-seconds_per_row = 0.1
-relative_half_width = 0.5
-[full]
-seconds_per_row = 0.1
-relative_half_width = 0.5
-[[group]]
+"#,
+    include_str!("common/small_sizes.toml"),
+    r#"[[group]]
 id = "frames"
 title = "Frames"
 runs = ["other.same"]
@@ -31,7 +28,8 @@ id = "f"
 title = "F"
 source = "nobody"
 claim = [{ text = "It is no cheaper than itself", quantity = "cpu", of = "warm/v", against = "plain/v", tests = ["self.dearer"], run = "other.same", at_least = 0.1 }]
-"#;
+"#
+);
 
 fn measured() -> RunRecord {
     let place = Place::with(&["plain", "warm"]);

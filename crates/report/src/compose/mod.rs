@@ -1,6 +1,7 @@
 //! From a run and its suite to a document.
 
 mod agreement;
+mod bars;
 mod clocks;
 mod comparison;
 mod costs;

@@ -1,6 +1,7 @@
 //! Plots of loads: over concurrency, and memory as a row a server.
 
 use super::{conditions, outcome};
+use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
 use crate::number;
@@ -154,59 +155,28 @@ fn memory_plot(conditions: &str, results: &[&ResultRecord]) -> Option<Plot> {
             None => last.push((subject, load)),
         }
     }
-    let series = |name: &str, shape: usize, drawn: Drawn, of: fn(&LoadRound) -> f64| {
-        let points = last.iter().enumerate().filter_map(|(row, (_, load))| {
+    let points = |of: fn(&LoadRound) -> f64| {
+        let rows = last.iter().enumerate();
+        rows.filter_map(|(row, (_, load))| {
             let of = load.median(of)?;
             Some(Point {
                 interval: Some((of.low, of.high)),
                 ..Point::at(of.value, row as f64)
             })
-        });
-        Series {
-            name: name.into(),
-            subject: Some(shape),
-            shape,
-            drawn,
-            points: points.collect(),
-        }
+        })
+        .collect()
     };
-    let after = series("after the loads", 0, Drawn::Sticks, |round| {
-        round.pss_bytes as f64
-    });
-    let (least, most) = (
-        after.points.iter().map(|point| point.x).reduce(f64::min)?,
-        after.points.iter().map(|point| point.x).reduce(f64::max)?,
-    );
-    let bytes = |value| number::quantity(Unit::Bytes, value);
-    Some(Plot {
+    MemoryBars {
         title: format!("Memory ({conditions})"),
-        description: format!(
-            "Memory of {}, from {} to {}.",
-            number::counted(last.len(), "server"),
-            bytes(least),
-            bytes(most)
-        ),
-        caption: String::new(),
-        categories: last
+        of: "server",
+        more: "",
+        names: last
             .iter()
-            .map(|(subject, _)| (*subject).to_owned())
+            .map(|(subject, _)| subject.to_string())
             .collect(),
-        x: Axis {
-            title: "Memory".into(),
-            unit: AxisUnit::Bytes,
-            log: false,
-        },
-        y: Axis {
-            title: String::new(),
-            unit: AxisUnit::Count,
-            log: false,
-        },
-        series: vec![
-            after,
-            series("largest resident", 1, Drawn::Points, |round| {
-                round.peak_bytes as f64
-            }),
-        ],
-        guides: Vec::new(),
-    })
+        when: "after the loads",
+        held: points(|round| round.pss_bytes as f64),
+        largest: points(|round| round.peak_bytes as f64),
+    }
+    .plot()
 }

@@ -1,60 +1,28 @@
 //! Memory of subjects and databases when their tests were over, as bars.
 
+use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
-use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
-use crate::number;
+use crate::document::{Block, Point, Section};
 use antiphon_lab::{Held, HeldAfter};
 
 /// The section; `None` where nothing was read.
 pub(super) fn section(view: &View) -> Option<Section> {
     let bars = bars(view);
-    let (least, most) = bars.iter().map(|(_, held)| held.pss_bytes).fold(
-        None,
-        |range: Option<(u64, u64)>, pss| {
-            let (least, most) = range.unwrap_or((pss, pss));
-            Some((least.min(pss), most.max(pss)))
-        },
-    )?;
-    let series = |name: &str, shape, drawn, of: fn(&Held) -> u64| Series {
-        name: name.into(),
-        subject: Some(shape),
-        shape,
-        drawn,
-        points: bars
-            .iter()
-            .enumerate()
-            .map(|(row, (_, held))| Point::at(of(held) as f64, row as f64))
-            .collect(),
+    let points = |of: fn(&Held) -> u64| {
+        let rows = bars.iter().enumerate();
+        rows.map(|(row, (_, held))| Point::at(of(held) as f64, row as f64))
+            .collect()
     };
-    let bytes = |value: u64| number::quantity(Unit::Bytes, value as f64);
-    let plot = Plot {
+    let plot = MemoryBars {
         title: "Memory after the last test".into(),
-        description: format!(
-            "Memory of {}, from {} to {}. The tables of the groups hold the figures after each test.",
-            number::counted(bars.len(), "process tree"),
-            bytes(least),
-            bytes(most)
-        ),
-        caption: String::new(),
-        categories: bars.iter().map(|(name, _)| name.clone()).collect(),
-        x: Axis {
-            title: "Memory".into(),
-            unit: AxisUnit::Bytes,
-            log: false,
-        },
-        y: Axis {
-            title: String::new(),
-            unit: AxisUnit::Count,
-            log: false,
-        },
-        series: vec![
-            series("after the last test", 0, Drawn::Sticks, |held| {
-                held.pss_bytes
-            }),
-            series("largest resident", 1, Drawn::Points, |held| held.peak_bytes),
-        ],
-        guides: Vec::new(),
-    };
+        of: "process tree",
+        more: " The tables of the groups hold the figures after each test.",
+        names: bars.iter().map(|(name, _)| name.clone()).collect(),
+        when: "after the last test",
+        held: points(|held| held.pss_bytes),
+        largest: points(|held| held.peak_bytes),
+    }
+    .plot()?;
     Some(Section {
         id: "spent-memory".into(),
         title: "Memory of subjects and databases".into(),
