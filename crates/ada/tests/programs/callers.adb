@@ -50,7 +50,7 @@ procedure Callers is
             Is_Open := Name < 'm';
          end Open;
          accept Close;
-         delay 0.001;
+         delay 0.1;
          Put_Line ("read " & Opened);
       end Reader;
 
@@ -65,7 +65,7 @@ procedure Callers is
          accept Give (Sum : out Integer) do
             Sum := Total + 1;
          end Give;
-         delay 0.01;
+         delay 0.2;
          Put_Line ("sorted" & Integer'Image (Total));
       end Sorter;
 
@@ -74,7 +74,7 @@ procedure Callers is
          accept Write (Item : in Integer) do
             Put_Line ("writing" & Integer'Image (Item));
          end Write;
-         delay 0.02;
+         delay 0.3;
          accept Write (Item : in Integer) do
             Put_Line ("and" & Integer'Image (Item));
          end Write;
@@ -281,7 +281,7 @@ procedure Callers is
          accept Count (Sum : in Integer) do
             Given := Sum;
          end Count;
-         delay 0.001;
+         delay 0.1;
          Put_Line ("given" & Integer'Image (Given));
       end Second;
 
