@@ -20,6 +20,9 @@ type InView = (u64, Vec<(u64, Id)>, bool);
 /// # Errors
 /// The first fault found, in words.
 pub fn check(history: &History, end: Time) -> Result<(), String> {
+    if let Some((rank, why)) = history.refused.first() {
+        return Err(format!("rank {rank} was given what it cannot read: {why}"));
+    }
     views(history)?;
     for (which, life) in history.lives.iter().enumerate() {
         for member in &life.memberships {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::circle::Circle;
+use crate::message::DecodeError;
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::requests::RequestId;
@@ -15,6 +16,8 @@ pub struct History {
     pub lives: Vec<Life>,
     /// In the order in which they were drawn.
     pub circles: Vec<Circle>,
+    /// What no protocol could read: at which rank, and why.
+    pub refused: Vec<(Rank, DecodeError)>,
 }
 
 /// A process from its start to its crash.
@@ -160,6 +163,12 @@ impl fmt::Display for History {
                         Some(false) => "expelled",
                     }
                 )?;
+            }
+        }
+        for (which, circle) in self.circles.iter().enumerate() {
+            writeln!(f, "circle {which} of lives {:?}:", circle.lives)?;
+            for (rank, turns) in circle.ranks.iter().zip(&circle.turns) {
+                writeln!(f, "  rank {rank}: {turns:?}")?;
             }
         }
         Ok(())

@@ -18,8 +18,12 @@ pub(super) struct Seat {
 }
 
 impl<L: Links, O: Order> World<L, O> {
-    /// Has living processes call collective operations on a list that is theirs alone, each from its own moment on.
+    /// Has living processes that are connected to each other call collective operations on a list that is theirs alone, each from its own moment on.
     pub fn circle(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
+        let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.life_of(*b);
+        if !ranks.iter().all(|a| ranks.iter().all(|b| is_met(a, b))) {
+            return;
+        }
         let lives = ranks.iter().map(|rank| self.life_of(*rank)).collect();
         let circle = self.history.circles.len();
         for (place, at) in begins.iter().enumerate() {

@@ -44,7 +44,7 @@ impl<L: Links, O: Order> World<L, O> {
         };
         let posted = &mut self.history.lives[node.life].posted;
         let number = posted.len() as u32 + 1;
-        let mut payload = Message::from(vec![number as u8; length]);
+        let mut payload = Message::from(vec![0xa5; length]);
         payload.push(&encode((node.life as u32, tag, number)));
         let receipt = if letter.is_synchronous {
             Some((node.stack).send_synchronously(now, to, PORT, tag, payload, None))
@@ -65,7 +65,7 @@ impl<L: Links, O: Order> World<L, O> {
     }
 
     /// Which life of a rank what another sends now is for.
-    fn reaches(&self, from: Rank, to: Rank) -> usize {
+    pub(super) fn reaches(&self, from: Rank, to: Rank) -> usize {
         match self.network.kind.is_lossy() || from == to {
             true => self.life_of(to),
             false => self.connected_to(from, to),

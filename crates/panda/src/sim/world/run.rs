@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::ports::Parcel;
 use super::program::decode;
 use super::{What, World};
-use crate::message::Message;
+use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
@@ -47,25 +47,18 @@ impl<L: Links, O: Order> World<L, O> {
                     .as_ref()
                     .is_some_and(|node| life.is_none_or(|life| life == node.life));
                 if is_there {
-                    self.act(to, |stack, now| {
-                        let taken = stack.frame(now, from, frame);
-                        assert!(taken.is_ok(), "{taken:?}");
-                    });
+                    self.reads(to, |stack, now| stack.frame(now, from, frame));
                 }
             }
             What::Multicast { from, frame } => {
                 for rank in self.living() {
                     let frame = frame.clone();
-                    self.act(rank, |stack, now| {
-                        let taken = stack.multicast(now, from, frame);
-                        assert!(taken.is_ok(), "{taken:?}");
-                    });
+                    self.reads(rank, |stack, now| stack.multicast(now, from, frame));
                 }
             }
-            What::Together { from, to, frame } => self.act(to, |stack, now| {
-                let taken = stack.together(now, from, frame);
-                assert!(taken.is_ok(), "{taken:?}");
-            }),
+            What::Together { from, to, frame } => {
+                self.reads(to, |stack, now| stack.together(now, from, frame));
+            }
             What::Hears { rank, by } => self.act(by, |stack, _| stack.hears(rank, true)),
             What::Timer { rank, life } => {
                 let Some(node) = self.nodes[rank as usize]
@@ -93,6 +86,18 @@ impl<L: Links, O: Order> World<L, O> {
                 self.act(by, |stack, _| stack.joined(rank));
             }
         }
+    }
+
+    /// Has a process take what came, and notes it if it cannot.
+    fn reads(
+        &mut self,
+        rank: Rank,
+        take: impl FnOnce(&mut Stack<L, O>, Time) -> Result<(), DecodeError>,
+    ) {
+        let mut taken = Ok(());
+        self.act(rank, |stack, now| taken = take(stack, now));
+        let refused = taken.err().map(|why| (rank, why));
+        self.history.refused.extend(refused);
     }
 
     /// Has a process do something, and does what comes of it.
