@@ -50,7 +50,8 @@ fn received(test: &str) -> u64 {
     match operation {
         "roundtrip" | "rpc" | "stream" => 2 * SUM,
         "alltoall" => members * members * 2 * SUM,
-        "broadcast" => members * 2 * SUM,
+        "allreduce" => members * members * SUM,
+        "broadcast" | "gather" | "scatter" => members * 2 * SUM,
         "barrier" | "reduce" => members * SUM,
         "group.own" => ITERATIONS,
         // Each message counts with one more than its number, at each member.

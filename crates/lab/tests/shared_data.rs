@@ -43,8 +43,8 @@ fn counters(built: &Built, program: &str, arguments: &[&str]) -> BTreeMap<String
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {errors}");
-    let line = said.lines().find_map(|line| line.strip_prefix("@@ run "));
-    let words = line.unwrap_or_default().split(' ');
+    let lines = said.lines().filter_map(|line| line.strip_prefix("@@ run "));
+    let words = lines.flat_map(|line| line.split(' '));
     let counters = words.filter_map(|word| word.split_once('='));
     counters
         .map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))

@@ -141,7 +141,7 @@ begin
          Large.Put (1 + I mod 5, I);
          Put_Line ("stored" & Integer'Image (I));
       or
-         delay 0.02;
+         delay 0.1;
          Put_Line ("full");
       end select;
    end loop;
