@@ -112,7 +112,7 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     }
     let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
     world.tells = scenario.tells;
-    let mut talk = Talk::new(scenario.seed);
+    let mut talk = Talk::new(scenario.seed, size);
     for _ in 0..weather.rounds {
         if let Some(talk) = &mut talk {
             talk.round(&mut world, size);

@@ -12,6 +12,8 @@ use crate::sim::{Calls, Chance, Task, World};
 
 /// Tags that messages have.
 const TAGS: u64 = 4;
+/// Hundreds of processes on a lossy network need longer to come together than a history waits when they say more.
+const TALKERS_MAX: u32 = 64;
 
 pub(super) struct Talk {
     chance: Chance,
@@ -24,10 +26,10 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    /// What is said in the history of a seed. Every second one has none: groups and calls alone.
-    pub fn new(seed: u64) -> Option<Self> {
+    /// What is said in the history of a seed. Every second one has none, nor have hundreds of processes: groups and calls alone.
+    pub fn new(seed: u64, size: u32) -> Option<Self> {
         let mut chance = Chance::new(!seed);
-        (seed % 2 == 1).then(|| Self {
+        (seed % 2 == 1 && size <= TALKERS_MAX).then(|| Self {
             burst: chance.below(5),
             synchronous: chance.below(1000),
             circles: chance.below(300),
