@@ -21,7 +21,7 @@ pub(super) fn section(view: &View, results: &[&ResultRecord]) -> Option<Section>
     let plot = plot(view, &warmed, "request", "server")?;
     let notes: Vec<Note> = warmed
         .iter()
-        .filter_map(|(result, warm_ups)| never_warm(result, warm_ups, "rounds"))
+        .filter_map(|(result, warm_ups)| never_warm(result, warm_ups))
         .collect();
     let mut blocks = vec![Block::Prose { text: RULE.into() }, Block::Plot(plot)];
     if !notes.is_empty() {
@@ -102,12 +102,12 @@ fn article(operation: &str) -> &'static str {
     }
 }
 
-/// Where the rule did not hold; `starts` is the word for what was warmed each time.
-pub fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp], starts: &str) -> Option<Note> {
+/// Where the rule did not hold.
+pub fn never_warm(result: &ResultRecord, warm_ups: &[WarmUp]) -> Option<Note> {
     let cold = warm_ups.iter().filter(|warm_up| !warm_up.is_warm).count();
     let about = RunColumn::of(&result.identity).name();
     (cold > 0).then(|| {
-        let text = format!("in {cold} of {} {starts} the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
+        let text = format!("after {cold} of {} starts the rule did not hold yet when the time for warming was over: its figures may be too high", warm_ups.len());
         Note::new(Weight::Warning, about, text)
     })
 }

@@ -32,7 +32,7 @@ pub(super) fn section(view: &View) -> Option<Section> {
     let plot = warm_plot(view, &curves, "operation", "subject")?;
     let notes: Vec<Note> = warmed
         .iter()
-        .filter_map(|result| never_warm(result, &result.warm_ups, "starts"))
+        .filter_map(|result| never_warm(result, &result.warm_ups))
         .collect();
     let mut blocks = vec![Block::Prose { text: RULE.into() }, Block::Plot(plot)];
     if !notes.is_empty() {
