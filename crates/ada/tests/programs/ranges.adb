@@ -99,5 +99,6 @@ begin
    Butler.Enter ('y');
    Store.Put (2, 7);
    Store.Put (5, 1);
+   delay 0.2;
    Printer.Print (2);
 end Ranges;
