@@ -110,14 +110,7 @@ fn check_behaviour(path: &Path, scheme: (Scheme, Selector), name: &str) -> usize
         ],
         ..verify::Options::default()
     };
-    let report = verify::verify(&program, &translation.files, &options)
-        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    assert!(
-        report.agrees(),
-        "{} ({name}):\n{}",
-        path.display(),
-        report.text()
-    );
+    workers::check_agreement(&path.join(name), &program, &translation.files, options);
     translation.replaced.len()
 }
 

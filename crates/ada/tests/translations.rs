@@ -104,9 +104,7 @@ fn translations_compile_and_behave_the_same() {
             time_limit: time_limit(path),
             ..verify::Options::default()
         };
-        let report = verify::verify(&program, &translation.files, &options)
-            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        assert!(report.agrees(), "{}:\n{}", path.display(), report.text());
+        workers::check_agreement(path, &program, &translation.files, options);
     });
 }
 

@@ -82,7 +82,9 @@ fn a_run_agrees_with_itself() {
     let record = measured();
     for agreement in agreements(&record, &record) {
         assert_eq!(agreement.difference(), 0.0);
-        assert_eq!(agreement.base, "plain/v");
+        // The first whose processor time is told from nothing, which on a busy machine may be the twin.
+        let base = original_of(&agreement.base).unwrap_or(&agreement.base);
+        assert_eq!(base, "plain/v");
     }
 }
 

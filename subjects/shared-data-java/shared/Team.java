@@ -4,8 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -118,7 +119,7 @@ final class Team {
             threads[i].start();
         }
         await(ready);
-        long usedNs = processorTimeNs();
+        Map<Path, Long> before = processorTimesNs();
         long began = System.nanoTime();
         start.countDown();
         try {
@@ -126,7 +127,7 @@ final class Team {
             long elapsedNs = System.nanoTime() - began; // what a task does after this is less than one look's
             timeIsUp = true;
             await(worked);
-            long cpuNs = processorTimeNs() - usedNs;
+            long cpuNs = usedSinceNs(before);
             leave.countDown();
             for (Thread thread : threads) {
                 thread.join();
@@ -137,21 +138,28 @@ final class Team {
         }
     }
 
-    /** What all threads have used that live, those of the compiler and the collector among them. The JDK's own figure has steps of 10 ms. */
-    private static long processorTimeNs() {
-        long sum = 0;
+    /** What threads have used since then, those of the compiler and the collector among them; of one that has ended nothing is known. */
+    private static long usedSinceNs(Map<Path, Long> before) {
+        return processorTimesNs().entrySet().stream()
+                .mapToLong(now -> now.getValue() - before.getOrDefault(now.getKey(), 0L))
+                .sum();
+    }
+
+    /** What each thread that lives has used. The JDK's own figure, of the whole process, has steps of 10 ms. */
+    private static Map<Path, Long> processorTimesNs() {
+        Map<Path, Long> times = new HashMap<>();
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path thread : threads) {
                 try {
-                    sum += Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]);
-                } catch (NoSuchFileException ended) {
+                    times.put(thread, Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]));
+                } catch (IOException ended) {
                     continue; // between our looking and our reading
                 }
             }
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
-        return sum;
+        return times;
     }
 
     private static void await(CountDownLatch latch) {
