@@ -7,9 +7,6 @@ use super::{Chance, Kind, Network, World};
 use crate::platform::Rank;
 use crate::protocol::group::{Bus, Mutant, Order, Sequencer};
 use crate::protocol::link::{Links, Retransmit, Through};
-use talk::Talk;
-
-mod talk;
 
 /// What is drawn, and from which seed.
 #[derive(Debug, Clone, Copy)]
@@ -112,14 +109,10 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     }
     let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
     world.tells = scenario.tells;
-    let mut talk = Talk::new(scenario.seed, size);
     for _ in 0..weather.rounds {
-        if let Some(talk) = &mut talk {
-            talk.round(&mut world, size);
-        }
         round(&mut world, &mut weather, size, scenario.kind);
     }
-    calm_down(&mut world, size, talk);
+    calm_down(&mut world, size);
     let was_hopeless =
         scenario.kind != Kind::Bus && !(can_go_on(&world.history) && world.has_majority());
     let fault = check(&world.history, world.now)
@@ -224,7 +217,7 @@ fn round<L: Links, O: Order>(
 }
 
 /// The network is whole again; all that live join, send once more, and wait.
-fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Option<Talk>) {
+fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32) {
     world.heal();
     for _ in 0..40 {
         for rank in 0..size {
@@ -236,9 +229,6 @@ fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Optio
     }
     for rank in 0..size {
         world.send(rank, 20);
-    }
-    if let Some(mut talk) = talk {
-        talk.at_last(world, size);
     }
     world.run_until(world.now + Duration::from_secs(5));
 }

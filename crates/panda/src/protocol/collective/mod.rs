@@ -15,11 +15,9 @@ use super::requests::{Failure, RequestId};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use early::Early;
-use recent::Recent;
 use tree::Tree;
 
 mod early;
-mod recent;
 mod step;
 mod tree;
 
@@ -110,9 +108,6 @@ pub struct Collectives {
     begun: HashMap<u64, u64>,
     active: BTreeMap<Key, Tree>,
     early: Early,
-    recent: Recent,
-    /// A fault, on purpose.
-    leaves_out: bool,
 }
 
 /// What a process brings to an operation.
@@ -146,8 +141,7 @@ impl Collectives {
             list,
             number: *number,
         };
-        let mut tree = Tree::new(part, number.is_multiple_of(WINDOW));
-        tree.leaves_out = self.leaves_out;
+        let tree = Tree::new(part, number.is_multiple_of(WINDOW));
         let watched = tree.neighbours();
         let gives_at_once = tree.parent.is_none() && !tree.goes_up();
         self.active.insert(key, tree);
@@ -178,7 +172,6 @@ impl Collectives {
         };
         match step {
             Step::Failed(failure) if tree.ranks.contains(&from) => {
-                let failure = tree.as_told(from, failure);
                 self.fail(key, &failure, Some(from), out);
             }
             Step::Up(shape, _) | Step::Down(shape, _) if shape != tree.shape => {
@@ -191,12 +184,6 @@ impl Collectives {
             Step::Down(_, values) if tree.parent == Some(from) => self.go_down(key, values, out),
             Step::Up(..) | Step::Down(..) | Step::Failed(_) => {}
         }
-    }
-
-    /// Breaks it on purpose: what the last child brought is left out.
-    #[doc(hidden)]
-    pub fn leave_out(&mut self) {
-        self.leaves_out = true;
     }
 
     /// A peer is lost: the operations that wait for it end.
@@ -212,7 +199,6 @@ impl Collectives {
             rank,
             why: why.to_string(),
         };
-        self.recent.lost(&failure, out);
         for key in keys {
             self.fail(key, &failure, None, out);
         }
@@ -234,9 +220,11 @@ impl Collectives {
             return;
         };
         let near = tree.neighbours();
-        self.recent.keep(key, &near);
-        // Who is lost as well: it may live, and begin this later.
-        for &neighbour in near.iter().filter(|near| Some(**near) != told_by) {
+        let is_lost = matches!(failure, Failure::Lost { .. }).then_some(failure.rank());
+        for &neighbour in near
+            .iter()
+            .filter(|near| Some(**near) != is_lost && Some(**near) != told_by)
+        {
             out.sends
                 .push((neighbour, key, Step::Failed(failure.clone())));
         }
@@ -304,11 +292,9 @@ impl Collectives {
         };
         let count = tree.ranks.len();
         values.sort_by_key(|(place, _)| (*place as usize + tree.root) % count);
-        let near = tree.neighbours();
-        self.recent.keep(key, &near);
         out.ended.push((
             tree.id,
-            near,
+            tree.neighbours(),
             Ok(values.into_iter().map(|(_, value)| value).collect()),
         ));
     }

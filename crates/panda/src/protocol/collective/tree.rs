@@ -23,8 +23,6 @@ pub(super) struct Tree {
     pub children: Vec<Rank>,
     own: Message,
     pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
-    /// A fault, on purpose: the last child's part is left out.
-    pub leaves_out: bool,
 }
 
 impl Tree {
@@ -59,7 +57,6 @@ impl Tree {
             children,
             own: part.value,
             up: BTreeMap::new(),
-            leaves_out: false,
             ranks,
         }
     }
@@ -74,18 +71,6 @@ impl Tree {
 
     pub fn neighbours(&self) -> Vec<Rank> {
         self.parent.iter().chain(&self.children).copied().collect()
-    }
-
-    /// A failure that a peer tells of: who is itself said to be lost has lost that peer.
-    pub fn as_told(&self, by: Rank, failure: Failure) -> Failure {
-        let myself = self.ranks[(self.place + self.root) % self.ranks.len()];
-        match failure {
-            Failure::Lost { rank, .. } if rank == myself => Failure::Lost {
-                rank: by,
-                why: "took this process for lost".into(),
-            },
-            failure => failure,
-        }
     }
 
     /// The places of a child's subtree, by the child's number.
@@ -146,9 +131,6 @@ impl Tree {
         match &self.operation {
             Operation::Reduce(combine) | Operation::AllReduce(combine) => {
                 let mut whole = std::mem::take(&mut self.own);
-                if self.leaves_out {
-                    self.up.pop_last();
-                }
                 for (rank, values) in std::mem::take(&mut self.up) {
                     for (_, value) in values {
                         whole = combine(whole, value).map_err(|error| Failure::Mismatch {

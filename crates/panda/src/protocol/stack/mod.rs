@@ -127,8 +127,6 @@ pub struct Stack<L: Links, O> {
     regone: BTreeSet<Rank>,
     to_self: Vec<Message>,
     actions: Vec<Action>,
-    /// A fault, on purpose.
-    mutant: Option<Mutant>,
     /// Empty lists with room.
     spare: Vec<Vec<Message>>,
 }
@@ -156,7 +154,6 @@ impl<L: Links, O: Order> Stack<L, O> {
             regone: BTreeSet::new(),
             to_self: Vec::new(),
             actions: Vec::new(),
-            mutant: None,
             spare: Vec::new(),
         }
     }
@@ -207,9 +204,6 @@ impl<L: Links, O: Order> Stack<L, O> {
             },
             payload,
         );
-        if self.mutant == Some(Mutant::TrustsSending) {
-            self.answered(to, id, Ok(Message::new()));
-        }
         id
     }
 
@@ -283,11 +277,8 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Breaks the protocols in one of their steps, to see whether the simulator notices.
     #[doc(hidden)]
     pub fn mutate(&mut self, now: Time, id: GroupId, mutant: Mutant) {
-        self.mutant = Some(mutant);
-        match mutant {
-            Mutant::TrustsMulticast => self.to_all.trust(),
-            Mutant::LeavesOut => self.collectives.leave_out(),
-            _ => {}
+        if mutant == Mutant::TrustsMulticast {
+            self.to_all.trust();
         }
         self.group(now, id, |group, _, _| group.mutate(mutant));
     }
