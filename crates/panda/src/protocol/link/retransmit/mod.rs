@@ -161,11 +161,12 @@ impl Links for Retransmit {
 }
 
 impl Retransmit {
-    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed.
+    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed, or has done so at
+    /// the same time and not heard of it yet: if each took that for another beginning, their frames could cross without end.
     fn hear_of_stream(&mut self, header: &Header) -> Arrival {
         let mut arrival = Arrival::Usual;
         if header.stream > self.theirs && self.theirs != 0 {
-            if header.receivers == self.mine && !self.has_met {
+            if header.receivers != 0 && !self.has_met {
                 self.incoming = Incoming::default();
                 if !self.outgoing.sent.is_empty() {
                     // It may have reached an earlier life of the peer.
