@@ -49,6 +49,8 @@ pub struct Retransmit {
     has_met: bool,
     outgoing: Outgoing,
     incoming: Incoming,
+    /// A fault, on purpose.
+    takes_doubled: bool,
 }
 
 impl Links for Retransmit {
@@ -71,6 +73,7 @@ impl Links for Retransmit {
             has_met: false,
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
+            takes_doubled: false,
         }
     }
 
@@ -123,6 +126,9 @@ impl Links for Retransmit {
             // A greeting.
             self.acknowledge(frames);
         } else if matches!(header.kind, LAST | MORE) {
+            if self.takes_doubled && header.number < self.incoming.next && header.kind == LAST {
+                messages.push(frame.clone());
+            }
             self.incoming.take(now, &header, frame, messages);
         }
         self.fill(now, frames);
@@ -157,6 +163,10 @@ impl Links for Retransmit {
 
     fn backlog(&self) -> usize {
         self.outgoing.bytes
+    }
+
+    fn take_doubled(&mut self) {
+        self.takes_doubled = true;
     }
 }
 
