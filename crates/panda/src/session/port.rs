@@ -11,9 +11,6 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
 
-/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
-const UNWATCHED: Duration = Duration::from_millis(1);
-
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
 pub struct Port {
@@ -175,49 +172,5 @@ impl Port {
             peer,
             after: time.unwrap_or_default(),
         })
-    }
-}
-
-impl Session {
-    /// Waits until something holds that a peer brings about. It is watched if that takes longer than a moment.
-    fn wait_for_peer(
-        &self,
-        peer: Rank,
-        is_done: &mut dyn FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> Result<(), Error> {
-        let before = self.desk().losses();
-        let why_lost = || self.desk().lost_since(peer, before);
-        let mut is_over = || is_done() || why_lost().is_some();
-        let soon = Instant::now() + UNWATCHED;
-        let first = until.map_or(soon, |until| until.min(soon));
-        if !self.wait(&mut is_over, Some(first)) {
-            self.wait_watching(peer, is_over, until);
-        }
-        why_lost().map_or(Ok(()), |why| Err(self.lost(peer, why)))
-    }
-
-    /// Waits until something holds that any other process brings about, as long as there is one. Each watches the next that is left, so that many who wait cost no more signs of
-    /// life than there are processes.
-    fn wait_for_anybody(
-        &self,
-        is_done: &mut dyn FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> Result<(), Error> {
-        while let Some(next) = self.next_living() {
-            if self.wait_for_peer(next, is_done, until).is_ok() {
-                return Ok(());
-            }
-        }
-        let last = self.desk().last_lost();
-        last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
-    }
-
-    pub(super) fn lost(&self, rank: Rank, why: String) -> Error {
-        Error::Lost {
-            rank,
-            peer: self.name_of(rank),
-            why,
-        }
     }
 }
