@@ -18,6 +18,7 @@ use early::Early;
 use tree::Tree;
 
 mod early;
+mod place;
 mod step;
 mod tree;
 
