@@ -25,6 +25,8 @@ pub struct Circle {
     list: u64,
     order: u64,
     at: usize,
+    /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
+    turn: Rank,
 }
 
 impl Session {
@@ -68,6 +70,7 @@ impl Session {
             list: number_of(name) ^ hash_of(&sorted),
             order: hash_of(ranks),
             at,
+            turn: sorted[0],
         })
     }
 }
@@ -79,7 +82,7 @@ impl Circle {
     /// As for all operations: a process is lost, by name; or this is an upcall.
     #[track_caller]
     pub fn barrier(&self) -> Result<(), Error> {
-        self.run(self.turn(), Operation::Barrier, Message::new())
+        self.run(self.turn, Operation::Barrier, Message::new())
             .map(drop)
     }
 
@@ -223,7 +226,7 @@ impl Circle {
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<V, Error> {
         let operation = Operation::AllReduce(on_values(combine));
-        let values = self.run(self.turn(), operation, Message::of(value)?)?;
+        let values = self.run(self.turn, operation, Message::of(value)?)?;
         Ok(one(values).value()?)
     }
 
@@ -238,12 +241,7 @@ impl Circle {
         combine: impl Fn(Message, Message) -> Message + Send + 'static,
     ) -> Result<Message, Error> {
         let operation = Operation::AllReduce(Box::new(move |a, b| Ok(combine(a, b))));
-        Ok(one(self.run(self.turn(), operation, value.into())?))
-    }
-
-    /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
-    fn turn(&self) -> Rank {
-        self.ranks.iter().copied().min().unwrap_or(self.rank)
+        Ok(one(self.run(self.turn, operation, value.into())?))
     }
 
     #[track_caller]
@@ -255,9 +253,6 @@ impl Circle {
             .position(|rank| *rank == root)
             .ok_or(Error::NotInCircle(root))?;
         let session = self.session.upgrade()?;
-        for &rank in &*self.ranks {
-            session.wait_for_room(rank, |rooms| rooms.is_free(rank))?;
-        }
         let (id, _) = session.ask(Ask::Number);
         let part = Part {
             id,
@@ -269,6 +264,9 @@ impl Circle {
             operation,
             value,
         };
+        for near in part.neighbours() {
+            session.wait_for_room(near, |rooms| rooms.is_free(near))?;
+        }
         session.ask(Ask::Collect(part));
         let outcome = match session.outcome(id)? {
             Ended::Collected(outcome) => outcome,
