@@ -24,10 +24,12 @@ fn processes_are_spawned(seat: &Seat) {
     let session = antiphon_panda::platform::join(seat).unwrap();
     assert_eq!(session.spawn("no", [""; 0], 0).unwrap(), []);
     let (sender, results) = std::sync::mpsc::channel();
-    session.serve("result", move |call| {
-        let _ = sender.send((call.from, call.payload.value::<u64>().unwrap()));
-        call.reply.send(Message::new());
-    });
+    session
+        .serve("result", move |call| {
+            let _ = sender.send((call.from, call.payload.value::<u64>().unwrap()));
+            call.reply.send(Message::new());
+        })
+        .unwrap();
     let (sender, views) = std::sync::mpsc::channel();
     let group = session.join_group("all", move |event| {
         if let GroupEvent::View { members, .. } = event {
@@ -90,15 +92,21 @@ fn a_spawned_process_is_known_to_all(seats: [Seat; 2]) {
     let [spawner, other] = joining.map(|thread| thread.join().unwrap());
     let (begins, has_begun) = mpsc::channel();
     let (ends, may_end) = mpsc::channel::<()>();
-    other.port("hold").on_message(move |_| {
-        let _ = begins.send(());
-        let _ = may_end.recv_timeout(long);
-    });
+    other
+        .port("hold")
+        .on_message(move |_| {
+            let _ = begins.send(());
+            let _ = may_end.recv_timeout(long);
+        })
+        .unwrap();
     let (sends, sent) = mpsc::channel();
     let greeting = other.port("greeting");
-    other.port("told").on_message(move |told| {
-        let _ = sends.send(greeting.send(told.tag, 0, Message::new()));
-    });
+    other
+        .port("told")
+        .on_message(move |told| {
+            let _ = sends.send(greeting.send(told.tag, 0, Message::new()));
+        })
+        .unwrap();
     spawner.port("hold").send(1, 0, Message::new()).unwrap();
     has_begun.recv_timeout(long).expect("the upcall runs");
     let spawns = thread::spawn(move || {

@@ -55,7 +55,9 @@ fn processes_join_while_the_session_runs() {
     );
     let late: Vec<Session> = seats.iter().map(join).collect();
     for session in &late {
-        session.serve("who", |call| call.reply.send(b"late".as_slice()));
+        session
+            .serve("who", |call| call.reply.send(b"late".as_slice()))
+            .unwrap();
     }
     for to in [2, 3] {
         let served = late[1]

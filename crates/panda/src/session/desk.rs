@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::engine::{Ask, Engine};
+use super::names::Names;
 use super::room::{Rooms, UNREAD_LOW, UNREAD_MAX};
 use super::upcall::{self, Given, Place};
 use crate::message::Message;
@@ -77,7 +78,9 @@ pub struct Desk {
     groups: Mutex<HashMap<GroupId, Membership>>,
     /// Requests that have ended and whose askers do not know yet.
     ended: Mutex<FxHashMap<RequestId, Ended>>,
-    names: Mutex<HashMap<Rank, String>>,
+    /// Of ports, services and groups.
+    pub names: Names,
+    processes: Mutex<HashMap<Rank, String>>,
     size: AtomicU32,
     /// How often a peer was found lost.
     losses: AtomicU64,
@@ -90,7 +93,7 @@ pub struct Desk {
 
 impl Desk {
     pub fn name_of(&self, rank: Rank) -> String {
-        self.names
+        self.processes
             .lock()
             .get(&rank)
             .cloned()
@@ -98,14 +101,14 @@ impl Desk {
     }
 
     pub fn joined(&self, rank: Rank, name: String) {
-        self.names.lock().insert(rank, name);
+        self.processes.lock().insert(rank, name);
         self.size.fetch_max(rank.saturating_add(1), Relaxed);
         self.lost.lock().remove(&rank);
     }
 
     /// Whether a process has ever been there.
     pub fn has_joined(&self, rank: Rank) -> bool {
-        self.names.lock().contains_key(&rank)
+        self.processes.lock().contains_key(&rank)
     }
 
     /// The number of the highest rank that was heard of, and one.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::engine::Ask;
-use super::{Session, WeakSession, number_of, upcall};
-use crate::error::Error;
+use super::{Session, WeakSession, upcall};
+use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
@@ -22,7 +22,7 @@ impl Session {
     /// order, its own included. The upcall must not wait; it may send. If it panics, this process leaves the group, and its operations fail with [`Error::Expelled`].
     ///
     /// # Errors
-    /// This process is a member, or joins already; the group ended with its last member; or this is an upcall.
+    /// This process is a member, or joins already; the group ended with its last member; the name cannot be told from that of another group; or this is an upcall.
     #[track_caller]
     pub fn join_group(
         &self,
@@ -30,7 +30,7 @@ impl Session {
         upcall: impl FnMut(GroupEvent) + Send + 'static,
     ) -> Result<Group, Error> {
         upcall::must_not_wait()?;
-        let number = number_of(name);
+        let number = self.desk().names.number(Named::Group, name)?;
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
         let given: super::desk::GroupUpcall = Box::new(upcall);

@@ -10,11 +10,13 @@ use crate::protocol::group::Myself;
 use crate::protocol::requests::{Failure, RequestId};
 use desk::{Desk, Ended};
 use engine::{Ask, Engine, Interest, Node};
+use names::number_of;
 
 mod circle;
 mod desk;
 mod engine;
 mod group;
+mod names;
 mod port;
 mod room;
 mod rpc;
@@ -291,11 +293,4 @@ impl Session {
             Ended::Collected(_) => unreachable!("request numbers are not used twice"),
         }
     }
-}
-
-/// A name as a number, the same at all processes: FNV-1a (Fowler, Noll and Vo).
-fn number_of(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::desk::Arrived;
 use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
-use crate::error::Error;
+use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
@@ -16,28 +16,41 @@ use crate::protocol::Envelope;
 pub struct Port {
     session: WeakSession,
     number: u64,
+    refused: Option<SameNumber>,
 }
 
 impl Session {
-    /// The port of a name. Messages that come before anybody asks for them are kept.
+    /// The port of a name. Messages that come before anybody asks for them are kept. All operations of a port whose name cannot be told from that of another one of this
+    /// process fail with [`Error::SameNumber`].
     #[must_use]
     pub fn port(&self, name: &str) -> Port {
         Port {
             session: self.downgrade(),
             number: number_of(name),
+            refused: self.desk().names.number(Named::Port, name).err(),
         }
     }
 }
 
 impl Port {
-    /// Has an upcall take the messages, those that have come included. It must not wait.
-    #[track_caller]
-    pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) {
-        let place = Location::caller();
-        if let Ok(session) = self.session.upgrade() {
-            (session.desk()).on_port(self.number, place, Box::new(upcall));
-            session.desk().let_go(&*session.core.engine);
+    fn session(&self) -> Result<Session, Error> {
+        match &self.refused {
+            None => self.session.upgrade(),
+            Some(refused) => Err(refused.clone().into()),
         }
+    }
+
+    /// Has an upcall take the messages, those that have come included. It must not wait.
+    ///
+    /// # Errors
+    /// The name cannot be told from another one.
+    #[track_caller]
+    pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) -> Result<(), Error> {
+        let place = Location::caller();
+        let session = self.session()?;
+        (session.desk()).on_port(self.number, place, Box::new(upcall));
+        session.desk().let_go(&*session.core.engine);
+        Ok(())
     }
 
     /// Sends and goes on: returns when the message is on its way. It waits for a peer that is slow: while much is on its way to it, or 4 MiB lie at the port over
@@ -46,7 +59,7 @@ impl Port {
     /// # Errors
     /// There is no such rank; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
-        let session = self.session.upgrade()?;
+        let session = self.session()?;
         session.check_rank(to)?;
         session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let envelope = Envelope::Port {
@@ -61,7 +74,7 @@ impl Port {
     /// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
     #[must_use]
     pub fn takes_more(&self, to: Rank) -> bool {
-        let session = self.session.upgrade();
+        let session = self.session();
         session.is_ok_and(|session| session.desk().rooms.takes_more(to, self.number))
     }
 
@@ -77,7 +90,7 @@ impl Port {
         payload: impl Into<Message>,
     ) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        let session = self.session.upgrade()?;
+        let session = self.session()?;
         session.check_rank(to)?;
         session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let (id, _) = session.ask(Ask::SendSynchronously {
@@ -93,7 +106,7 @@ impl Port {
     /// The first message that fits, if one has come.
     #[must_use]
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
-        let session = self.session.upgrade().ok()?;
+        let session = self.session().ok()?;
         session.poll();
         let (desk, engine) = (session.desk(), &*session.core.engine);
         let found = desk.first(self.number, from, tag, engine);
@@ -134,7 +147,7 @@ impl Port {
         tag: Option<u32>,
         time: Option<Duration>,
     ) -> Result<Arrived, Error> {
-        let session = self.session.upgrade()?;
+        let session = self.session()?;
         let desk = session.desk();
         let first = || desk.first(self.number, from, tag, &*session.core.engine);
         if let Some(arrived) = first() {

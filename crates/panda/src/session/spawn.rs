@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::engine::Ask;
-use super::{Session, WeakSession, number_of, upcall};
+use super::{Session, WeakSession, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
@@ -91,19 +90,10 @@ impl Session {
     /// Waits until processes answer a call, as each does when its session has begun, even to one of a service that it has not, or are lost. They come here before that, but their
     /// sessions begin when all others have let them in.
     fn await_answers(&self, ranks: &[Rank], until: Instant) {
-        let call = |&to: &Rank| {
-            let (id, _) = self.ask(Ask::Call {
-                to,
-                service: number_of(NOBODYS),
-                payload: Message::new(),
-                deadline: Some(until.saturating_duration_since(Instant::now())),
-            });
-            id
-        };
-        let called: Vec<_> = ranks.iter().map(call).collect();
-        for id in called {
+        for &rank in ranks {
+            let left = until.saturating_duration_since(Instant::now());
             // Who has ended since had come all the same.
-            let _ = self.outcome(id);
+            let _ = self.call(rank, NOBODYS, Message::new(), Some(left));
         }
     }
 }
