@@ -17,6 +17,7 @@ use crate::platform::Rank;
 use early::Early;
 use tree::Tree;
 
+mod close;
 mod early;
 mod place;
 mod step;
