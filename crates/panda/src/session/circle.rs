@@ -11,6 +11,7 @@ use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use crate::protocol::GroupId;
 use crate::protocol::collective::{Combine, Operation, Part};
 
 /// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time; where they do not, the
@@ -67,7 +68,7 @@ impl Session {
             session: self.downgrade(),
             rank: self.rank(),
             ranks: ranks.into(),
-            list: number_of(name) ^ hash_of(&sorted),
+            list: list_of(name, &sorted),
             order: hash_of(ranks),
             at,
             turn: sorted[0],
@@ -76,6 +77,12 @@ impl Session {
 }
 
 impl Circle {
+    /// Who takes part, in order.
+    #[must_use]
+    pub fn ranks(&self) -> &[Rank] {
+        &self.ranks
+    }
+
     /// Waits until all are here.
     ///
     /// # Errors
@@ -274,6 +281,23 @@ impl Circle {
         };
         outcome.map_err(|failure| session.failed(failure, "", None))
     }
+}
+
+/// The name of a list, whichever order it is in.
+fn list_of(name: &str, sorted: &[Rank]) -> u64 {
+    number_of(name) ^ hash_of(sorted)
+}
+
+/// What the circle of a group's view is named; no program thinks of that.
+pub(super) fn name_of_view(group: GroupId, number: u64) -> String {
+    format!("\0group {group:x}, view {number}")
+}
+
+/// The list of that circle.
+pub(super) fn list_of_view(group: GroupId, number: u64, members: &[Rank]) -> u64 {
+    let mut sorted = members.to_vec();
+    sorted.sort_unstable();
+    list_of(&name_of_view(group, number), &sorted)
 }
 
 /// A name of a list of ranks, the same everywhere.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::circle::{Circle, name_of_view};
 use super::engine::Ask;
 use super::{Session, WeakSession, upcall};
 use crate::error::{Error, Named};
@@ -40,7 +41,7 @@ impl Session {
                 let call = parking_lot::Mutex::new(given);
                 membership.upcall = Some(Arc::new(upcall::Given { place, call }));
                 membership.joined += 1;
-                (membership.members, membership.ended) = (None, None);
+                (membership.view, membership.ended) = (None, None);
                 membership.panic = None;
             }
             is_first
@@ -52,7 +53,7 @@ impl Session {
         let desk = self.desk();
         let is_decided = || {
             desk.group(number, |membership| {
-                membership.members.is_some() || membership.ended.is_some()
+                membership.view.is_some() || membership.ended.is_some()
             })
         };
         self.wait(is_decided, None);
@@ -97,10 +98,30 @@ impl Group {
     pub fn members(&self) -> Vec<Rank> {
         let members = |session: Session| {
             session.desk().group(self.number, |membership| {
-                membership.members.clone().unwrap_or_default()
+                let members = membership.view.as_ref().map(|view| view.members.clone());
+                members.unwrap_or_default()
             })
         };
         self.session.upgrade().map(members).unwrap_or_default()
+    }
+
+    /// The members as of the last view that the upcall has seen, for collective operations: members that have seen the same view get the same circle, apart from all other circles of
+    /// the same processes. Where the view changes, its operations end with an error that names who is lost, has left or has joined, and so do all later ones: ask for the next
+    /// view's circle. As in every circle, others may have ended the operation that failed here.
+    ///
+    /// # Errors
+    /// This process is no member any more.
+    pub fn circle(&self) -> Result<Circle, Error> {
+        let session = self.session.upgrade()?;
+        self.check(&session)?;
+        let members = session.desk().group(self.number, |membership| {
+            let view = membership.view.as_mut()?;
+            view.has_circle = true;
+            Some((view.number, view.members.clone()))
+        });
+        let no_member = || Error::NotMember(self.name.clone());
+        let (number, members) = members.ok_or_else(no_member)?;
+        session.circle_named(&name_of_view(self.number, number), &members)
     }
 
     /// Leaves when all that this member sent has been delivered, and waits for that.

@@ -16,6 +16,7 @@ mod circle;
 mod desk;
 mod engine;
 mod group;
+mod membership;
 mod names;
 mod port;
 mod room;

@@ -304,6 +304,8 @@ macro_rules! conformance_tests {
             circles_nobody_overruns
             circles_carry_bytes
             circles_that_disagree_end_with_an_error
+            circles_of_a_group_are_of_one_view
+            a_circle_of_a_group_names_who_is_lost
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
             an_upcall_wakes_who_waits_for_a_condition
