@@ -71,7 +71,7 @@ impl Runtime {
                 copies.guards.push((object, least, call.reply));
                 copies.answer();
             }
-        });
+        })?;
         // Nobody begins before all copies exist.
         session.everyone()?.barrier()?;
         Ok(Self {

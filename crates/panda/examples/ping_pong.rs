@@ -17,7 +17,7 @@ fn main() -> Result<(), Error> {
     let session = Session::join()?;
     let all = session.everyone()?;
     let port = session.port("ball");
-    session.serve("echo", |call| call.reply.send(call.payload));
+    session.serve("echo", |call| call.reply.send(call.payload))?;
     all.barrier()?;
     if session.rank() == 0 {
         let start = Instant::now();

@@ -33,7 +33,7 @@ struct Results {
 }
 
 /// Hands out the jobs.
-fn serve(session: &Session, jobs: u64) -> Arc<Mutex<Results>> {
+fn serve(session: &Session, jobs: u64) -> Result<Arc<Mutex<Results>>, Error> {
     let results = Arc::<Mutex<Results>>::default();
     let (own, mut next) = (results.clone(), 0);
     session.serve("job", move |call| {
@@ -53,8 +53,8 @@ fn serve(session: &Session, jobs: u64) -> Arc<Mutex<Results>> {
         if let Ok(answer) = Message::of(&job) {
             call.reply.send(answer);
         }
-    });
-    results
+    })?;
+    Ok(results)
 }
 
 fn main() -> Result<(), Error> {
@@ -64,7 +64,10 @@ fn main() -> Result<(), Error> {
         .unwrap_or(2000);
     let session = Session::join()?;
     let all = session.everyone()?;
-    let results = (session.rank() == 0).then(|| serve(&session, jobs));
+    let results = match session.rank() {
+        0 => Some(serve(&session, jobs)?),
+        _ => None,
+    };
     all.barrier()?;
     let mut done: Option<Sequence> = None;
     while let Some(job) = session

@@ -1,6 +1,7 @@
 //! What can go wrong, in words that name the peer.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::message::DecodeError;
@@ -63,6 +64,9 @@ pub enum Error {
     /// Only members may do this.
     #[error("this process is not a member of group {0:?}: join it first")]
     NotMember(String),
+    /// A name cannot be told from another one that this process uses.
+    #[error(transparent)]
+    SameNumber(#[from] SameNumber),
     /// No such rank.
     #[error("there is no rank {rank} in a session of {size}")]
     NoSuchRank {
@@ -113,6 +117,41 @@ pub enum Error {
     /// The session could not be joined.
     #[error(transparent)]
     Join(#[from] JoinError),
+}
+
+/// What names are given to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// Ports.
+    Port,
+    /// Services.
+    Service,
+    /// Groups.
+    Group,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Port => "port",
+            Self::Service => "service",
+            Self::Group => "group",
+        })
+    }
+}
+
+/// Two names of one process that go between processes as the same number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{what} {name:?} cannot be told from {what} {other:?}, which this process uses as well: both names are the same number between processes, so change one of them"
+)]
+pub struct SameNumber {
+    /// What they name.
+    pub what: Named,
+    /// The name that was refused.
+    pub name: Arc<str>,
+    /// The one that was there.
+    pub other: Arc<str>,
 }
 
 impl fmt::Debug for Error {

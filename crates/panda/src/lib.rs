@@ -12,7 +12,7 @@ pub mod sim;
 pub mod starter;
 pub mod thread;
 
-pub use error::Error;
+pub use error::{Error, Named, SameNumber};
 pub use message::{DecodeError, Message};
 pub use platform::{Platform, Rank, Seat};
 pub use protocol::group::GroupEvent;

@@ -193,6 +193,7 @@ conformance_under_mpirun! {
     circles_nobody_overruns: 3;
     circles_carry_bytes: 3;
     circles_that_disagree_end_with_an_error: 2;
+    circles_of_a_group_are_of_one_view: 3;
     upcalls_may_send: 2;
     many_fibers_of_a_process_are_in_a_call_at_once of threads: 2;
     an_upcall_wakes_who_waits_for_a_condition: 2;

@@ -12,10 +12,12 @@ fn pair() -> (Session, Session) {
 #[test]
 fn the_caller_of_a_service_is_told() {
     let (own, other) = pair();
-    other.serve("fragile", |call| {
-        assert_ne!(call.payload.value::<u32>().unwrap(), 7, "not seven");
-        call.reply.send(call.payload);
-    });
+    other
+        .serve("fragile", |call| {
+            assert_ne!(call.payload.value::<u32>().unwrap(), 7, "not seven");
+            call.reply.send(call.payload);
+        })
+        .unwrap();
     let call = |number: u32| own.call(1, "fragile", Message::of(&number).unwrap(), None);
     let failed = call(7).unwrap_err();
     assert!(matches!(failed, Error::NoReply { .. }), "{failed}");
@@ -26,10 +28,13 @@ fn the_caller_of_a_service_is_told() {
 fn a_port_goes_on_with_the_next_message() {
     let (own, other) = pair();
     let back = other.port("fragile");
-    other.port("fragile").on_message(move |arrived| {
-        assert_ne!(arrived.tag, 7, "not seven");
-        back.send(0, arrived.tag, Message::new()).unwrap();
-    });
+    other
+        .port("fragile")
+        .on_message(move |arrived| {
+            assert_ne!(arrived.tag, 7, "not seven");
+            back.send(0, arrived.tag, Message::new()).unwrap();
+        })
+        .unwrap();
     let port = own.port("fragile");
     for tag in [7, 8] {
         port.send(1, tag, Message::new()).unwrap();

@@ -75,10 +75,12 @@ fn member() {
     match session.rank() {
         VICTIM => {
             let mut kept = Vec::new();
-            session.serve("keep", move |call| {
-                kept.push(call);
-                say("was called");
-            });
+            session
+                .serve("keep", move |call| {
+                    kept.push(call);
+                    say("was called");
+                })
+                .unwrap();
             // It is the oldest, which orders.
             let group = session.join_group("pair", |_| ()).expect("joined");
             let own = session.join_group("own", |_| ()).expect("joined");

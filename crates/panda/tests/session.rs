@@ -20,9 +20,11 @@ fn a_wait_ends_when_an_upcall_makes_it_hold_or_its_time_has_passed() {
     let (own, other) = pair();
     let sum = Arc::<AtomicU32>::default();
     let of_upcall = sum.clone();
-    own.port("sum").on_message(move |arrived| {
-        of_upcall.fetch_add(arrived.tag, SeqCst);
-    });
+    own.port("sum")
+        .on_message(move |arrived| {
+            of_upcall.fetch_add(arrived.tag, SeqCst);
+        })
+        .unwrap();
     let holds = || sum.load(SeqCst) == 6;
     let passed = Instant::now();
     assert!(!own.wait_until(holds, Some(passed)).unwrap());
@@ -44,7 +46,8 @@ fn upcalls_run_on_a_thread_that_polls() {
     let on = Arc::<parking_lot::Mutex<Vec<thread::ThreadId>>>::default();
     let of_upcall = on.clone();
     own.port("polled")
-        .on_message(move |_| of_upcall.lock().push(thread::current().id()));
+        .on_message(move |_| of_upcall.lock().push(thread::current().id()))
+        .unwrap();
     // What comes while nobody polls may run on the session's own thread, but who polls again and again gets its share.
     let is_here = || on.lock().contains(&thread::current().id());
     while !is_here() {
@@ -79,7 +82,9 @@ fn who_receives_from_anybody_is_told_when_nobody_is_left() {
 fn the_last_that_serves_a_name_answers() {
     let (own, other) = pair();
     for answer in [b"first".as_slice(), b"second"] {
-        other.serve("name", move |call| call.reply.send(answer));
+        other
+            .serve("name", move |call| call.reply.send(answer))
+            .unwrap();
         let reply = own.call(1, "name", Message::new(), None).unwrap();
         assert_eq!(reply.to_bytes(), answer);
     }

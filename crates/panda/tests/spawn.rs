@@ -1,7 +1,9 @@
 //! Processes that are started while a session runs, by the process that wants them. This test starts itself.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Local, Meeting, Secret, shm, udp};
 use antiphon_panda::session::SILENCE;
@@ -15,16 +17,19 @@ const CHILD: [&str; 5] = [
     "--nocapture",
     "--test-threads=1",
 ];
+const IS_GREETED: [&str; 5] = ["--exact", "is_greeted", "--ignored", "-q", "--nocapture"];
 const ENDS_AT_ONCE: [&str; 5] = ["--exact", "ends_at_once", "--ignored", "-q", "--nocapture"];
 
 fn processes_are_spawned(seat: &Seat) {
     let session = antiphon_panda::platform::join(seat).unwrap();
     assert_eq!(session.spawn("no", [""; 0], 0).unwrap(), []);
     let (sender, results) = std::sync::mpsc::channel();
-    session.serve("result", move |call| {
-        let _ = sender.send((call.from, call.payload.value::<u64>().unwrap()));
-        call.reply.send(Message::new());
-    });
+    session
+        .serve("result", move |call| {
+            let _ = sender.send((call.from, call.payload.value::<u64>().unwrap()));
+            call.reply.send(Message::new());
+        })
+        .unwrap();
     let (sender, views) = std::sync::mpsc::channel();
     let group = session.join_group("all", move |event| {
         if let GroupEvent::View { members, .. } = event {
@@ -78,6 +83,70 @@ fn processes_are_spawned_over_udp() {
     processes_are_spawned(&meeting.seat(0));
 }
 
+/// Who hears of a new process from the one that spawned it can send to it at once, even if it took nothing from anybody meanwhile.
+fn a_spawned_process_is_known_to_all(seats: [Seat; 2]) {
+    let long = Duration::from_secs(60);
+    let joining = seats.map(|seat| {
+        thread::spawn(move || antiphon_panda::platform::join(&seat).expect("two come"))
+    });
+    let [spawner, other] = joining.map(|thread| thread.join().unwrap());
+    let (begins, has_begun) = mpsc::channel();
+    let (ends, may_end) = mpsc::channel::<()>();
+    other
+        .port("hold")
+        .on_message(move |_| {
+            let _ = begins.send(());
+            let _ = may_end.recv_timeout(long);
+        })
+        .unwrap();
+    let (sends, sent) = mpsc::channel();
+    let greeting = other.port("greeting");
+    other
+        .port("told")
+        .on_message(move |told| {
+            let _ = sends.send(greeting.send(told.tag, 0, Message::new()));
+        })
+        .unwrap();
+    spawner.port("hold").send(1, 0, Message::new()).unwrap();
+    has_begun.recv_timeout(long).expect("the upcall runs");
+    let spawns = thread::spawn(move || {
+        let exe = std::env::current_exe().unwrap();
+        let spawned = spawner.spawn(exe, IS_GREETED, 1).unwrap()[0];
+        let told = spawner.port("told");
+        told.send(1, spawned, Message::new()).unwrap();
+        let thanks = spawner.port("thanks");
+        thanks.receive_within(Some(spawned), None, long).map(drop)
+    });
+    // Whether the other one hears of it before or after it goes on depends on whether it is waited for.
+    let until = Instant::now() + Duration::from_secs(1);
+    while !spawns.is_finished() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
+    ends.send(()).unwrap();
+    let sent = sent.recv_timeout(long).expect("it is told");
+    sent.expect("it knows the rank that it is told");
+    spawns.join().unwrap().expect("the greeting came");
+}
+
+#[test]
+fn a_process_spawned_over_shm_is_known_to_all() {
+    let meeting = shm::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat(rank)));
+}
+
+#[test]
+fn a_process_spawned_over_tcp_is_known_to_all() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let meeting = Meeting::hold(any, 2, Secret::fresh().unwrap()).unwrap();
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat("tcp", rank)));
+}
+
+#[test]
+fn a_process_spawned_over_udp_is_known_to_all() {
+    let meeting = udp::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
+    a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat(rank)));
+}
+
 #[test]
 fn threads_of_one_process_are_told_what_to_do_instead() {
     let (seat, local, inbox) = Local::session(1).remove(0);
@@ -104,6 +173,15 @@ fn child() {
         .expect("it is sent when all are there");
     let result = Message::of(&(number + u64::from(session.rank()))).unwrap();
     session.call(0, "result", result, None).unwrap();
+}
+
+#[test]
+#[ignore = "a process that the other tests spawn"]
+fn is_greeted() {
+    let session = Session::join().unwrap();
+    session.port("greeting").receive(Some(1), None).unwrap();
+    let thanks = session.port("thanks");
+    thanks.send_synchronously(0, 0, Message::new()).unwrap();
 }
 
 #[test]

@@ -54,7 +54,9 @@ const GREETINGS_MAX: usize = 64 + 2;
 fn join<P: Platform>(seat: &Seat) -> Session {
     let (platform, inbox) = P::join(seat).unwrap();
     let session = Session::over(platform, inbox, seat, SILENCE).unwrap();
-    session.serve("echo", |call| call.reply.send(call.payload));
+    session
+        .serve("echo", |call| call.reply.send(call.payload))
+        .unwrap();
     session
 }
 

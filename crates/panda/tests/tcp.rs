@@ -5,11 +5,12 @@ mod conformance;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::seat::Secret;
-use antiphon_panda::platform::{Meeting, Platform, Tcp, meeting};
+use antiphon_panda::platform::{Event, Inbox, Meeting, Platform, Tcp, meeting};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Seat, Session};
+use antiphon_panda::{Message, Seat, Session};
 
 fn meeting(size: u32) -> Meeting {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
@@ -54,11 +55,13 @@ fn processes_join_while_the_session_runs() {
     );
     let late: Vec<Session> = seats.iter().map(join).collect();
     for session in &late {
-        session.serve("who", |call| call.reply.send(b"late".as_slice()));
+        session
+            .serve("who", |call| call.reply.send(b"late".as_slice()))
+            .unwrap();
     }
     for to in [2, 3] {
         let served = late[1]
-            .call(to.min(2), "who", antiphon_panda::Message::new(), None)
+            .call(to.min(2), "who", Message::new(), None)
             .unwrap();
         assert_eq!(served.to_bytes(), b"late".as_slice());
     }
@@ -68,11 +71,53 @@ fn processes_join_while_the_session_runs() {
     assert_eq!(arrived.payload.to_bytes(), b"from 2".as_slice());
     assert_eq!(
         founders[0]
-            .call(2, "who", antiphon_panda::Message::new(), None)
+            .call(2, "who", Message::new(), None)
             .unwrap()
             .to_bytes(),
         b"late".as_slice()
     );
+}
+
+/// Drives a platform without a session for a time, or until something holds.
+fn drive(inboxes: &mut [&mut impl Inbox], time: Duration, is_done: impl Fn() -> bool) {
+    let until = Instant::now() + time;
+    while !is_done() && Instant::now() < until {
+        for inbox in &mut *inboxes {
+            inbox.receive(Some(Instant::now()), &mut Vec::new());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A process that has joined can be sent to by all that were there, also by one that had not heard of it a moment before.
+#[test]
+fn who_has_joined_is_known_to_all_that_were_there() {
+    let meeting = meeting(2);
+    let founders = [0, 1].map(|rank| {
+        let seat = meeting.seat("tcp", rank);
+        thread::spawn(move || Tcp::join(&seat).unwrap())
+    });
+    let [(first, mut firsts), (second, mut seconds)] =
+        founders.map(|founder| founder.join().unwrap());
+    let seat = first.allot(1).unwrap().remove(0);
+    let joins = thread::spawn(move || Tcp::join(&seat).unwrap());
+    // The second one challenges the newcomer, which answers only when the first one has challenged it, too.
+    drive(&mut [&mut seconds], Duration::from_millis(300), || false);
+    drive(&mut [&mut firsts], Duration::from_millis(500), || {
+        joins.is_finished()
+    });
+    // Unless it is in by now, it waits for the second one.
+    drive(&mut [&mut firsts, &mut seconds], conformance::LIMIT, || {
+        joins.is_finished()
+    });
+    let (_late, mut lates) = joins.join().unwrap();
+    second.send(2, Message::from(b"hello".as_slice()));
+    let (until, mut events) = (Instant::now() + conformance::LIMIT, Vec::new());
+    let is_hello = |event: &Event| matches!(event, Event::Frame { from: 1, .. });
+    while !events.iter().any(is_hello) {
+        assert!(Instant::now() < until, "it was not sent: {events:?}");
+        lates.receive(Some(until), &mut events);
+    }
 }
 
 /// Strangers are dropped at the meeting, whatever they say, and the session meets all the same.

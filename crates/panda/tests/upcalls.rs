@@ -71,7 +71,8 @@ fn in_upcall(operation: &'static Operation) -> Result<(), Error> {
     let (sender, outcome) = mpsc::channel();
     let own = session.clone();
     let port = session.port("upcall");
-    port.on_message(move |_| drop(sender.send((operation.act)(&own, group.clone()))));
+    port.on_message(move |_| drop(sender.send((operation.act)(&own, group.clone()))))
+        .unwrap();
     port.send(0, 0, Message::new()).unwrap();
     let outcome = outcome.recv().expect("the upcall runs");
     session.end();

@@ -44,7 +44,7 @@ pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     if stage.rank == 0 {
         return caller(session, "null", bytes);
     }
-    session.serve("null", |call| call.reply.send(Message::new()));
+    session.serve("null", |call| call.reply.send(Message::new()))?;
     Ok(Box::new(Passive(session)))
 }
 
@@ -57,7 +57,7 @@ pub fn rpc_thread(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fail
     session.serve("thread", |call| {
         // Where there is no thread the reply is dropped, which the caller is told.
         drop(thread::spawn(move || call.reply.send(Message::new())));
-    });
+    })?;
     Ok(Box::new(Passive(session)))
 }
 
@@ -82,7 +82,7 @@ impl Server {
         session.serve(service, move |call| {
             called.0.lock().waiting.push_back(call);
             called.1.signal();
-        });
+        })?;
         let thread = thread::spawn(move || accept(&own.0, &own.1));
         let thread = thread.map_err(|error| Failed(error.to_string()))?;
         Ok(Self {

@@ -73,7 +73,7 @@ pub fn roundtrip_upcall(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>
     let (port, payload) = (pair.port.clone(), pair.payload.clone());
     // A leader that is lost hears nothing; the company then ends.
     pair.port
-        .on_message(move |arrived| drop(port.send(arrived.from, 0, payload.clone())));
+        .on_message(move |arrived| drop(port.send(arrived.from, 0, payload.clone())))?;
     Ok(Box::new(Passive(pair)))
 }
 
@@ -100,7 +100,7 @@ pub fn synchronous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fai
     let own = taken.clone();
     pair.port.on_message(move |arrived| {
         own.fetch_add(weight(arrived.payload.len()), Relaxed);
-    });
+    })?;
     Ok(Box::new(Passive((pair, taken))))
 }
 

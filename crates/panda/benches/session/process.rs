@@ -120,12 +120,15 @@ fn session(case: &Case, way: &str, session: &Session) {
         port.on_message(move |arrived| match arrived.tag {
             LAST => drop(sender.send(())),
             _ => back.send(arrived.from, 0, arrived.payload).expect("sent"),
-        });
+        })
+        .expect("no other has its number");
     } else if !is_first && way == "rpc" {
-        session.serve("ball", move |call| match call.payload.len() {
-            0 => drop(sender.send(())),
-            _ => call.reply.send(call.payload),
-        });
+        session
+            .serve("ball", move |call| match call.payload.len() {
+                0 => drop(sender.send(())),
+                _ => call.reply.send(call.payload),
+            })
+            .expect("no other has its number");
     }
     everyone.barrier().expect("all are here");
     match (is_first, way) {

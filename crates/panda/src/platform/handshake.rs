@@ -114,28 +114,36 @@ impl Connecting {
     /// The other end hangs up, is silent too long, or does not know the secret.
     pub fn finish(&self, mut stream: &TcpStream, until: Instant) -> io::Result<()> {
         let mut challenge = [0; NONCE + PROOF];
-        let mut have = 0;
-        while have < challenge.len() {
-            // What has come already is read even when the time is over.
-            let left = until.saturating_duration_since(Instant::now());
-            stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
-            match stream.read(&mut challenge[have..]) {
-                Ok(0) => {
-                    let why = "who listens there hung up: it has ended, or is not of this session";
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
-                }
-                Ok(count) => have += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        hear(stream, &mut challenge, until)?;
         let proof = self.answer(&challenge).ok_or_else(|| {
             let why = "who listens there does not know this session's secret";
             io::Error::new(io::ErrorKind::PermissionDenied, why)
         })?;
-        stream.set_read_timeout(None)?;
         stream.write_all(&proof)
     }
+}
+
+/// Waits for what the other end has to say.
+///
+/// # Errors
+/// It hangs up, or is silent too long.
+pub fn hear(mut stream: &TcpStream, said: &mut [u8], until: Instant) -> io::Result<()> {
+    let mut have = 0;
+    while have < said.len() {
+        // What has come already is read even when the time is over.
+        let left = until.saturating_duration_since(Instant::now());
+        stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        match stream.read(&mut said[have..]) {
+            Ok(0) => {
+                let why = "who listens there hung up: it has ended, or is not of this session";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
+            }
+            Ok(count) => have += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    stream.set_read_timeout(None)
 }
 
 /// Connects to who must know the secret, and proves to know it.

@@ -66,7 +66,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The receiving end.
     type Inbox: Inbox;
 
-    /// Takes a seat in a session. Returns when the peers of the first [`Seat::size`] ranks can be sent to. A process that was spawned can send to all that were there.
+    /// Takes a seat in a session. Returns when the peers of the first [`Seat::size`] ranks can be sent to. A process that was spawned can send to all that were there, and
+    /// they to it, unless they did not answer.
     ///
     /// # Errors
     /// What is missing and what to do about it; peers by name.

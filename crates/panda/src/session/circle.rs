@@ -11,6 +11,7 @@ use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use crate::protocol::GroupId;
 use crate::protocol::collective::{Combine, Operation, Part};
 
 /// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time; where they do not, the
@@ -25,6 +26,8 @@ pub struct Circle {
     list: u64,
     order: u64,
     at: usize,
+    /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
+    turn: Rank,
 }
 
 impl Session {
@@ -65,21 +68,28 @@ impl Session {
             session: self.downgrade(),
             rank: self.rank(),
             ranks: ranks.into(),
-            list: number_of(name) ^ hash_of(&sorted),
+            list: list_of(name, &sorted),
             order: hash_of(ranks),
             at,
+            turn: sorted[0],
         })
     }
 }
 
 impl Circle {
+    /// Who takes part, in order.
+    #[must_use]
+    pub fn ranks(&self) -> &[Rank] {
+        &self.ranks
+    }
+
     /// Waits until all are here.
     ///
     /// # Errors
     /// As for all operations: a process is lost, by name; or this is an upcall.
     #[track_caller]
     pub fn barrier(&self) -> Result<(), Error> {
-        self.run(self.turn(), Operation::Barrier, Message::new())
+        self.run(self.turn, Operation::Barrier, Message::new())
             .map(drop)
     }
 
@@ -223,7 +233,7 @@ impl Circle {
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<V, Error> {
         let operation = Operation::AllReduce(on_values(combine));
-        let values = self.run(self.turn(), operation, Message::of(value)?)?;
+        let values = self.run(self.turn, operation, Message::of(value)?)?;
         Ok(one(values).value()?)
     }
 
@@ -238,12 +248,7 @@ impl Circle {
         combine: impl Fn(Message, Message) -> Message + Send + 'static,
     ) -> Result<Message, Error> {
         let operation = Operation::AllReduce(Box::new(move |a, b| Ok(combine(a, b))));
-        Ok(one(self.run(self.turn(), operation, value.into())?))
-    }
-
-    /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
-    fn turn(&self) -> Rank {
-        self.ranks.iter().copied().min().unwrap_or(self.rank)
+        Ok(one(self.run(self.turn, operation, value.into())?))
     }
 
     #[track_caller]
@@ -255,9 +260,6 @@ impl Circle {
             .position(|rank| *rank == root)
             .ok_or(Error::NotInCircle(root))?;
         let session = self.session.upgrade()?;
-        for &rank in &*self.ranks {
-            session.wait_for_room(rank, |rooms| rooms.is_free(rank))?;
-        }
         let (id, _) = session.ask(Ask::Number);
         let part = Part {
             id,
@@ -269,6 +271,9 @@ impl Circle {
             operation,
             value,
         };
+        for near in part.neighbours() {
+            session.wait_for_room(near, |rooms| rooms.is_free(near))?;
+        }
         session.ask(Ask::Collect(part));
         let outcome = match session.outcome(id)? {
             Ended::Collected(outcome) => outcome,
@@ -276,6 +281,23 @@ impl Circle {
         };
         outcome.map_err(|failure| session.failed(failure, "", None))
     }
+}
+
+/// The name of a list, whichever order it is in.
+fn list_of(name: &str, sorted: &[Rank]) -> u64 {
+    number_of(name) ^ hash_of(sorted)
+}
+
+/// What the circle of a group's view is named; no program thinks of that.
+pub(super) fn name_of_view(group: GroupId, number: u64) -> String {
+    format!("\0group {group:x}, view {number}")
+}
+
+/// The list of that circle.
+pub(super) fn list_of_view(group: GroupId, number: u64, members: &[Rank]) -> u64 {
+    let mut sorted = members.to_vec();
+    sorted.sort_unstable();
+    list_of(&name_of_view(group, number), &sorted)
 }
 
 /// A name of a list of ranks, the same everywhere.

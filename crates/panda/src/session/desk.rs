@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::engine::{Ask, Engine};
+use super::engine::Engine;
+use super::membership::Membership;
+use super::names::Names;
 use super::room::{Rooms, UNREAD_LOW, UNREAD_MAX};
 use super::upcall::{self, Given, Place};
 use crate::message::Message;
@@ -45,21 +47,6 @@ pub enum Ended {
     Collected(Result<Vec<Message>, Failure>),
 }
 
-/// What is known of a group here.
-#[derive(Default)]
-pub struct Membership {
-    pub upcall: Option<Arc<Given<GroupUpcall>>>,
-    /// Whether the program has joined and nothing has ended that; before its upcall is told of the end, so that it may have somebody join again.
-    pub is_joined: bool,
-    /// How often the program has joined: what ends one membership says nothing of the next.
-    pub joined: u64,
-    pub members: Option<Vec<Rank>>,
-    /// Why it ended; none if it was left.
-    pub ended: Option<Option<String>>,
-    /// What the upcall panicked with: the membership is over as far as the program is concerned.
-    pub panic: Option<String>,
-}
-
 #[derive(Default)]
 struct PortState {
     waiting: VecDeque<Arrived>,
@@ -74,10 +61,12 @@ struct PortState {
 pub struct Desk {
     ports: Mutex<FxHashMap<u64, PortState>>,
     services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
-    groups: Mutex<HashMap<GroupId, Membership>>,
+    pub(super) groups: Mutex<HashMap<GroupId, Membership>>,
     /// Requests that have ended and whose askers do not know yet.
     ended: Mutex<FxHashMap<RequestId, Ended>>,
-    names: Mutex<HashMap<Rank, String>>,
+    /// Of ports, services and groups.
+    pub names: Names,
+    processes: Mutex<HashMap<Rank, String>>,
     size: AtomicU32,
     /// How often a peer was found lost.
     losses: AtomicU64,
@@ -90,7 +79,7 @@ pub struct Desk {
 
 impl Desk {
     pub fn name_of(&self, rank: Rank) -> String {
-        self.names
+        self.processes
             .lock()
             .get(&rank)
             .cloned()
@@ -98,14 +87,14 @@ impl Desk {
     }
 
     pub fn joined(&self, rank: Rank, name: String) {
-        self.names.lock().insert(rank, name);
+        self.processes.lock().insert(rank, name);
         self.size.fetch_max(rank.saturating_add(1), Relaxed);
         self.lost.lock().remove(&rank);
     }
 
     /// Whether a process has ever been there.
     pub fn has_joined(&self, rank: Rank) -> bool {
-        self.names.lock().contains_key(&rank)
+        self.processes.lock().contains_key(&rank)
     }
 
     /// The number of the highest rank that was heard of, and one.
@@ -245,10 +234,6 @@ impl Desk {
         self.services.lock().insert(service, upcall);
     }
 
-    pub fn group<R>(&self, group: GroupId, act: impl FnOnce(&mut Membership) -> R) -> R {
-        act(self.groups.lock().entry(group).or_default())
-    }
-
     /// Hands something to the program.
     pub fn deliver(&self, delivery: Delivery, engine: &dyn Engine) {
         match delivery {
@@ -328,50 +313,6 @@ impl Desk {
         // Somebody may have begun to wait before we said that we hold.
         if engine.is_awaited() {
             self.let_go(engine);
-        }
-    }
-
-    fn deliver_to_group(&self, group: GroupId, event: GroupEvent, engine: &dyn Engine) {
-        let is_end = matches!(event, GroupEvent::Left | GroupEvent::Expelled { .. });
-        let (upcall, joined) = self.group(group, |membership| {
-            membership.is_joined &= !is_end;
-            (membership.upcall.clone(), membership.joined)
-        });
-        let state = match &event {
-            GroupEvent::View { members, .. } => Some((Some(members.clone()), None)),
-            GroupEvent::Left => Some((None, Some(None))),
-            GroupEvent::Expelled { why } => Some((None, Some(Some(why.clone())))),
-            GroupEvent::Message { .. } => None,
-        };
-        let ran = upcall.map_or(Ok(()), |upcall| {
-            upcall::run(upcall.place, || (upcall.call.lock())(event))
-        });
-        if let Err(panic) = ran {
-            self.leave_for_panic(group, joined, panic, engine);
-        }
-        // Who waits for a view goes on after its upcall has run. By then the program may have joined again.
-        if let Some((members, ended)) = state {
-            self.group(group, |membership| {
-                if membership.joined == joined {
-                    (membership.members, membership.ended) = (members, ended);
-                }
-            });
-        }
-    }
-
-    /// What an upcall that panicked made of its copy nobody knows, so this process leaves rather than go on with a copy that differs from all others.
-    fn leave_for_panic(&self, group: GroupId, joined: u64, panic: String, engine: &dyn Engine) {
-        let upcall = self.group(group, |membership| {
-            let is_same = membership.joined == joined;
-            let upcall = membership.upcall.take_if(|_| is_same)?;
-            let place = upcall.place;
-            membership.panic = Some(format!("its upcall, given at {place}, panicked: {panic}"));
-            Some(upcall)
-        });
-        if let Some(upcall) = upcall {
-            engine.ask(Ask::Leave(group));
-            // Outside of the lock: what it keeps may come here when it is dropped.
-            drop(upcall);
         }
     }
 }

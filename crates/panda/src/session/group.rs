@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::circle::{Circle, name_of_view};
 use super::engine::Ask;
-use super::{Session, WeakSession, number_of, upcall};
-use crate::error::Error;
+use super::{Session, WeakSession, upcall};
+use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
@@ -22,7 +23,7 @@ impl Session {
     /// order, its own included. The upcall must not wait; it may send. If it panics, this process leaves the group, and its operations fail with [`Error::Expelled`].
     ///
     /// # Errors
-    /// This process is a member, or joins already; the group ended with its last member; or this is an upcall.
+    /// This process is a member, or joins already; the group ended with its last member; the name cannot be told from that of another group; or this is an upcall.
     #[track_caller]
     pub fn join_group(
         &self,
@@ -30,7 +31,7 @@ impl Session {
         upcall: impl FnMut(GroupEvent) + Send + 'static,
     ) -> Result<Group, Error> {
         upcall::must_not_wait()?;
-        let number = number_of(name);
+        let number = self.desk().names.number(Named::Group, name)?;
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
         let given: super::desk::GroupUpcall = Box::new(upcall);
@@ -40,7 +41,7 @@ impl Session {
                 let call = parking_lot::Mutex::new(given);
                 membership.upcall = Some(Arc::new(upcall::Given { place, call }));
                 membership.joined += 1;
-                (membership.members, membership.ended) = (None, None);
+                (membership.view, membership.ended) = (None, None);
                 membership.panic = None;
             }
             is_first
@@ -52,7 +53,7 @@ impl Session {
         let desk = self.desk();
         let is_decided = || {
             desk.group(number, |membership| {
-                membership.members.is_some() || membership.ended.is_some()
+                membership.view.is_some() || membership.ended.is_some()
             })
         };
         self.wait(is_decided, None);
@@ -97,10 +98,30 @@ impl Group {
     pub fn members(&self) -> Vec<Rank> {
         let members = |session: Session| {
             session.desk().group(self.number, |membership| {
-                membership.members.clone().unwrap_or_default()
+                let members = membership.view.as_ref().map(|view| view.members.clone());
+                members.unwrap_or_default()
             })
         };
         self.session.upgrade().map(members).unwrap_or_default()
+    }
+
+    /// The members as of the last view that the upcall has seen, for collective operations: members that have seen the same view get the same circle, apart from all other circles of
+    /// the same processes. Where the view changes, its operations end with an error that names who is lost, has left or has joined, and so do all later ones: ask for the next
+    /// view's circle. As in every circle, others may have ended the operation that failed here.
+    ///
+    /// # Errors
+    /// This process is no member any more.
+    pub fn circle(&self) -> Result<Circle, Error> {
+        let session = self.session.upgrade()?;
+        self.check(&session)?;
+        let members = session.desk().group(self.number, |membership| {
+            let view = membership.view.as_mut()?;
+            view.has_circle = true;
+            Some((view.number, view.members.clone()))
+        });
+        let no_member = || Error::NotMember(self.name.clone());
+        let (number, members) = members.ok_or_else(no_member)?;
+        session.circle_named(&name_of_view(self.number, number), &members)
     }
 
     /// Leaves when all that this member sent has been delivered, and waits for that.

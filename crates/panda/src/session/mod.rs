@@ -10,17 +10,20 @@ use crate::protocol::group::Myself;
 use crate::protocol::requests::{Failure, RequestId};
 use desk::{Desk, Ended};
 use engine::{Ask, Engine, Interest, Node};
-use room::Rooms;
+use names::number_of;
 
 mod circle;
 mod desk;
 mod engine;
 mod group;
+mod membership;
+mod names;
 mod port;
 mod room;
 mod rpc;
 mod spawn;
 pub(crate) mod upcall;
+mod watching;
 
 pub use circle::Circle;
 pub use desk::Arrived;
@@ -231,20 +234,6 @@ impl Session {
         self.core.engine.ask(ask)
     }
 
-    /// Why a process is lost to this one; nothing if it is not, as far as is known. Only processes that something waits for are watched.
-    #[must_use]
-    pub fn why_lost(&self, rank: Rank) -> Option<String> {
-        self.desk().why_lost(rank)
-    }
-
-    /// The next process after this one that is not lost.
-    fn next_living(&self) -> Option<Rank> {
-        let (own, size) = (self.rank(), self.population());
-        let others = (1..size).map(|step| (own + step) % size);
-        let mut living = others.filter(|rank| self.desk().why_lost(*rank).is_none());
-        living.next()
-    }
-
     fn check_rank(&self, rank: Rank) -> Result<(), Error> {
         let size = self.population();
         if rank < size {
@@ -252,12 +241,6 @@ impl Session {
         } else {
             Err(Error::NoSuchRank { rank, size })
         }
-    }
-
-    /// Waits until something holds or a time has passed; whether it holds.
-    fn wait(&self, mut is_done: impl FnMut() -> bool, until: Option<Instant>) -> bool {
-        let engine = &self.core.engine;
-        engine.wait(Interest::Change, &mut is_done, until)
     }
 
     /// Waits for the end of a request.
@@ -273,44 +256,10 @@ impl Session {
         ended.ok_or(Error::Over)
     }
 
-    /// Waits until something holds that a peer brings about, or the peer is found lost.
-    fn wait_watching(
-        &self,
-        peer: Rank,
-        is_done: impl FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> bool {
-        self.ask(Ask::Watch(peer));
-        let is_held = self.wait(is_done, until);
-        self.ask(Ask::Unwatch(peer));
-        is_held
-    }
-
-    /// Waits until there is room on the way to a peer, if this thread may wait.
-    fn wait_for_room(&self, to: Rank, has_room: impl Fn(&Rooms) -> bool) -> Result<(), Error> {
-        let desk = self.desk();
-        if has_room(&desk.rooms) || upcall::is_running() || to == self.rank() {
-            return Ok(());
-        }
-        let before = desk.losses();
-        let why_lost = || desk.lost_since(to, before);
-        let is_over = || has_room(&desk.rooms) || why_lost().is_some();
-        let is_held = self.wait_watching(to, is_over, None);
-        match why_lost() {
-            Some(why) => Err(self.lost(to, why)),
-            None if !is_held => Err(Error::Over),
-            None => Ok(()),
-        }
-    }
-
     fn failed(&self, failure: Failure, service: &str, after: Option<Duration>) -> Error {
         let peer = |rank| self.name_of(rank);
         match failure {
-            Failure::Lost { rank, why } => Error::Lost {
-                rank,
-                peer: peer(rank),
-                why,
-            },
+            Failure::Lost { rank, why } => self.lost(rank, why),
             Failure::TimedOut { rank } => Error::TimedOut {
                 rank: Some(rank),
                 peer: peer(rank),
@@ -345,11 +294,4 @@ impl Session {
             Ended::Collected(_) => unreachable!("request numbers are not used twice"),
         }
     }
-}
-
-/// A name as a number, the same at all processes: FNV-1a (Fowler, Noll and Vo).
-fn number_of(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
 }

@@ -6,41 +6,51 @@ use std::time::{Duration, Instant};
 use super::desk::Arrived;
 use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
-use crate::error::Error;
+use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
-
-/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
-const UNWATCHED: Duration = Duration::from_millis(1);
 
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
 pub struct Port {
     session: WeakSession,
     number: u64,
+    refused: Option<SameNumber>,
 }
 
 impl Session {
-    /// The port of a name. Messages that come before anybody asks for them are kept.
+    /// The port of a name. Messages that come before anybody asks for them are kept. All operations of a port whose name cannot be told from that of another one of this
+    /// process fail with [`Error::SameNumber`].
     #[must_use]
     pub fn port(&self, name: &str) -> Port {
         Port {
             session: self.downgrade(),
             number: number_of(name),
+            refused: self.desk().names.number(Named::Port, name).err(),
         }
     }
 }
 
 impl Port {
-    /// Has an upcall take the messages, those that have come included. It must not wait.
-    #[track_caller]
-    pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) {
-        let place = Location::caller();
-        if let Ok(session) = self.session.upgrade() {
-            (session.desk()).on_port(self.number, place, Box::new(upcall));
-            session.desk().let_go(&*session.core.engine);
+    fn session(&self) -> Result<Session, Error> {
+        match &self.refused {
+            None => self.session.upgrade(),
+            Some(refused) => Err(refused.clone().into()),
         }
+    }
+
+    /// Has an upcall take the messages, those that have come included. It must not wait.
+    ///
+    /// # Errors
+    /// The name cannot be told from another one.
+    #[track_caller]
+    pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) -> Result<(), Error> {
+        let place = Location::caller();
+        let session = self.session()?;
+        (session.desk()).on_port(self.number, place, Box::new(upcall));
+        session.desk().let_go(&*session.core.engine);
+        Ok(())
     }
 
     /// Sends and goes on: returns when the message is on its way. It waits for a peer that is slow: while much is on its way to it, or 4 MiB lie at the port over
@@ -49,7 +59,7 @@ impl Port {
     /// # Errors
     /// There is no such rank; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
-        let session = self.session.upgrade()?;
+        let session = self.session()?;
         session.check_rank(to)?;
         session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let envelope = Envelope::Port {
@@ -64,7 +74,7 @@ impl Port {
     /// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
     #[must_use]
     pub fn takes_more(&self, to: Rank) -> bool {
-        let session = self.session.upgrade();
+        let session = self.session();
         session.is_ok_and(|session| session.desk().rooms.takes_more(to, self.number))
     }
 
@@ -80,7 +90,7 @@ impl Port {
         payload: impl Into<Message>,
     ) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        let session = self.session.upgrade()?;
+        let session = self.session()?;
         session.check_rank(to)?;
         session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let (id, _) = session.ask(Ask::SendSynchronously {
@@ -96,7 +106,7 @@ impl Port {
     /// The first message that fits, if one has come.
     #[must_use]
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
-        let session = self.session.upgrade().ok()?;
+        let session = self.session().ok()?;
         session.poll();
         let (desk, engine) = (session.desk(), &*session.core.engine);
         let found = desk.first(self.number, from, tag, engine);
@@ -137,7 +147,7 @@ impl Port {
         tag: Option<u32>,
         time: Option<Duration>,
     ) -> Result<Arrived, Error> {
-        let session = self.session.upgrade()?;
+        let session = self.session()?;
         let desk = session.desk();
         let first = || desk.first(self.number, from, tag, &*session.core.engine);
         if let Some(arrived) = first() {
@@ -175,49 +185,5 @@ impl Port {
             peer,
             after: time.unwrap_or_default(),
         })
-    }
-}
-
-impl Session {
-    /// Waits until something holds that a peer brings about. It is watched if that takes longer than a moment.
-    fn wait_for_peer(
-        &self,
-        peer: Rank,
-        is_done: &mut dyn FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> Result<(), Error> {
-        let before = self.desk().losses();
-        let why_lost = || self.desk().lost_since(peer, before);
-        let mut is_over = || is_done() || why_lost().is_some();
-        let soon = Instant::now() + UNWATCHED;
-        let first = until.map_or(soon, |until| until.min(soon));
-        if !self.wait(&mut is_over, Some(first)) {
-            self.wait_watching(peer, is_over, until);
-        }
-        why_lost().map_or(Ok(()), |why| Err(self.lost(peer, why)))
-    }
-
-    /// Waits until something holds that any other process brings about, as long as there is one. Each watches the next that is left, so that many who wait cost no more signs of
-    /// life than there are processes.
-    fn wait_for_anybody(
-        &self,
-        is_done: &mut dyn FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> Result<(), Error> {
-        while let Some(next) = self.next_living() {
-            if self.wait_for_peer(next, is_done, until).is_ok() {
-                return Ok(());
-            }
-        }
-        let last = self.desk().last_lost();
-        last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
-    }
-
-    pub(super) fn lost(&self, rank: Rank, why: String) -> Error {
-        Error::Lost {
-            rank,
-            peer: self.name_of(rank),
-            why,
-        }
     }
 }

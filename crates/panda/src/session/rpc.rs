@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::desk::Incoming;
 use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
-use crate::error::Error;
+use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::requests::RequestId;
@@ -53,8 +53,16 @@ impl Drop for Reply {
 
 impl Session {
     /// Registers a service. The upcall must not wait; it may keep the [`Reply`] and answer later.
+    ///
+    /// # Errors
+    /// The name cannot be told from that of another service of this process.
     #[track_caller]
-    pub fn serve(&self, service: &str, mut upcall: impl FnMut(Call) + Send + 'static) {
+    pub fn serve(
+        &self,
+        service: &str,
+        mut upcall: impl FnMut(Call) + Send + 'static,
+    ) -> Result<(), Error> {
+        let number = self.desk().names.number(Named::Service, service)?;
         let (session, place) = (self.downgrade(), Location::caller());
         let upcall = move |Incoming { from, id, payload }| {
             upcall(Call {
@@ -68,7 +76,8 @@ impl Session {
                 },
             });
         };
-        (self.desk()).on_call(number_of(service), place, Box::new(upcall));
+        (self.desk()).on_call(number, place, Box::new(upcall));
+        Ok(())
     }
 
     /// Calls a service and waits for the reply. It is executed at most once; exactly once if a reply comes.

@@ -10,12 +10,16 @@ use parking_lot::Mutex;
 
 use super::{Session, WeakSession, upcall};
 use crate::error::Error;
+use crate::message::Message;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
 use crate::platform::{JoinError, Rank, Seat};
 use crate::starter::{Keep, Order, STARTER, Started, Told, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
 const UNDER_WAY: Duration = Duration::from_secs(1);
+
+/// A service that nobody gives.
+const NOBODYS: &str = "antiphon: a session that has begun";
 
 /// What is known of processes that were asked for.
 #[derive(Default)]
@@ -41,8 +45,8 @@ enum Hold {
 }
 
 impl Session {
-    /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined. Their ranks follow each other; for
-    /// the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
+    /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. Their ranks
+    /// follow each other; for the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
     ///
     /// Under `antiphon launch` they are its children: their output is marked, their ends count, and they may outlive this process. Otherwise they are children of
     /// this process, write where it writes, and end with it.
@@ -78,7 +82,19 @@ impl Session {
         asked.map_err(|source| refused("start a thread", source))?;
         let until = Instant::now() + FOUNDERS_WAIT;
         self.wait(|| progress.is_decided(self), Some(until));
-        progress.settle(self)
+        let ranks = progress.settle(self)?;
+        self.await_answers(&ranks, until);
+        Ok(ranks)
+    }
+
+    /// Waits until processes answer a call, as each does when its session has begun, even to one of a service that it has not, or are lost. They come here before that, but their
+    /// sessions begin when all others have let them in.
+    fn await_answers(&self, ranks: &[Rank], until: Instant) {
+        for &rank in ranks {
+            let left = until.saturating_duration_since(Instant::now());
+            // Who has ended since had come all the same.
+            let _ = self.call(rank, NOBODYS, Message::new(), Some(left));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use antiphon_panda::{Circle, Error, Message, Session};
+use antiphon_panda::{Circle, Error, Group, Message, Session};
 
 use super::{Make, run};
 
@@ -129,5 +129,83 @@ pub fn circles_that_disagree_end_with_an_error(make: Make) {
             }
         });
         all.barrier().unwrap();
+    });
+}
+
+/// Waits for a view of so many members.
+fn wait_for_members(session: &Session, group: &Group, count: usize) {
+    let is_there = || group.members().len() == count;
+    assert!(session.wait_until(is_there, None).unwrap());
+}
+
+fn names(outcome: Result<(), Error>, rank: u32) {
+    let error = outcome.expect_err("the view has changed");
+    let named = match error {
+        Error::Lost { rank, .. } | Error::Mismatch { rank, .. } => rank,
+        other => panic!("{other}"),
+    };
+    assert_eq!(named, rank, "{error}");
+}
+
+/// A group's circle is of its members, and of one view: who waits for one that has left, or while another joins, is told so, and the next view has a circle of its own.
+pub fn circles_of_a_group_are_of_one_view(make: Make) {
+    run(make, 3, |session| {
+        let (rank, all) = (session.rank(), session.everyone().unwrap());
+        let join = || session.join_group("circle", drop).unwrap();
+        let group = join();
+        wait_for_members(&session, &group, 3);
+        let whole = group.circle().unwrap();
+        assert_eq!(whole.ranks(), group.members());
+        assert_eq!(whole.all_reduce(&(rank + 1), |a, b| a + b).unwrap(), 6);
+        let root = whole.ranks()[0];
+        let own = (rank == root).then_some(&root);
+        assert_eq!(whole.broadcast(root, own).unwrap(), root);
+        all.barrier().unwrap();
+
+        // One leaves while the others wait for it.
+        if rank == 2 {
+            group.leave().unwrap();
+            all.barrier().unwrap();
+            let group = join();
+            wait_for_members(&session, &group, 3);
+            group.circle().unwrap().barrier().unwrap();
+            all.barrier().unwrap();
+            return;
+        }
+        names(whole.barrier(), 2);
+        wait_for_members(&session, &group, 2);
+        names(whole.barrier(), 2);
+        let rest = group.circle().unwrap();
+        assert_eq!(rest.all_reduce(&(rank + 1), |a, b| a + b).unwrap(), 3);
+
+        // It joins again, and one of the two waits for the other in the circle of the view before.
+        all.barrier().unwrap();
+        if rank == 0 {
+            names(rest.barrier(), 2);
+        }
+        wait_for_members(&session, &group, 3);
+        names(rest.barrier(), 2);
+        group.circle().unwrap().barrier().unwrap();
+        all.barrier().unwrap();
+        group.leave().unwrap();
+    });
+}
+
+/// Who ends is named by the operations that wait for it, and the view without it has a circle.
+pub fn a_circle_of_a_group_names_who_is_lost(make: Make) {
+    run(make, 3, |session| {
+        let rank = session.rank();
+        let group = session.join_group("circle", drop).unwrap();
+        wait_for_members(&session, &group, 3);
+        let whole = group.circle().unwrap();
+        whole.barrier().unwrap();
+        session.everyone().unwrap().barrier().unwrap();
+        if rank == 1 {
+            return;
+        }
+        names(whole.barrier(), 1);
+        wait_for_members(&session, &group, 2);
+        let rest = group.circle().unwrap();
+        assert_eq!(rest.all_reduce(&rank, |a, b| a + b).unwrap(), 2);
     });
 }

@@ -23,11 +23,14 @@ pub fn a_synchronous_send_returns_when_its_message_was_taken(make: Make) {
     let taken = Arc::new(AtomicU32::new(0));
     for session in [&sender, &receiver] {
         let taken = taken.clone();
-        session.port("taken").on_message(move |_| {
-            // A receipt that did not wait for this would be there first.
-            thread::sleep(Duration::from_micros(500));
-            taken.fetch_add(1, Ordering::SeqCst);
-        });
+        session
+            .port("taken")
+            .on_message(move |_| {
+                // A receipt that did not wait for this would be there first.
+                thread::sleep(Duration::from_micros(500));
+                taken.fetch_add(1, Ordering::SeqCst);
+            })
+            .unwrap();
     }
     // To the other, and to itself.
     for number in 0..COUNT {

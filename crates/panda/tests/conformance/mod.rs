@@ -178,16 +178,22 @@ pub fn calls_are_answered_at_once_or_later_and_failures_name_the_peer(make: Make
     run(make, 2, |session| {
         let all = session.everyone().unwrap();
         if session.rank() == 1 {
-            session.serve("double", |call| {
-                let number: u64 = call.payload.value().unwrap();
-                call.reply.send(Message::of(&(number * 2)).unwrap());
-            });
-            session.serve("later", |call| {
-                thread::spawn(move || call.reply.send(b"late".as_slice()));
-            });
-            session.serve("never", drop);
+            session
+                .serve("double", |call| {
+                    let number: u64 = call.payload.value().unwrap();
+                    call.reply.send(Message::of(&(number * 2)).unwrap());
+                })
+                .unwrap();
+            session
+                .serve("later", |call| {
+                    thread::spawn(move || call.reply.send(b"late".as_slice()));
+                })
+                .unwrap();
+            session.serve("never", drop).unwrap();
             let kept = Mutex::new(Vec::new());
-            session.serve("silent", move |call| kept.lock().unwrap().push(call));
+            session
+                .serve("silent", move |call| kept.lock().unwrap().push(call))
+                .unwrap();
         }
         all.barrier().unwrap();
         if session.rank() == 0 {
@@ -270,7 +276,8 @@ pub fn upcalls_may_send(make: Make) {
             } else {
                 let _ = sender.send(());
             }
-        });
+        })
+        .unwrap();
         session.everyone().unwrap().barrier().unwrap();
         port.send(other, 100, Message::new()).unwrap();
         receiver
@@ -297,6 +304,8 @@ macro_rules! conformance_tests {
             circles_nobody_overruns
             circles_carry_bytes
             circles_that_disagree_end_with_an_error
+            circles_of_a_group_are_of_one_view
+            a_circle_of_a_group_names_who_is_lost
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
             an_upcall_wakes_who_waits_for_a_condition

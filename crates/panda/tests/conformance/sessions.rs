@@ -30,13 +30,16 @@ pub fn upcalls_do_not_keep_their_session(make: Make) {
     port.on_message(move |arrived| {
         let _ = (&kept, &circle);
         own.send(arrived.from, 0, arrived.payload).unwrap();
-    });
+    })
+    .unwrap();
     let (weak, kept) = (session.downgrade(), witness.clone());
-    session.serve("rank", move |call| {
-        let rank = weak.upgrade().map(|session| session.rank()).ok();
-        let _ = &kept;
-        call.reply.send(Message::of(&rank).unwrap());
-    });
+    session
+        .serve("rank", move |call| {
+            let rank = weak.upgrade().map(|session| session.rank()).ok();
+            let _ = &kept;
+            call.reply.send(Message::of(&rank).unwrap());
+        })
+        .unwrap();
     let (group_of_upcall, late_group) = mpsc::channel::<antiphon_panda::Group>();
     let group = session
         .join_group("own", move |_| drop((late_group.try_recv(), &witness)))
@@ -74,9 +77,12 @@ pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
     let (other, session) = (sessions.remove(1), sessions.remove(0));
     let (witness, is_dropped) = witness();
     let kept = session.clone();
-    session.port("own").on_message(move |_| {
-        let _ = (&kept, &witness);
-    });
+    session
+        .port("own")
+        .on_message(move |_| {
+            let _ = (&kept, &witness);
+        })
+        .unwrap();
     session.end();
     is_dropped.recv_timeout(LIMIT).expect("upcalls are dropped");
     let lost = other.port("own").receive(Some(0), None).unwrap_err();

@@ -26,16 +26,18 @@ pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
             run(make, 2, |session| {
                 let all = session.everyone().unwrap();
                 let kept = std::sync::Mutex::new(Vec::new());
-                session.serve("later", move |call| {
-                    let mut kept = kept.lock().unwrap();
-                    kept.push(call);
-                    if kept.len() as u64 == FIBERS {
-                        for call in kept.drain(..) {
-                            let number: u64 = call.payload.value().unwrap();
-                            call.reply.send(Message::of(&(number + 1)).unwrap());
+                session
+                    .serve("later", move |call| {
+                        let mut kept = kept.lock().unwrap();
+                        kept.push(call);
+                        if kept.len() as u64 == FIBERS {
+                            for call in kept.drain(..) {
+                                let number: u64 = call.payload.value().unwrap();
+                                call.reply.send(Message::of(&(number + 1)).unwrap());
+                            }
                         }
-                    }
-                });
+                    })
+                    .unwrap();
                 all.barrier().unwrap();
                 let other = 1 - session.rank();
                 let (is_over, turns) = (Arc::new(AtomicBool::new(false)), Arc::default());
@@ -121,10 +123,12 @@ pub fn waits_of_fibers_end_with_their_time_or_their_peer(make: Make) {
             run(make, 2, |session| {
                 let port = session.port("nothing");
                 if session.rank() == 1 {
-                    session.serve("silent", {
-                        let kept = Mutex::new(Vec::new());
-                        move |call| kept.lock().push(call)
-                    });
+                    session
+                        .serve("silent", {
+                            let kept = Mutex::new(Vec::new());
+                            move |call| kept.lock().push(call)
+                        })
+                        .unwrap();
                     // Until the other has seen its time pass, and its fibers wait.
                     port.receive(Some(0), Some(1)).unwrap();
                     return;

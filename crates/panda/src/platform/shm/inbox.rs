@@ -144,7 +144,12 @@ impl ShmInbox {
         if is_over {
             self.take_leave(events);
         }
-        events.len() > before
+        let is_any = events.len() > before;
+        // Somebody may have come since we looked, of whom one of these frames tells.
+        if is_any && self.shared.header().changes.load(Relaxed) != self.changes {
+            self.look_around(events);
+        }
+        is_any
     }
 
     #[cold]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use super::Shared;
+use super::calls::WELCOME;
 use super::hello::{Caller, Hello};
 use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
@@ -79,13 +80,19 @@ impl TcpInbox {
         self.kept.extend(events);
     }
 
-    /// Takes a connection whose other end is known.
-    pub(super) fn add(&mut self, rank: Rank, name: &str, stream: TcpStream) -> io::Result<()> {
+    /// Takes a connection whose other end is known. `first` is said before any frame, and when frames can be sent.
+    pub(super) fn add(
+        &mut self,
+        rank: Rank,
+        name: &str,
+        stream: TcpStream,
+        first: &[u8],
+    ) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         self.waiting.add(&stream, rank.into())?;
         let outbox = Arc::new(Outbox::new(Arc::new(stream)));
-        self.shared.set(rank, Some(outbox.clone()));
+        self.shared.enter(rank, &outbox, first)?;
         let peer = Peer {
             outbox,
             reader: Reader::new(self.pool.clone()),
@@ -123,7 +130,7 @@ impl TcpInbox {
                     if rank <= RANK_MAX && rank != self.seat.rank && !self.has(rank) {
                         self.waiting.remove(&hello.stream);
                         // A connection that cannot be set up is as one that never came.
-                        let _ = self.add(rank, &name, hello.stream);
+                        let _ = self.add(rank, &name, hello.stream, &[WELCOME]);
                     }
                 }
             }
@@ -136,7 +143,7 @@ impl TcpInbox {
         };
         self.waiting.remove(&*peer.outbox.stream);
         peer.outbox.close();
-        self.shared.set(rank, None);
+        self.shared.remove(rank);
         let loss = Loss {
             is_certain: true,
             reason: "closed its connection".into(),

@@ -1,10 +1,10 @@
 //! `tcp`: processes of one host or several, a connection for each two of them.
 //!
 //! TCP brings every byte once and in order, so nothing is added but lengths. Sockets are bound to the address by which the [meeting](super::meeting) is
-//! reached, which is loopback unless hosts were given. The ends of a connection prove to each other that they know the session's secret; strangers are dropped. Frames are
-//! neither sealed nor encrypted.
+//! reached, which is loopback unless hosts were given. The ends of a connection prove to each other that they know the session's secret; strangers are dropped. Who was called says
+//! when it has entered the caller, which waits for that: a process that has joined can be sent to by all. Frames are neither sealed nor encrypted.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -46,13 +46,23 @@ struct Shared {
 }
 
 impl Shared {
-    fn set(&self, rank: Rank, outbox: Option<Arc<Outbox>>) -> Option<Arc<Outbox>> {
+    /// Lets frames be sent to a peer, after something that is said first: nobody sends between the two.
+    fn enter(&self, rank: Rank, outbox: &Arc<Outbox>, first: &[u8]) -> io::Result<()> {
         let mut outboxes = self.outboxes.write();
+        // A new connection has room for these few bytes.
+        (&*outbox.stream).write_all(first)?;
         let at = rank as usize;
         if outboxes.len() <= at {
             outboxes.resize(at + 1, None);
         }
-        std::mem::replace(&mut outboxes[at], outbox)
+        outboxes[at] = Some(outbox.clone());
+        Ok(())
+    }
+
+    fn remove(&self, rank: Rank) {
+        if let Some(outbox) = self.outboxes.write().get_mut(rank as usize) {
+            *outbox = None;
+        }
     }
 }
 
@@ -100,7 +110,7 @@ impl Platform for Tcp {
                 }
             };
             inbox
-                .add(contact.rank, &contact.name, stream)
+                .add(contact.rank, &contact.name, stream, &[])
                 .map_err(system(format!("set up the connection to {}", contact.name)))?;
         }
         await_founders(&mut inbox, seat, &contacts)?;

@@ -1,6 +1,6 @@
 //! What comes before this process has begun the operation that it belongs to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Key, Step, WINDOW};
 use crate::platform::Rank;
@@ -15,11 +15,16 @@ pub(super) struct Early {
     of_peer: HashMap<Rank, usize>,
     /// From which operation on a list fails, and why.
     broken: HashMap<u64, (u64, Failure)>,
+    /// Lists for which nothing is kept any more.
+    closed: HashSet<u64>,
 }
 
 impl Early {
     /// Keeps a step of an operation that is not among the first `begun`. False if no correct peer sends so many.
     pub fn keep(&mut self, from: Rank, key: Key, begun: u64, step: Step) -> bool {
+        if self.closed.contains(&key.list) {
+            return true;
+        }
         let count = self.of_peer.entry(from).or_default();
         if *count >= OF_PEER_MAX {
             return false;
@@ -53,6 +58,24 @@ impl Early {
             }
         }
         steps
+    }
+
+    /// Drops what has come for a list, and fails its operations from one on; of a list that nobody here knows and nothing has come for, nothing is remembered.
+    pub fn close(&mut self, list: u64, first: u64, failure: &Failure, is_known: bool) {
+        let keys: Vec<Key> = self
+            .steps
+            .keys()
+            .filter(|key| key.list == list)
+            .copied()
+            .collect();
+        let has_come = !keys.is_empty();
+        for key in keys {
+            self.take(key);
+        }
+        if is_known || has_come {
+            self.broken.insert(list, (first, failure.clone()));
+            self.closed.insert(list);
+        }
     }
 
     /// Why an operation cannot be begun any more.

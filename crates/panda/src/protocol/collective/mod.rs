@@ -22,7 +22,9 @@ use crate::platform::Rank;
 use early::Early;
 use tree::Tree;
 
+mod close;
 mod early;
+mod place;
 mod step;
 mod tree;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Key, Operation, Outcome, Part, Shape, Step};
+use super::{Key, Operation, Outcome, Part, Shape, Step, place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -32,22 +32,10 @@ pub(super) struct Tree {
 
 impl Tree {
     pub fn new(now: Time, part: Part, is_joint: bool) -> Self {
-        let (ranks, root) = (part.ranks, part.root);
-        let count = ranks.len();
-        let place = (part.at + count - root) % count;
-        let rank_of = |place: usize| ranks[(place + root) % count];
-        let parent = (place > 0).then(|| rank_of(place & (place - 1)));
-        let lowest = if place == 0 {
-            count.next_power_of_two()
-        } else {
-            place & place.wrapping_neg()
-        };
-        let bits =
-            std::iter::successors(Some(1), |bit| Some(bit << 1)).take_while(|bit| *bit < lowest);
-        let children = bits
-            .map(|bit| place + bit)
-            .filter(|child| *child < count)
-            .map(rank_of)
+        let (place, root) = (part.place(), part.root);
+        let parent = place::parent(place).map(|place| part.rank_at(place));
+        let children = place::children(place, part.ranks.len())
+            .map(|place| part.rank_at(place))
             .collect();
         let what = (root as u64) << 3 | part.operation.code();
         Self {
@@ -65,7 +53,7 @@ impl Tree {
             up: BTreeMap::new(),
             has_gone_up: false,
             leaves_out: false,
-            ranks,
+            ranks: part.ranks,
         }
     }
 

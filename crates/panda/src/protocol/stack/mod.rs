@@ -240,6 +240,13 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.collective_outcome(now, out);
     }
 
+    /// Ends the operations on a list of processes, and those that may still be begun.
+    pub fn close(&mut self, now: Time, list: u64, failure: &Failure, may_begin: bool) {
+        let mut out = collective::Outcome::default();
+        self.collectives.close(list, failure, may_begin, &mut out);
+        self.collective_outcome(now, out);
+    }
+
     /// Does something with a group.
     pub fn group<R>(
         &mut self,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::message::Message;
 use crate::platform::{Flow, JoinError, Rank, Seat};
 use crate::protocol::collective::Part;
-use crate::protocol::requests::RequestId;
+use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Envelope, GroupId};
 use crate::session::Multicast;
 
@@ -39,6 +39,12 @@ pub enum Ask {
         deadline: Option<Duration>,
     },
     Collect(Part),
+    /// Operations on a list end, and later ones, if the program may begin any, fail.
+    Close {
+        list: u64,
+        failure: Failure,
+        may_begin: bool,
+    },
     Number,
     Join(GroupId),
     Leave(GroupId),
@@ -72,6 +78,8 @@ pub trait Engine: Send + Sync {
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
     /// Ends the session's own thread.
     fn stop(&self);
+    /// This process's rank.
+    fn rank(&self) -> Rank;
     /// The platform's name.
     fn platform(&self) -> &'static str;
     /// What goes by the platform's multicast.

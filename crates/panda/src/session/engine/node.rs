@@ -245,6 +245,11 @@ impl<P: Platform> Node<P> {
                 id = stack.call(now, to, service, payload, until(deadline));
             }
             Ask::Collect(part) => stack.collect(now, part),
+            Ask::Close {
+                list,
+                failure,
+                may_begin,
+            } => stack.close(now, list, &failure, may_begin),
             Ask::Number => id = stack.request_id(),
             Ask::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
             Ask::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
@@ -311,6 +316,10 @@ impl<P: Platform> Engine for Node<P> {
         self.own.call();
         // The platform takes its leave of the peers when it is dropped, which must be before the process ends.
         self.own.join();
+    }
+
+    fn rank(&self) -> Rank {
+        self.rank
     }
 
     fn platform(&self) -> &'static str {

@@ -1,0 +1,135 @@
+//! Waiting for what other processes bring about, and watching them meanwhile: who waits for one that is lost is told so, by name.
+
+use std::time::{Duration, Instant};
+
+use super::engine::{Ask, Interest};
+use super::room::Rooms;
+use super::{Session, upcall};
+use crate::error::Error;
+use crate::platform::Rank;
+
+/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
+const UNWATCHED: Duration = Duration::from_millis(1);
+
+/// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
+struct Lookout<'a> {
+    session: &'a Session,
+    peer: Rank,
+    losses: u64,
+}
+
+impl Lookout<'_> {
+    fn why_lost(&self) -> Option<String> {
+        self.session.desk().lost_since(self.peer, self.losses)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.why_lost().is_some()
+    }
+
+    /// An error if the peer was found lost.
+    fn outcome(&self) -> Result<(), Error> {
+        let why = self.why_lost();
+        why.map_or(Ok(()), |why| Err(self.session.lost(self.peer, why)))
+    }
+}
+
+impl Session {
+    /// Why a process is lost to this one; nothing if it is not, as far as is known. Only processes that something waits for are watched.
+    #[must_use]
+    pub fn why_lost(&self, rank: Rank) -> Option<String> {
+        self.desk().why_lost(rank)
+    }
+
+    fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
+        Lookout {
+            session: self,
+            peer,
+            losses: self.desk().losses(),
+        }
+    }
+
+    /// Waits until something holds or a time has passed; whether it holds.
+    pub(super) fn wait(&self, mut is_done: impl FnMut() -> bool, until: Option<Instant>) -> bool {
+        let engine = &self.core.engine;
+        engine.wait(Interest::Change, &mut is_done, until)
+    }
+
+    /// Waits until there is room on the way to a peer, if this thread may wait.
+    pub(super) fn wait_for_room(
+        &self,
+        to: Rank,
+        has_room: impl Fn(&Rooms) -> bool,
+    ) -> Result<(), Error> {
+        let has_room = || has_room(&self.desk().rooms);
+        if has_room() || upcall::is_running() || to == self.rank() {
+            return Ok(());
+        }
+        let lookout = self.look_out_for(to);
+        let is_held = self.wait_watching(to, || has_room() || lookout.is_lost(), None);
+        lookout.outcome()?;
+        if is_held { Ok(()) } else { Err(Error::Over) }
+    }
+
+    /// Waits until something holds that a peer brings about. It is watched if that takes longer than a moment.
+    pub(super) fn wait_for_peer(
+        &self,
+        peer: Rank,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> Result<(), Error> {
+        let lookout = self.look_out_for(peer);
+        let mut is_over = || is_done() || lookout.is_lost();
+        let soon = Instant::now() + UNWATCHED;
+        let first = until.map_or(soon, |until| until.min(soon));
+        if !self.wait(&mut is_over, Some(first)) {
+            self.wait_watching(peer, is_over, until);
+        }
+        lookout.outcome()
+    }
+
+    /// Waits until something holds that any other process brings about, as long as there is one. Each watches the next that is left, so that many who wait cost no more signs of
+    /// life than there are processes.
+    pub(super) fn wait_for_anybody(
+        &self,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> Result<(), Error> {
+        while let Some(next) = self.next_living() {
+            if self.wait_for_peer(next, is_done, until).is_ok() {
+                return Ok(());
+            }
+        }
+        let last = self.desk().last_lost();
+        last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
+    }
+
+    /// Waits until something holds that a peer brings about, or the peer is found lost.
+    fn wait_watching(
+        &self,
+        peer: Rank,
+        is_done: impl FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool {
+        self.ask(Ask::Watch(peer));
+        let is_held = self.wait(is_done, until);
+        self.ask(Ask::Unwatch(peer));
+        is_held
+    }
+
+    /// The next process after this one that is not lost.
+    fn next_living(&self) -> Option<Rank> {
+        let (own, size) = (self.rank(), self.population());
+        let others = (1..size).map(|step| (own + step) % size);
+        let mut living = others.filter(|rank| self.desk().why_lost(*rank).is_none());
+        living.next()
+    }
+
+    pub(super) fn lost(&self, rank: Rank, why: String) -> Error {
+        Error::Lost {
+            rank,
+            peer: self.name_of(rank),
+            why,
+        }
+    }
+}
