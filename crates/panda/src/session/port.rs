@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use super::desk::Arrived;
-use super::engine::Ask;
+use super::engine::Request;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;
 use crate::message::Message;
@@ -12,7 +12,7 @@ use crate::platform::Rank;
 use crate::protocol::Envelope;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
-const UNWATCHED: Duration = Duration::from_millis(1);
+pub(super) const UNWATCHED: Duration = Duration::from_millis(1);
 
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
@@ -83,14 +83,13 @@ impl Port {
         let session = self.session.upgrade()?;
         session.check_rank(to)?;
         session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
-        let (id, _) = session.ask(Ask::SendSynchronously {
-            to,
+        let request = Request::Message {
             port: self.number,
             tag,
-            payload: payload.into(),
-            deadline: None,
-        });
-        session.reply_of(id, "", None).map(drop)
+        };
+        let engine = &session.core.engine;
+        let id = engine.request(to, request, payload.into(), None);
+        session.reply_of((to, id), "", None).map(drop)
     }
 
     /// The first message that fits, if one has come.
