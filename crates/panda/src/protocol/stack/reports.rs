@@ -157,7 +157,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// sign of life that it is.
     #[inline]
     #[must_use]
-    pub fn is_plain(frame: &Message) -> bool {
+    pub(crate) fn is_plain(frame: &Message) -> bool {
         L::ADDS_NOTHING && Envelope::is_plain(frame)
     }
 
