@@ -273,10 +273,10 @@ impl Inbox for LocalInbox {
         }
         let before = events.len();
         let spin = self.patience.spin();
-        let now = patience::wait(self, now, spin, until, events);
+        let seen = patience::wait(self, now, spin, until, events);
         if events.len() == before {
             self.take(events);
         }
-        Some(now)
+        seen
     }
 }

@@ -50,6 +50,11 @@ impl Patience {
         self.in_the_way = 0;
     }
 
+    /// Whether there is anything to learn from the next wait. While none may spin, how long they are does not matter.
+    pub fn learns(&self) -> bool {
+        self.waits_without == 0
+    }
+
     /// A wait ended after this much spinning and sleeping.
     pub fn slept(&mut self, spun: Duration, slept: Duration) {
         self.was_short = slept <= SHORT;
@@ -74,31 +79,34 @@ pub trait Waits {
     fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>);
 }
 
-/// Looks for so long, then sleeps, and learns from it; the time then. The wait `began` a moment ago. What is there after a sleep is not looked for.
+/// Looks for so long, then sleeps, and learns from it; the time then, if it was read. The wait `began` a moment ago. What is there after a sleep is not looked for.
 pub fn wait<W: Waits>(
     inbox: &mut W,
     began: Instant,
     spin: Duration,
     until: Option<Instant>,
     events: &mut Vec<Event>,
-) -> Instant {
+) -> Option<Instant> {
     let mut now = began;
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
             if inbox.look(events) {
                 inbox.patience().found();
-                return now;
+                return Some(now);
             }
             std::hint::spin_loop();
         }
         now = Instant::now();
     }
     inbox.sleep(now, until, events);
+    if !inbox.patience().learns() {
+        return None;
+    }
     let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
         inbox.patience().slept(now - began, woken - now);
     }
-    woken
+    Some(woken)
 }
 
 #[cfg(test)]

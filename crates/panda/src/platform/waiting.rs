@@ -74,7 +74,18 @@ pub struct Ready {
     /// There is something to read, or an end or an error to be found by reading.
     pub reads: bool,
     pub writes: bool,
+    /// There is an end or an error, behind what there is to read. Told only of those that were added by their [changes](Waiting::add_changes).
+    pub ends: bool,
 }
+
+/// There is nothing more to come.
+const ENDS: EventFlags = EventFlags::RDHUP
+    .union(EventFlags::HUP)
+    .union(EventFlags::ERR);
+/// What is told of descriptors whose changes alone are.
+const CHANGES: EventFlags = EventFlags::IN
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::ET);
 
 impl Waiting {
     /// Waits for the bell only, at first.
@@ -103,15 +114,22 @@ impl Waiting {
         )?)
     }
 
-    /// Waits for room to write as well, or no longer.
+    /// Waits for more to read than there was: who is told must read until nothing is left. The system then need not look again at what was read, which is a tenth of a
+    /// hand-over.
+    pub fn add_changes(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        let token = EventData::new_u64(token);
+        Ok(epoll::add(&self.set, fd, token, CHANGES)?)
+    }
+
+    /// Waits for room to write as well, or no longer, where changes are waited for.
     pub fn wants_to_write(&self, fd: impl AsFd, token: u64, wants: bool) {
         let writes = if wants {
             EventFlags::OUT
         } else {
             EventFlags::empty()
         };
-        let flags = EventFlags::IN | writes;
-        // What is in the set can be changed.
+        // What is in the set can be changed, and what is ready is then told again.
+        let flags = CHANGES | writes;
         let _ = epoll::modify(&self.set, fd, EventData::new_u64(token), flags);
     }
 
@@ -183,6 +201,7 @@ impl Waiting {
                     token,
                     reads: { event.flags }.intersects(!EventFlags::OUT),
                     writes: { event.flags }.contains(EventFlags::OUT),
+                    ends: { event.flags }.intersects(ENDS),
                 }),
             }
         }

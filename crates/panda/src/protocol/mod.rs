@@ -12,8 +12,8 @@ pub mod requests;
 mod stack;
 pub mod wire;
 
-pub(crate) use stack::Envelope;
 pub use stack::{Action, Answer, Delivery, GroupId, Stack};
+pub(crate) use stack::{Envelope, Plain};
 
 /// A time, from some moment before the session began.
 pub type Time = Duration;

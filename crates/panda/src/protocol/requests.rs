@@ -14,6 +14,16 @@ use crate::platform::Rank;
 /// A request of this process.
 pub type RequestId = u64;
 
+/// The numbers above are of requests that the stack of protocols does not know of.
+const PLAIN: RequestId = 1 << 63;
+
+/// Whether a request is one of those.
+#[inline]
+#[must_use]
+pub fn is_plain(id: RequestId) -> bool {
+    id > PLAIN
+}
+
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
@@ -80,6 +90,15 @@ struct Pending {
 pub type Ended = (RequestId, Rank, Result<Message, Failure>);
 
 impl Requests {
+    /// Those that the stack of protocols does not know of.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self {
+            last: PLAIN,
+            ..Self::default()
+        }
+    }
+
     /// A new request.
     pub fn begin(&mut self, peer: Rank, deadline: Option<Time>) -> RequestId {
         self.last += 1;
@@ -143,7 +162,8 @@ impl Requests {
         ended
     }
 
-    fn end(&mut self, id: RequestId) -> Option<Rank> {
+    /// Ends a request, if it has not ended; whom it waited for.
+    pub fn end(&mut self, id: RequestId) -> Option<Rank> {
         let pending = self.pending.remove(&id)?;
         self.forget(id, pending.deadline);
         Some(pending.peer)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::desk::Ended;
+use super::asked::Ended;
 use super::engine::Ask;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::Error;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use super::asked::Asked;
 use super::engine::Engine;
 use super::membership::Membership;
 use super::names::Names;
@@ -16,7 +17,7 @@ use super::upcall::{self, Given, Place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
-use crate::protocol::requests::{Failure, RequestId};
+use crate::protocol::requests::RequestId;
 use crate::protocol::{Answer, Delivery, Envelope, GroupId};
 
 /// A message that came to a port.
@@ -41,12 +42,6 @@ pub struct Incoming {
     pub payload: Message,
 }
 
-/// How a request ended.
-pub enum Ended {
-    Reply(Result<Message, Failure>),
-    Collected(Result<Vec<Message>, Failure>),
-}
-
 #[derive(Default)]
 struct PortState {
     waiting: VecDeque<Arrived>,
@@ -62,8 +57,6 @@ pub struct Desk {
     ports: Mutex<FxHashMap<u64, PortState>>,
     services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
     pub(super) groups: Mutex<HashMap<GroupId, Membership>>,
-    /// Requests that have ended and whose askers do not know yet.
-    ended: Mutex<FxHashMap<RequestId, Ended>>,
     /// Of ports, services and groups.
     pub names: Names,
     processes: Mutex<HashMap<Rank, String>>,
@@ -73,6 +66,7 @@ pub struct Desk {
     /// Peers that are lost, how that is known, and which loss it was, counted from 1.
     lost: Mutex<FxHashMap<Rank, (String, u64)>>,
     pub rooms: Rooms,
+    pub asked: Asked,
     /// Whether a port holds those who send to it.
     holds: AtomicBool,
 }
@@ -102,13 +96,16 @@ impl Desk {
         self.size.load(Relaxed)
     }
 
-    pub fn lost(&self, rank: Rank, why: String) {
+    /// A peer was found lost; the plain requests that ends.
+    pub fn lost(&self, rank: Rank, why: String) -> Vec<RequestId> {
+        let ended = self.asked.lost(rank, &why);
         let mut lost = self.lost.lock();
         let number = self.losses.load(Relaxed) + 1;
         lost.insert(rank, (why, number));
         self.losses.store(number, Release);
         drop(lost);
         self.rooms.lost(rank);
+        ended
     }
 
     /// How often a peer was found lost, whichever.
@@ -126,6 +123,12 @@ impl Desk {
         let lost = self.lost.lock();
         let (why, _) = lost.get(&rank).filter(|(_, number)| *number > losses)?;
         Some(why.clone())
+    }
+
+    /// Whether a peer is lost.
+    #[inline]
+    pub fn is_lost(&self, rank: Rank) -> bool {
+        self.losses() != 0 && self.lost.lock().contains_key(&rank)
     }
 
     /// Why a peer is lost, if it is.
@@ -152,23 +155,6 @@ impl Desk {
             .filter_map(|group| group.upcall.take())
             .collect();
         drop((services, of_ports, of_groups));
-    }
-
-    pub fn completed(&self, id: RequestId, outcome: Result<Message, Failure>) {
-        self.end(id, Ended::Reply(outcome));
-    }
-
-    pub fn collected(&self, id: RequestId, outcome: Result<Vec<Message>, Failure>) {
-        self.end(id, Ended::Collected(outcome));
-    }
-
-    fn end(&self, id: RequestId, ended: Ended) {
-        self.ended.lock().insert(id, ended);
-    }
-
-    /// How a request ended, once it has; told once.
-    pub fn take(&self, id: RequestId) -> Option<Ended> {
-        self.ended.lock().remove(&id)
     }
 
     /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.

@@ -4,14 +4,15 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::message::Message;
 use crate::platform::{Flow, JoinError, Platform, Rank, Seat};
 use crate::protocol::group::Myself;
 use crate::protocol::requests::{Failure, RequestId};
-use desk::{Desk, Ended};
+use asked::Ended;
+use desk::Desk;
 use engine::{Ask, Engine, Interest, Node};
 use names::number_of;
 
+mod asked;
 mod circle;
 mod desk;
 mod engine;
@@ -219,11 +220,11 @@ impl Session {
     #[track_caller]
     pub fn wait_until(
         &self,
-        holds: impl FnMut() -> bool,
+        mut holds: impl FnMut() -> bool,
         until: Option<Instant>,
     ) -> Result<bool, Error> {
         upcall::must_not_wait()?;
-        Ok(self.wait(holds, until))
+        Ok(holds() || self.wait(holds, until))
     }
 
     fn desk(&self) -> &Desk {
@@ -248,11 +249,13 @@ impl Session {
         let mut ended = None;
         let is_done = &mut || {
             // It may be asked again after it has held.
-            ended = ended.take().or_else(|| self.desk().take(id));
+            ended = ended.take().or_else(|| self.desk().asked.take(id));
             ended.is_some()
         };
         let engine = &self.core.engine;
-        engine.wait(Interest::Request(id), is_done, None);
+        if !is_done() {
+            engine.wait(Interest::Request(id), is_done, None);
+        }
         ended.ok_or(Error::Over)
     }
 
@@ -278,20 +281,6 @@ impl Session {
                 peer: peer(rank),
                 why,
             },
-        }
-    }
-
-    fn reply_of(
-        &self,
-        id: RequestId,
-        service: &str,
-        after: Option<Duration>,
-    ) -> Result<Message, Error> {
-        match self.outcome(id)? {
-            Ended::Reply(outcome) => {
-                outcome.map_err(|failure| self.failed(failure, service, after))
-            }
-            Ended::Collected(_) => unreachable!("request numbers are not used twice"),
         }
     }
 }

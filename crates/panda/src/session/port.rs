@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use super::desk::Arrived;
-use super::engine::Ask;
+use super::engine::Request;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
@@ -93,14 +93,13 @@ impl Port {
         let session = self.session()?;
         session.check_rank(to)?;
         session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
-        let (id, _) = session.ask(Ask::SendSynchronously {
-            to,
+        let request = Request::Message {
             port: self.number,
             tag,
-            payload: payload.into(),
-            deadline: None,
-        });
-        session.reply_of(id, "", None).map(drop)
+        };
+        let engine = &session.core.engine;
+        let id = engine.request(to, request, payload.into(), None);
+        session.reply_of((to, id), "", None).map(drop)
     }
 
     /// The first message that fits, if one has come.

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use super::desk::Incoming;
-use super::engine::Ask;
+use super::engine::Request;
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::{Error, Named};
 use crate::message::Message;
@@ -94,12 +94,11 @@ impl Session {
     ) -> Result<Message, Error> {
         upcall::must_not_wait()?;
         self.check_rank(to)?;
-        let (id, _) = self.ask(Ask::Call {
-            to,
+        let request = Request::Call {
             service: number_of(service),
-            payload: payload.into(),
-            deadline,
-        });
-        self.reply_of(id, service, deadline)
+        };
+        let engine = &self.core.engine;
+        let id = engine.request(to, request, payload.into(), deadline);
+        self.reply_of((to, id), service, deadline)
     }
 }

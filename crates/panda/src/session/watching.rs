@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::platform::Rank;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
-const UNWATCHED: Duration = Duration::from_millis(1);
+pub(super) const UNWATCHED: Duration = Duration::from_millis(1);
 
 /// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
 struct Lookout<'a> {

@@ -197,7 +197,7 @@ impl ShmInbox {
         if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
             spin += READING * self.shared.lent_kib();
         }
-        Some(patience::wait(self, now, spin, until, events))
+        patience::wait(self, now, spin, until, events)
     }
 
     /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.

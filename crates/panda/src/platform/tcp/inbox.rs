@@ -36,6 +36,8 @@ pub struct TcpInbox {
     shared: Arc<Shared>,
     peers: BTreeMap<Rank, Peer>,
     greetings: Vec<Hello>,
+    /// Peers of whom there may be more to read, which the set does not tell again.
+    unread: Vec<Ready>,
     kept: VecDeque<Event>,
     patience: Patience,
     waiting: Waiting,
@@ -63,6 +65,7 @@ impl TcpInbox {
             shared,
             peers: BTreeMap::new(),
             greetings: Vec::new(),
+            unread: Vec::new(),
             kept: VecDeque::new(),
             patience: Patience::default(),
             waiting,
@@ -90,7 +93,7 @@ impl TcpInbox {
     ) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
-        self.waiting.add(&stream, rank.into())?;
+        self.waiting.add_changes(&stream, rank.into())?;
         let outbox = Arc::new(Outbox::new(Arc::new(stream)));
         self.shared.enter(rank, &outbox, first)?;
         let peer = Peer {
@@ -151,8 +154,11 @@ impl TcpInbox {
         events.push(Event::Lost { rank, loss });
     }
 
-    /// Takes what is ready.
+    /// Takes what is ready, and goes on where more was than was taken.
     fn take(&mut self, ready: &[Ready], events: &mut Vec<Event>) {
+        for unread in std::mem::take(&mut self.unread) {
+            self.serve(unread, events);
+        }
         for ready in ready.iter().filter(|ready| ready.token != STRANGERS) {
             self.serve(*ready, events);
         }
@@ -179,11 +185,20 @@ impl TcpInbox {
             return;
         }
         let stream = &peer.outbox.stream;
-        let left = peer.reader.read(stream, &mut self.space, |frame| {
-            events.push(Event::Frame { from: rank, frame });
-        });
-        if left == Left::Over {
-            self.lose(rank, events);
+        let mut read = || {
+            (peer.reader).read(stream, &mut self.space, |frame| {
+                events.push(Event::Frame { from: rank, frame });
+            })
+        };
+        let mut left = read();
+        if left == Left::Dry && ready.ends {
+            // The end is behind what there was.
+            left = read();
+        }
+        match left {
+            Left::More => self.unread.push(ready),
+            Left::Dry => {}
+            Left::Over => self.lose(rank, events),
         }
     }
 
@@ -196,22 +211,23 @@ impl TcpInbox {
         }
     }
 
-    /// What comes in besides what was kept; the time then.
+    /// What comes in besides what was kept; the time then, if it was read.
     pub(super) fn receive_fresh(
         &mut self,
         until: Option<Instant>,
         events: &mut Vec<Event>,
-    ) -> Instant {
-        let mut now = Instant::now();
+    ) -> Option<Instant> {
+        let now = Instant::now();
+        let mut seen = Some(now);
         if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
             // No look before a sleep: it ends at once if something is there.
             let spin = self.patience.spin();
-            now = patience::wait(self, now, spin, until, events);
+            seen = patience::wait(self, now, spin, until, events);
         } else {
             self.look(events);
         }
         self.shared.bell.hear();
-        now
+        seen
     }
 }
 
@@ -245,7 +261,8 @@ impl Waits for TcpInbox {
         self.watch_outboxes();
         // Strangers that say nothing are looked at now and then.
         let greets = (!self.greetings.is_empty()).then(|| now + Duration::from_secs(1));
-        let until = [until, greets].into_iter().flatten().min();
+        let unread = (!self.unread.is_empty()).then_some(now);
+        let until = [until, greets, unread].into_iter().flatten().min();
         let mut ready = SmallVec::<[Ready; 8]>::new();
         self.waiting
             .sleep(&self.shared.bell, now, until, |one| ready.push(one));
@@ -256,8 +273,8 @@ impl Waits for TcpInbox {
 impl Inbox for TcpInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let is_none_kept = self.kept.is_empty();
-        let now = is_none_kept.then(|| self.receive_fresh(until, events));
+        let seen = is_none_kept.then(|| self.receive_fresh(until, events));
         events.extend(self.kept.drain(..));
-        now
+        seen.flatten()
     }
 }

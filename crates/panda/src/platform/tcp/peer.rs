@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
+use rustix::net::SendFlags;
 
 use crate::message::Message;
 use crate::platform::Flow;
@@ -68,7 +69,8 @@ impl Outbox {
     fn write_now(&self, frame: &Message) -> usize {
         let mut short = [0; SHORT];
         if let Some(bytes) = frame.copy_into(&mut short) {
-            return (&*self.stream).write(bytes).unwrap_or(0);
+            // The C library's call would be one that a thread may be cancelled in, which costs locked instructions.
+            return rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL).unwrap_or(0);
         }
         let mut slices = [IoSlice::new(&[]); 16];
         let mut count = 0;

@@ -5,6 +5,7 @@
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 
+use rustix::net::RecvFlags;
 use smallvec::SmallVec;
 
 use crate::message::Message;
@@ -73,14 +74,15 @@ impl Reader {
 
     fn read_and_part(
         &mut self,
-        mut stream: &TcpStream,
+        stream: &TcpStream,
         space: &mut [u8],
         frame: &mut impl FnMut(Message),
     ) -> Left {
-        match stream.read(space) {
-            Ok(0) => Left::Over,
-            Ok(count) if !self.part(&space[..count], frame) => Left::Over,
-            Ok(count) if count == space.len() => Left::More,
+        // Not by the C library, as where frames are sent.
+        match rustix::net::recv(stream, &mut *space, RecvFlags::empty()) {
+            Ok((0, _)) => Left::Over,
+            Ok((count, _)) if !self.part(&space[..count], frame) => Left::Over,
+            Ok((count, _)) if count == space.len() => Left::More,
             Ok(_) => Left::Dry,
             Err(error) => left_by(error.kind()),
         }

@@ -135,18 +135,19 @@ impl Waits for UdpInbox {
 
 impl Inbox for UdpInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
-        let (mut now, before) = (Instant::now(), events.len());
+        let (now, before) = (Instant::now(), events.len());
+        let mut seen = Some(now);
         self.shared.probe(now);
         if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
             // No look before a sleep: it ends at once if something is there.
             let spin = self.patience.spin();
-            now = patience::wait(self, now, spin, until, events);
+            seen = patience::wait(self, now, spin, until, events);
         }
         if events.len() == before {
             self.turn(events);
         }
         self.shared.bell.hear();
-        Some(now)
+        seen
     }
 }
 

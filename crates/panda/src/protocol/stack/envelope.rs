@@ -3,7 +3,7 @@
 use super::{Answer, GroupId};
 use crate::message::{DecodeError, Message};
 use crate::protocol::collective::Key;
-use crate::protocol::requests::RequestId;
+use crate::protocol::requests::{self, RequestId};
 
 /// What a message is, and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +89,14 @@ impl Envelope {
     #[inline]
     pub fn is_plain(message: &Message) -> bool {
         matches!(message.look(), Ok([PORT | PORT_WITH_RECEIPT | CALL]))
+            || Self::is_plain_answer(message)
+    }
+
+    /// Whether it answers a request that no protocol knows of.
+    #[inline]
+    pub fn is_plain_answer(message: &Message) -> bool {
+        matches!(message.look(), Ok([RECEIPT | REPLY]))
+            && (message.look::<9>()).is_ok_and(|header| requests::is_plain(number(&header, 1)))
     }
 
     /// Takes it off a message.

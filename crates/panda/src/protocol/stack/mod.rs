@@ -91,6 +91,15 @@ pub enum Delivery {
     Group(GroupId, GroupEvent),
 }
 
+/// What comes of a frame that no protocol has to know of.
+#[derive(Debug)]
+pub(crate) enum Plain {
+    /// Something for the program.
+    Deliver(Delivery),
+    /// The end of a request.
+    Answer(RequestId, Result<Message, Failure>),
+}
+
 /// How a call was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
@@ -100,6 +109,17 @@ pub enum Answer {
     NoService,
     /// The call was dropped.
     NoReply,
+}
+
+impl Answer {
+    /// What it says of the request.
+    fn outcome(self, from: Rank, payload: Message) -> Result<Message, Failure> {
+        match self {
+            Self::Value => Ok(payload),
+            Self::NoService => Err(Failure::NoService { rank: from }),
+            Self::NoReply => Err(Failure::NoReply { rank: from }),
+        }
+    }
 }
 
 /// The protocols of one process over links `L`, with groups ordered by `O`.

@@ -1,14 +1,13 @@
 //! What the platform reports, and what follows from it.
 
 use super::envelope::Envelope;
-use super::{Action, Answer, Delivery, GroupId, Stack};
+use super::{Action, Delivery, GroupId, Plain, Stack};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
 use crate::protocol::group::{Order, Output};
 use crate::protocol::link::{Arrival, Links, ToAll};
-use crate::protocol::requests::Failure;
 
 /// Groups that were heard of and not joined: only a faulty peer names more.
 const STRANGE_GROUPS_MAX: usize = 1024;
@@ -162,30 +161,43 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// sign of life that it is.
     #[inline]
     #[must_use]
-    pub fn is_plain(frame: &Message) -> bool {
+    pub(crate) fn is_plain(frame: &Message) -> bool {
         L::ADDS_NOTHING && Envelope::is_plain(frame)
+    }
+
+    /// Whether it ends a request that no protocol knows of. [`frame`](Self::frame) would drop it.
+    #[inline]
+    pub(crate) fn is_plain_answer(frame: &Message) -> bool {
+        L::ADDS_NOTHING && Envelope::is_plain_answer(frame)
+    }
+
+    /// A peer gave a sign of life besides.
+    pub(crate) fn heard(&mut self, now: Time, from: Rank) {
+        self.pulse.heard(from, now);
     }
 
     /// What such a frame brings; nothing if it is cut.
     #[inline]
     #[must_use]
-    pub fn plain(from: Rank, mut payload: Message) -> Option<Delivery> {
-        match Envelope::take_off(&mut payload).ok()? {
-            Envelope::Port { port, tag, receipt } => Some(Delivery::Port {
+    pub(crate) fn plain(from: Rank, mut payload: Message) -> Option<Plain> {
+        Some(match Envelope::take_off(&mut payload).ok()? {
+            Envelope::Port { port, tag, receipt } => Plain::Deliver(Delivery::Port {
                 from,
                 port,
                 tag,
                 receipt,
                 payload,
             }),
-            Envelope::Call { service, id } => Some(Delivery::Call {
+            Envelope::Call { service, id } => Plain::Deliver(Delivery::Call {
                 from,
                 service,
                 id,
                 payload,
             }),
-            _ => None,
-        }
+            Envelope::Receipt { id } => Plain::Answer(id, Ok(payload)),
+            Envelope::Reply { id, kind } => Plain::Answer(id, kind.outcome(from, payload)),
+            _ => return None,
+        })
     }
 
     pub(super) fn message(
@@ -211,14 +223,7 @@ impl<L: Links, O: Order> Stack<L, O> {
                 id,
                 payload,
             })),
-            Envelope::Reply { id, kind } => {
-                let outcome = match kind {
-                    Answer::Value => Ok(payload),
-                    Answer::NoService => Err(Failure::NoService { rank: from }),
-                    Answer::NoReply => Err(Failure::NoReply { rank: from }),
-                };
-                self.answered(from, id, outcome);
-            }
+            Envelope::Reply { id, kind } => self.answered(from, id, kind.outcome(from, payload)),
             Envelope::Group { group } => {
                 if self.groups.len() >= STRANGE_GROUPS_MAX && !self.groups.contains_key(&group) {
                     self.groups.retain(|_, group| group.is_member());

@@ -1,10 +1,13 @@
 //! Driving: taking what comes, running the protocols on it, handing over what they deliver.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::node::{End, Node, StackOf};
-use crate::platform::{Event, Inbox, Platform};
+use crate::message::Message;
+use crate::platform::{Event, Inbox, Platform, Rank};
+use crate::protocol::{Delivery, Plain};
 
 /// How long a session that ends waits for peers to acknowledge what was sent.
 const LINGER: Duration = Duration::from_secs(1);
@@ -86,7 +89,7 @@ impl<P: Platform> Node<P> {
                 return false;
             }
             self.fetch(end);
-            if end.take_plain::<P>() {
+            if self.take_plain(end) {
                 return true;
             }
         }
@@ -100,6 +103,10 @@ impl<P: Platform> Node<P> {
         self.fetch(end);
         for event in end.events.drain(..) {
             match event {
+                Event::Frame { from, frame } if StackOf::<P>::is_plain_answer(&frame) => {
+                    stack.heard(now, from);
+                    self.hand_on(&mut end.deliveries, from, frame);
+                }
                 Event::Frame { from, frame } => {
                     // What does not decode is dropped: only a faulty peer sends it.
                     // A multicast of an ordered platform is a frame as any other: no link adds to it.
@@ -126,6 +133,33 @@ impl<P: Platform> Node<P> {
         true
     }
 
+    /// Takes frames that no protocol has to know of, up to the first that is another. True if that was all.
+    fn take_plain(&self, end: &mut End<P::Inbox>) -> bool {
+        let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
+        let plain = end.events.iter().take_while(|event| is_plain(event));
+        let count = plain.count();
+        for event in end.events.drain(..count) {
+            if let Event::Frame { from, frame } = event {
+                self.hand_on(&mut end.deliveries, from, frame);
+            }
+        }
+        end.events.is_empty()
+    }
+
+    /// Does what a plain frame says. One that is cut is dropped: only a faulty peer sends it.
+    fn hand_on(&self, deliveries: &mut VecDeque<Delivery>, from: Rank, frame: Message) {
+        match StackOf::<P>::plain(from, frame) {
+            Some(Plain::Deliver(delivery)) => deliveries.push_back(delivery),
+            Some(Plain::Answer(id, outcome)) => {
+                let has_ended = self.desk.asked.answered(from, id, outcome);
+                if has_ended {
+                    self.waiting.ended(id);
+                }
+            }
+            None => {}
+        }
+    }
+
     /// Takes what other threads have brought about; whether that was anything.
     fn fetch(&self, end: &mut End<P::Inbox>) -> bool {
         // Pairs with `change`, which stores it with the deliveries' lock held.
@@ -150,24 +184,5 @@ impl<P: Platform> Node<P> {
                 return is_any;
             }
         }
-    }
-}
-
-impl<I> End<I> {
-    /// Takes frames that no protocol has to know of, up to the first that is another. True if that was all.
-    fn take_plain<P: Platform>(&mut self) -> bool {
-        let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
-        let count = self
-            .events
-            .iter()
-            .take_while(|event| is_plain(event))
-            .count();
-        for event in self.events.drain(..count) {
-            if let Event::Frame { from, frame } = event {
-                // One that is cut is dropped: only a faulty peer sends it.
-                self.deliveries.extend(StackOf::<P>::plain(from, frame));
-            }
-        }
-        self.events.is_empty()
     }
 }

@@ -25,19 +25,6 @@ pub use waiting::Interest;
 
 /// What a program asks of the protocols.
 pub enum Ask {
-    SendSynchronously {
-        to: Rank,
-        port: u64,
-        tag: u32,
-        payload: Message,
-        deadline: Option<Duration>,
-    },
-    Call {
-        to: Rank,
-        service: u64,
-        payload: Message,
-        deadline: Option<Duration>,
-    },
     Collect(Part),
     /// Operations on a list end, and later ones, if the program may begin any, fail.
     Close {
@@ -53,15 +40,44 @@ pub enum Ask {
     Unwatch(Rank),
 }
 
+/// What a program asks of a peer, to be told when it is done.
+#[derive(Debug, Clone, Copy)]
+pub enum Request {
+    Message { port: u64, tag: u32 },
+    Call { service: u64 },
+}
+
+impl Request {
+    /// What stands before its message.
+    fn envelope(self, id: RequestId) -> Envelope {
+        match self {
+            Self::Message { port, tag } => Envelope::Port {
+                port,
+                tag,
+                receipt: Some(id),
+            },
+            Self::Call { service } => Envelope::Call { service, id },
+        }
+    }
+}
+
 /// A session over some platform.
 pub trait Engine: Send + Sync {
     /// Sends what is sent and forgotten: messages without a receipt, and replies. Whether the caller should wait before it sends more.
     fn post(&self, to: Rank, envelope: Envelope, payload: Message) -> Flow;
+    /// Sends a request. Its deadline is for who waits for it to keep if it is [plain](crate::protocol::requests::is_plain).
+    fn request(
+        &self,
+        to: Rank,
+        request: Request,
+        payload: Message,
+        deadline: Option<Duration>,
+    ) -> RequestId;
     /// Does it; returns the request's number where there is one, and whether the caller should wait before it sends more.
     fn ask(&self, ask: Ask) -> (RequestId, Flow);
     /// Whether a group takes more messages.
     fn group_is_congested(&self, group: GroupId) -> bool;
-    /// Waits, driving the session, until something holds or a time has passed; whether it holds.
+    /// Waits, driving the session, until something holds or a time has passed; whether it holds. It did not when the caller looked last.
     fn wait(
         &self,
         interest: Interest,

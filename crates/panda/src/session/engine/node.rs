@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::own::Own;
 use super::waiting::Waiting;
 use super::wants::Wants;
-use super::{Ask, Engine, Interest};
+use super::{Ask, Engine, Interest, Request};
 use crate::message::Message;
 use crate::platform::patience::Patience;
 use crate::platform::{Event, Flow, JoinError, Platform, Rank, Seat};
@@ -19,6 +19,7 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
+use crate::session::asked::Ended;
 use crate::session::desk::Desk;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
@@ -177,16 +178,19 @@ impl<P: Platform> Node<P> {
                 Action::Deaf(rank) => self.platform.is_deaf(rank),
                 Action::Deliver(delivery) => deliver(delivery),
                 Action::Complete(id, outcome) => {
-                    self.desk.completed(id, outcome);
+                    self.desk.asked.end(id, Ended::Reply(outcome));
                     self.waiting.ended(id);
                     has_ended = true;
                 }
                 Action::Collected(id, outcome) => {
-                    self.desk.collected(id, outcome);
+                    self.desk.asked.end(id, Ended::Collected(outcome));
                     self.waiting.ended(id);
                     has_ended = true;
                 }
-                Action::Lost(rank, why) => self.desk.lost(rank, why),
+                Action::Lost(rank, why) => {
+                    let ended = self.desk.lost(rank, why).into_iter();
+                    ended.for_each(|id| self.waiting.ended(id));
+                }
                 Action::Full(rank) => {
                     self.desk.rooms.is_full(rank, self.desk.rooms.found());
                     flow = Flow::Congested;
@@ -224,26 +228,8 @@ impl<P: Platform> Node<P> {
 
     /// Gives what a program asks for to the protocols; the request's number where there is one.
     fn put(&self, stack: &mut StackOf<P>, now: Time, ask: Ask) -> RequestId {
-        let until = |deadline: Option<Duration>| deadline.map(|deadline| now + deadline);
         let mut id = 0;
         match ask {
-            Ask::SendSynchronously {
-                to,
-                port,
-                tag,
-                payload,
-                deadline,
-            } => {
-                id = stack.send_synchronously(now, to, port, tag, payload, until(deadline));
-            }
-            Ask::Call {
-                to,
-                service,
-                payload,
-                deadline,
-            } => {
-                id = stack.call(now, to, service, payload, until(deadline));
-            }
             Ask::Collect(part) => stack.collect(now, part),
             Ask::Close {
                 list,
@@ -272,6 +258,32 @@ impl<P: Platform> Engine for Node<P> {
         }
         let ((), flow) = self.change(|stack, now| stack.post(now, to, &envelope, payload));
         flow
+    }
+
+    fn request(
+        &self,
+        to: Rank,
+        request: Request,
+        mut payload: Message,
+        deadline: Option<Duration>,
+    ) -> RequestId {
+        // Who is lost is the protocols' to tell: they know whether it is gone for good.
+        if <P::Links as Links>::ADDS_NOTHING && to != self.rank && !self.desk.is_lost(to) {
+            let id = self.desk.asked.begin(to);
+            request.envelope(id).push_onto(&mut payload);
+            self.give(to, payload);
+            return id;
+        }
+        let (id, _) = self.change(|stack, now| {
+            let deadline = deadline.and_then(|deadline| now.checked_add(deadline));
+            match request {
+                Request::Message { port, tag } => {
+                    stack.send_synchronously(now, to, port, tag, payload, deadline)
+                }
+                Request::Call { service } => stack.call(now, to, service, payload, deadline),
+            }
+        });
+        id
     }
 
     fn ask(&self, ask: Ask) -> (RequestId, Flow) {

@@ -20,16 +20,13 @@ struct Wait<'a> {
 }
 
 impl<P: Platform> Node<P> {
-    /// Waits until something holds, a time has passed or the session is over; whether it holds.
+    /// Waits until something holds, a time has passed or the session is over; whether it holds. The caller has just looked.
     pub(super) fn wait_for(
         &self,
         interest: Interest,
         is_done: &mut dyn FnMut() -> bool,
         until: Option<Instant>,
     ) -> bool {
-        if is_done() {
-            return true;
-        }
         let mut wait = Wait {
             interest,
             is_done,

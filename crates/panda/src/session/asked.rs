@@ -1,0 +1,163 @@
+//! Requests of this process and how they ended.
+//!
+//! Where links add nothing, a call or a synchronous message is *plain*: the protocols' lock, their clock and their look-out for the peer would cost more than the
+//! rest of it. Such requests stand here instead, and who waits for one has the peer watched once that takes longer than a moment, as for a message.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use super::Session;
+use super::engine::{Ask, Interest};
+use super::watching::UNWATCHED;
+use crate::error::Error;
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::requests::{self, Failure, RequestId, Requests};
+
+/// How a request ended.
+pub enum Ended {
+    Reply(Result<Message, Failure>),
+    Collected(Result<Vec<Message>, Failure>),
+}
+
+pub struct Asked {
+    /// Those that wait and that the protocols do not know of.
+    plain: Mutex<Requests>,
+    /// Those that have ended and whose askers do not know yet. Locked after the others.
+    ended: Mutex<FxHashMap<RequestId, Ended>>,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self {
+            plain: Mutex::new(Requests::plain()),
+            ended: Mutex::default(),
+        }
+    }
+}
+
+impl Asked {
+    /// Begins a plain request.
+    pub fn begin(&self, to: Rank) -> RequestId {
+        self.plain.lock().begin(to, None)
+    }
+
+    /// An answer to a plain request; whether it ended one.
+    pub fn answered(&self, from: Rank, id: RequestId, outcome: Result<Message, Failure>) -> bool {
+        let mut plain = self.plain.lock();
+        let ended = plain.answered(from, id, outcome);
+        // With the lock held: who gives it up finds it here or there.
+        ended.is_some_and(|(id, _, outcome)| {
+            self.end(id, Ended::Reply(outcome));
+            true
+        })
+    }
+
+    /// Ends all plain requests to a peer that is lost; which they were.
+    pub fn lost(&self, rank: Rank, why: &str) -> Vec<RequestId> {
+        let mut plain = self.plain.lock();
+        let ended = plain.lost(rank, why).into_iter();
+        ended
+            .map(|(id, _, outcome)| {
+                self.end(id, Ended::Reply(outcome));
+                id
+            })
+            .collect()
+    }
+
+    /// Gives a plain request up; how it ended if it did all the same.
+    fn give_up(&self, id: RequestId) -> Option<Ended> {
+        self.plain.lock().end(id);
+        self.take(id)
+    }
+
+    /// A request has ended.
+    pub fn end(&self, id: RequestId, ended: Ended) {
+        self.ended.lock().insert(id, ended);
+    }
+
+    /// How a request ended, once it has; told once.
+    pub fn take(&self, id: RequestId) -> Option<Ended> {
+        self.ended.lock().remove(&id)
+    }
+}
+
+impl Session {
+    /// Waits for the answer to a request of a peer.
+    pub(super) fn reply_of(
+        &self,
+        (to, id): (Rank, RequestId),
+        service: &str,
+        within: Option<Duration>,
+    ) -> Result<Message, Error> {
+        let ended = match requests::is_plain(id) {
+            true => self.plain_outcome(to, id, within)?,
+            false => self.outcome(id)?,
+        };
+        match ended {
+            Ended::Reply(outcome) => {
+                outcome.map_err(|failure| self.failed(failure, service, within))
+            }
+            Ended::Collected(_) => unreachable!("request numbers are not used twice"),
+        }
+    }
+
+    /// Waits for the end of a plain request.
+    fn plain_outcome(
+        &self,
+        to: Rank,
+        id: RequestId,
+        within: Option<Duration>,
+    ) -> Result<Ended, Error> {
+        let (asked, engine) = (&self.desk().asked, &self.core.engine);
+        let now = Instant::now();
+        let soon = now + UNWATCHED;
+        let until = within.and_then(|within| now.checked_add(within));
+        let mut ended = None;
+        let mut is_done = || {
+            // It may be asked again after it has held.
+            ended = ended.take().or_else(|| asked.take(id));
+            ended.is_some()
+        };
+        let interest = Interest::Request(id);
+        let first = until.map_or(soon, |until| until.min(soon));
+        if !engine.wait(interest, &mut is_done, Some(first)) {
+            self.ask(Ask::Watch(to));
+            engine.wait(interest, &mut is_done, until);
+            self.ask(Ask::Unwatch(to));
+        }
+        let is_late = || until.is_some_and(|until| Instant::now() >= until);
+        match ended.or_else(|| asked.give_up(id)) {
+            Some(ended) => Ok(ended),
+            None if is_late() => Ok(Ended::Reply(Err(Failure::TimedOut { rank: to }))),
+            None => Err(Error::Over),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_request_ends_once_by_its_peer_alone() {
+        let asked = Asked::default();
+        let (one, other) = (asked.begin(1), asked.begin(2));
+        assert!(requests::is_plain(one) && one != other);
+        assert!(!asked.answered(2, one, Ok(Message::new())), "another peer");
+        assert!(asked.answered(1, one, Ok(Message::new())));
+        assert!(!asked.answered(1, one, Ok(Message::new())), "it has ended");
+        assert!(matches!(asked.take(one), Some(Ended::Reply(Ok(_)))));
+        assert!(asked.lost(1, "gone").is_empty());
+        assert_eq!(asked.lost(2, "gone"), [other]);
+        assert!(matches!(
+            asked.give_up(other),
+            Some(Ended::Reply(Err(Failure::Lost { rank: 2, .. })))
+        ));
+        let late = asked.begin(1);
+        assert!(asked.give_up(late).is_none());
+        assert!(!asked.answered(1, late, Ok(Message::new())), "given up");
+    }
+}
