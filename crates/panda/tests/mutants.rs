@@ -55,6 +55,26 @@ fn a_link_that_takes_a_multicast_for_arrived() {
 }
 
 #[test]
+fn a_link_that_takes_what_has_come_before() {
+    is_found(Mutant::TakesDoubled, Kind::Datagrams, 400);
+}
+
+#[test]
+fn a_sender_that_takes_what_it_sent_for_handed_over() {
+    is_found(Mutant::TrustsSending, Kind::Streams, 400);
+}
+
+#[test]
+fn a_combination_that_leaves_somebody_out() {
+    is_found(Mutant::LeavesOut, Kind::Streams, 400);
+}
+
+#[test]
+fn a_process_that_waits_for_what_was_lost_and_does_not_ask() {
+    is_found(Mutant::NeverAsks, Kind::Datagrams, 1000);
+}
+
+#[test]
 fn a_member_that_forgets_what_others_may_lack() {
     // Few have nobody left who is behind.
     is_found_among(Some(16), Mutant::ForgetsHistory, Kind::Streams, 400);

@@ -6,6 +6,9 @@ use super::history::{History, Life, Membership, Place};
 use super::world::CALL_LIMIT;
 use crate::protocol::Time;
 
+mod circles;
+mod ports;
+
 /// A message's name: its sender's life, membership and number.
 type Id = (u32, u32, u32);
 
@@ -17,6 +20,9 @@ type InView = (u64, Vec<(u64, Id)>, bool);
 /// # Errors
 /// The first fault found, in words.
 pub fn check(history: &History, end: Time) -> Result<(), String> {
+    if let Some((rank, why)) = history.refused.first() {
+        return Err(format!("rank {rank} was given what it cannot read: {why}"));
+    }
     views(history)?;
     for (which, life) in history.lives.iter().enumerate() {
         for member in &life.memberships {
@@ -25,7 +31,9 @@ pub fn check(history: &History, end: Time) -> Result<(), String> {
     }
     order(history)?;
     own_messages(history)?;
-    calls(history, end)
+    calls(history, end)?;
+    ports::ports(history, end)?;
+    circles::circles(history, end)
 }
 
 /// One number, one view; and a view's number grows.

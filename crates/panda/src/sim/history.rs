@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::circle::Circle;
+use crate::message::DecodeError;
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::requests::RequestId;
@@ -12,6 +14,10 @@ use crate::protocol::requests::RequestId;
 pub struct History {
     /// In order of their beginning.
     pub lives: Vec<Life>,
+    /// In the order in which they were drawn.
+    pub circles: Vec<Circle>,
+    /// What no protocol could read: at which rank, and why.
+    pub refused: Vec<(Rank, DecodeError)>,
 }
 
 /// A process from its start to its crash.
@@ -25,6 +31,12 @@ pub struct Life {
     pub calls: BTreeMap<RequestId, Call>,
     /// Calls that it executed: of which life, with which number, in order.
     pub executed: Vec<(usize, u32)>,
+    /// Messages that it sent to ports; they are numbered from 1.
+    pub posted: Vec<Posted>,
+    /// Messages of ports that it was handed, in order.
+    pub taken: Vec<Taken>,
+    /// Whom it was told to be lost, and when.
+    pub losses: Vec<(Time, Rank)>,
     /// Whether it crashed.
     pub is_over: bool,
 }
@@ -40,6 +52,40 @@ pub struct Call {
     pub at: Time,
     /// When it ended, and whether well.
     pub ended: Option<(Time, bool)>,
+}
+
+/// A message that was sent to a port.
+#[derive(Debug)]
+pub struct Posted {
+    /// To whom.
+    pub to: Rank,
+    /// To which of its lives, the sender being connected to that one, or none that there is.
+    pub life: usize,
+    /// Its tag.
+    pub tag: u32,
+    /// Its length, without its name.
+    pub length: usize,
+    /// When.
+    pub at: Time,
+    /// The request that waits for its receipt, if one does.
+    pub receipt: Option<RequestId>,
+    /// When that ended, and whether well.
+    pub ended: Option<(Time, bool)>,
+}
+
+/// A message that came to a port.
+#[derive(Debug)]
+pub struct Taken {
+    /// The life that sent it, and its number there.
+    pub id: (usize, u32),
+    /// The rank that it is said to come from.
+    pub from: Rank,
+    /// Its tag, as handed over.
+    pub tag: u32,
+    /// Its length, without its name.
+    pub length: usize,
+    /// When.
+    pub at: Time,
 }
 
 /// One membership.
@@ -117,6 +163,12 @@ impl fmt::Display for History {
                         Some(false) => "expelled",
                     }
                 )?;
+            }
+        }
+        for (which, circle) in self.circles.iter().enumerate() {
+            writeln!(f, "circle {which} of lives {:?}:", circle.lives)?;
+            for (rank, turns) in circle.ranks.iter().zip(&circle.turns) {
+                writeln!(f, "  rank {rank}: {turns:?}")?;
             }
         }
         Ok(())

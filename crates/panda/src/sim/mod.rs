@@ -5,6 +5,7 @@
 
 mod chance;
 pub mod check;
+mod circle;
 mod events;
 mod history;
 mod network;
@@ -13,7 +14,8 @@ mod scenario;
 mod world;
 
 pub use chance::Chance;
-pub use history::{Call, History, Life, Membership, Place};
+pub use circle::{Calls, Circle, Done, Task, Turn};
+pub use history::{Call, History, Life, Membership, Place, Posted, Taken};
 pub use network::{Kind, Network};
 pub use scenario::{Outcome, Scenario, run};
 pub use world::{GROUP, World};

@@ -7,6 +7,9 @@ use super::{Chance, Kind, Network, World};
 use crate::platform::Rank;
 use crate::protocol::group::{Bus, Mutant, Order, Sequencer};
 use crate::protocol::link::{Links, Retransmit, Through};
+use talk::Talk;
+
+mod talk;
 
 /// What is drawn, and from which seed.
 #[derive(Debug, Clone, Copy)]
@@ -109,10 +112,14 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     }
     let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
     world.tells = scenario.tells;
+    let mut talk = Talk::new(scenario.seed);
     for _ in 0..weather.rounds {
+        if let Some(talk) = &mut talk {
+            talk.round(&mut world, size);
+        }
         round(&mut world, &mut weather, size, scenario.kind);
     }
-    calm_down(&mut world, size);
+    calm_down(&mut world, size, talk);
     let was_hopeless =
         scenario.kind != Kind::Bus && !(can_go_on(&world.history) && world.has_majority());
     let fault = check(&world.history, world.now)
@@ -217,7 +224,7 @@ fn round<L: Links, O: Order>(
 }
 
 /// The network is whole again; all that live join, send once more, and wait.
-fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32) {
+fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32, talk: Option<Talk>) {
     world.heal();
     for _ in 0..40 {
         for rank in 0..size {
@@ -229,6 +236,9 @@ fn calm_down<L: Links, O: Order>(world: &mut World<L, O>, size: u32) {
     }
     for rank in 0..size {
         world.send(rank, 20);
+    }
+    if let Some(mut talk) = talk {
+        talk.at_last(world, size);
     }
     world.run_until(world.now + Duration::from_secs(5));
 }

@@ -12,22 +12,33 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::{Mutant, Myself, Order};
 use crate::protocol::link::Links;
-use crate::protocol::requests::Failure;
+use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Action, Stack, Time};
 
+mod circle;
+mod ports;
 mod program;
 mod run;
+
+use circle::Seat;
+pub use ports::Letter;
 
 /// The group that everybody joins.
 pub const GROUP: u64 = 7;
 /// The service that everybody serves.
 const SERVICE: u64 = 8;
+/// The port at which everybody receives.
+const PORT: u64 = 9;
 /// Silence after which a peer is taken for lost.
 pub const SILENCE: Duration = Duration::from_millis(400);
 /// The longest frame of datagrams.
 const LARGEST: usize = 1400;
 /// How long a call may take at most: both the deadline and silence end it.
 pub const CALL_LIMIT: Duration = Duration::from_millis(1500);
+/// How long a synchronous send without a deadline may take: behind what its link has to send again, or until silence ends it.
+pub const RECEIPT_LIMIT: Duration = Duration::from_secs(5);
+/// How long a collective operation may take after all have begun it.
+pub const COLLECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// A simulated session.
 pub struct World<L: Links, O> {
@@ -58,6 +69,8 @@ pub struct World<L: Links, O> {
     mutant: Option<Mutant>,
     /// Which life of a rank, the second, another is connected to, unless both are in their first.
     connected: HashMap<(Rank, Rank), usize>,
+    /// Collective operations under way that circles follow, by the life and its number for it.
+    seats: HashMap<(usize, RequestId), Seat>,
     todo: VecDeque<(Rank, usize, Action)>,
     is_busy: bool,
 }
@@ -93,6 +106,8 @@ enum What {
         rank: Rank,
         life: usize,
     },
+    /// A process calls the next collective operation.
+    Turn(Seat),
     Gone {
         rank: Rank,
         by: Rank,
@@ -139,6 +154,7 @@ impl<L: Links, O: Order> World<L, O> {
             events: Events::default(),
             mutant,
             connected: HashMap::new(),
+            seats: HashMap::new(),
             todo: VecDeque::new(),
             is_busy: false,
         };
@@ -163,6 +179,9 @@ impl<L: Links, O: Order> World<L, O> {
             memberships: Vec::new(),
             calls: Default::default(),
             executed: Vec::new(),
+            posted: Vec::new(),
+            taken: Vec::new(),
+            losses: Vec::new(),
             is_over: false,
         });
         let myself = Myself {
@@ -205,6 +224,15 @@ impl<L: Links, O: Order> World<L, O> {
                 told,
             };
             self.events.add(at, back);
+        }
+        self.finds_dead(rank, life);
+    }
+
+    /// Who starts later finds nobody where a process has crashed, as a connection is refused there.
+    fn finds_dead(&mut self, by: Rank, told: usize) {
+        let at = self.now + Duration::from_micros(self.network.delay_us);
+        for rank in (0..self.size).filter(|rank| self.nodes[*rank as usize].is_none()) {
+            self.events.add(at, What::Gone { rank, by, told });
         }
     }
 
@@ -296,6 +324,13 @@ impl<L: Links, O: Order> World<L, O> {
         self.nodes[rank as usize]
             .as_ref()
             .map_or(usize::MAX, |node| node.life)
+    }
+
+    /// Which life of a rank another is connected to, on streams.
+    fn connected_to(&self, from: Rank, to: Rank) -> usize {
+        let known = self.connected.get(&(from, to)).copied();
+        // Founders' lives have the numbers of their ranks.
+        known.unwrap_or(to as usize)
     }
 
     fn life(&mut self, rank: Rank) -> Option<&mut Life> {

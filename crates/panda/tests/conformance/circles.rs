@@ -110,6 +110,9 @@ pub fn circles_that_disagree_end_with_an_error(make: Make) {
         };
         mismatch(&session, outcome);
 
+        mismatch(&session, all.gather_bytes(rank, vec![1]));
+        all.barrier().unwrap();
+
         // Circles of one list are apart if they have names.
         thread::scope(|scope| {
             for name in ["first", "second"] {

@@ -4,13 +4,18 @@
 //! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its
 //! neighbours in the tree, and they theirs, so all end.
 //!
+//! What was under way to a process that touch was lost with is gone, and it may live and begin the operation only later, or be the one of the two that noticed nothing.
+//! So who waits for long asks those it waits for, now and then, whether they have ended the operation: links keep order, so nothing more would come.
+//!
 //! A root that only gives and a leaf that only takes need not wait for anybody, and run ahead of those that are late. How far is bounded: every
 //! [`WINDOW`]th operation on a list goes up and comes down whatever it is, so nobody ends it before all have begun it, and nothing of what comes early is dropped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::Time;
 use super::requests::{Failure, RequestId};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
@@ -105,11 +110,17 @@ pub struct Outcome {
 }
 
 /// The operations under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Collectives {
+    /// How long an operation waits before it asks.
+    patience: Duration,
     begun: HashMap<u64, u64>,
     active: BTreeMap<Key, Tree>,
     early: Early,
+    /// When those who wait last asked.
+    asked: Time,
+    /// A fault, on purpose.
+    leaves_out: bool,
 }
 
 /// What a process brings to an operation.
@@ -134,8 +145,24 @@ pub struct Part {
 }
 
 impl Collectives {
+    /// None yet. Who has waited for as long as peers may be silent asks.
+    #[must_use]
+    pub fn new(silence: Duration) -> Self {
+        Self {
+            patience: silence,
+            begun: HashMap::new(),
+            active: BTreeMap::new(),
+            early: Early::default(),
+            asked: Time::ZERO,
+            leaves_out: false,
+        }
+    }
+
     /// Begins an operation; returns the peers to watch until it ends.
-    pub fn begin(&mut self, part: Part, out: &mut Outcome) -> Vec<Rank> {
+    pub fn begin(&mut self, now: Time, part: Part, out: &mut Outcome) -> Vec<Rank> {
+        if self.active.is_empty() {
+            self.asked = now;
+        }
         let list = part.list;
         let number = self.begun.entry(list).or_default();
         *number += 1;
@@ -143,7 +170,8 @@ impl Collectives {
             list,
             number: *number,
         };
-        let tree = Tree::new(part, number.is_multiple_of(WINDOW));
+        let mut tree = Tree::new(now, part, number.is_multiple_of(WINDOW));
+        tree.leaves_out = self.leaves_out;
         let watched = tree.neighbours();
         let gives_at_once = tree.parent.is_none() && !tree.goes_up();
         self.active.insert(key, tree);
@@ -160,23 +188,57 @@ impl Collectives {
         watched
     }
 
+    /// When [`tick`](Self::tick) is next needed.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        (!self.active.is_empty()).then(|| self.asked + self.patience)
+    }
+
+    /// Asks those that an operation has waited for for long whether they have ended it.
+    pub fn tick(&mut self, now: Time, out: &mut Outcome) {
+        if self.deadline().is_none_or(|at| at > now) {
+            return;
+        }
+        self.asked = now;
+        for (key, tree) in &self.active {
+            if tree.begun + self.patience <= now {
+                let late = tree.neighbours();
+                let late = late.into_iter().filter(|near| tree.waits_for(*near));
+                let ask = Step::Ask(tree.shape);
+                out.sends.extend(late.map(|near| (near, *key, ask.clone())));
+            }
+        }
+    }
+
     /// Takes a message of a neighbour in a tree.
     pub fn take(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
         let begun = self.begun.get(&key.list).copied().unwrap_or(0);
         if key.number > begun {
-            if !self.early.keep(from, key, begun, step) {
+            if !matches!(step, Step::Ask(_)) && !self.early.keep(from, key, begun, step) {
                 out.liar = Some(from);
             }
             return;
         }
         let Some(tree) = self.active.get_mut(&key) else {
+            if let Step::Ask(_) = step {
+                out.sends.push((from, key, Step::Ended));
+            }
             return;
         };
         match step {
-            Step::Failed(failure) if tree.ranks.contains(&from) => {
+            // What it did before it ended would have come before this.
+            Step::Ended if tree.waits_for(from) => {
+                let failure = Failure::Lost {
+                    rank: from,
+                    why: "ended the operation while it had lost touch with this process".into(),
+                };
                 self.fail(key, &failure, Some(from), out);
             }
-            Step::Up(shape, _) | Step::Down(shape, _) if shape != tree.shape => {
+            Step::Failed(failure) if tree.ranks.contains(&from) => {
+                let failure = tree.as_told(from, failure);
+                self.fail(key, &failure, Some(from), out);
+            }
+            Step::Up(shape, _) | Step::Down(shape, _) | Step::Ask(shape) if shape != tree.shape => {
                 self.disagree(key, from, out);
             }
             Step::Up(_, values) if tree.takes_from(from, &values) => {
@@ -184,8 +246,20 @@ impl Collectives {
                 self.go_up(key, out);
             }
             Step::Down(_, values) if tree.parent == Some(from) => self.go_down(key, values, out),
-            Step::Up(..) | Step::Down(..) | Step::Failed(_) => {}
+            Step::Up(..) | Step::Down(..) | Step::Failed(_) | Step::Ask(_) | Step::Ended => {}
         }
+    }
+
+    /// Breaks it on purpose: who waits does not ask.
+    #[doc(hidden)]
+    pub fn never_ask(&mut self) {
+        self.patience = Duration::from_secs(1 << 40);
+    }
+
+    /// Breaks it on purpose: what the last child brought is left out.
+    #[doc(hidden)]
+    pub fn leave_out(&mut self) {
+        self.leaves_out = true;
     }
 
     /// A peer is lost: the operations that wait for it end.
@@ -202,7 +276,7 @@ impl Collectives {
             why: why.to_string(),
         };
         for key in keys {
-            self.fail(key, &failure, None, out);
+            self.fail(key, &failure, Some(rank), out);
         }
     }
 
@@ -217,16 +291,14 @@ impl Collectives {
         self.fail(key, &failure, Some(rank), out);
     }
 
-    fn fail(&mut self, key: Key, failure: &Failure, told_by: Option<Rank>, out: &mut Outcome) {
+    /// Ends an operation with a failure and tells the neighbours, but for one that knows, or that touch is lost with.
+    fn fail(&mut self, key: Key, failure: &Failure, knows: Option<Rank>, out: &mut Outcome) {
         let Some(tree) = self.active.remove(&key) else {
             return;
         };
         let near = tree.neighbours();
-        let is_lost = matches!(failure, Failure::Lost { .. }).then_some(failure.rank());
-        for &neighbour in near
-            .iter()
-            .filter(|near| Some(**near) != is_lost && Some(**near) != told_by)
-        {
+        // A neighbour that another process has lost as well: it may live.
+        for &neighbour in near.iter().filter(|near| Some(**near) != knows) {
             out.sends
                 .push((neighbour, key, Step::Failed(failure.clone())));
         }

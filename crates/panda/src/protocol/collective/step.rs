@@ -13,6 +13,10 @@ pub enum Step {
     Down(Shape, Vec<(u32, Message)>),
     /// This process's part has failed.
     Failed(Failure),
+    /// Asks whether the receiver has ended the operation, or is at another one.
+    Ask(Shape),
+    /// It has.
+    Ended,
 }
 
 /// Which operation its sender has begun, on which order of processes, with which root: the same at all, or they disagree.
@@ -22,6 +26,8 @@ const UP: u8 = 0;
 const DOWN: u8 = 1;
 const LOST: u8 = 2;
 const MISMATCH: u8 = 3;
+const ASK: u8 = 4;
+const ENDED: u8 = 5;
 /// A place and a length.
 const ENTRY: usize = 12;
 
@@ -34,6 +40,12 @@ impl Step {
             Self::Down(shape, values) => encode_values(DOWN, *shape, values),
             Self::Failed(Failure::Mismatch { rank, why }) => encode_failure(MISMATCH, *rank, why),
             Self::Failed(Failure::Lost { rank, why }) => encode_failure(LOST, *rank, why),
+            Self::Ask(shape) => {
+                let mut message = Message::from(shape.to_le_bytes().to_vec());
+                message.push(&[ASK]);
+                message
+            }
+            Self::Ended => Message::from(vec![ENDED]),
             // No other failure befalls a collective operation.
             Self::Failed(other) => encode_failure(LOST, other.rank(), "failed"),
         }
@@ -56,6 +68,8 @@ impl Step {
                     _ => Failure::Mismatch { rank, why },
                 })
             }
+            ASK => Self::Ask(u64::from_le_bytes(message.pop()?)),
+            ENDED if message.is_empty() => Self::Ended,
             other => return Err(refused(format!("its first byte is {other}"))),
         })
     }
@@ -124,6 +138,8 @@ mod tests {
                 why: why.clone(),
             }),
             Step::Failed(Failure::Mismatch { rank: 4, why }),
+            Step::Ask(5),
+            Step::Ended,
         ];
         for step in steps {
             let bytes = step.encode().to_bytes();

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::{Key, Operation, Outcome, Part, Shape, Step, place};
 use crate::message::Message;
 use crate::platform::Rank;
+use crate::protocol::Time;
 use crate::protocol::requests::{Failure, RequestId};
 
 #[derive(Debug)]
 pub(super) struct Tree {
     pub id: RequestId,
+    pub begun: Time,
     pub operation: Operation,
     pub ranks: Arc<[Rank]>,
     /// One's place, counted from the root's.
@@ -23,10 +25,13 @@ pub(super) struct Tree {
     pub children: Vec<Rank>,
     own: Message,
     pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
+    has_gone_up: bool,
+    /// A fault, on purpose: the last child's part is left out.
+    pub leaves_out: bool,
 }
 
 impl Tree {
-    pub fn new(part: Part, is_joint: bool) -> Self {
+    pub fn new(now: Time, part: Part, is_joint: bool) -> Self {
         let (place, root) = (part.place(), part.root);
         let parent = place::parent(place).map(|place| part.rank_at(place));
         let children = place::children(place, part.ranks.len())
@@ -35,6 +40,7 @@ impl Tree {
         let what = (root as u64) << 3 | part.operation.code();
         Self {
             id: part.id,
+            begun: now,
             // Distinct roots and operations give distinct shapes, whatever the order.
             shape: part.order ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             operation: part.operation,
@@ -45,6 +51,8 @@ impl Tree {
             children,
             own: part.value,
             up: BTreeMap::new(),
+            has_gone_up: false,
+            leaves_out: false,
             ranks: part.ranks,
         }
     }
@@ -59,6 +67,25 @@ impl Tree {
 
     pub fn neighbours(&self) -> Vec<Rank> {
         self.parent.iter().chain(&self.children).copied().collect()
+    }
+
+    /// Whether something of this peer's has to come yet.
+    pub fn waits_for(&self, peer: Rank) -> bool {
+        let is_below = || self.children.contains(&peer) && !self.up.contains_key(&peer);
+        self.goes_up() && !self.has_gone_up && is_below()
+            || self.comes_down() && self.parent == Some(peer)
+    }
+
+    /// A failure that a peer tells of: who is itself said to be lost has lost that peer.
+    pub fn as_told(&self, by: Rank, failure: Failure) -> Failure {
+        let myself = self.ranks[(self.place + self.root) % self.ranks.len()];
+        match failure {
+            Failure::Lost { rank, .. } if rank == myself => Failure::Lost {
+                rank: by,
+                why: "took this process for lost".into(),
+            },
+            failure => failure,
+        }
     }
 
     /// The places of a child's subtree, by the child's number.
@@ -116,9 +143,13 @@ impl Tree {
     /// Two of the values cannot be combined: who brought the second one.
     pub fn combined(&mut self) -> Result<Vec<(u32, Message)>, Failure> {
         let place = self.place as u32;
+        self.has_gone_up = true;
         match &self.operation {
             Operation::Reduce(combine) | Operation::AllReduce(combine) => {
                 let mut whole = std::mem::take(&mut self.own);
+                if self.leaves_out {
+                    self.up.pop_last();
+                }
                 for (rank, values) in std::mem::take(&mut self.up) {
                     for (_, value) in values {
                         whole = combine(whole, value).map_err(|error| Failure::Mismatch {

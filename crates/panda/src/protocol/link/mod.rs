@@ -65,6 +65,10 @@ pub trait Links: Send + Sized + 'static {
     fn backlog(&self) -> usize {
         0
     }
+
+    /// Breaks it on purpose: a piece that has come before is taken again.
+    #[doc(hidden)]
+    fn take_doubled(&mut self) {}
 }
 
 /// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Together`]).

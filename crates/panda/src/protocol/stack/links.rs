@@ -5,7 +5,7 @@ use super::{Action, Stack};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
-use crate::protocol::group::Order;
+use crate::protocol::group::{Mutant, Order};
 use crate::protocol::link::{Gone, Links, ToAll};
 
 /// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
@@ -84,9 +84,14 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     pub(super) fn link(&mut self, rank: Rank) -> &mut L {
         let (largest, birth) = (self.largest, self.myself.birth);
-        self.links
-            .entry(rank)
-            .or_insert_with(|| L::new(largest, birth))
+        let mutant = self.mutant;
+        self.links.entry(rank).or_insert_with(|| {
+            let mut link = L::new(largest, birth);
+            if mutant == Some(Mutant::TakesDoubled) {
+                link.take_doubled();
+            }
+            link
+        })
     }
 
     pub(super) fn put(&mut self, to: Rank, mut frames: Vec<Message>) {

@@ -127,6 +127,8 @@ pub struct Stack<L: Links, O> {
     regone: BTreeSet<Rank>,
     to_self: Vec<Message>,
     actions: Vec<Action>,
+    /// A fault, on purpose.
+    mutant: Option<Mutant>,
     /// Empty lists with room.
     spare: Vec<Vec<Message>>,
 }
@@ -148,12 +150,13 @@ impl<L: Links, O: Order> Stack<L, O> {
             watched_by: HashMap::new(),
             touched: BTreeSet::new(),
             requests: Requests::default(),
-            collectives: Collectives::default(),
+            collectives: Collectives::new(myself.silence),
             pulse: Pulse::new(myself.silence),
             gone: BTreeMap::new(),
             regone: BTreeSet::new(),
             to_self: Vec::new(),
             actions: Vec::new(),
+            mutant: None,
             spare: Vec::new(),
         }
     }
@@ -204,6 +207,9 @@ impl<L: Links, O: Order> Stack<L, O> {
             },
             payload,
         );
+        if self.mutant == Some(Mutant::TrustsSending) {
+            self.answered(to, id, Ok(Message::new()));
+        }
         id
     }
 
@@ -229,7 +235,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Begins this process's part of a collective operation.
     pub fn collect(&mut self, now: Time, part: Part) {
         let mut out = collective::Outcome::default();
-        let watched = self.collectives.begin(part, &mut out);
+        let watched = self.collectives.begin(now, part, &mut out);
         watched.iter().for_each(|rank| self.watch(*rank, now));
         self.collective_outcome(now, out);
     }
@@ -284,8 +290,12 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Breaks the protocols in one of their steps, to see whether the simulator notices.
     #[doc(hidden)]
     pub fn mutate(&mut self, now: Time, id: GroupId, mutant: Mutant) {
-        if mutant == Mutant::TrustsMulticast {
-            self.to_all.trust();
+        self.mutant = Some(mutant);
+        match mutant {
+            Mutant::TrustsMulticast => self.to_all.trust(),
+            Mutant::LeavesOut => self.collectives.leave_out(),
+            Mutant::NeverAsks => self.collectives.never_ask(),
+            _ => {}
         }
         self.group(now, id, |group, _, _| group.mutate(mutant));
     }

@@ -104,6 +104,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             link,
             self.to_all.deadline(),
             self.requests.deadline(),
+            self.collectives.deadline(),
             self.pulse.deadline(),
         ]
         .into_iter()
@@ -122,6 +123,9 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.go_together(now);
         let ended = self.requests.tick(now);
         self.complete(ended);
+        let mut out = collective::Outcome::default();
+        self.collectives.tick(now, &mut out);
+        self.collective_outcome(now, out);
         let findings = self.pulse.tick(now);
         for rank in findings.ask {
             self.post(now, rank, &Envelope::Pulse { asks: true }, Message::new());

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::ports::Parcel;
 use super::program::decode;
 use super::{What, World};
-use crate::message::Message;
+use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
-use crate::protocol::{Action, Delivery, Envelope, Stack, Time};
+use crate::protocol::{Action, Delivery, Stack, Time};
 use crate::sim::Place;
 
 impl<L: Links, O: Order> World<L, O> {
@@ -46,25 +47,18 @@ impl<L: Links, O: Order> World<L, O> {
                     .as_ref()
                     .is_some_and(|node| life.is_none_or(|life| life == node.life));
                 if is_there {
-                    self.act(to, |stack, now| {
-                        let taken = stack.frame(now, from, frame);
-                        assert!(taken.is_ok(), "{taken:?}");
-                    });
+                    self.reads(to, |stack, now| stack.frame(now, from, frame));
                 }
             }
             What::Multicast { from, frame } => {
                 for rank in self.living() {
                     let frame = frame.clone();
-                    self.act(rank, |stack, now| {
-                        let taken = stack.multicast(now, from, frame);
-                        assert!(taken.is_ok(), "{taken:?}");
-                    });
+                    self.reads(rank, |stack, now| stack.multicast(now, from, frame));
                 }
             }
-            What::Together { from, to, frame } => self.act(to, |stack, now| {
-                let taken = stack.together(now, from, frame);
-                assert!(taken.is_ok(), "{taken:?}");
-            }),
+            What::Together { from, to, frame } => {
+                self.reads(to, |stack, now| stack.together(now, from, frame));
+            }
             What::Hears { rank, by } => self.act(by, |stack, _| stack.hears(rank, true)),
             What::Timer { rank, life } => {
                 let Some(node) = self.nodes[rank as usize]
@@ -78,6 +72,7 @@ impl<L: Links, O: Order> World<L, O> {
                     self.act(rank, |stack, now| stack.tick(now));
                 }
             }
+            What::Turn(seat) => self.turn(seat),
             What::Gone { rank, by, told } => {
                 if self.life_of(by) == told {
                     self.act(by, |stack, now| {
@@ -91,6 +86,18 @@ impl<L: Links, O: Order> World<L, O> {
                 self.act(by, |stack, _| stack.joined(rank));
             }
         }
+    }
+
+    /// Has a process take what came, and notes it if it cannot.
+    fn reads(
+        &mut self,
+        rank: Rank,
+        take: impl FnOnce(&mut Stack<L, O>, Time) -> Result<(), DecodeError>,
+    ) {
+        let mut taken = Ok(());
+        self.act(rank, |stack, now| taken = take(stack, now));
+        let refused = taken.err().map(|why| (rank, why));
+        self.history.refused.extend(refused);
     }
 
     /// Has a process do something, and does what comes of it.
@@ -140,8 +147,10 @@ impl<L: Links, O: Order> World<L, O> {
             Action::Deaf(peer) => self.ask_whether_hears(peer, rank),
             Action::Complete(id, outcome) => {
                 let now = self.now;
-                if let Some(call) = self.life(rank).and_then(|life| life.calls.get_mut(&id)) {
-                    call.ended = Some((now, outcome.is_ok()));
+                let is_well = outcome.is_ok();
+                match self.life(rank).and_then(|life| life.calls.get_mut(&id)) {
+                    Some(call) => call.ended = Some((now, is_well)),
+                    None => self.receipted(rank, id, is_well, now),
                 }
             }
             Action::Deliver(Delivery::Call {
@@ -163,25 +172,37 @@ impl<L: Links, O: Order> World<L, O> {
             }
             Action::Deliver(Delivery::Group(_, event)) => self.seen(rank, event),
             Action::Lost(peer, why) => {
+                let now = self.now;
+                if let Some(life) = self.life(rank) {
+                    life.losses.push((now, peer));
+                }
                 if self.tells {
                     eprintln!("{:?}: rank {rank}: {peer} {why}", self.now);
                 }
             }
             Action::Deliver(Delivery::Port {
                 from,
-                receipt: Some(id),
+                tag,
+                receipt,
+                payload,
                 ..
-            }) => self.act(rank, |stack, now| {
-                stack.post(now, from, &Envelope::Receipt { id }, Message::new())
-            }),
-            Action::Collected(_, outcome) => {
+            }) => self.take(
+                rank,
+                Parcel {
+                    from,
+                    tag,
+                    receipt,
+                    payload,
+                },
+            ),
+            Action::Collected(id, outcome) => {
+                if self.turned(rank, id, &outcome) {
+                    return;
+                }
                 let bytes = |values: Vec<Message>| values.iter().map(Message::to_bytes).collect();
                 self.collected.push((rank, outcome.map(bytes)));
             }
-            Action::Deliver(Delivery::Port { .. })
-            | Action::Full(_)
-            | Action::Room(_)
-            | Action::Hold { .. } => {}
+            Action::Full(_) | Action::Room(_) | Action::Hold { .. } => {}
         }
     }
 
@@ -232,11 +253,7 @@ impl<L: Links, O: Order> World<L, O> {
         if to >= self.size {
             return;
         }
-        let life = (!self.network.kind.is_lossy()).then(|| {
-            let known = self.connected.get(&(from, to)).copied();
-            // Founders' lives have the numbers of their ranks.
-            known.unwrap_or(to as usize)
-        });
+        let life = (!self.network.kind.is_lossy()).then(|| self.connected_to(from, to));
         for at in self
             .network
             .carry(&mut self.chance, self.now, from, to, &frame)

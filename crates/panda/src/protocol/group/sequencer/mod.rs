@@ -50,6 +50,14 @@ pub enum Mutant {
     ForgetsHistory,
     /// Beneath the group: what went to several peers at once is taken for arrived.
     TrustsMulticast,
+    /// In links: a piece that has come before is taken again.
+    TakesDoubled,
+    /// In requests: what was sent is taken for handed over.
+    TrustsSending,
+    /// In collective operations: what the last child brought is left out.
+    LeavesOut,
+    /// In collective operations: who waits does not ask.
+    NeverAsks,
 }
 
 /// What this process is to the group.

@@ -49,6 +49,8 @@ pub struct Retransmit {
     has_met: bool,
     outgoing: Outgoing,
     incoming: Incoming,
+    /// A fault, on purpose.
+    takes_doubled: bool,
 }
 
 impl Links for Retransmit {
@@ -71,6 +73,7 @@ impl Links for Retransmit {
             has_met: false,
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
+            takes_doubled: false,
         }
     }
 
@@ -123,6 +126,9 @@ impl Links for Retransmit {
             // A greeting.
             self.acknowledge(frames);
         } else if matches!(header.kind, LAST | MORE) {
+            if self.takes_doubled && header.number < self.incoming.next && header.kind == LAST {
+                messages.push(frame.clone());
+            }
             self.incoming.take(now, &header, frame, messages);
         }
         self.fill(now, frames);
@@ -158,14 +164,19 @@ impl Links for Retransmit {
     fn backlog(&self) -> usize {
         self.outgoing.bytes
     }
+
+    fn take_doubled(&mut self) {
+        self.takes_doubled = true;
+    }
 }
 
 impl Retransmit {
-    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed.
+    /// A greater stream is a new beginning of the peer's. It is one of the link, too, unless this end has begun anew itself and the peer has only followed, or has done so at
+    /// the same time and not heard of it yet: if each took that for another beginning, their frames could cross without end.
     fn hear_of_stream(&mut self, header: &Header) -> Arrival {
         let mut arrival = Arrival::Usual;
         if header.stream > self.theirs && self.theirs != 0 {
-            if header.receivers == self.mine && !self.has_met {
+            if header.receivers != 0 && !self.has_met {
                 self.incoming = Incoming::default();
                 if !self.outgoing.sent.is_empty() {
                     // It may have reached an earlier life of the peer.

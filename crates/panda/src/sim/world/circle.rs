@@ -1,0 +1,133 @@
+//! Collective operations that some processes call one after another, the same in the same order, whatever comes of each.
+
+use super::{What, World};
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+use crate::protocol::Time;
+use crate::protocol::collective::{Operation, Part};
+use crate::protocol::group::Order;
+use crate::protocol::link::Links;
+use crate::protocol::requests::{Failure, RequestId};
+use crate::sim::circle::{Calls, Circle, Done, Task, Turn, given, own};
+
+/// Which circle, and which place in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat {
+    pub circle: usize,
+    pub place: usize,
+}
+
+impl<L: Links, O: Order> World<L, O> {
+    /// Has living processes that are connected to each other call collective operations on a list that is theirs alone, each from its own moment on.
+    pub fn circle(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
+        let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.life_of(*b);
+        if !ranks.iter().all(|a| ranks.iter().all(|b| is_met(a, b))) {
+            return;
+        }
+        let lives = ranks.iter().map(|rank| self.life_of(*rank)).collect();
+        let circle = self.history.circles.len();
+        for (place, at) in begins.iter().enumerate() {
+            self.events.add(*at, What::Turn(Seat { circle, place }));
+        }
+        self.history.circles.push(Circle {
+            turns: ranks.iter().map(|_| Vec::new()).collect(),
+            ranks: ranks.into(),
+            lives,
+            tasks,
+        });
+    }
+
+    /// Has a process of a circle call what is next.
+    pub(super) fn turn(&mut self, seat: Seat) {
+        let Some(circle) = self.history.circles.get_mut(seat.circle) else {
+            return;
+        };
+        let (ranks, life) = (circle.ranks.clone(), circle.lives[seat.place]);
+        let turns = &mut circle.turns[seat.place];
+        let Some(&task) = circle.tasks.get(turns.len()) else {
+            return;
+        };
+        let rank = ranks[seat.place];
+        let Some(node) = (self.nodes[rank as usize].as_mut()).filter(|node| node.life == life)
+        else {
+            return;
+        };
+        let id = node.stack.request_id();
+        let number = turns.len();
+        turns.push(Turn {
+            at: self.now,
+            ended: None,
+        });
+        self.seats.insert((life, id), seat);
+        let list = seat.circle as u64 + 1;
+        let part = Part {
+            id,
+            list,
+            order: list,
+            operation: operation(task, number, ranks.len()),
+            value: value(own(number, seat.place), task.length),
+            at: seat.place,
+            root: task.root,
+            ranks,
+        };
+        self.act(rank, |stack, now| stack.collect(now, part));
+    }
+
+    /// A collective operation has ended: the next one begins. Whether it was one of a circle's.
+    pub(super) fn turned(
+        &mut self,
+        rank: Rank,
+        id: RequestId,
+        outcome: &Result<Vec<Message>, Failure>,
+    ) -> bool {
+        let Some(seat) = self.seats.remove(&(self.life_of(rank), id)) else {
+            return false;
+        };
+        let circle = &mut self.history.circles[seat.circle];
+        let turns = &mut circle.turns[seat.place];
+        let length = circle.tasks[turns.len() - 1].length;
+        if let Some(turn) = turns.last_mut() {
+            let number = |value: &Message| number_in(value, length);
+            let ended = match outcome {
+                Ok(values) => Done::Well(values.iter().map(number).collect()),
+                Err(failure) => Done::Failed(failure.clone()),
+            };
+            turn.ended = Some((self.now, ended));
+        }
+        self.turn(seat);
+        true
+    }
+}
+
+fn operation(task: Task, number: usize, count: usize) -> Operation {
+    match task.calls {
+        Calls::Barrier => Operation::Barrier,
+        Calls::Broadcast => Operation::Broadcast,
+        Calls::Gather => Operation::Gather,
+        Calls::Scatter => {
+            let values = (0..count).map(|place| value(given(number, place), task.length));
+            Operation::Scatter(values.collect())
+        }
+        Calls::Reduce => Operation::Reduce(Box::new(sum)),
+        Calls::AllReduce => Operation::AllReduce(Box::new(sum)),
+    }
+}
+
+/// A number, and so many bytes more.
+fn value(number: u64, length: usize) -> Message {
+    let mut value = Message::from(vec![0x5a; length]);
+    value.push(&number.to_le_bytes());
+    value
+}
+
+/// The number, if the length is right.
+fn number_in(value: &Message, length: usize) -> Option<u64> {
+    let number = value.look().ok().map(u64::from_le_bytes);
+    number.filter(|_| value.len() == length + 8)
+}
+
+fn sum(mut a: Message, mut b: Message) -> Result<Message, DecodeError> {
+    let sum = u64::from_le_bytes(a.pop()?).wrapping_add(u64::from_le_bytes(b.pop()?));
+    a.push(&sum.to_le_bytes());
+    Ok(a)
+}
