@@ -5,7 +5,7 @@
 //! What differs from start to start shows between epochs; servers that are started twice show it within one, as do all chances of the method.
 
 mod cell;
-mod first;
+pub(super) mod first;
 mod leftover;
 mod processors;
 mod rival;

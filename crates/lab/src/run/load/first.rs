@@ -7,7 +7,7 @@
 use rustix::process::{getpriority_process, setpriority_process};
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The most urgent `nice`: the work of others then has next to nothing of the processor.
@@ -43,14 +43,38 @@ fn raise(file: &Path) -> Option<i32> {
         .filter(|_| fs::write(file, MOST_URGENT.to_string()).is_ok())
 }
 
+/// The session of a subject or of its database, which comes first while this value lives, if that is permitted. It ends with us in any case.
+pub(in crate::run) struct Session {
+    file: PathBuf,
+    before: Option<i32>,
+}
+
+impl Session {
+    /// Puts that of a process first.
+    pub(in crate::run) fn put_first(process: u32) -> Session {
+        let file = PathBuf::from(format!("/proc/{process}/autogroup"));
+        let before = raise(&file);
+        Session { file, before }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // Of a process that has ended, nothing is left to be put back.
+            let _ = fs::write(&self.file, before.to_string());
+        }
+    }
+}
+
 /// Our own session, which comes first while this value lives, if that is permitted.
-pub(super) struct OwnSession {
+pub(in crate::run) struct OwnSession {
     puts_back: Option<Child>,
 }
 
 impl OwnSession {
     /// Puts it first, once it is certain that it will be put back.
-    pub(super) fn put_first() -> OwnSession {
+    pub(in crate::run) fn put_first() -> OwnSession {
         let file = Path::new("/proc/self/autogroup");
         let before = nice(&fs::read_to_string(file).unwrap_or_default());
         let puts_back = before
