@@ -17,6 +17,9 @@ const WAITS: f64 = 4.0;
 /// it slept, since others have used the caches meanwhile: the same statement was seen to use 45 µs and 190 µs in runs an hour apart.
 const WAITING: f64 = 0.25;
 
+/// By how much a ratio of two costs may differ from start to start of the processes, at 95 %: each side's by 1.4 % (docs/method.md, section 9).
+const STARTS: f64 = 1.96 * std::f64::consts::SQRT_2 * 0.014;
+
 /// Memory and threads of a process and all below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
@@ -115,8 +118,8 @@ impl Costs {
         median(|round| round.wall_ns) > WAITS * median(CostRound::both_ns)
     }
 
-    /// The median of the ratios of a figure to another subject's in the rounds that both have. The interval is wider where either
-    /// waits.
+    /// The median of the ratios of a figure to another subject's in the rounds that both have. The interval holds what rounds of few starts cannot
+    /// show, the difference from start to start, and is wider where either waits.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let ratio = |round: &CostRound| {
             let same =
@@ -137,7 +140,8 @@ impl Costs {
             true => WAITING,
             false => 0.0,
         };
-        let part = part(self) + part(to) + waiting;
+        let starts = self.held.len().max(1) as f64;
+        let part = part(self) + part(to) + waiting + STARTS / starts.sqrt();
         Some(widened(interval, interval.value * part))
     }
 
@@ -194,13 +198,21 @@ mod tests {
         }
     }
 
+    fn exactly(value: f64) -> Interval {
+        Interval {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+
     #[test]
     fn ratios_pair_rounds_of_one_start() {
         // The second start's processes, and its second round, were slower for both.
         let of = costs(&[(0, 0, 20.0), (1, 0, 40.0), (1, 1, 400.0)]);
         let to = costs(&[(0, 0, 10.0), (1, 0, 20.0), (1, 1, 200.0), (1, 2, 1.0)]);
         let ratio = of.ratio(&to, |round| Some(round.subject_ns)).unwrap();
-        assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
+        assert_eq!(ratio, widened(exactly(2.0), 2.0 * STARTS));
         assert_eq!(of.ratio(&to, |round| round.server_ns), None);
     }
 
@@ -218,9 +230,9 @@ mod tests {
         assert!(!busy.waits() && waiting.waits());
         let of = |round: &CostRound| Some(round.subject_ns);
         let ratio = busy.ratio(&busy, of).unwrap();
-        assert_eq!((ratio.low, ratio.high), (1.0, 1.0));
+        assert_eq!(ratio, widened(exactly(1.0), STARTS));
         let ratio = busy.ratio(&waiting, of).unwrap();
-        assert_eq!((ratio.low, ratio.high), (1.0 - WAITING, 1.0 + WAITING));
+        assert_eq!(ratio, widened(exactly(1.0), WAITING + STARTS));
     }
 
     #[test]
