@@ -1,8 +1,8 @@
 //! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to the first one in
 //! the same test, in the one run and in the other.
 
-use crate::record::{Identity, Outcome, ResultRecord, RunRecord};
-use antiphon_measure::{RunFigure, run_ratio};
+use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::{Interval, RunFigure, run_ratio};
 
 /// A ratio in two runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +13,8 @@ pub struct Agreement {
     pub base: String,
     /// How it was measured.
     pub by: Measured,
-    /// The ratio in the first run, and in the second.
-    pub ratios: (f64, f64),
+    /// The ratio in the first run, and in the second, with their intervals.
+    pub ratios: (Interval, Interval),
 }
 
 /// How processor time was measured.
@@ -22,6 +22,10 @@ pub struct Agreement {
 pub enum Measured {
     /// Of operations in the subject's own processes.
     InProcess,
+    /// Of operations in the subject's own processes that mostly wait, for a disk or for other threads.
+    Waiting,
+    /// Of operations in the subject's own processes, whose threads the system puts on processors.
+    Unplaced,
     /// Of operations that a server has a part in.
     WithServer,
     /// By a whole program's own account.
@@ -33,7 +37,12 @@ pub enum Measured {
 impl Agreement {
     /// How far the second ratio is off the first, as a part of it.
     pub fn difference(&self) -> f64 {
-        (self.ratios.1 / self.ratios.0 - 1.0).abs()
+        (self.ratios.1.value / self.ratios.0.value - 1.0).abs()
+    }
+
+    /// Whether what either run says is possible by what the other one says.
+    pub fn is_possible(&self) -> bool {
+        self.ratios.0.low <= self.ratios.1.high && self.ratios.1.low <= self.ratios.0.high
     }
 }
 
@@ -84,7 +93,7 @@ fn server(result: &ResultRecord) -> Option<&str> {
 }
 
 /// The ratio of two results' processor time an operation, paired within rounds.
-fn ratio(of: &ResultRecord, to: &ResultRecord) -> Option<(f64, Measured)> {
+fn ratio(of: &ResultRecord, to: &ResultRecord) -> Option<(Interval, Measured)> {
     let (ratio, by) = match (&of.outcome, &to.outcome) {
         (Outcome::Program { runs: of, .. }, Outcome::Program { runs: to, .. }) => {
             let ratio = run_ratio(of, to, &RunFigure::CpuPerOperation)?;
@@ -98,12 +107,15 @@ fn ratio(of: &ResultRecord, to: &ResultRecord) -> Option<(f64, Measured)> {
                 .costs
                 .as_ref()?
                 .ratio(to.costs.as_ref()?, |round| Some(round.both_ns()))?;
+            let waits = |result: &ResultRecord| result.costs.as_ref().is_some_and(Costs::waits);
             let by = match server(of) {
                 Some(_) => Measured::WithServer,
+                None if waits(of) || waits(to) => Measured::Waiting,
+                None if of.identity.placement == "free" => Measured::Unplaced,
                 None => Measured::InProcess,
             };
             (ratio, by)
         }
     };
-    (ratio.value > 0.0).then_some((ratio.value, by))
+    (ratio.value > 0.0).then_some((ratio, by))
 }

@@ -8,6 +8,7 @@ mod analysis;
 mod attempts;
 mod budget;
 mod busy;
+mod compilers;
 mod conditions;
 mod costs;
 mod counted;

@@ -4,10 +4,10 @@ mod live;
 mod runs;
 
 use antiphon_measure::Interval;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A comparison of two sides, row by row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The side that ratios are relative to.
     pub before: Side,
@@ -24,7 +24,7 @@ pub struct Comparison {
 }
 
 /// One side.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Side {
     /// A short name, unique in the comparison.
     pub name: String,
@@ -33,7 +33,7 @@ pub struct Side {
 }
 
 /// One row of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonRow {
     /// Title of the group it belongs in.
     pub group: String,
@@ -52,7 +52,7 @@ pub struct ComparisonRow {
 }
 
 /// What follows from a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Dearer beyond the threshold, significantly: a regression.

@@ -10,6 +10,16 @@ const FOREIGN_MUCH: f64 = 0.1;
 /// Two steps of the kernel's account of processors, ns: what may be an error of reading it twice.
 const STEPS_NS: f64 = 20e6;
 
+/// An operation that takes so many times its processor time mostly waits, for a disk or for other threads.
+const WAITS: f64 = 4.0;
+
+/// How far a ratio of processor times of operations that wait may be off, as a part of it. What an operation uses when it was woken depends on how long
+/// it slept, since others have used the caches meanwhile: the same statement was seen to use 45 µs and 190 µs in runs an hour apart.
+const WAITING: f64 = 0.25;
+
+/// By how much a ratio of two costs may differ from start to start of the processes, at 95 %: each side's by 1.4 % (docs/method.md, section 9).
+const STARTS: f64 = 1.96 * std::f64::consts::SQRT_2 * 0.014;
+
 /// Memory and threads of a process and all below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
@@ -44,6 +54,9 @@ pub struct CostRound {
     /// The same of the database server's processes; `None` where there is no server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_ns: Option<f64>,
+    /// Time on the wall of an operation, ns, its control's included; 0 in runs that did not keep it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wall_ns: f64,
     /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step_ns: f64,
@@ -96,7 +109,17 @@ impl Costs {
             .fold(0.0, f64::max)
     }
 
-    /// The median of the ratios of a figure to another subject's in the rounds that both have.
+    /// Whether an operation mostly waits for something else than a processor.
+    pub fn waits(&self) -> bool {
+        let median = |of: fn(&CostRound) -> f64| {
+            let values: Vec<f64> = self.rounds.iter().map(of).collect();
+            median_interval(&values).map_or(0.0, |median| median.value)
+        };
+        median(|round| round.wall_ns) > WAITS * median(CostRound::both_ns)
+    }
+
+    /// The median of the ratios of a figure to another subject's in the rounds that both have. The interval holds what rounds of few starts cannot
+    /// show, the difference from start to start, and is wider where either waits.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let ratio = |round: &CostRound| {
             let same =
@@ -113,7 +136,13 @@ impl Costs {
                 0.0
             }
         };
-        Some(widened(interval, interval.value * (part(self) + part(to))))
+        let waiting = match self.waits() || to.waits() {
+            true => WAITING,
+            false => 0.0,
+        };
+        let starts = self.held.len().max(1) as f64;
+        let part = part(self) + part(to) + waiting + STARTS / starts.sqrt();
+        Some(widened(interval, interval.value * part))
     }
 
     /// The median over the starts of something held; `None` if nothing was read.
@@ -160,11 +189,20 @@ mod tests {
             iterations: 1,
             subject_ns: *subject_ns,
             server_ns: None,
+            wall_ns: 0.0,
             step_ns: 0.0,
         };
         Costs {
             rounds: of.iter().map(round).collect(),
             held: Vec::new(),
+        }
+    }
+
+    fn exactly(value: f64) -> Interval {
+        Interval {
+            value,
+            low: value,
+            high: value,
         }
     }
 
@@ -174,8 +212,27 @@ mod tests {
         let of = costs(&[(0, 0, 20.0), (1, 0, 40.0), (1, 1, 400.0)]);
         let to = costs(&[(0, 0, 10.0), (1, 0, 20.0), (1, 1, 200.0), (1, 2, 1.0)]);
         let ratio = of.ratio(&to, |round| Some(round.subject_ns)).unwrap();
-        assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
+        assert_eq!(ratio, widened(exactly(2.0), 2.0 * STARTS));
         assert_eq!(of.ratio(&to, |round| round.server_ns), None);
+    }
+
+    #[test]
+    fn ratios_of_what_waits_are_less_certain() {
+        let with_wall = |wall_ns: f64| {
+            let mut costs = costs(&[(0, 0, 10.0), (0, 1, 10.0)]);
+            costs
+                .rounds
+                .iter_mut()
+                .for_each(|round| round.wall_ns = wall_ns);
+            costs
+        };
+        let (busy, waiting) = (with_wall(30.0), with_wall(50.0));
+        assert!(!busy.waits() && waiting.waits());
+        let of = |round: &CostRound| Some(round.subject_ns);
+        let ratio = busy.ratio(&busy, of).unwrap();
+        assert_eq!(ratio, widened(exactly(1.0), STARTS));
+        let ratio = busy.ratio(&waiting, of).unwrap();
+        assert_eq!(ratio, widened(exactly(1.0), WAITING + STARTS));
     }
 
     #[test]

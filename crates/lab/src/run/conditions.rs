@@ -1,6 +1,7 @@
 //! What processes that already run are given to run under: a database server is put where the subjects that use it are measured, and who takes
 //! turns is put before other programs of the machine.
 
+use super::load::first::{OwnSession, Session};
 use super::tree::Tree;
 use crate::machine::allowed_processors;
 use antiphon_measure::Placement;
@@ -31,9 +32,12 @@ pub(super) fn place(server: u32, placement: Placement) {
     }
 }
 
-/// Processes that are put before all others until this is dropped, and our own thread, which else would make them wait for their next request.
+/// Processes that are put before all others until this is dropped, and our own thread, which else would make them wait for their next request. Their
+/// sessions are put first, too: Linux shares a processor among sessions before it looks at priorities, where it has autogroups.
 pub(super) struct Raised {
     roots: Vec<u32>,
+    _sessions: Vec<Session>,
+    _own: OwnSession,
     /// Whether that is permitted.
     pub(super) is_permitted: bool,
 }
@@ -46,6 +50,8 @@ impl Raised {
         let refused = roots.iter().filter(|root| !prioritize(**root, FIRST));
         Raised {
             is_permitted: refused.count() == 0,
+            _sessions: roots.iter().copied().map(Session::put_first).collect(),
+            _own: OwnSession::put_first(),
             roots,
         }
     }

@@ -5,48 +5,33 @@
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
 mod clocks;
+mod member;
 
-use super::busy::TICK_NS;
 use super::conditions::Raised;
 use super::engine::Engine;
 use super::tree::Parents;
 use super::{Event, Item, RunError, Task};
-use crate::record::{CostRound, Costs, HeldAfter, Outcome, ServerHeld};
+use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
-use clocks::{Clock, Reading, Roots};
+use clocks::Roots;
+use member::{Member, Turn};
 use std::time::{Duration, Instant};
 
 /// The part of a row's time that the rounds take, beside it.
 pub(super) const PART: f64 = 0.4;
 
-/// Rounds that are made however long they take, and after which more would not change what is read from them.
-const ROUNDS_LEAST: u32 = 6;
+/// Rounds that are made however long they take, those that may take a multiple of their time, and those after which more would not change what
+/// is read from them.
+const ROUNDS_EVER: u32 = 6;
+const ROUNDS_LEAST: u32 = 10;
 const ROUNDS_MOST: u32 = 25;
+const OVERDRAWN: f64 = 2.0;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
 const QUICK: (f64, f64) = (3e6, 40e6);
 const FULL: (f64, f64) = (5e6, 200e6);
-
-/// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
-const LONGER: u64 = 8;
-
-/// A subject that takes turns.
-struct Member {
-    position: usize,
-    roots: Roots,
-    /// Of each slice.
-    iterations: u64,
-    /// The most that a slice of the test may have.
-    most: u64,
-    /// Whether slices were made longer.
-    lengthened: bool,
-    /// Whether it takes no more turns.
-    failed: bool,
-    /// Test less control, with the numbers of the rounds.
-    turns: Vec<(u32, Reading)>,
-}
 
 /// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
 pub(super) fn after(
@@ -110,7 +95,7 @@ fn take_turns(
     );
     tell_if_refused(engine, &raised);
     let mut round = 0;
-    while round < ROUNDS_LEAST || (round < ROUNDS_MOST && begun.elapsed().as_secs_f64() < seconds) {
+    while wants_round(round, begun.elapsed().as_secs_f64(), seconds) {
         let mut order: Vec<usize> = (0..members.len()).collect();
         if round % 2 == 1 {
             order.reverse();
@@ -133,6 +118,16 @@ fn take_turns(
         engine.budget.spent(nominal, share, took);
     }
     Ok(())
+}
+
+/// Whether another round is made after so many, which took so long where so much was meant, s.
+fn wants_round(rounds: u32, took: f64, seconds: f64) -> bool {
+    let most = match rounds {
+        0..ROUNDS_EVER => return true,
+        ROUNDS_EVER..ROUNDS_LEAST => OVERDRAWN * seconds,
+        _ => seconds,
+    };
+    rounds < ROUNDS_MOST && took < most
 }
 
 /// Says once that others may disturb.
@@ -210,7 +205,7 @@ fn try_out(
 ) -> Result<(f64, f64), SessionError> {
     slice(engine, member, start, Role::Control, 1)?;
     slice(engine, member, start, Role::Test, 1)?;
-    let trees = member.roots.trees();
+    let mut trees = member.roots.trees();
     let (before, begun) = (trees.read(), Instant::now());
     slice(engine, member, start, Role::Test, iterations)?;
     let wall_ns = (begun.elapsed().as_nanos() as f64).max(1.0);
@@ -220,19 +215,23 @@ fn try_out(
 }
 
 /// One turn.
-fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Reading, SessionError> {
+fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
-    let trees = member.roots.trees();
+    let mut trees = member.roots.trees();
     let begin = trees.read();
     slice(engine, member, start, Role::Control, count)?;
-    let before = trees.read();
+    let (before, from) = (trees.read(), Instant::now());
     slice(engine, member, start, Role::Test, count)?;
     slice(engine, member, start, Role::Test, count)?;
+    let wall_ns = from.elapsed().as_nanos() as f64;
     let after = trees.read();
     slice(engine, member, start, Role::Control, count)?;
     let end = trees.read();
     let test = after.less(before);
-    Ok(test.less(end.less(begin).less(test)))
+    Ok(Turn {
+        used: test.less(end.less(begin).less(test)),
+        wall_ns,
+    })
 }
 
 fn slice(
@@ -280,119 +279,4 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
         }),
     });
     engine.amend(member.position, result)
-}
-
-impl Member {
-    /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
-    fn lengthen(&mut self) {
-        let has_ended =
-            |(_, turn): &(u32, Reading)| turn.subject.ended_ns + turn.server.ended_ns > 0.0;
-        if !self.lengthened && self.turns.iter().any(has_ended) {
-            self.lengthened = true;
-            self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
-            self.turns.clear();
-        }
-    }
-
-    /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
-    /// turns; 0 where none ended.
-    fn step_ns(&self, operations: f64) -> f64 {
-        let ended = self
-            .turns
-            .iter()
-            .map(|(_, turn)| turn.subject.ended_ns + turn.server.ended_ns);
-        match ended.sum::<f64>() > 0.0 {
-            true => 2.0 * TICK_NS as f64 / (operations * self.turns.len() as f64),
-            false => 0.0,
-        }
-    }
-
-    /// Its turns as they are kept. Where children of a process ended on the way, the steps in which the kernel tells what they used are
-    /// coarser than a turn: then their part is that of all turns together.
-    fn rounds(&self, start: u32) -> Vec<CostRound> {
-        let operations = 2.0 * self.iterations as f64;
-        let each = |clock: fn(&Reading) -> Clock| {
-            let ended = self.turns.iter().map(|(_, turn)| clock(turn).ended_ns);
-            let ended = ended.sum::<f64>() / self.turns.len() as f64;
-            let of =
-                |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
-            self.turns
-                .iter()
-                .map(|(_, turn)| of(turn))
-                .collect::<Vec<_>>()
-        };
-        let (subject, server) = (each(|turn| turn.subject), each(|turn| turn.server));
-        let rounds = self.turns.iter().zip(subject).zip(server);
-        rounds
-            .map(|(((round, _), subject_ns), server_ns)| CostRound {
-                start,
-                round: *round,
-                iterations: self.iterations,
-                subject_ns,
-                server_ns: self.roots.server.map(|_| server_ns),
-                step_ns: self.step_ns(operations),
-            })
-            .collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use antiphon_service::Kind;
-
-    fn member(turns: &[(f64, f64)], server: Option<(Kind, u32)>) -> Member {
-        let turn = |(all_ns, ended_ns): &(f64, f64)| {
-            let clock = Clock {
-                all_ns: *all_ns,
-                ended_ns: *ended_ns,
-            };
-            Reading {
-                subject: clock,
-                server: clock,
-            }
-        };
-        Member {
-            position: 0,
-            roots: Roots { subject: 1, server },
-            iterations: 5,
-            most: u64::MAX,
-            lengthened: false,
-            failed: false,
-            turns: (0..).zip(turns.iter().map(turn)).collect(),
-        }
-    }
-
-    #[test]
-    fn an_operation_is_one_of_two_slices() {
-        let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3);
-        let of = |index: usize| {
-            (
-                rounds[index].round,
-                rounds[index].subject_ns,
-                rounds[index].server_ns,
-            )
-        };
-        assert_eq!((of(0), of(1)), ((0, 100.0, None), (1, 110.0, None)));
-        assert!(
-            rounds
-                .iter()
-                .all(|round| (round.start, round.step_ns) == (3, 0.0))
-        );
-    }
-
-    #[test]
-    fn coarse_steps_are_shared_among_all_turns() {
-        // The kernel told of what ended in one step of 10 ms, in the second of four turns.
-        let steps = [
-            (1000.0, 0.0),
-            (10_001_000.0, 10_000_000.0),
-            (1000.0, 0.0),
-            (1000.0, 0.0),
-        ];
-        for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0) {
-            assert_eq!(round.server_ns, Some(250_100.0));
-            assert_eq!(round.step_ns, 500_000.0);
-        }
-    }
 }

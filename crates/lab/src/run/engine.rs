@@ -50,6 +50,8 @@ pub(super) struct Engine<'e, 'l> {
     costs: bool,
     /// How the process of the item in hand became warm.
     pub(super) warm_up: Option<WarmUp>,
+    /// Processes that were warmed for a test.
+    pub(super) warmed: HashSet<u32>,
     /// Whether it was told that priorities cannot be raised.
     pub(super) told_of_priority: bool,
     /// Items begun, in all starts.
@@ -151,6 +153,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             counts_by_processor: options.count_instructions && counters_can_be_read(),
             costs: suite.costs,
             warm_up: None,
+            warmed: HashSet::new(),
             told_of_priority: false,
             begun: 0,
             all: 0,

@@ -108,7 +108,7 @@ fn is_asked(result: &ResultRecord) -> bool {
     estimate.resources.instructions.is_none() && estimate.is_like_control()
 }
 
-/// `None` if there is no build to count in, or no database for it, the test permits too few iterations, or other processes may do what is counted.
+/// `None` if there is no build to count in, its subject compiles while it runs and the run is quick, there is no database for it, the test permits too few iterations, or other processes may do what is counted.
 fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Option<Job> {
     let identity = &result.identity;
     let Outcome::Frame(estimate) = &result.outcome else {
@@ -116,7 +116,9 @@ fn job(engine: &Engine<'_, '_>, result: &ResultRecord, position: usize) -> Optio
     };
     let build = (identity.subject.clone(), identity.policy.clone());
     let built = engine.seats.builds.get(&build)?;
-    if engine.seats.counts_switches(&identity.subject) {
+    // A virtual machine takes up to a minute to start under callgrind, which would be all that a quick run has for its counts.
+    let takes_long = engine.quick && built.warms;
+    if takes_long || engine.seats.counts_switches(&identity.subject) {
         return None;
     }
     let name = (identity.subject.clone(), identity.test.clone());

@@ -2,8 +2,10 @@
 //! are warmed by.
 //!
 //! Operations come in slices, each of which lasts until the subject's processes, its compiler's threads among them, have used so much
-//! processor time. Slices are kept, so that the curve can be shown; none of their time is in any figure.
+//! processor time. Slices are kept, so that the curve can be shown; none of their time is in any figure. The first test of a process is
+//! warmed for longer: most of what is to be compiled serves all tests.
 
+use super::conditions::Raised;
 use super::engine::{Engine, Failure};
 use super::load::warm::is_warm;
 use super::tree::Tree;
@@ -12,9 +14,29 @@ use crate::session::SessionError;
 use antiphon_measure::Role;
 use std::time::{Duration, Instant};
 
-/// Processor time of a slice, ns, and how long warming for a test takes at most, in a quick and a full run.
-const QUICK: (u64, Duration) = (4_000_000, Duration::from_millis(300));
-const FULL: (u64, Duration) = (20_000_000, Duration::from_secs(5));
+/// How long a subject is warmed.
+#[derive(Clone, Copy)]
+struct Length {
+    /// Processor time of a slice, ns.
+    slice_ns: u64,
+    /// Processor time in all, ns, at least: before a compiler begins, the cost stays for a while as it is. For the first test of a process, and
+    /// for the others.
+    least_ns: (u64, u64),
+    /// Time on the wall, at most, for the same.
+    most: (Duration, Duration),
+}
+
+const QUICK: Length = Length {
+    slice_ns: 4_000_000,
+    least_ns: (600_000_000, 100_000_000),
+    most: (Duration::from_millis(1000), Duration::from_millis(300)),
+};
+
+const FULL: Length = Length {
+    slice_ns: 20_000_000,
+    least_ns: (3_000_000_000, 500_000_000),
+    most: (Duration::from_secs(10), Duration::from_secs(5)),
+};
 
 /// Makes the process of an item warm for its test, where its subject needs that.
 pub(super) fn up(
@@ -35,13 +57,17 @@ pub(super) fn up(
     let most_iterations = engine
         .test(&engine.items[position])
         .and_then(|test| test.most);
-    let sizes = if engine.quick { QUICK } else { FULL };
-    let limit = engine.seats.hang_limit + sizes.1;
+    let length = if engine.quick { QUICK } else { FULL };
+    let limit = engine.seats.hang_limit + length.most.0;
+    let server = engine.seats.server(&identity).map(|(_, server)| server);
     let live = engine
         .seats
         .live(&identity, start)
         .map_err(Failure::Absent)?;
     let (process, session) = (live.session.process(), &mut live.session);
+    let is_first = engine.warmed.insert(process);
+    // Others would take from it the processor that its compiler needs.
+    let raised = Raised::of(std::iter::once(process).chain(server).collect());
     let slice = |iterations| {
         let slice = session.slice(
             &identity.test,
@@ -54,7 +80,8 @@ pub(super) fn up(
         slice.map(|_| ())
     };
     let most_iterations = most_iterations.unwrap_or(u64::MAX);
-    let warmed = slices(process, sizes, most_iterations, slice);
+    let warmed = slices(process, length.of(is_first), most_iterations, slice);
+    drop(raised);
     let slices = engine.took(position, start, warmed)?;
     Ok(Some(WarmUp {
         round: start,
@@ -63,10 +90,32 @@ pub(super) fn up(
     }))
 }
 
+/// How long a subject is warmed for one test.
+#[derive(Clone, Copy)]
+struct OfTest {
+    slice_ns: u64,
+    least_ns: u64,
+    most: Duration,
+}
+
+impl Length {
+    fn of(self, is_first: bool) -> OfTest {
+        let (least_ns, most) = match is_first {
+            true => (self.least_ns.0, self.most.0),
+            false => (self.least_ns.1, self.most.1),
+        };
+        OfTest {
+            slice_ns: self.slice_ns,
+            least_ns,
+            most,
+        }
+    }
+}
+
 /// Slices until the rule holds or the time is over. `run` does so many operations.
 fn slices(
     process: u32,
-    (slice_ns, most): (u64, Duration),
+    length: OfTest,
     most_iterations: u64,
     mut run: impl FnMut(u64) -> Result<(), SessionError>,
 ) -> Result<Vec<WarmSlice>, SessionError> {
@@ -74,21 +123,22 @@ fn slices(
     run(1)?;
     let begun = Instant::now();
     let mut slices: Vec<WarmSlice> = Vec::new();
-    let mut iterations = 1;
-    while begun.elapsed() < most && !is_warm(&slices) {
+    let (mut iterations, mut all_ns) = (1, 0);
+    while begun.elapsed() < length.most && (all_ns < length.least_ns || !is_warm(&slices)) {
         let tree = Tree::of(process);
         let (before_ns, slice_begun) = (tree.cpu_ns(), Instant::now());
         let (mut done, mut used_ns) = (0, 0);
-        while used_ns < slice_ns && begun.elapsed() < most {
+        while used_ns < length.slice_ns && begun.elapsed() < length.most {
             let request_begun = Instant::now();
             run(iterations)?;
             done += iterations;
             used_ns = tree.cpu_ns().saturating_sub(before_ns);
             // A request should be most of a slice, or what it costs beside its operations would be.
-            if (request_begun.elapsed().as_nanos() as u64) < slice_ns / 2 {
+            if (request_begun.elapsed().as_nanos() as u64) < length.slice_ns / 2 {
                 iterations = (iterations * 2).min(most_iterations);
             }
         }
+        all_ns += used_ns;
         slices.push(WarmSlice {
             at_ns: begun.elapsed().as_nanos() as u64,
             cpu_ns: used_ns as f64 / (done as f64).max(1.0),

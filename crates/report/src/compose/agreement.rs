@@ -3,10 +3,13 @@
 use crate::document::{Block, Cell, Column, Document, Row, RowKind, Section, Table, Unit};
 use crate::number;
 use antiphon_lab::{Agreement, Measured};
+use antiphon_measure::Interval;
 
 /// The kinds of measurement, with what they are called.
-const KINDS: [(Measured, &str); 4] = [
+const KINDS: [(Measured, &str); 6] = [
     (Measured::InProcess, "in the subject's own processes"),
+    (Measured::Waiting, "there, of operations that mostly wait"),
+    (Measured::Unplaced, "there, on whatever processors"),
     (Measured::WithServer, "with a database server"),
     (Measured::Program, "whole programs"),
     (Measured::Load, "servers under load"),
@@ -57,12 +60,15 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
     };
     let percent = |share| number::quantity(Unit::Share, share);
     let by_kind = KINDS.iter().filter_map(|(kind, name)| {
-        let differences = Differences::of(agreements.iter().filter(|of| of.by == *kind));
+        let of_kind = || agreements.iter().filter(|of| of.by == *kind);
+        let differences = Differences::of(of_kind());
+        let possible = of_kind().filter(|of| of.is_possible()).count();
         let shares = [
             differences.at(0.5),
             differences.at(PART),
             differences.at(1.0),
             differences.within(threshold),
+            possible as f64 / (differences.0.len() as f64).max(1.0),
         ];
         let share = |value| Cell::Number {
             value,
@@ -74,8 +80,8 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
     });
     let mut ordered: Vec<&Agreement> = agreements.iter().collect();
     ordered.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
-    let ratio = |value| Cell::Number {
-        value,
+    let ratio = |of: &Interval| Cell::Number {
+        value: of.value,
         unit: Unit::Ratio,
     };
     let each = ordered.iter().map(|of| {
@@ -92,12 +98,13 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
         row(
             label,
             place,
-            vec![ratio(of.ratios.0), ratio(of.ratios.1), difference],
+            vec![ratio(&of.ratios.0), ratio(&of.ratios.1), difference],
         )
     });
     let titles = ["Ratios", "half within", "nine in ten within", "all within"];
     let mut columns: Vec<Column> = titles.map(|title| heading(title.into())).into();
     columns.push(heading(format!("within {}", percent(threshold))));
+    columns.push(heading("intervals overlap".into()));
     let tables = [
         Table {
             title: "Differences of ratios, as parts of them".into(),
@@ -145,6 +152,14 @@ fn row(label: String, place: String, cells: Vec<Cell>) -> Row {
 mod tests {
     use super::*;
 
+    fn exactly(value: f64) -> Interval {
+        Interval {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+
     fn agreements(by: Measured, differences: &[f64]) -> Vec<Agreement> {
         let agreement = |difference: &f64| Agreement {
             identity: antiphon_lab::Identity {
@@ -156,7 +171,7 @@ mod tests {
             },
             base: "b/v".into(),
             by,
-            ratios: (2.0, 2.0 * (1.0 - difference)),
+            ratios: (exactly(2.0), exactly(2.0 * (1.0 - difference))),
         };
         differences.iter().map(agreement).collect()
     }

@@ -1,8 +1,33 @@
 //! How to read the figures.
 
 use crate::document::{Block, Fact, Section};
+use antiphon_lab::{Outcome, RunRecord};
 
-const TERMS: [(&str, &str); 11] = [
+type Term = (&'static str, &'static str);
+
+/// Of servers under load.
+const SERVERS: [Term; 4] = [
+    (
+        "CPU a request",
+        "Processor time of all the server's processes, shared among its right answers: the median of the rounds. It suffers least from other work on the machine.",
+    ),
+    (
+        "± interval",
+        "The interval of that median by the sign test; the whole range where there are fewer than six rounds. A ratio is the median of the ratios within \
+         rounds, so that a slow moment hits both sides.",
+    ),
+    (
+        "p50, p99, p99.9",
+        "Latencies that so many per cent of the requests did not exceed; on a schedule they count from the time at which a request was due.",
+    ),
+    (
+        "Disturbed",
+        "Others used more than a tenth of the processors in use meanwhile.",
+    ),
+];
+
+/// Of anything else that is measured.
+const TERMS: [Term; 9] = [
     (
         "Cost",
         "The median of paired differences between a test loop and a control loop that differ by the feature alone, per operation. \
@@ -34,11 +59,6 @@ const TERMS: [(&str, &str); 11] = [
          to a task that became ready counts as involuntary.",
     ),
     (
-        "Policy, placement",
-        "`other` is the system's ordinary scheduling, `fifo` real-time. `same`: all threads on one processor; `across`: partners on another; \
-         `free`: wherever the system puts them. Every thread reports its own.",
-    ),
-    (
         "The paper's figures",
         "The difference of separate minima and the long-loop mean, raw and times 1 − β (equation 20), where β is the system's share of \
          the time. They stand in the evidence, for comparison with figures of 1986.",
@@ -52,16 +72,33 @@ const TERMS: [(&str, &str); 11] = [
         "Latency",
         "From the actual start, and from the intended start: the second includes the time an operation waited for the one before.",
     ),
+];
+
+/// Of everything.
+const ALWAYS: [Term; 2] = [
+    (
+        "Policy, placement",
+        "`other` is the system's ordinary scheduling, `fifo` real-time. `same`: all threads on one processor; `across`: partners on another; \
+         `free`: wherever the system puts them. Every thread reports its own.",
+    ),
     (
         "More",
-        "The whole method, with the paper's equation numbers: docs/method.md. How a program is made measurable: docs/subject-protocol.md.",
+        "The whole method, with the paper's equation numbers: docs/method.md; of servers: docs/load.md. How a program is made measurable: docs/subject-protocol.md.",
     ),
 ];
 
-/// The closing section.
-pub fn section() -> Section {
-    let facts = TERMS
-        .iter()
+/// The closing section: what these runs have figures of.
+pub fn section<'r>(runs: impl Iterator<Item = &'r RunRecord> + Clone) -> Section {
+    let is_load = |outcome: &Outcome| matches!(outcome, Outcome::Load(_));
+    let results = || runs.clone().flat_map(|run| &run.results);
+    let measured = || results().filter(|result| !result.outcome.is_absent());
+    let has_load = measured().any(|result| is_load(&result.outcome));
+    let has_other = measured().any(|result| !is_load(&result.outcome)) || !has_load;
+    let servers = SERVERS.iter().filter(|_| has_load);
+    let others = TERMS.iter().filter(|_| has_other);
+    let facts = servers
+        .chain(others)
+        .chain(&ALWAYS)
         .map(|(term, text)| Fact::new(*term, *text))
         .collect();
     Section {

@@ -63,7 +63,9 @@ pub fn compose_with(run: &RunRecord, layout: &Layout) -> Document {
     let view = View::new(run, layout);
     let mut document = header::document(&view);
     document.sections = sections(&view);
-    document.sections.push(method::section());
+    document
+        .sections
+        .push(method::section(std::iter::once(run)));
     document
 }
 

@@ -41,7 +41,7 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
         }));
     }
     document.title = titles.join(" · ");
-    document.sections.push(method::section());
+    document.sections.push(method::section(runs.iter()));
     document
 }
 

@@ -1,5 +1,7 @@
 //! A workbook: a sheet of conditions, then a sheet a section. Numbers are numbers, times in ns, each figure with its limits in cells of their own.
 
+mod points;
+
 use super::cells::{like_control, row_title};
 use crate::document::{
     Block, Cell, Document, Fact, Figure, Note, Row, RowKind, Section, Standing, Table, Unit,
@@ -95,6 +97,8 @@ fn write_section(
     sheet.set_column_width(0, 44)?;
     sheet.write_string_with_format(0, 0, &section.title, &styles.title)?;
     let mut line = 2;
+    let has_table = |block: &Block| matches!(block, Block::Table(_));
+    let has_tables = section.blocks.iter().any(has_table);
     for block in &section.blocks {
         match block {
             Block::Prose { text } => {
@@ -104,7 +108,8 @@ fn write_section(
             Block::Table(table) => write_table(sheet, &mut line, table, styles)?,
             Block::Notes { notes } => write_notes(sheet, &mut line, notes, styles)?,
             Block::Facts { facts } => write_facts(sheet, &mut line, facts, styles)?,
-            Block::Plot(_) => {}
+            Block::Plot(_) if has_tables => {}
+            Block::Plot(plot) => points::write_points(sheet, &mut line, plot, styles)?,
         }
     }
     Ok(())

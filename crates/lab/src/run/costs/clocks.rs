@@ -1,5 +1,6 @@
 //! Clocks of a subject's processes and of its database's, and differences of such readings.
 
+use crate::run::compilers::Compilers;
 use crate::run::tree::Tree;
 use antiphon_service::Kind;
 
@@ -17,7 +18,7 @@ pub(super) struct Reading {
     pub(super) server: Clock,
 }
 
-/// Processor time of a tree.
+/// Processor time of a tree, without that of a virtual machine's compilers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Clock {
     pub(super) all_ns: f64,
@@ -29,6 +30,7 @@ pub(super) struct Clock {
 pub(super) struct Trees {
     pub(super) subject: Tree,
     pub(super) server: Option<u32>,
+    compilers: Compilers,
 }
 
 impl Roots {
@@ -41,16 +43,21 @@ impl Roots {
         Trees {
             subject: Tree::of(self.subject),
             server: self.server.map(|(_, root)| root),
+            compilers: Compilers::default(),
         }
     }
 }
 
 impl Trees {
-    /// A server may start a process for each connection, so its tree is looked for each time.
-    pub(super) fn read(&self) -> Reading {
+    /// Reads the clocks when the subject's compilers have nothing to do. A server may start a process for each connection, so its tree is looked
+    /// for each time.
+    pub(super) fn read(&mut self) -> Reading {
+        Compilers::wait(&self.subject);
+        let mut subject = Clock::of(&self.subject);
+        subject.all_ns -= self.compilers.used_ns(&self.subject) as f64;
         let server = self.server.map(Tree::of);
         Reading {
-            subject: Clock::of(&self.subject),
+            subject,
             server: server.as_ref().map(Clock::of).unwrap_or_default(),
         }
     }

@@ -4,6 +4,7 @@ use super::processors::Places;
 use super::server::Server;
 use super::{absence, rival};
 use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
+use crate::run::compilers::Compilers;
 use crate::run::tree::Tree;
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, run_steady};
 use std::time::{Duration, Instant};
@@ -73,8 +74,9 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
 
 fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Result<Round, Absence> {
     let tree = Tree::of(server.process());
-    let mut edges: Vec<Edge> = Vec::new();
-    let mut edge = || edges.push(Edge::now(&tree, places));
+    let (mut edges, mut compilers): (Vec<Edge>, _) = (Vec::new(), Compilers::default());
+    compilers.used_ns(&tree);
+    let mut edge = || edges.push(Edge::now(&tree, &mut compilers, places));
     let (mut round, histogram) = match task.by {
         Generator::Antiphon => own(server, load, task, &mut edge)?,
         by => {
@@ -86,8 +88,10 @@ fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Resul
     };
     if let [from, to] = &edges[..] {
         let wall_ns = (to.at - from.at).as_nanos() as f64 * places.used.len() as f64;
-        round.server_cpu_ns = to.cpu_ns.saturating_sub(from.cpu_ns);
-        let own_ns = (round.server_cpu_ns + round.generator_cpu_ns) as f64;
+        let server_ns = to.cpu_ns.saturating_sub(from.cpu_ns);
+        let compiling_ns = to.compiling_ns.saturating_sub(from.compiling_ns);
+        round.server_cpu_ns = server_ns.saturating_sub(compiling_ns);
+        let own_ns = (server_ns + round.generator_cpu_ns) as f64;
         let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
         round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
     }
@@ -107,14 +111,16 @@ fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Resul
 struct Edge {
     at: Instant,
     cpu_ns: u64,
+    compiling_ns: u64,
     busy_ns: u64,
 }
 
 impl Edge {
-    fn now(tree: &Tree, places: &Places) -> Edge {
+    fn now(tree: &Tree, compilers: &mut Compilers, places: &Places) -> Edge {
         Edge {
             at: Instant::now(),
             cpu_ns: tree.cpu_ns(),
+            compiling_ns: compilers.known_used_ns(),
             busy_ns: places.busy_ns(),
         }
     }

@@ -1,11 +1,14 @@
 //! Server and generator come before the other work of the machine, where the system permits it.
 //!
 //! Linux shares a processor among *sessions* first (autogroups, where they are on) and among the threads of a session after that, each by its
-//! `nice`: so both are set. A server has a session of its own, since its keeper begins one; the generator is in the laboratory's.
+//! `nice`: so both are set. A server has a session of its own, since its keeper begins one; the generator is in the laboratory's, which is
+//! the terminal's and must not stay urgent, in whatever way the laboratory ends.
 
 use rustix::process::{getpriority_process, setpriority_process};
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 /// The most urgent `nice`: the work of others then has next to nothing of the processor.
 const MOST_URGENT: i32 = -20;
@@ -23,34 +26,84 @@ pub(super) fn start<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// A session that comes first while this value lives, if that is permitted.
-pub(super) struct Session {
+/// What puts our session back: a process of the session waits until its input ends, which the system sees to when we end.
+const PUTS_BACK: &str = r#"read -r _; echo "$0" >/proc/self/autogroup"#;
+
+/// A server's session comes first from here on, if that is permitted. It ends with the server.
+pub(super) fn put_first(server: u32) {
+    raise(Path::new(&format!("/proc/{server}/autogroup")));
+}
+
+/// Makes a session urgent, and gives what it was; `None` if it was urgent before, or may not be.
+fn raise(file: &Path) -> Option<i32> {
+    let before = nice(&fs::read_to_string(file).unwrap_or_default());
+    // One that is so already is another run's to put back.
+    before
+        .filter(|before| *before > MOST_URGENT)
+        .filter(|_| fs::write(file, MOST_URGENT.to_string()).is_ok())
+}
+
+/// The session of a subject or of its database, which comes first while this value lives, if that is permitted. It ends with us in any case.
+pub(in crate::run) struct Session {
     file: PathBuf,
     before: Option<i32>,
 }
 
 impl Session {
-    /// That of a process, or our own.
-    pub(super) fn of(process: Option<u32>) -> Session {
-        let name = process.map_or("self".to_owned(), |process| process.to_string());
-        let file = PathBuf::from(format!("/proc/{name}/autogroup"));
-        let before = nice(&fs::read_to_string(&file).unwrap_or_default());
-        // One that is so already is another run's to set back.
-        let raised = before
-            .filter(|before| *before > MOST_URGENT)
-            .filter(|_| fs::write(&file, MOST_URGENT.to_string()).is_ok());
-        Session {
-            file,
-            before: raised,
-        }
+    /// Puts that of a process first.
+    pub(in crate::run) fn put_first(process: u32) -> Session {
+        let file = PathBuf::from(format!("/proc/{process}/autogroup"));
+        let before = raise(&file);
+        Session { file, before }
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            // Of a process that has ended, nothing is left to be set.
+            // Of a process that has ended, nothing is left to be put back.
             let _ = fs::write(&self.file, before.to_string());
+        }
+    }
+}
+
+/// Our own session, which comes first while this value lives, if that is permitted.
+pub(in crate::run) struct OwnSession {
+    puts_back: Option<Child>,
+}
+
+impl OwnSession {
+    /// Puts it first, once it is certain that it will be put back.
+    pub(in crate::run) fn put_first() -> OwnSession {
+        let file = Path::new("/proc/self/autogroup");
+        let before = nice(&fs::read_to_string(file).unwrap_or_default());
+        let puts_back = before
+            .filter(|before| *before > MOST_URGENT)
+            .and_then(|before| who_puts_back(before).ok());
+        if puts_back.is_some() {
+            raise(file);
+        }
+        OwnSession { puts_back }
+    }
+}
+
+/// Starts the process that puts our session back. It has a process group of its own: what ends all of ours does not end it, too.
+fn who_puts_back(before: i32) -> std::io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", PUTS_BACK, &before.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
+impl Drop for OwnSession {
+    fn drop(&mut self) {
+        if let Some(mut puts_back) = self.puts_back.take() {
+            drop(puts_back.stdin.take());
+            // It has nothing to tell: where the session may not be put back, it was not put first either.
+            let _ = puts_back.wait();
         }
     }
 }
@@ -64,37 +117,60 @@ fn nice(line: &str) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    /// Holds its session first until it is ended. It is run by the next test, in a session of its own.
+    #[test]
+    #[ignore = "it waits until it is ended"]
+    fn holds_its_session() {
+        let _session = OwnSession::put_first();
+        println!("held");
+        std::thread::sleep(Duration::from_secs(600));
+    }
 
     #[test]
-    fn a_session_comes_first_for_a_time() {
+    fn a_session_is_put_back_after_kill() {
         assert_eq!(nice("/autogroup-12 nice -7\n"), Some(-7));
         assert_eq!(nice(""), None);
-        let mut child = Command::new("setsid")
-            .args(["sh", "-c", "echo begun; exec sleep 600"])
+        // The shell is the session's leader, and lives on when the test in it is killed.
+        let test = "run::load::first::tests::holds_its_session";
+        let script =
+            r#""$0" --ignored --nocapture --exact "$1" & echo "pid $!"; wait; exec sleep 600"#;
+        let mut leader = Command::new("setsid")
+            .args(["sh", "-c", script])
+            .arg(std::env::current_exe().unwrap())
+            .arg(test)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        assert_eq!(line, "begun\n");
-        let of_child = || {
-            let text = fs::read_to_string(format!("/proc/{}/autogroup", child.id()));
-            nice(&text.unwrap_or_default())
+        let own = |process: u32| {
+            nice(&fs::read_to_string(format!("/proc/{process}/autogroup")).unwrap_or_default())
         };
-        let before = of_child();
-        let session = Session::of(Some(child.id()));
-        match session.before {
-            None => println!("skipped: sessions have no `nice` here, or it may not be set"),
-            Some(_) => assert_eq!(of_child(), Some(MOST_URGENT)),
+        let before = own(std::process::id());
+        let lines = BufReader::new(leader.stdout.take().unwrap()).lines();
+        let mut holder = None;
+        for line in lines.map_while(Result::ok) {
+            holder = holder.or_else(|| line.strip_prefix("pid ")?.parse::<i32>().ok());
+            if line.contains("held") {
+                break;
+            }
         }
-        drop(session);
-        assert_eq!(of_child(), before);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let holder = holder.expect("the shell says which process holds the session");
+        if own(leader.id()) != Some(MOST_URGENT) || before == Some(MOST_URGENT) {
+            println!("skipped: sessions have no `nice` here, or it may not be set");
+        } else {
+            let holder = Pid::from_raw(holder).unwrap();
+            kill_process(holder, Signal::KILL).unwrap();
+            let until = Instant::now() + Duration::from_secs(60);
+            while own(leader.id()) == Some(MOST_URGENT) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(own(leader.id()), Some(0));
+        }
+        kill_process_group(Pid::from_child(&leader), Signal::KILL).unwrap();
+        leader.wait().unwrap();
     }
 
     #[test]

@@ -39,7 +39,6 @@ pub(super) struct Server {
     thread: Option<JoinHandle<Option<End>>>,
     words: Arc<Mutex<Vec<u8>>>,
     _note: Note,
-    _first: first::Session,
 }
 
 impl Server {
@@ -84,6 +83,7 @@ impl Server {
         let running = first::start(|| program.forward(false)).map_err(Absence::of_message)?;
         let process = running.id();
         let signaller = running.signaller().map_err(Absence::of_message)?;
+        first::put_first(process);
         let words = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&words);
         let thread = std::thread::spawn(move || {
@@ -102,7 +102,6 @@ impl Server {
             thread: Some(thread),
             words,
             _note: Note::of(cache, process),
-            _first: first::Session::of(Some(process)),
         })
     }
 

@@ -6,7 +6,7 @@ use crate::document::{Block, Note, Section};
 use antiphon_lab::{Outcome, ResultRecord};
 
 const RULE: &str = "Subjects whose language compiles while it runs do each test’s operations until it is warm, by the rule that servers are warmed by: \
-                    in slices of processor time, until the mean cost of the last three is at most 3 % below that of the three before. None of this time is in any \
+                    in slices of processor time, until the median cost of the last third of them is at most 3 % below that of the third before. None of this time is in any \
                     figure. A process that is warm for one test is nearly so for the next that is like it.";
 
 /// The section; `None` where nothing was warmed.

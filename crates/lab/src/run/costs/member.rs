@@ -1,0 +1,153 @@
+//! A subject that takes turns, and what its turns come to.
+
+use super::clocks::{Clock, Reading, Roots};
+use crate::record::CostRound;
+use crate::run::busy::TICK_NS;
+
+/// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
+const LONGER: u64 = 8;
+
+/// A subject that takes turns.
+pub(super) struct Member {
+    pub(super) position: usize,
+    pub(super) roots: Roots,
+    /// Of each slice.
+    pub(super) iterations: u64,
+    /// The most that a slice of the test may have.
+    pub(super) most: u64,
+    /// Whether slices were made longer.
+    pub(super) lengthened: bool,
+    /// Whether it takes no more turns.
+    pub(super) failed: bool,
+    /// With the numbers of the rounds.
+    pub(super) turns: Vec<(u32, Turn)>,
+}
+
+/// What two slices of a test took.
+pub(super) struct Turn {
+    /// Less what two slices of its control used.
+    pub(super) used: Reading,
+    pub(super) wall_ns: f64,
+}
+
+impl Member {
+    /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
+    pub(super) fn lengthen(&mut self) {
+        let has_ended =
+            |(_, turn): &(u32, Turn)| turn.used.subject.ended_ns + turn.used.server.ended_ns > 0.0;
+        if !self.lengthened && self.turns.iter().any(has_ended) {
+            self.lengthened = true;
+            self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
+            self.turns.clear();
+        }
+    }
+
+    /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
+    /// turns; 0 where none ended.
+    fn step_ns(&self, operations: f64) -> f64 {
+        let ended = self
+            .turns
+            .iter()
+            .map(|(_, turn)| turn.used.subject.ended_ns + turn.used.server.ended_ns);
+        match ended.sum::<f64>() > 0.0 {
+            true => 2.0 * TICK_NS as f64 / (operations * self.turns.len() as f64),
+            false => 0.0,
+        }
+    }
+
+    /// Its turns as they are kept. Where children of a process ended on the way, the steps in which the kernel tells what they used are
+    /// coarser than a turn: then their part is that of all turns together.
+    pub(super) fn rounds(&self, start: u32) -> Vec<CostRound> {
+        let operations = 2.0 * self.iterations as f64;
+        let each = |clock: fn(&Reading) -> Clock| {
+            let ended = self
+                .turns
+                .iter()
+                .map(|(_, turn)| clock(&turn.used).ended_ns);
+            let ended = ended.sum::<f64>() / self.turns.len() as f64;
+            let of =
+                |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
+            self.turns
+                .iter()
+                .map(|(_, turn)| of(&turn.used))
+                .collect::<Vec<_>>()
+        };
+        let (subject, server) = (each(|turn| turn.subject), each(|turn| turn.server));
+        let rounds = self.turns.iter().zip(subject).zip(server);
+        rounds
+            .map(|(((round, turn), subject_ns), server_ns)| CostRound {
+                start,
+                round: *round,
+                iterations: self.iterations,
+                subject_ns,
+                server_ns: self.roots.server.map(|_| server_ns),
+                wall_ns: turn.wall_ns / operations,
+                step_ns: self.step_ns(operations),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use antiphon_service::Kind;
+
+    fn member(turns: &[(f64, f64)], server: Option<(Kind, u32)>) -> Member {
+        let turn = |(all_ns, ended_ns): &(f64, f64)| {
+            let clock = Clock {
+                all_ns: *all_ns,
+                ended_ns: *ended_ns,
+            };
+            Turn {
+                used: Reading {
+                    subject: clock,
+                    server: clock,
+                },
+                wall_ns: 500.0,
+            }
+        };
+        Member {
+            position: 0,
+            roots: Roots { subject: 1, server },
+            iterations: 5,
+            most: u64::MAX,
+            lengthened: false,
+            failed: false,
+            turns: (0..).zip(turns.iter().map(turn)).collect(),
+        }
+    }
+
+    #[test]
+    fn an_operation_is_one_of_two_slices() {
+        let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3);
+        let of = |index: usize| {
+            (
+                rounds[index].round,
+                rounds[index].subject_ns,
+                rounds[index].server_ns,
+            )
+        };
+        assert_eq!((of(0), of(1)), ((0, 100.0, None), (1, 110.0, None)));
+        assert!(
+            rounds
+                .iter()
+                .all(|round| (round.start, round.step_ns, round.wall_ns) == (3, 0.0, 50.0))
+        );
+    }
+
+    #[test]
+    fn coarse_steps_are_shared_among_all_turns() {
+        // The kernel told of what ended in one step of 10 ms, in the second of four turns.
+        let steps = [
+            (1000.0, 0.0),
+            (10_001_000.0, 10_000_000.0),
+            (1000.0, 0.0),
+            (1000.0, 0.0),
+        ];
+        for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0) {
+            assert_eq!(round.server_ns, Some(250_100.0));
+            assert_eq!(round.step_ns, 500_000.0);
+        }
+    }
+}
