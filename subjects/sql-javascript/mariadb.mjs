@@ -1,6 +1,6 @@
 // MariaDB by its own connector for Node: statements as text, prepared ones by the binary protocol.
 
-import mariadb from "mariadb";
+import { createConnection } from "mariadb";
 import { added, expect, told } from "./told.mjs";
 
 export { style } from "./promises.mjs";
@@ -54,7 +54,7 @@ class Statement {
 }
 
 export async function connect() {
-  const client = await mariadb.createConnection({
+  const client = await createConnection({
     host: told("HOST"),
     port: Number(told("PORT")),
     user: told("USER"),
