@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bounds what never takes so long.
@@ -14,7 +16,7 @@ const GO_ON: &str = "echo ready $$; while :; do sleep 0.05; done";
 /// Two processes of a shell's under the command.
 struct Launched {
     command: Child,
-    lines: BufReader<ChildStdout>,
+    lines: Receiver<String>,
     /// Process numbers.
     shells: [u32; 2],
 }
@@ -24,7 +26,13 @@ impl Launched {
     fn start(options: &[&str], trap: &str) -> Self {
         let mut command = launch(options, &format!("{trap}; {GO_ON}"));
         let mut command = command.stdout(Stdio::piped()).spawn().expect("started");
-        let lines = BufReader::new(command.stdout.take().expect("a pipe"));
+        let output = BufReader::new(command.stdout.take().expect("a pipe"));
+        let (line, lines) = mpsc::channel();
+        thread::spawn(move || {
+            let text = output.lines().map(|line| line.expect("text"));
+            text.take_while(|text| line.send(text.clone()).is_ok())
+                .for_each(drop);
+        });
         let mut launched = Self {
             command,
             lines,
@@ -43,10 +51,9 @@ impl Launched {
     fn both_say(&mut self, word: &str) -> [String; 2] {
         let mut said = Vec::new();
         while said.len() < 2 {
-            let mut line = String::new();
-            let length = self.lines.read_line(&mut line).expect("text");
-            assert!(length > 0, "they ended and did not both say {word}");
-            if let Some((_, rest)) = line.trim_end().split_once(word) {
+            let line = self.lines.recv_timeout(LIMIT);
+            let line = line.unwrap_or_else(|end| panic!("they did not both say {word}: {end}"));
+            if let Some((_, rest)) = line.split_once(word) {
                 said.push(rest.trim().to_owned());
             }
         }
@@ -67,9 +74,12 @@ impl Drop for Launched {
     }
 }
 
+/// What runs in the background of a shell, or under `nohup`, begins with signals ignored, and a shell cannot trap what was ignored when it began.
 fn launch(options: &[&str], script: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_antiphon"));
+    let mut command = Command::new("env");
     command
+        .arg("--default-signal=HUP,INT")
+        .arg(env!("CARGO_BIN_EXE_antiphon"))
         .args(["launch", "-n", "2", "--over", "shm"])
         .args(options)
         .args(["sh", "-c", script]);
