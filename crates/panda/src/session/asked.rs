@@ -9,8 +9,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::Session;
-use super::engine::{Ask, Interest};
-use super::watching::UNWATCHED;
+use super::engine::Interest;
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -104,6 +103,17 @@ impl Session {
         }
     }
 
+    /// Waits for the end of a request that the protocols know of.
+    pub(super) fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
+        let ended = self.taken(id, |is_done| {
+            if !is_done() {
+                let engine = &self.core.engine;
+                engine.wait(Interest::Request(id), is_done, None);
+            }
+        });
+        ended.ok_or(Error::Over)
+    }
+
     /// Waits for the end of a plain request.
     fn plain_outcome(
         &self,
@@ -111,29 +121,27 @@ impl Session {
         id: RequestId,
         within: Option<Duration>,
     ) -> Result<Ended, Error> {
-        let (asked, engine) = (&self.desk().asked, &self.core.engine);
-        let now = Instant::now();
-        let soon = now + UNWATCHED;
-        let until = within.and_then(|within| now.checked_add(within));
-        let mut ended = None;
-        let mut is_done = || {
-            // It may be asked again after it has held.
-            ended = ended.take().or_else(|| asked.take(id));
-            ended.is_some()
-        };
-        let interest = Interest::Request(id);
-        let first = until.map_or(soon, |until| until.min(soon));
-        if !engine.wait(interest, &mut is_done, Some(first)) {
-            self.ask(Ask::Watch(to));
-            engine.wait(interest, &mut is_done, until);
-            self.ask(Ask::Unwatch(to));
-        }
+        let until = within.and_then(|within| Instant::now().checked_add(within));
+        let ended = self.taken(id, |is_done| {
+            self.wait_and_watch(to, Interest::Request(id), is_done, until);
+        });
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
-        match ended.or_else(|| asked.give_up(id)) {
+        match ended.or_else(|| self.desk().asked.give_up(id)) {
             Some(ended) => Ok(ended),
             None if is_late() => Ok(Ended::Reply(Err(Failure::TimedOut { rank: to }))),
             None => Err(Error::Over),
         }
+    }
+
+    /// How a request ended, if it did before a wait for that was over.
+    fn taken(&self, id: RequestId, wait: impl FnOnce(&mut dyn FnMut() -> bool)) -> Option<Ended> {
+        let mut ended = None;
+        wait(&mut || {
+            // It may be asked again after it has held.
+            ended = ended.take().or_else(|| self.desk().asked.take(id));
+            ended.is_some()
+        });
+        ended
     }
 }
 

@@ -7,9 +7,8 @@ use crate::error::Error;
 use crate::platform::{Flow, JoinError, Platform, Rank, Seat};
 use crate::protocol::group::Myself;
 use crate::protocol::requests::{Failure, RequestId};
-use asked::Ended;
 use desk::Desk;
-use engine::{Ask, Engine, Interest, Node};
+use engine::{Ask, Engine, Node};
 use names::number_of;
 
 mod asked;
@@ -242,21 +241,6 @@ impl Session {
         } else {
             Err(Error::NoSuchRank { rank, size })
         }
-    }
-
-    /// Waits for the end of a request.
-    fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
-        let mut ended = None;
-        let is_done = &mut || {
-            // It may be asked again after it has held.
-            ended = ended.take().or_else(|| self.desk().asked.take(id));
-            ended.is_some()
-        };
-        let engine = &self.core.engine;
-        if !is_done() {
-            engine.wait(Interest::Request(id), is_done, None);
-        }
-        ended.ok_or(Error::Over)
     }
 
     fn failed(&self, failure: Failure, service: &str, after: Option<Duration>) -> Error {

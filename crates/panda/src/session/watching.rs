@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::platform::Rank;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
-pub(super) const UNWATCHED: Duration = Duration::from_millis(1);
+const UNWATCHED: Duration = Duration::from_millis(1);
 
 /// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
 struct Lookout<'a> {
@@ -66,7 +66,8 @@ impl Session {
             return Ok(());
         }
         let lookout = self.look_out_for(to);
-        let is_held = self.wait_watching(to, || has_room() || lookout.is_lost(), None);
+        let mut is_over = || has_room() || lookout.is_lost();
+        let is_held = self.wait_watching(to, Interest::Change, &mut is_over, None);
         lookout.outcome()?;
         if is_held { Ok(()) } else { Err(Error::Over) }
     }
@@ -80,11 +81,7 @@ impl Session {
     ) -> Result<(), Error> {
         let lookout = self.look_out_for(peer);
         let mut is_over = || is_done() || lookout.is_lost();
-        let soon = Instant::now() + UNWATCHED;
-        let first = until.map_or(soon, |until| until.min(soon));
-        if !self.wait(&mut is_over, Some(first)) {
-            self.wait_watching(peer, is_over, until);
-        }
+        self.wait_and_watch(peer, Interest::Change, &mut is_over, until);
         lookout.outcome()
     }
 
@@ -104,15 +101,31 @@ impl Session {
         last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
     }
 
-    /// Waits until something holds that a peer brings about, or the peer is found lost.
+    /// Waits until something holds that a peer brings about or that its loss ends. The peer is watched if that takes longer than a moment.
+    pub(super) fn wait_and_watch(
+        &self,
+        peer: Rank,
+        interest: Interest,
+        is_done: &mut dyn FnMut() -> bool,
+        until: Option<Instant>,
+    ) {
+        let soon = Instant::now() + UNWATCHED;
+        let first = until.map_or(soon, |until| until.min(soon));
+        if !self.core.engine.wait(interest, is_done, Some(first)) {
+            self.wait_watching(peer, interest, is_done, until);
+        }
+    }
+
+    /// The same, and the peer is watched from the beginning; whether it holds.
     fn wait_watching(
         &self,
         peer: Rank,
-        is_done: impl FnMut() -> bool,
+        interest: Interest,
+        is_done: &mut dyn FnMut() -> bool,
         until: Option<Instant>,
     ) -> bool {
         self.ask(Ask::Watch(peer));
-        let is_held = self.wait(is_done, until);
+        let is_held = self.core.engine.wait(interest, is_done, until);
         self.ask(Ask::Unwatch(peer));
         is_held
     }
@@ -121,7 +134,7 @@ impl Session {
     fn next_living(&self) -> Option<Rank> {
         let (own, size) = (self.rank(), self.population());
         let others = (1..size).map(|step| (own + step) % size);
-        let mut living = others.filter(|rank| self.desk().why_lost(*rank).is_none());
+        let mut living = others.filter(|rank| !self.desk().is_lost(*rank));
         living.next()
     }
 
