@@ -1,6 +1,6 @@
 //! What comes before this process has begun the operation that it belongs to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{Key, Step, WINDOW};
 use crate::platform::Rank;
@@ -13,16 +13,24 @@ const OF_PEER_MAX: usize = 64 * WINDOW as usize;
 pub(super) struct Early {
     steps: HashMap<Key, Vec<(Rank, Step)>>,
     of_peer: HashMap<Rank, usize>,
-    /// From which operation on a list fails, and why.
-    broken: HashMap<u64, (u64, Failure)>,
-    /// Lists for which nothing is kept any more.
-    closed: HashSet<u64>,
+    broken: HashMap<u64, Broken>,
+}
+
+/// A list on which operations fail.
+#[derive(Debug)]
+struct Broken {
+    /// From this one on.
+    first: u64,
+    failure: Failure,
+    /// Nothing is kept for it any more.
+    is_closed: bool,
 }
 
 impl Early {
     /// Keeps a step of an operation that is not among the first `begun`. False if no correct peer sends so many.
     pub fn keep(&mut self, from: Rank, key: Key, begun: u64, step: Step) -> bool {
-        if self.closed.contains(&key.list) {
+        let broken = self.broken.get(&key.list);
+        if broken.is_some_and(|broken| broken.is_closed) {
             return true;
         }
         let count = self.of_peer.entry(from).or_default();
@@ -32,11 +40,15 @@ impl Early {
         let last = (begun / WINDOW + 1) * WINDOW;
         if key.number > last {
             // Only who goes on after an operation has failed comes so far ahead.
-            let is_known = (self.broken.get(&key.list)).is_some_and(|(at, _)| *at <= key.number);
+            let is_known = broken.is_some_and(|broken| broken.first <= key.number);
             if !is_known {
                 *count += 1;
-                let failure = broken_by(from, step);
-                self.broken.insert(key.list, (key.number, failure));
+                let broken = Broken {
+                    first: key.number,
+                    failure: broken_by(from, step),
+                    is_closed: false,
+                };
+                self.broken.insert(key.list, broken);
             }
             return true;
         }
@@ -73,15 +85,19 @@ impl Early {
             self.take(key);
         }
         if is_known || has_come {
-            self.broken.insert(list, (first, failure.clone()));
-            self.closed.insert(list);
+            let broken = Broken {
+                first,
+                failure: failure.clone(),
+                is_closed: true,
+            };
+            self.broken.insert(list, broken);
         }
     }
 
     /// Why an operation cannot be begun any more.
     pub fn failure(&self, key: Key) -> Option<Failure> {
-        let (first, failure) = self.broken.get(&key.list)?;
-        (key.number >= *first).then(|| failure.clone())
+        let broken = self.broken.get(&key.list)?;
+        (key.number >= broken.first).then(|| broken.failure.clone())
     }
 }
 
