@@ -15,6 +15,7 @@ mod counted;
 mod delays;
 mod engine;
 mod event;
+mod first;
 mod foreign;
 mod frames;
 mod load;

@@ -1,15 +1,12 @@
 //! What processes that already run are given to run under: a database server is put where the subjects that use it are measured, and who takes
 //! turns is put before other programs of the machine.
 
-use super::load::first::{OwnSession, Session};
+use super::first::{MOST_URGENT, OwnSession, Session};
 use super::tree::Tree;
 use crate::machine::allowed_processors;
 use antiphon_measure::Placement;
 use rustix::process::{Pid, setpriority_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
-
-/// The priority of processes that take turns: others get next to nothing of a processor that one of these wants.
-const FIRST: i32 = -20;
 
 /// The ordinary one.
 const ORDINARY: i32 = 0;
@@ -46,8 +43,8 @@ impl Raised {
     /// Puts these processes, with all below them, before others.
     pub(super) fn of(roots: Vec<u32>) -> Raised {
         // Whether this is permitted is told by the others.
-        let _ = setpriority_process(None, FIRST);
-        let refused = roots.iter().filter(|root| !prioritize(**root, FIRST));
+        let _ = setpriority_process(None, MOST_URGENT);
+        let refused = roots.iter().filter(|root| !prioritize(**root, MOST_URGENT));
         Raised {
             is_permitted: refused.count() == 0,
             _sessions: roots.iter().copied().map(Session::put_first).collect(),

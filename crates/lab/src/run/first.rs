@@ -1,7 +1,7 @@
-//! Server and generator come before the other work of the machine, where the system permits it.
+//! What is measured comes before the other work of the machine, where the system permits it: servers and their generator, subjects and their databases.
 //!
 //! Linux shares a processor among *sessions* first (autogroups, where they are on) and among the threads of a session after that, each by its
-//! `nice`: so both are set. A server has a session of its own, since its keeper begins one; the generator is in the laboratory's, which is
+//! `nice`: so both are set. What is measured has a session of its own, since its keeper begins one; the generator is in the laboratory's, which is
 //! the terminal's and must not stay urgent, in whatever way the laboratory ends.
 
 use rustix::process::{getpriority_process, setpriority_process};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The most urgent `nice`: the work of others then has next to nothing of the processor.
-const MOST_URGENT: i32 = -20;
+pub(super) const MOST_URGENT: i32 = -20;
 
 /// Starts a child that is more urgent than we are: it takes over the `nice` of the thread that starts it.
 pub(super) fn start<T>(start: impl FnOnce() -> T) -> T {
@@ -36,22 +36,28 @@ pub(super) fn put_first(server: u32) {
 
 /// Makes a session urgent, and gives what it was; `None` if it was urgent before, or may not be.
 fn raise(file: &Path) -> Option<i32> {
+    not_urgent(file).filter(|_| make_urgent(file))
+}
+
+/// The `nice` of a session, unless it is urgent already: then it is another run's to put back.
+fn not_urgent(file: &Path) -> Option<i32> {
     let before = nice(&fs::read_to_string(file).unwrap_or_default());
-    // One that is so already is another run's to put back.
-    before
-        .filter(|before| *before > MOST_URGENT)
-        .filter(|_| fs::write(file, MOST_URGENT.to_string()).is_ok())
+    before.filter(|before| *before > MOST_URGENT)
+}
+
+fn make_urgent(file: &Path) -> bool {
+    fs::write(file, MOST_URGENT.to_string()).is_ok()
 }
 
 /// The session of a subject or of its database, which comes first while this value lives, if that is permitted. It ends with us in any case.
-pub(in crate::run) struct Session {
+pub(super) struct Session {
     file: PathBuf,
     before: Option<i32>,
 }
 
 impl Session {
     /// Puts that of a process first.
-    pub(in crate::run) fn put_first(process: u32) -> Session {
+    pub(super) fn put_first(process: u32) -> Session {
         let file = PathBuf::from(format!("/proc/{process}/autogroup"));
         let before = raise(&file);
         Session { file, before }
@@ -68,20 +74,17 @@ impl Drop for Session {
 }
 
 /// Our own session, which comes first while this value lives, if that is permitted.
-pub(in crate::run) struct OwnSession {
+pub(super) struct OwnSession {
     puts_back: Option<Child>,
 }
 
 impl OwnSession {
     /// Puts it first, once it is certain that it will be put back.
-    pub(in crate::run) fn put_first() -> OwnSession {
+    pub(super) fn put_first() -> OwnSession {
         let file = Path::new("/proc/self/autogroup");
-        let before = nice(&fs::read_to_string(file).unwrap_or_default());
-        let puts_back = before
-            .filter(|before| *before > MOST_URGENT)
-            .and_then(|before| who_puts_back(before).ok());
+        let puts_back = not_urgent(file).and_then(|before| who_puts_back(before).ok());
         if puts_back.is_some() {
-            raise(file);
+            make_urgent(file);
         }
         OwnSession { puts_back }
     }
@@ -135,7 +138,7 @@ mod tests {
         assert_eq!(nice("/autogroup-12 nice -7\n"), Some(-7));
         assert_eq!(nice(""), None);
         // The shell is the session's leader, and lives on when the test in it is killed.
-        let test = "run::load::first::tests::holds_its_session";
+        let test = "run::first::tests::holds_its_session";
         let script =
             r#""$0" --ignored --nocapture --exact "$1" & echo "pid $!"; wait; exec sleep 600"#;
         let mut leader = Command::new("setsid")

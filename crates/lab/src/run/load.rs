@@ -5,7 +5,6 @@
 //! What differs from start to start shows between epochs; servers that are started twice show it within one, as do all chances of the method.
 
 mod cell;
-pub(super) mod first;
 mod leftover;
 mod processors;
 mod rival;
@@ -15,6 +14,7 @@ pub(super) mod warm;
 
 use super::budget::nominal;
 use super::engine::Engine;
+use super::first::OwnSession;
 use super::{Item, RunError, Task};
 use crate::record::{
     Absence, Generator, Identity, LoadOutcome, LoadRound, LoadTask, Outcome, ResultRecord, WarmUp,
@@ -62,7 +62,7 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     leftover::sweep(engine.lab.cache.folder());
     let placement = engine.items[position].identity.placement.clone();
     let places = Places::of(engine.seats.processors.placement(&placement));
-    let _first = first::OwnSession::put_first();
+    let _first = OwnSession::put_first();
     let mut members = members(engine, position);
     let loads: BTreeSet<usize> = members.iter().flat_map(Member::loads).collect();
     let share = engine.budget.share();

@@ -1,12 +1,11 @@
 //! A running server: started with a port of loopback, ended with all that it started.
 
-use super::first;
 use super::leftover::Note;
 use super::processors::Places;
 use super::{absence, of_generator};
 use crate::build::Built;
 use crate::record::Absence;
-use crate::run::seats;
+use crate::run::{first, seats};
 use antiphon_load::Error as LoadError;
 use antiphon_runner::{End, Signaller};
 use rustix::process::Signal;
