@@ -42,7 +42,7 @@ impl Agreement {
 
     /// Whether what either run says is possible by what the other one says.
     pub fn is_possible(&self) -> bool {
-        self.ratios.0.low <= self.ratios.1.high && self.ratios.1.low <= self.ratios.0.high
+        self.ratios.0.overlaps(&self.ratios.1)
     }
 }
 

@@ -98,8 +98,8 @@ pub(crate) fn flat_start(points: &[DelayPoint]) -> usize {
     };
     let level = first.actual_ns.value;
     let near = |v: f64| v <= LEVEL * level && v * LEVEL >= level;
-    let overlaps = |i: Interval| i.low <= first.actual_ns.high && i.high >= first.actual_ns.low;
-    let on_level = |p: &&DelayPoint| near(p.actual_ns.value) || overlaps(p.actual_ns);
+    let on_level =
+        |p: &&DelayPoint| near(p.actual_ns.value) || p.actual_ns.overlaps(&first.actual_ns);
     let flat = points.iter().take_while(on_level).count();
     if flat < 2
         || flat + 3 > points.len()

@@ -30,6 +30,11 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
+    /// Whether some value lies within the limits of both.
+    pub fn overlaps(&self, other: &Interval) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
     /// Limits at least `by` away from the value.
     pub(crate) fn widened(self, by: f64) -> Self {
         Interval {
