@@ -21,7 +21,7 @@ run: setup-run build
 	$(ANTIPHON) report $(SUITES) --html $(REPORT)
 
 test: setup-test
-	cargo test --workspace --release
+	cargo test --workspace --release --no-fail-fast
 
 # Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network.
 SEEDS ?= 100000

@@ -54,6 +54,17 @@ fn an_interrupted_run_keeps_its_results_and_can_be_resumed() {
 }
 
 #[test]
+fn a_result_is_stored_when_it_is_told() {
+    let place = Place::with(&["plain"]);
+    let mut seen = Seen {
+        stored_in: Some(place.store_path()),
+        ..Seen::default()
+    };
+    place.measure(&mut seen, &quick(&[]));
+    assert_eq!(seen.finished.len(), 8);
+}
+
+#[test]
 fn what_is_open_of_a_run_counts_every_start_of_its_frames() {
     // Eight items, of which three are frames: those are measured in two starts.
     let full = Options {

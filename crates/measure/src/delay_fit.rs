@@ -1,7 +1,7 @@
 //! Shapes in a delay curve: the flat start, the line, the staircase.
 
+use crate::DelayPoint;
 use crate::statistics::median_of;
-use crate::{DelayPoint, Interval};
 
 /// A line d = slope · DEL + intercept, and how far the points are from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

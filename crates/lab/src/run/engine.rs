@@ -351,19 +351,20 @@ impl<'e, 'l> Engine<'e, 'l> {
         }
     }
 
-    /// Stores a result in place of an earlier one and tells it.
+    /// Stores a result in place of an earlier one and tells it: in this order, so that what was told outlives a kill.
     pub(super) fn replace(
         &mut self,
         position: usize,
         result: ResultRecord,
     ) -> Result<(), RunError> {
+        self.amend(position, result.clone())?;
         let item = self.items[position].clone();
         self.tell(Event::Finished {
             item: &item,
             result: &result,
             seconds_left: self.budget.seconds_left(),
         });
-        self.amend(position, result)
+        Ok(())
     }
 
     /// Stores a result with more than was told of it before.

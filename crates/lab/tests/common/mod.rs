@@ -199,6 +199,8 @@ pub struct Seen {
     pub planned: Vec<(usize, u32, usize, usize)>,
     /// Set this after so many items are finished.
     pub stop_after: Option<(usize, Arc<AtomicBool>)>,
+    /// Look in this store for each result when it is told.
+    pub stored_in: Option<PathBuf>,
 }
 
 impl Observer for Seen {
@@ -217,9 +219,16 @@ impl Observer for Seen {
             } => self.planned.push((items, starts, measurements, measured)),
             Event::Ended { interrupted, .. } => self.interrupted = Some(interrupted),
             Event::Finished {
-                item, seconds_left, ..
+                item,
+                result,
+                seconds_left,
             } => {
                 assert!(seconds_left.is_finite());
+                if let Some(path) = &self.stored_in {
+                    let store = Store::open(path).unwrap();
+                    let newest = store.newest(None).unwrap().unwrap();
+                    assert!(store.load(newest).unwrap().results.contains(result));
+                }
                 self.finished.push(item.identity.test.clone());
                 if let Some((count, stop)) = &self.stop_after
                     && self.finished.len() >= *count
