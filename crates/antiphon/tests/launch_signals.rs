@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Goes on until it is ended. What it waits in is short, so that its shell soon sees a signal.
-const GO_ON: &str = "echo ready $$; while :; do sleep 0.05; done";
+/// Goes on until it is ended. What it waits in is short, so that its shell soon sees a signal, and a shell of its own, which is forked: one that begins a command by `vfork`
+/// cannot be stopped if the command is before it has begun.
+const GO_ON: &str = "echo ready $$; while :; do (sleep 0.05); done";
 
 /// Two processes of a shell's under the command.
 struct Launched {
