@@ -9,7 +9,7 @@
 
 struct instance {
     struct sr_instance head;
-    struct sr_semaphore done;
+    struct sr_semaphore told, done;
 };
 struct cell {
     struct sr_instance head;
@@ -18,7 +18,7 @@ struct cell {
 };
 struct parameters {
     int32_t value;
-    struct sr_semaphore *done;
+    struct sr_semaphore *told, *done;
 };
 
 static struct sr_invocation *twice(struct sr_instance *i, struct sr_invocation *inv)
@@ -37,7 +37,7 @@ static void cell_body(struct sr_instance *i, void *parameters)
     SAY(T("body"), SR_VI(p->value));
     if (p->value == 2) {
         sr_reply_body(AT);
-        sr_nap(AT, 1);
+        sr_p(AT, p->told);
         sr_reply_body(AT);
         SAY(T("body goes on after its reply"));
         sr_v(AT, p->done);
@@ -56,12 +56,14 @@ static void body(struct sr_instance *i, void *unused)
 {
     (void)unused;
     struct instance *m = (struct instance *)i;
+    sr_semaphore_init(AT, &m->told, "main.told", 0);
     sr_semaphore_init(AT, &m->done, "main.done", 0);
-    struct parameters p = {1, &m->done};
+    struct parameters p = {1, &m->told, &m->done};
     sr_resource one = sr_create(AT, &cell_component, &p, sizeof p);
     p.value = 2;
     sr_resource two = sr_create(AT, &cell_component, &p, sizeof p);
     sr_printf(AT, SR_STDOUT, SR_TEXT("created, twice %d and %d\n"), SR_LIST(struct sr_value, SR_VI(call(one)), SR_VI(call(two))));
+    sr_v(AT, &m->told);
     sr_p(AT, &m->done);
     SAY(T("different"), SR_VI(!sr_resource_equal(one, two)), T("same"), SR_VI(sr_resource_equal(two, two)));
 }

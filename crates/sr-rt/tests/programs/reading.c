@@ -16,6 +16,7 @@
 struct instance {
     struct sr_instance head;
     struct sr_op other;
+    struct sr_semaphore told;
 };
 struct s20 {
     int32_t length;
@@ -28,8 +29,8 @@ struct s3 {
 
 static struct sr_invocation *other(struct sr_instance *i, struct sr_invocation *inv)
 {
-    (void)i;
     SAY(T("others run"));
+    sr_v(AT, &((struct instance *)i)->told);
     return inv;
 }
 
@@ -37,6 +38,7 @@ static void body(struct sr_instance *i, void *parameters)
 {
     (void)parameters;
     struct instance *m = (struct instance *)i;
+    sr_semaphore_init(AT, &m->told, "main.told", 0);
     sr_op_proc(&m->other, i, "main.other", other, 1);
     int32_t a = 0, b = 0;
     double r = 0;
@@ -48,7 +50,7 @@ static void body(struct sr_instance *i, void *parameters)
     sr_getarg(2, sr_target_string(SR_STRING(word)));
     SAY(T("arguments"), SR_VI(sr_numargs()), SR_VI(got), SR_VI(a), SR_VI(bad), SR_VI(none), sr_vs(SR_STRING_VALUE(word)));
     sr_send(AT, sr_cap_of(&m->other), sr_invocation_new(AT, sizeof(struct sr_invocation)));
-    sr_nap(AT, 20);
+    sr_p(AT, &m->told);
     int32_t count = sr_read(AT, SR_STDIN, SR_LIST(struct sr_target, sr_target_of('i', &a), sr_target_of('i', &b), sr_target_of('r', &r), sr_target_of('b', &t)));
     SAY(SR_VI(count), SR_VI(a), SR_VI(b), SR_VR(r), SR_VB(t));
     sr_read(AT, SR_STDIN, SR_LIST(struct sr_target, sr_target_string(SR_STRING(s))));
