@@ -11,7 +11,7 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::wire;
 
-/// Entries that are not known to be delivered everywhere.
+/// With so many entries, or bytes of them, that are not known to be delivered everywhere no more get places.
 const HISTORY_MAX: usize = 4096;
 const HISTORY_BYTES: usize = 32 << 20;
 /// The others are told that entries are delivered everywhere after so many.
