@@ -26,7 +26,7 @@ pub(super) struct Sequencing {
     is_awaited: bool,
     /// The last place told with a message of one's own, while nobody has said that it came.
     under_way: Option<u64>,
-    /// Messages that wait because the history is full.
+    /// Messages that wait because the history is full: as [`give_place`](Sequencer::give_place) takes them.
     waiting: VecDeque<(Rank, u64, Message, bool)>,
     others: Progress,
     told_stable: u64,
@@ -109,7 +109,7 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Gives a message the next place, once, and in the order of its sender.
+    /// Gives a message the next place, once, and in the order of its sender. One that `is_spread` has been given to everybody by its sender, so that its place alone is told.
     pub(super) fn give_place(
         &mut self,
         sender: Rank,
