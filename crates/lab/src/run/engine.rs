@@ -1,7 +1,9 @@
 //! Measures the items of a plan, one after the other, in each process start.
 
+mod results;
+
 use super::budget::{Budget, nominal};
-use super::measured::{Beside, Measured};
+use super::measured::Measured;
 use super::prepare::Prepared;
 use super::promise::Told;
 use super::seats::Seats;
@@ -9,11 +11,10 @@ use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task};
 use crate::machine::counters_can_be_read;
 use crate::protocol::TestInfo;
-use crate::record::{Absence, Foreign, Outcome, ResultRecord, WarmUp};
+use crate::record::{Absence, Outcome, ResultRecord, WarmUp};
 use crate::session::SessionError;
 use crate::store::{Raw, Saved, StoreError};
 use crate::suite::{Sizes, Suite};
-use antiphon_measure::Stopped;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -215,26 +216,6 @@ impl<'e, 'l> Engine<'e, 'l> {
         }
     }
 
-    /// Whether an item is still to be measured in a process start. An absence is tried again: what was missing may have been mended.
-    pub(super) fn is_due(&self, position: usize, start: u32) -> bool {
-        if self.had_turn.contains(&position) {
-            return false;
-        }
-        let repeated = self.items[position].task.is_repeated();
-        if start > 0 && !repeated {
-            return false;
-        }
-        match &self.results[position] {
-            None => true,
-            Some(result) if result.outcome.is_absent() => true,
-            Some(result) if repeated => {
-                let of_start = result.starts.get(start as usize);
-                of_start.is_none_or(|estimate| estimate.stopped == Stopped::Interrupted)
-            }
-            Some(_) => false,
-        }
-    }
-
     fn item(&mut self, position: usize, start: u32) -> Result<(), RunError> {
         if self.interrupted() || !self.is_due(position, start) {
             return Ok(());
@@ -328,59 +309,6 @@ impl<'e, 'l> Engine<'e, 'l> {
                 unreachable!("whole programs and servers take turns, all at once")
             }
         }
-    }
-
-    /// Stores what came out of an item and tells it.
-    fn keep(
-        &mut self,
-        position: usize,
-        start: u32,
-        measured: Measured,
-        foreign: Option<Foreign>,
-    ) -> Result<(), RunError> {
-        let identity = self.items[position].identity.clone();
-        let beside = Beside {
-            findings: std::mem::take(&mut self.told.findings),
-            foreign,
-            warm_up: self.warm_up.take(),
-        };
-        let earlier = self.results[position].take();
-        match super::measured::result(identity, earlier, start, measured, beside) {
-            Some(result) => self.replace(position, result),
-            None => Ok(()),
-        }
-    }
-
-    /// Stores a result in place of an earlier one and tells it: in this order, so that what was told outlives a kill.
-    pub(super) fn replace(
-        &mut self,
-        position: usize,
-        result: ResultRecord,
-    ) -> Result<(), RunError> {
-        self.amend(position, result.clone())?;
-        let item = self.items[position].clone();
-        self.tell(Event::Finished {
-            item: &item,
-            result: &result,
-            seconds_left: self.budget.seconds_left(),
-        });
-        Ok(())
-    }
-
-    /// Stores a result with more than was told of it before.
-    pub(super) fn amend(&mut self, position: usize, result: ResultRecord) -> Result<(), RunError> {
-        self.lab.store.result(self.run, position, &result)?;
-        self.results[position] = Some(result);
-        Ok(())
-    }
-
-    /// The newest result of an item.
-    pub(super) fn result(&self, position: usize) -> Option<&ResultRecord> {
-        self.results[position].as_ref()
-    }
-
-    pub(super) fn append(&mut self, position: usize, start: u32, raw: &Raw) -> Result<(), Failure> {
-        Ok(self.lab.store.append(self.run, position, start, raw)?)
     }
 
     /// What the subject said of the item's test.

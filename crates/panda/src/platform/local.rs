@@ -154,21 +154,13 @@ impl Platform for Local {
         )
     }
 
-    fn multicast(&self, frame: Message) -> Flow {
+    fn multicast(&self, frame: Message) {
         let _order = self.hub.order.lock();
-        let ranks = 0..self.hub.queues.len() as Rank;
-        ranks
-            .map(|to| {
-                self.hub.put(
-                    to,
-                    Event::Frame {
-                        from: self.rank,
-                        frame: frame.clone(),
-                    },
-                    self.rank,
-                )
-            })
-            .fold(Flow::Free, Flow::and)
+        let from = self.rank;
+        for to in 0..self.hub.queues.len() as Rank {
+            let frame = frame.clone();
+            self.hub.put(to, Event::Frame { from, frame }, from);
+        }
     }
 
     fn wake(&self) {

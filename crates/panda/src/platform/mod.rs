@@ -77,16 +77,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
     fn send(&self, to: Rank, frame: Message) -> Flow;
 
-    /// Sends a frame to several ranks; the same as [`send`](Self::send) to each unless the platform can do better. The caller's own rank among them is skipped.
-    /// Congested if one of them is.
-    fn send_to_all(&self, to: &[Rank], frame: Message) -> Flow {
-        to.iter()
-            .map(|&rank| self.send(rank, frame.clone()))
-            .fold(Flow::Free, Flow::and)
-    }
-
     /// Only where [`ORDERED`](Self::ORDERED): sends a frame to every rank, the caller's own included, in one order.
-    fn multicast(&self, _frame: Message) -> Flow {
+    fn multicast(&self, _frame: Message) {
         unreachable!(
             "{} is not ordered: the interface layer orders for it",
             Self::NAME
@@ -182,14 +174,6 @@ pub enum Flow {
     Free,
     /// The peer is slow: the frame is kept, but a thread that may wait should wait for [`Event::Room`].
     Congested,
-}
-
-impl Flow {
-    /// Congested if either is.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        if self == Self::Free { other } else { self }
-    }
 }
 
 /// Why a process could not join a session.

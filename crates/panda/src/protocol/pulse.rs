@@ -91,8 +91,9 @@ impl Pulse {
         if self.deadline().is_none_or(|at| at > now) {
             return findings;
         }
-        let late = now.saturating_sub(self.looked + self.interval());
-        let pause = if late > self.interval() {
+        let interval = self.interval();
+        let late = now.saturating_sub(self.looked + interval);
+        let pause = if late > interval {
             late
         } else {
             Duration::ZERO
@@ -103,7 +104,7 @@ impl Pulse {
             if silent >= self.silence {
                 findings.lost.push(rank);
                 watched.heard = now;
-            } else if silent >= self.silence / 4 {
+            } else if silent >= interval {
                 findings.ask.push(rank);
             }
         }

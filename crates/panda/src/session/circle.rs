@@ -260,7 +260,7 @@ impl Circle {
             .position(|rank| *rank == root)
             .ok_or(Error::NotInCircle(root))?;
         let session = self.session.upgrade()?;
-        let (id, _) = session.ask(Ask::Number);
+        let id = session.core.engine.number();
         let part = Part {
             id,
             list: self.list,

@@ -91,7 +91,7 @@ impl Desk {
         self.processes.lock().contains_key(&rank)
     }
 
-    /// The number of the highest rank that was heard of, and one.
+    /// One more than the highest rank that was heard of.
     pub fn size(&self) -> u32 {
         self.size.load(Relaxed)
     }

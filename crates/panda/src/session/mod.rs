@@ -4,9 +4,9 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::platform::{Flow, JoinError, Platform, Rank, Seat};
+use crate::platform::{JoinError, Platform, Rank, Seat};
 use crate::protocol::group::Myself;
-use crate::protocol::requests::{Failure, RequestId};
+use crate::protocol::requests::Failure;
 use desk::Desk;
 use engine::{Ask, Engine, Node};
 use names::number_of;
@@ -230,8 +230,8 @@ impl Session {
         &self.core.desk
     }
 
-    fn ask(&self, ask: Ask) -> (RequestId, Flow) {
-        self.core.engine.ask(ask)
+    fn ask(&self, ask: Ask) {
+        self.core.engine.ask(ask);
     }
 
     fn check_rank(&self, rank: Rank) -> Result<(), Error> {

@@ -43,8 +43,9 @@ impl Rooms {
         self.found.load(Ordering::Acquire)
     }
 
-    /// What waits for a peer is much, unless room was found since: then that may have been this peer's, and if not it is said again after the next send.
-    pub fn is_full(&self, rank: Rank, found: u64) {
+    /// Much was found to wait for a peer, unless room was found since [`found`](Self::found) was so many: then that may have been this peer's, and if not it is said again
+    /// after the next send.
+    pub fn found_full(&self, rank: Rank, found: u64) {
         self.change(|sets| {
             if self.found() == found {
                 sets.full.insert(rank);
@@ -52,8 +53,8 @@ impl Rooms {
         });
     }
 
-    /// A peer has room.
-    pub fn has_room(&self, rank: Rank) {
+    /// A peer was found to have room.
+    pub fn found_room(&self, rank: Rank) {
         self.change(|sets| {
             self.found.fetch_add(1, Ordering::AcqRel);
             sets.full.remove(&rank);
@@ -103,12 +104,12 @@ mod tests {
     fn a_peer_is_not_full_whose_room_was_found_meanwhile() {
         let rooms = Rooms::default();
         let before = rooms.found();
-        rooms.has_room(1);
-        rooms.is_full(1, before);
+        rooms.found_room(1);
+        rooms.found_full(1, before);
         assert!(rooms.is_free(1));
-        rooms.is_full(1, rooms.found());
+        rooms.found_full(1, rooms.found());
         assert!(!rooms.is_free(1) && rooms.is_free(2));
-        rooms.has_room(1);
+        rooms.found_room(1);
         assert!(rooms.takes_more(1, 7));
     }
 

@@ -10,7 +10,7 @@ use super::history::{History, Life, Membership};
 use super::{Chance, Kind, Network};
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::group::{Mutant, Myself, Order};
+use crate::protocol::group::{Member, Mutant, Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Action, Stack, Time};
@@ -290,13 +290,9 @@ impl<L: Links, O: Order> World<L, O> {
         let Some(view) = views.max_by_key(|view| view.number) else {
             return true;
         };
-        // Births are numbers of lives, counted from 1, and below them 16 bits of memberships.
-        let lives = |rank: Rank, birth: u64| self.life_of(rank) as u64 == (birth >> 16) - 1;
-        let living = view
-            .members
-            .iter()
-            .filter(|member| lives(member.rank, member.birth))
-            .count();
+        // Here a process's birth is the number of its life, counted from 1.
+        let lives = |member: &&Member| self.life_of(member.rank) as u64 == member.life() - 1;
+        let living = view.members.iter().filter(lives).count();
         living * 2 > view.members.len()
     }
 

@@ -18,6 +18,16 @@ fn call(session: &Session, to: u32, number: u64) -> u64 {
     reply.unwrap().value().unwrap()
 }
 
+/// True once it is dropped, be it by a panic: who goes on until then would else keep a test that has failed from ending.
+#[derive(Default)]
+struct Over(Arc<AtomicBool>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// No call is answered before all fibers are in one: if one kept its processor, nobody would get there.
 pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
     const FIBERS: u64 = 100;
@@ -40,8 +50,8 @@ pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
                     .unwrap();
                 all.barrier().unwrap();
                 let other = 1 - session.rank();
-                let (is_over, turns) = (Arc::new(AtomicBool::new(false)), Arc::default());
-                let (stop, counted): (_, Arc<AtomicU64>) = (is_over.clone(), turns);
+                let over = Over::default();
+                let (stop, counted) = (over.0.clone(), Arc::new(AtomicU64::new(0)));
                 let goes_on = counted.clone();
                 let runner = start(move || {
                     while !stop.load(Ordering::Relaxed) {
@@ -62,7 +72,7 @@ pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
                     }
                 }
                 all.barrier().unwrap();
-                is_over.store(true, Ordering::Relaxed);
+                drop(over);
                 runner.join().expect("it yields");
                 assert!(counted.load(Ordering::Relaxed) > 0);
             });

@@ -162,7 +162,7 @@ impl Checker<'_> {
     }
 
     /// Whether values of a type are counted: bool, char, int and enumerations.
-    pub(super) fn is_ordinal(&self, of: TypeId) -> bool {
+    fn is_ordinal(&self, of: TypeId) -> bool {
         self.is_ordered(of) && *self.kind(of) != Type::Real
     }
 }

@@ -1,4 +1,4 @@
-//! Expressions: names, places and literals. Operators, conversions, invocations and predefined functions have files of their own.
+//! Expressions: names, literals, and what is needed where a value of some type is. Each other kind of expression has a file of its own.
 
 use crate::program::*;
 use crate::source::Span;
@@ -6,7 +6,6 @@ use crate::syntax;
 use crate::syntax::{BasicType, Literal, UnaryOperator};
 
 use super::Checker;
-use super::pair::MISSING;
 use super::scope::Meaning;
 
 impl Checker<'_> {
@@ -55,68 +54,6 @@ impl Checker<'_> {
     pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>) -> Expression {
         self.error(span, message);
         self.wrong(span)
-    }
-
-    /// A place that may be assigned.
-    pub(super) fn place(&mut self, e: &syntax::Expression) -> Expression {
-        let place = self.expression(e);
-        if self.is_wrong(&place) {
-            return place;
-        }
-        if let syntax::ExpressionKind::Name(name) = &e.kind
-            && let ExpressionKind::Constant(_) = place.kind
-        {
-            return self.refuse(
-                e.span,
-                format!("\"{name}\" is a constant and cannot be assigned"),
-            );
-        }
-        if let ExpressionKind::Capability(_) = place.kind {
-            self.error_with(
-                e.span,
-                "an operation cannot be replaced by another",
-                "declare a variable of type cap for the operation, and assign that",
-            );
-            return self.wrong(e.span);
-        }
-        if !place.is_place() {
-            return self.refuse(e.span, "this cannot be assigned: it is not a variable");
-        }
-        if let Some(constant) = self.constant_at_root(&place) {
-            let name = self.program.variables[constant.index()].name.clone();
-            return self.refuse(
-                e.span,
-                format!("\"{name}\" is a constant and cannot be assigned"),
-            );
-        }
-        place
-    }
-
-    /// A place other than a slice: one that has an address.
-    pub(super) fn addressable(&mut self, e: &syntax::Expression) -> Expression {
-        let place = self.place(e);
-        if matches!(
-            place.kind,
-            ExpressionKind::Slice(..) | ExpressionKind::TextSlice(..)
-        ) {
-            return self.refuse(
-                e.span,
-                "a slice cannot be used here: a variable or an element is needed",
-            );
-        }
-        self.mark_address(&place);
-        place
-    }
-
-    /// Notes that the address of the variable which a place is a part of is taken.
-    pub(super) fn mark_address(&mut self, place: &Expression) {
-        if let Some(variable) = root(place) {
-            self.program.variables[variable.index()].has_address = true;
-        }
-    }
-
-    fn constant_at_root(&self, place: &Expression) -> Option<VariableId> {
-        root(place).filter(|v| self.program.variables[v.index()].is_constant)
     }
 
     /// Whether an error was found in it.
@@ -215,79 +152,6 @@ impl Checker<'_> {
         }
     }
 
-    fn dereference(&mut self, operand: &syntax::Expression, span: Span) -> Expression {
-        let pointer = self.expression(operand);
-        match *self.kind(pointer.of) {
-            Type::Wrong => pointer,
-            Type::Pointer(Some(of)) => Expression {
-                kind: ExpressionKind::Dereference(Box::new(pointer)),
-                of,
-                span,
-            },
-            Type::Pointer(None) => self.refuse(
-                span,
-                "a \"ptr any\" points at nothing known; assign it to a pointer of a type first",
-            ),
-            _ => {
-                let name = self.type_name(pointer.of);
-                self.refuse(span, format!("^ follows a pointer, and this is {name}"))
-            }
-        }
-    }
-
-    /// `(a, b, [n] c)`.
-    fn array_of(&mut self, elements: &[syntax::Element], span: Span) -> Expression {
-        let mut checked: Vec<(Option<Expression>, Expression)> = Vec::new();
-        for element in elements {
-            let times = element.times.as_ref().map(|n| self.integer(n));
-            let value = self.expression(&element.value);
-            checked.push((times, value));
-        }
-        let Some(of) = self.element_type(&checked) else {
-            return self.wrong(span);
-        };
-        let values = checked
-            .into_iter()
-            .map(|(times, value)| (times, self.convert_to(value, of)))
-            .collect();
-        let index = self.number(Type::Int);
-        let dimension = Dimension {
-            index,
-            low: Extent::Known(1),
-            high: Extent::Any,
-        };
-        self.made(
-            ExpressionKind::Array(values),
-            Type::Array(vec![dimension], of),
-            span,
-        )
-    }
-
-    /// The type of the elements of an array's constructor: the first's, but real if another is.
-    fn element_type(&mut self, values: &[(Option<Expression>, Expression)]) -> Option<TypeId> {
-        let first = &values.first()?.1;
-        match self.kind(first.of) {
-            Type::Wrong => return None,
-            Type::Null | Type::Noop => {
-                let message = "it is not known of which type this is; convert it: type(null)";
-                self.error(first.span, message);
-                return None;
-            }
-            Type::Nothing => {
-                self.error(first.span, "this has no value");
-                return None;
-            }
-            Type::Int => {
-                let real = self.number(Type::Real);
-                if values.iter().any(|(_, v)| v.of == real) {
-                    return Some(real);
-                }
-            }
-            _ => {}
-        }
-        Some(first.of)
-    }
-
     fn limit(&mut self, of: &syntax::TypeExpression, is_high: bool, span: Span) -> Expression {
         let (of, _) = self.type_expression(of);
         let constant = match self.kind(of) {
@@ -315,139 +179,6 @@ impl Checker<'_> {
             kind: ExpressionKind::Constant(constant),
             of,
             span,
-        }
-    }
-
-    fn new_object(&mut self, of: &syntax::TypeExpression, span: Span) -> Expression {
-        if let Some((signature, bounds)) = self.optype_in(of) {
-            return self.new_of_signature(signature, &bounds, span);
-        }
-        let (of, shape) = self.type_expression(of);
-        let of = self.no_stars(of, span);
-        self.made(
-            ExpressionKind::New(of, shape),
-            Type::Pointer(Some(of)),
-            span,
-        )
-    }
-
-    /// If a type is an optype's name, perhaps with subscripts, its signature and the subscripts.
-    fn optype_in(
-        &mut self,
-        of: &syntax::TypeExpression,
-    ) -> Option<(SignatureId, Vec<syntax::Bounds>)> {
-        match &of.kind {
-            syntax::TypeKind::Array(bounds, element) => {
-                let (signature, inner) = self.optype_in(element)?;
-                Some((signature, bounds.iter().cloned().chain(inner).collect()))
-            }
-            syntax::TypeKind::Named(path) => match self.meaning_of_path(path)? {
-                Meaning::Optype(signature) => Some((signature, Vec::new())),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn new_operation(
-        &mut self,
-        bounds: &[syntax::Bounds],
-        prototype: Option<&syntax::Prototype>,
-        span: Span,
-    ) -> Expression {
-        let signature = match prototype {
-            Some(prototype) => self.prototype(prototype),
-            None => self.bare_signature(),
-        };
-        self.new_of_signature(signature, bounds, span)
-    }
-
-    fn new_of_signature(
-        &mut self,
-        signature: SignatureId,
-        bounds: &[syntax::Bounds],
-        span: Span,
-    ) -> Expression {
-        let capability = self.number(Type::Operation(signature));
-        let mut dimensions = Vec::new();
-        let mut values = Vec::new();
-        for bound in bounds {
-            let Some((dimension, low, high)) = self.bounds(bound) else {
-                return self.wrong(span);
-            };
-            dimensions.push(dimension);
-            values.push((low, high));
-        }
-        let of = if dimensions.is_empty() {
-            capability
-        } else {
-            self.number(Type::Array(dimensions, capability))
-        };
-        Expression {
-            kind: ExpressionKind::NewOperation(signature, values),
-            of,
-            span,
-        }
-    }
-
-    /// `record.field`, `component.name`, or an operation of a resource's instance.
-    fn field(&mut self, of: &syntax::Expression, name: &syntax::Name, span: Span) -> Expression {
-        if let Some(component) = self.component_named(of) {
-            let meaning = self.lookup_in(component, name);
-            return self.meant(meaning, &name.text, span);
-        }
-        let record = self.expression(of);
-        match *self.kind(record.of) {
-            Type::Wrong => record,
-            Type::Record(number) => self.record_field(record, number, name, span),
-            Type::Resource(_) => match self.operation_of(record, name) {
-                Some(target) => self.capability(target, span),
-                None => self.wrong(span),
-            },
-            _ => {
-                let what = self.type_name(record.of);
-                self.refuse(
-                    span,
-                    format!("{what} has no fields, so it has no \"{}\"", name.text),
-                )
-            }
-        }
-    }
-
-    fn record_field(
-        &mut self,
-        record: Expression,
-        number: u32,
-        name: &syntax::Name,
-        span: Span,
-    ) -> Expression {
-        let fields = &self.program.types.records[number as usize].fields;
-        let found = fields.iter().position(|(field, _)| *field == name.text);
-        let Some(at) = found else {
-            let known: Vec<String> = fields.iter().map(|(f, _)| f.clone()).collect();
-            self.error_with(
-                name.span,
-                format!("the record has no field \"{}\"", name.text),
-                format!("it has {}", known.join(", ")),
-            );
-            return self.wrong(span);
-        };
-        let of = fields[at].1;
-        Expression {
-            kind: ExpressionKind::Field(Box::new(record), at),
-            of,
-            span,
-        }
-    }
-
-    /// The component that an expression names, if it does.
-    pub(super) fn component_named(&mut self, e: &syntax::Expression) -> Option<ComponentId> {
-        let syntax::ExpressionKind::Name(name) = &e.kind else {
-            return None;
-        };
-        match self.lookup(name, e.span)? {
-            Meaning::Component(component) => Some(component),
-            _ => None,
         }
     }
 
@@ -498,77 +229,5 @@ impl Checker<'_> {
         let to = self.number(to);
         let value = self.expression(value);
         self.explicit(value, to, span)
-    }
-
-    fn create(&mut self, creation: &syntax::Creation, span: Span) -> Expression {
-        let Some(name) = &creation.resource else {
-            return self.no_machines(span);
-        };
-        if creation.machine.is_some() {
-            return self.no_machines(span);
-        }
-        let component = match self.lookup(&name.text, name.span) {
-            Some(Meaning::Component(component))
-                if !self.program.components[component.index()].is_global =>
-            {
-                component
-            }
-            Some(Meaning::Wrong) => return self.wrong(span),
-            Some(_) => {
-                return self.refuse(name.span, format!("\"{}\" is not a resource", name.text));
-            }
-            None => {
-                self.undeclared(&name.text, name.span);
-                return self.wrong(span);
-            }
-        };
-        if self.units[component.index()].is_incomplete() {
-            self.error_with(
-                name.span,
-                format!("the body of {} is missing", name.text),
-                MISSING,
-            );
-            return self.wrong(span);
-        }
-        if self.program.components[component.index()].is_abstract {
-            return self.refuse(
-                name.span,
-                format!("\"{}\" has no body: it is there to be extended", name.text),
-            );
-        }
-        let arguments = self.creation_arguments(component, &creation.arguments, span);
-        let region = creation
-            .region
-            .as_ref()
-            .map(|region| Box::new(self.integer(region)));
-        let kind = ExpressionKind::Create {
-            component,
-            arguments,
-            region,
-        };
-        self.made(kind, Type::Resource(component), span)
-    }
-
-    /// Virtual machines are for later.
-    pub(super) fn no_machines(&mut self, span: Span) -> Expression {
-        self.error_with(
-            span,
-            "virtual machines are not supported yet",
-            "create the resource on this machine: leave out \"on\" and \"create vm()\"",
-        );
-        self.wrong(span)
-    }
-}
-
-/// The variable that a place is a part of; none for what a pointer points at.
-pub(super) fn root(place: &Expression) -> Option<VariableId> {
-    match &place.kind {
-        ExpressionKind::Variable(variable) => Some(*variable),
-        ExpressionKind::Field(of, _)
-        | ExpressionKind::Index(of, _)
-        | ExpressionKind::Slice(of, _)
-        | ExpressionKind::TextIndex(of, _)
-        | ExpressionKind::TextSlice(of, ..) => root(of),
-        _ => None,
     }
 }

@@ -87,13 +87,7 @@ impl Checker<'_> {
     }
 
     /// Checks that an operation's parameters are all named.
-    pub(super) fn count_parameters(
-        &mut self,
-        name: &Name,
-        signature: SignatureId,
-        given: usize,
-        span: Span,
-    ) {
+    fn count_parameters(&mut self, name: &Name, signature: SignatureId, given: usize, span: Span) {
         let needed = self.program.signatures[signature.index()].parameters.len();
         if needed != given {
             let s = if needed == 1 { "" } else { "s" };

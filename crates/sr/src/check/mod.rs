@@ -3,12 +3,16 @@
 //! Specifications are declared first, imported ones before those that import them; then bodies are checked in order, each from top to bottom: a name is known from its
 //! declaration on. At last it is found who services each operation. An expression in which an error was found has the type [`Type::Wrong`], which fits everywhere.
 
+mod assignment;
 mod bounds;
 mod component;
 mod concurrent;
+mod constructors;
 mod convert;
+mod creation;
 mod declaration;
 mod expression;
+mod fields;
 mod fold;
 mod implementation;
 mod import;
@@ -18,6 +22,7 @@ mod names;
 mod operation;
 mod operators;
 mod pair;
+mod places;
 mod predefined;
 mod resource;
 mod scope;
@@ -25,6 +30,7 @@ mod service;
 mod signature;
 mod statement;
 mod subscripts;
+mod target;
 mod types;
 
 use std::collections::HashSet;

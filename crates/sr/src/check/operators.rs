@@ -1,4 +1,4 @@
-//! Operators and assignments.
+//! Operators, but for those that assign.
 
 use crate::program::*;
 use crate::source::Span;
@@ -6,7 +6,6 @@ use crate::syntax;
 use crate::syntax::UnaryOperator;
 
 use super::Checker;
-use super::invoke::spelled;
 
 impl Checker<'_> {
     /// `not`, `+` and `-` before an operand.
@@ -39,35 +38,6 @@ impl Checker<'_> {
             UnaryOperator::Plus => return Expression { span, ..value },
             UnaryOperator::Not => ExpressionKind::Not(Box::new(value)),
             _ => ExpressionKind::Negate(Box::new(value)),
-        };
-        Expression { kind, of, span }
-    }
-
-    /// `++` and `--`.
-    pub(super) fn step(
-        &mut self,
-        operand: &syntax::Expression,
-        by: i32,
-        is_value_before: bool,
-        span: Span,
-    ) -> Expression {
-        let place = self.place(operand);
-        if self.is_wrong(&place) {
-            return place;
-        }
-        let is_pointer = matches!(self.kind(place.of), Type::Pointer(Some(_)));
-        if !is_pointer && !self.is_ordered(place.of) {
-            let name = self.type_name(place.of);
-            return self.refuse(
-                span,
-                format!("++ and -- need a variable of an ordered type, and this is {name}"),
-            );
-        }
-        let of = place.of;
-        let kind = ExpressionKind::Step {
-            place: Box::new(place),
-            by,
-            is_value_before,
         };
         Expression { kind, of, span }
     }
@@ -134,7 +104,7 @@ impl Checker<'_> {
         )
     }
 
-    fn logical(
+    pub(super) fn logical(
         &mut self,
         operator: BinaryOperator,
         a: Expression,
@@ -149,7 +119,7 @@ impl Checker<'_> {
         self.joined(operator, a, b, of, span)
     }
 
-    fn shift(
+    pub(super) fn shift(
         &mut self,
         operator: BinaryOperator,
         a: Expression,
@@ -163,7 +133,7 @@ impl Checker<'_> {
         self.joined(operator, a, b, int, span)
     }
 
-    fn concatenation(&mut self, a: Expression, b: Expression, span: Span) -> Expression {
+    pub(super) fn concatenation(&mut self, a: Expression, b: Expression, span: Span) -> Expression {
         let operator = BinaryOperator::Concatenate;
         if !self.is_textual(a.of) || !self.is_textual(b.of) {
             return self.misfit(operator, &a, &b, "strings and characters", span);
@@ -186,7 +156,7 @@ impl Checker<'_> {
         value
     }
 
-    fn arithmetic(
+    pub(super) fn arithmetic(
         &mut self,
         operator: BinaryOperator,
         a: Expression,
@@ -246,7 +216,7 @@ impl Checker<'_> {
     }
 
     /// An int as a real; a real as it is.
-    pub(super) fn as_real(&mut self, value: Expression) -> Expression {
+    fn as_real(&mut self, value: Expression) -> Expression {
         let real = self.number(Type::Real);
         self.convert_to(value, real)
     }
@@ -312,98 +282,30 @@ impl Checker<'_> {
             _ => self.is_alike(a, b),
         }
     }
+}
 
-    /// `place := value`.
-    pub(super) fn assign(
-        &mut self,
-        place: &syntax::Expression,
-        value: &syntax::Expression,
-        span: Span,
-    ) -> Expression {
-        let place = self.place(place);
-        let value = self.expression(value);
-        let of = place.of;
-        let value = self.convert_to(value, of);
-        if self.is_wrong(&place) || self.is_wrong(&value) {
-            return self.wrong(span);
-        }
-        let kind = ExpressionKind::Assign(Box::new(place), Box::new(value));
-        Expression { kind, of, span }
-    }
-
-    /// `place op:= value`.
-    pub(super) fn augment(
-        &mut self,
-        operator: BinaryOperator,
-        place: &syntax::Expression,
-        value: &syntax::Expression,
-        span: Span,
-    ) -> Expression {
-        let place = self.place(place);
-        let value = self.expression(value);
-        if self.is_wrong(&place) || self.is_wrong(&value) {
-            return self.wrong(span);
-        }
-        let of = place.of;
-        let result = self.combined(operator, &place, value, span);
-        let ExpressionKind::Binary(operator, _, value) = result.kind else {
-            return self.wrong(span);
-        };
-        if !self.is_assignable(of, result.of) {
-            let (has, needs) = (self.type_name(result.of), self.type_name(of));
-            return self.refuse(
-                span,
-                format!("the result is {has}, which cannot be assigned to {needs}"),
-            );
-        }
-        let kind = ExpressionKind::Augment(operator, Box::new(place), value);
-        Expression { kind, of, span }
-    }
-
-    /// What a place and a value are combined to.
-    fn combined(
-        &mut self,
-        operator: BinaryOperator,
-        place: &Expression,
-        value: Expression,
-        span: Span,
-    ) -> Expression {
-        use BinaryOperator as Op;
-        let place = place.clone();
-        match operator {
-            Op::Or | Op::And | Op::Xor => self.logical(operator, place, value, span),
-            Op::ShiftLeft | Op::ShiftRight => self.shift(operator, place, value, span),
-            Op::Concatenate => self.concatenation(place, value, span),
-            _ => self.arithmetic(operator, place, value, span),
-        }
-    }
-
-    /// `a :=: b`.
-    pub(super) fn swap(
-        &mut self,
-        a: &syntax::Expression,
-        b: &syntax::Expression,
-        span: Span,
-    ) -> Expression {
-        let (a, b) = (self.place(a), self.place(b));
-        if self.is_wrong(&a) || self.is_wrong(&b) {
-            return self.wrong(span);
-        }
-        let is_slice = |e: &Expression| {
-            matches!(
-                e.kind,
-                ExpressionKind::Slice(..) | ExpressionKind::TextSlice(..)
-            )
-        };
-        if is_slice(&a) || is_slice(&b) {
-            return self.refuse(span, "slices cannot be swapped");
-        }
-        if !self.is_assignable(a.of, b.of) || !self.is_assignable(b.of, a.of) {
-            let (left, right) = (self.type_name(a.of), self.type_name(b.of));
-            return self.refuse(span, format!("{left} and {right} cannot be swapped"));
-        }
-        let of = a.of;
-        let kind = ExpressionKind::Swap(Box::new(a), Box::new(b));
-        Expression { kind, of, span }
+/// An operator as it is written.
+fn spelled(operator: BinaryOperator) -> &'static str {
+    use BinaryOperator as Op;
+    match operator {
+        Op::Or => "or",
+        Op::Xor => "xor",
+        Op::And => "and",
+        Op::Equal => "=",
+        Op::NotEqual => "!=",
+        Op::Less => "<",
+        Op::LessEqual => "<=",
+        Op::Greater => ">",
+        Op::GreaterEqual => ">=",
+        Op::ShiftLeft => "<<",
+        Op::ShiftRight => ">>",
+        Op::Add => "+",
+        Op::Subtract => "-",
+        Op::Concatenate => "||",
+        Op::Multiply => "*",
+        Op::Divide => "/",
+        Op::Mod => "mod",
+        Op::Remainder => "%",
+        Op::Power => "**",
     }
 }

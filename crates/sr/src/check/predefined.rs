@@ -1,5 +1,8 @@
 //! Predefined functions and values. They are no keywords: a declaration of the program comes first.
 
+mod files;
+mod values;
+
 use crate::program::*;
 use crate::source::Span;
 use crate::syntax;
@@ -228,52 +231,19 @@ impl Checker<'_> {
                 let value = self.of_type(&arguments[0], Type::Pointer(None));
                 (vec![value], Type::Nothing)
             }
-            P::Open => {
-                let mode = self.literal_type(0);
-                (self.file_choice(arguments, text(), mode), Type::File)
-            }
+            P::Open => self.open(arguments),
             P::Flush | P::Close => (self.each(arguments, &[Type::File]), Type::Nothing),
             P::Remove => (self.each(arguments, &[text()]), Type::Bool),
             P::Where => (self.each(arguments, &[Type::File]), Type::Int),
-            P::Seek => {
-                let from = self.literal_type(1);
-                let mut values = self.file_choice(&arguments[..2], Type::File, from);
-                values.push(self.integer(&arguments[2]));
-                (values, Type::Int)
-            }
+            P::Seek => self.seek(arguments),
             P::Get => self.get(arguments),
             P::Put => self.put(arguments),
-            P::Read => {
-                let (mut values, rest) = self.file_first(arguments, Constant::Stdin, span);
-                values.extend(self.readable(rest));
-                (values, Type::Int)
-            }
-            P::Scanf => {
-                let (mut values, rest) = self.file_first(arguments, Constant::Stdin, span);
-                self.format_and(rest, &mut values, span, Self::readable);
-                (values, Type::Int)
-            }
-            P::Sscanf => {
-                let mut values = vec![self.of_type(&arguments[0], text())];
-                self.format_and(&arguments[1..], &mut values, span, Self::readable);
-                (values, Type::Int)
-            }
-            P::Write | P::Writes => {
-                let (mut values, rest) = self.file_first(arguments, Constant::Stdout, span);
-                values.extend(self.writable(rest));
-                (values, Type::Nothing)
-            }
-            P::Printf => {
-                let (mut values, rest) = self.file_first(arguments, Constant::Stdout, span);
-                self.format_and(rest, &mut values, span, Self::writable);
-                (values, Type::Nothing)
-            }
-            P::Sprintf => {
-                let place = self.addressable(&arguments[0]);
-                let mut values = vec![self.needs_text(place)];
-                self.format_and(&arguments[1..], &mut values, span, Self::writable);
-                (values, Type::Nothing)
-            }
+            P::Read => self.read(arguments, span),
+            P::Scanf => self.scanf(arguments, span),
+            P::Sscanf => self.sscanf(arguments, span),
+            P::Write | P::Writes => self.write(arguments, span),
+            P::Printf => self.printf(arguments, span),
+            P::Sprintf => self.sprintf(arguments, span),
         }
     }
 
@@ -284,250 +254,6 @@ impl Checker<'_> {
             .zip(types)
             .map(|(argument, of)| self.of_type(argument, of.clone()))
             .collect()
-    }
-
-    fn bound_of(
-        &mut self,
-        name: &str,
-        arguments: &[syntax::Expression],
-        span: Span,
-    ) -> (Vec<Expression>, Type) {
-        let array = self.expression(&arguments[0]);
-        let dimension = match arguments.get(1) {
-            Some(given) => self.integer(given),
-            None => {
-                let n = if name.ends_with('2') { 2 } else { 1 };
-                self.made(
-                    ExpressionKind::Constant(Constant::Ordinal(n)),
-                    Type::Int,
-                    span,
-                )
-            }
-        };
-        if self.is_wrong(&array) || self.is_wrong(&dimension) {
-            return (vec![self.wrong(span)], Type::Wrong);
-        }
-        let dimensions = self.program.types.flat(array.of).0;
-        if dimensions.is_empty() {
-            let has = self.type_name(array.of);
-            let wrong = self.refuse(
-                array.span,
-                format!("{name} is of arrays, and this is {has}"),
-            );
-            return (vec![wrong], Type::Wrong);
-        }
-        let Some(Constant::Ordinal(n)) = self.fold(&dimension) else {
-            let wrong = self.refuse(dimension.span, "the dimension must be a constant");
-            return (vec![wrong], Type::Wrong);
-        };
-        let at = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
-        let Some(chosen) = dimensions.get(at) else {
-            let count = dimensions.len();
-            let wrong = self.refuse(
-                dimension.span,
-                format!("there is no dimension {n}: the array has {count}"),
-            );
-            return (vec![wrong], Type::Wrong);
-        };
-        let of = self.kind(chosen.index).clone();
-        let dimension = Expression {
-            kind: ExpressionKind::Constant(Constant::Ordinal(n)),
-            ..dimension
-        };
-        (vec![array, dimension], of)
-    }
-
-    fn neighbour(&mut self, argument: &syntax::Expression) -> (Vec<Expression>, Type) {
-        let value = self.ordered(argument);
-        let of = self.kind(value.of).clone();
-        if of == Type::Real {
-            let wrong = self.refuse(argument.span, "a real has no neighbour");
-            return (vec![wrong], Type::Wrong);
-        }
-        (vec![value], of)
-    }
-
-    fn characters(&mut self, argument: &syntax::Expression) -> (Vec<Expression>, Type) {
-        let value = self.expression(argument);
-        let text = self.number(text());
-        let value = if matches!(self.kind(value.of), Type::Text(_)) {
-            value
-        } else {
-            let span = value.span;
-            self.explicit(value, text, span)
-        };
-        let of = self.character_array();
-        (vec![value], of)
-    }
-
-    /// An array of characters, from 1.
-    fn character_array(&mut self) -> Type {
-        let (index, element) = (self.number(Type::Int), self.number(Type::Char));
-        let dimension = Dimension {
-            index,
-            low: Extent::Known(1),
-            high: Extent::Any,
-        };
-        Type::Array(vec![dimension], element)
-    }
-
-    fn extreme(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
-        let values: Vec<Expression> = arguments.iter().map(|a| self.ordered(a)).collect();
-        let real = self.number(Type::Real);
-        let of = if values.iter().any(|v| v.of == real) {
-            real
-        } else {
-            values[0].of
-        };
-        let values = values
-            .into_iter()
-            .map(|value| self.convert_to(value, of))
-            .collect();
-        let of = self.kind(of).clone();
-        (values, of)
-    }
-
-    fn absolute(&mut self, argument: &syntax::Expression) -> (Vec<Expression>, Type) {
-        let value = self.expression(argument);
-        if *self.kind(value.of) == Type::Real {
-            return (vec![value], Type::Real);
-        }
-        let int = self.number(Type::Int);
-        (vec![self.convert_to(value, int)], Type::Int)
-    }
-
-    fn file_choice(
-        &mut self,
-        arguments: &[syntax::Expression],
-        first: Type,
-        choice: TypeId,
-    ) -> Vec<Expression> {
-        let first = self.of_type(&arguments[0], first);
-        let mode = self.expression(&arguments[1]);
-        vec![first, self.convert_to(mode, choice)]
-    }
-
-    /// The file that comes first, or the one that is meant if none does; and the rest of the arguments.
-    fn file_first<'b>(
-        &mut self,
-        arguments: &'b [syntax::Expression],
-        otherwise: Constant,
-        span: Span,
-    ) -> (Vec<Expression>, &'b [syntax::Expression]) {
-        if let Some((first, rest)) = arguments.split_first() {
-            // Looked at twice if it is no file: what was found wrong is reported the second time.
-            let errors = self.diagnostics.len();
-            let value = self.expression(first);
-            if matches!(self.kind(value.of), Type::File | Type::Null | Type::Noop) {
-                let file = self.number(Type::File);
-                return (vec![self.convert_to(value, file)], rest);
-            }
-            self.diagnostics.truncate(errors);
-        }
-        let file = self.made(ExpressionKind::Constant(otherwise), Type::File, span);
-        (vec![file], arguments)
-    }
-
-    fn format_and(
-        &mut self,
-        arguments: &[syntax::Expression],
-        values: &mut Vec<Expression>,
-        span: Span,
-        rest: fn(&mut Self, &[syntax::Expression]) -> Vec<Expression>,
-    ) {
-        let Some((format, others)) = arguments.split_first() else {
-            values.push(self.refuse(span, "a format is needed"));
-            return;
-        };
-        values.push(self.of_type(format, text()));
-        values.extend(rest(self, others));
-    }
-
-    /// Values that can be written.
-    fn writable(&mut self, arguments: &[syntax::Expression]) -> Vec<Expression> {
-        arguments
-            .iter()
-            .map(|argument| {
-                let value = self.expression(argument);
-                self.needs_convertible(value)
-            })
-            .collect()
-    }
-
-    /// Places that can be read to.
-    fn readable(&mut self, arguments: &[syntax::Expression]) -> Vec<Expression> {
-        arguments
-            .iter()
-            .map(|argument| {
-                let place = self.addressable(argument);
-                self.needs_convertible(place)
-            })
-            .collect()
-    }
-
-    fn needs_convertible(&mut self, value: Expression) -> Expression {
-        if self.is_wrong(&value) || self.is_convertible(value.of) {
-            return value;
-        }
-        let has = self.type_name(value.of);
-        self.refuse(
-            value.span,
-            format!("{has} has no form as text: it can be neither written nor read"),
-        )
-    }
-
-    fn needs_text(&mut self, value: Expression) -> Expression {
-        if self.is_wrong(&value) || matches!(self.kind(value.of), Type::Text(_)) {
-            return value;
-        }
-        let has = self.type_name(value.of);
-        self.refuse(
-            value.span,
-            format!("a string is needed here, and this is {has}"),
-        )
-    }
-
-    fn get(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
-        let (mut values, last) = self.file_and_last(arguments, Constant::Stdin);
-        let place = self.addressable(last);
-        values.push(self.needs_characters(place));
-        (values, Type::Int)
-    }
-
-    fn put(&mut self, arguments: &[syntax::Expression]) -> (Vec<Expression>, Type) {
-        let (mut values, last) = self.file_and_last(arguments, Constant::Stdout);
-        let value = self.expression(last);
-        values.push(self.needs_characters(value));
-        (values, Type::Nothing)
-    }
-
-    fn file_and_last<'b>(
-        &mut self,
-        arguments: &'b [syntax::Expression],
-        otherwise: Constant,
-    ) -> (Vec<Expression>, &'b syntax::Expression) {
-        let last = &arguments[arguments.len() - 1];
-        let file = match arguments {
-            [file, _] => self.of_type(file, Type::File),
-            _ => self.made(ExpressionKind::Constant(otherwise), Type::File, last.span),
-        };
-        (vec![file], last)
-    }
-
-    fn needs_characters(&mut self, value: Expression) -> Expression {
-        let fits = match self.kind(value.of) {
-            Type::Wrong | Type::Text(_) => true,
-            Type::Array(..) => self.is_convertible(value.of),
-            _ => false,
-        };
-        if fits {
-            return value;
-        }
-        let has = self.type_name(value.of);
-        self.refuse(
-            value.span,
-            format!("a string or an array of characters is needed here, and this is {has}"),
-        )
     }
 }
 

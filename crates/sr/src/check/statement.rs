@@ -18,7 +18,7 @@ impl Checker<'_> {
     }
 
     /// Items in the innermost scope, as the block of a statement that has opened it.
-    pub(super) fn open_block(&mut self, block: &syntax::Block) -> Block {
+    fn open_block(&mut self, block: &syntax::Block) -> Block {
         let is_block = std::mem::replace(&mut self.place.is_block, true);
         let outer = std::mem::take(&mut self.place.statements);
         self.items(&block.items);

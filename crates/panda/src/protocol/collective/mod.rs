@@ -297,7 +297,7 @@ impl Collectives {
             return;
         };
         let near = tree.neighbours();
-        // A neighbour that another process has lost as well: it may live.
+        // Also a neighbour that some other process has lost: it may live.
         for &neighbour in near.iter().filter(|near| Some(**near) != knows) {
             out.sends
                 .push((neighbour, key, Step::Failed(failure.clone())));

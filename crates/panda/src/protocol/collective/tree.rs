@@ -24,6 +24,7 @@ pub(super) struct Tree {
     pub parent: Option<Rank>,
     pub children: Vec<Rank>,
     own: Message,
+    /// What has come up from each child.
     pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
     has_gone_up: bool,
     /// A fault, on purpose: the last child's part is left out.

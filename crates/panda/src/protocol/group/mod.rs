@@ -22,8 +22,19 @@ pub use sequencer::{Mutant, Sequencer};
 pub struct Member {
     /// The process.
     pub rank: Rank,
-    /// Greater than that of any earlier membership of this rank.
+    /// Greater than that of any earlier membership of this rank: the birth of its process, and below it a count of that process's memberships.
     pub birth: u64,
+}
+
+impl Member {
+    /// Bits of a birth that count the memberships of one process.
+    pub const COUNT_BITS: u32 = 16;
+
+    /// The birth of its process, which tells the lives of a rank apart.
+    #[must_use]
+    pub fn life(self) -> u64 {
+        self.birth >> Self::COUNT_BITS
+    }
 }
 
 /// Who is in a group, oldest member first.

@@ -35,7 +35,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
         let mut frames = self.spare();
         self.link(to).send(now, message, &mut frames);
-        self.is_full(to);
+        self.note_full(to);
         self.put(to, frames);
         self.follow(to);
     }
@@ -50,7 +50,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.give_link(now, *to, message.clone());
         }
         for &to in &together {
-            self.is_full(to);
+            self.note_full(to);
         }
         self.go_together(now);
     }
@@ -74,8 +74,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// Notes that much waits for a peer.
-    fn is_full(&mut self, to: Rank) {
+    /// Notes it if much waits for a peer.
+    fn note_full(&mut self, to: Rank) {
         if L::RETRANSMITS && self.link(to).backlog() > FULL {
             self.full.insert(to);
             self.actions.push(Action::Full(to));

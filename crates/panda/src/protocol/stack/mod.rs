@@ -133,18 +133,22 @@ pub struct Stack<L: Links, O> {
     multicasts: u64,
     /// Peers for which much waits.
     full: BTreeSet<Rank>,
+    /// When links have something to do by themselves, in order and by peer.
     timers: BTreeSet<(Time, Rank)>,
     timer_of: FxHashMap<Rank, Time>,
     groups: BTreeMap<GroupId, O>,
+    /// Whom each group has watched.
     watched_by: HashMap<GroupId, Vec<Rank>>,
+    /// Groups that may hold something back until [`flush`](Self::flush).
     touched: BTreeSet<GroupId>,
     requests: Requests,
     collectives: Collectives,
     pulse: Pulse,
     /// Lost for certain, and not come again.
     gone: BTreeMap<Rank, String>,
-    /// Watched although gone.
+    /// Gone, and watched since: said once more to be lost.
     regone: BTreeSet<Rank>,
+    /// Messages from this process to itself.
     to_self: Vec<Message>,
     actions: Vec<Action>,
     /// A fault, on purpose.

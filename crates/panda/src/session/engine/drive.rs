@@ -121,7 +121,7 @@ impl<P: Platform> Node<P> {
                     stack.joined(rank);
                     self.desk.joined(rank, name);
                 }
-                Event::Room { to } => self.desk.rooms.has_room(to),
+                Event::Room { to } => self.desk.rooms.found_room(to),
             }
         }
         if is_due {

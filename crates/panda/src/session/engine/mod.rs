@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::message::Message;
-use crate::platform::{Flow, JoinError, Rank, Seat};
+use crate::platform::{JoinError, Rank, Seat};
 use crate::protocol::collective::Part;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Envelope, GroupId};
@@ -32,7 +32,6 @@ pub enum Ask {
         failure: Failure,
         may_begin: bool,
     },
-    Number,
     Join(GroupId),
     Leave(GroupId),
     GroupSend(GroupId, Message),
@@ -63,8 +62,8 @@ impl Request {
 
 /// A session over some platform.
 pub trait Engine: Send + Sync {
-    /// Sends what is sent and forgotten: messages without a receipt, and replies. Whether the caller should wait before it sends more.
-    fn post(&self, to: Rank, envelope: Envelope, payload: Message) -> Flow;
+    /// Sends what is sent and forgotten: messages without a receipt, and replies.
+    fn post(&self, to: Rank, envelope: Envelope, payload: Message);
     /// Sends a request. Its deadline is for who waits for it to keep if it is [plain](crate::protocol::requests::is_plain).
     fn request(
         &self,
@@ -73,8 +72,10 @@ pub trait Engine: Send + Sync {
         payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId;
-    /// Does it; returns the request's number where there is one, and whether the caller should wait before it sends more.
-    fn ask(&self, ask: Ask) -> (RequestId, Flow);
+    /// Has the protocols do it.
+    fn ask(&self, ask: Ask);
+    /// A new number for an operation that ends as requests do.
+    fn number(&self) -> RequestId;
     /// Whether a group takes more messages.
     fn group_is_congested(&self, group: GroupId) -> bool;
     /// Waits, driving the session, until something holds or a time has passed; whether it holds. It did not when the caller looked last.

@@ -56,12 +56,8 @@ pub struct End<I> {
     pub(super) deliveries: VecDeque<Delivery>,
 }
 
-/// What came of doing what the protocols want.
-pub(super) struct Performed {
-    flow: Flow,
-    /// Whether a request has ended.
-    has_ended: bool,
-}
+/// So long before the start times are counted from, so that there are times before now.
+const BEFORE_START: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Node<P> {
     /// Begins; the returned engine's own thread runs until [`Engine::stop`].
@@ -122,20 +118,19 @@ impl<P: Platform> Node<P> {
         Ok(node)
     }
 
-    /// Times are counted from a second before the start, so that there are times before now.
     pub(super) fn now(&self) -> Time {
         self.time_of(Instant::now())
     }
 
     pub(super) fn time_of(&self, moment: Instant) -> Time {
-        moment.duration_since(self.start) + Duration::from_secs(1)
+        moment.duration_since(self.start) + BEFORE_START
     }
 
     /// When the protocols have something to do.
     pub(super) fn due(&self) -> Option<Instant> {
         let due_ns = self.due_ns.load(Ordering::SeqCst);
-        let since_start = due_ns.saturating_sub(1_000_000_000);
-        (due_ns != u64::MAX).then(|| self.start + Duration::from_nanos(since_start))
+        let since_start = || Duration::from_nanos(due_ns).saturating_sub(BEFORE_START);
+        (due_ns != u64::MAX).then(|| self.start + since_start())
     }
 
     /// Follows what the protocols wait for; whether that is sooner than before.
@@ -150,26 +145,24 @@ impl<P: Platform> Node<P> {
     }
 
     /// Gives a frame to the platform.
-    fn give(&self, to: Rank, frame: Message) -> Flow {
+    fn give(&self, to: Rank, frame: Message) {
         let found = self.desk.rooms.found();
-        let flow = self.platform.send(to, frame);
-        if flow == Flow::Congested {
-            self.desk.rooms.is_full(to, found);
+        if self.platform.send(to, frame) == Flow::Congested {
+            self.desk.rooms.found_full(to, found);
         }
-        flow
     }
 
-    /// Does what the protocols want, with their lock held so that frames go out in their order.
+    /// Does what the protocols want, with their lock held so that frames go out in their order. Whether a request has ended.
     pub(super) fn perform(
         &self,
         stack: &mut StackOf<P>,
         mut deliver: impl FnMut(Delivery),
-    ) -> Performed {
-        let (mut flow, mut has_ended) = (Flow::Free, false);
+    ) -> bool {
+        let mut has_ended = false;
         for action in stack.actions().drain(..) {
             match action {
-                Action::Send(to, frame) => flow = flow.and(self.give(to, frame)),
-                Action::Multicast(frame) => flow = flow.and(self.platform.multicast(frame)),
+                Action::Send(to, frame) => self.give(to, frame),
+                Action::Multicast(frame) => self.platform.multicast(frame),
                 Action::Together(frame) => {
                     if P::MULTICAST {
                         self.platform.send_together(frame);
@@ -192,10 +185,10 @@ impl<P: Platform> Node<P> {
                     ended.for_each(|id| self.waiting.ended(id));
                 }
                 Action::Full(rank) => {
-                    self.desk.rooms.is_full(rank, self.desk.rooms.found());
-                    flow = Flow::Congested;
+                    let found = self.desk.rooms.found();
+                    self.desk.rooms.found_full(rank, found);
                 }
-                Action::Room(rank) => self.desk.rooms.has_room(rank),
+                Action::Room(rank) => self.desk.rooms.found_room(rank),
                 Action::Hold {
                     rank,
                     port,
@@ -203,16 +196,16 @@ impl<P: Platform> Node<P> {
                 } => self.desk.rooms.held(rank, port, is_held),
             }
         }
-        Performed { flow, has_ended }
+        has_ended
     }
 
     /// Has the protocols do something, and does what they want then.
-    fn change<R>(&self, act: impl FnOnce(&mut StackOf<P>, Time) -> R) -> (R, Flow) {
+    fn change<R>(&self, act: impl FnOnce(&mut StackOf<P>, Time) -> R) -> R {
         let mut stack = self.stack.lock();
         let now = self.now();
         let result = act(&mut stack, now);
         stack.flush(now);
-        let Performed { flow, has_ended } = self.perform(&mut stack, |delivery| {
+        let has_ended = self.perform(&mut stack, |delivery| {
             let mut deliveries = self.deliveries.lock();
             deliveries.push_back(delivery);
             self.has_deliveries.store(true, Ordering::SeqCst);
@@ -223,12 +216,11 @@ impl<P: Platform> Node<P> {
         if has_work && self.sleeps.load(Ordering::SeqCst) {
             self.platform.wake();
         }
-        (result, flow)
+        result
     }
 
-    /// Gives what a program asks for to the protocols; the request's number where there is one.
-    fn put(&self, stack: &mut StackOf<P>, now: Time, ask: Ask) -> RequestId {
-        let mut id = 0;
+    /// Gives what a program asks for to the protocols.
+    fn put(stack: &mut StackOf<P>, now: Time, ask: Ask) {
         match ask {
             Ask::Collect(part) => stack.collect(now, part),
             Ask::Close {
@@ -236,7 +228,6 @@ impl<P: Platform> Node<P> {
                 failure,
                 may_begin,
             } => stack.close(now, list, &failure, may_begin),
-            Ask::Number => id = stack.request_id(),
             Ask::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
             Ask::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
             Ask::GroupSend(group, payload) => {
@@ -245,19 +236,17 @@ impl<P: Platform> Node<P> {
             Ask::Watch(rank) => stack.watch(rank, now),
             Ask::Unwatch(rank) => stack.unwatch(rank),
         }
-        id
     }
 }
 
 impl<P: Platform> Engine for Node<P> {
-    fn post(&self, to: Rank, envelope: Envelope, mut payload: Message) -> Flow {
+    fn post(&self, to: Rank, envelope: Envelope, mut payload: Message) {
         if <P::Links as Links>::ADDS_NOTHING && to != self.rank {
             // No protocol has anything to remember, and nobody orders this beside what other threads send.
             envelope.push_onto(&mut payload);
             return self.give(to, payload);
         }
-        let ((), flow) = self.change(|stack, now| stack.post(now, to, &envelope, payload));
-        flow
+        self.change(|stack, now| stack.post(now, to, &envelope, payload));
     }
 
     fn request(
@@ -274,7 +263,7 @@ impl<P: Platform> Engine for Node<P> {
             self.give(to, payload);
             return id;
         }
-        let (id, _) = self.change(|stack, now| {
+        self.change(|stack, now| {
             let deadline = deadline.and_then(|deadline| now.checked_add(deadline));
             match request {
                 Request::Message { port, tag } => {
@@ -282,12 +271,15 @@ impl<P: Platform> Engine for Node<P> {
                 }
                 Request::Call { service } => stack.call(now, to, service, payload, deadline),
             }
-        });
-        id
+        })
     }
 
-    fn ask(&self, ask: Ask) -> (RequestId, Flow) {
-        self.change(|stack, now| self.put(stack, now, ask))
+    fn ask(&self, ask: Ask) {
+        self.change(|stack, now| Self::put(stack, now, ask));
+    }
+
+    fn number(&self) -> RequestId {
+        self.change(|stack, _| stack.request_id())
     }
 
     fn group_is_congested(&self, group: GroupId) -> bool {

@@ -1,7 +1,8 @@
 //! The change from one view to the next: the coordinator's part.
 //!
-//! `Collect` stops the old view at those who answer; `Fetch` brings the coordinator what it lacks of the longest order among them; `Propose` brings it to the
-//! others and has them accept; `Install` tells that it is decided.
+//! `Collect` stops the old view at those who answer by `State`; `Fetch` has one of them send the coordinator what it lacks of the longest order among them; `Entries` brings
+//! the others what they lack; `Propose` has them accept. That it is decided is told by `Decide` to those who go on from the old view, and by `Install`, which says it
+//! whole, to all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

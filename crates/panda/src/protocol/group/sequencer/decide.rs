@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::log::Log;
 use super::notes::{Ballot, Item, Note, Proposal, Step};
-use super::{GroupEvent, Next, Output, Sequencer, Status, View, bodies};
+use super::{GroupEvent, Member, Next, Output, Sequencer, Status, View, bodies};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -212,10 +212,8 @@ impl Sequencer {
 
     /// Whether a view counts on a membership of this process that has ended here meanwhile, and on what it holds.
     fn was_counted_in(&self, proposal: &Proposal) -> bool {
-        let life = |birth: u64| birth >> 16;
-        let is_mine = |member: &super::Member| {
-            member.rank == self.me.rank && life(member.birth) == life(self.me.birth)
-        };
+        let is_mine =
+            |member: &Member| member.rank == self.me.rank && member.life() == self.me.life();
         self.log.held() >= proposal.cut && proposal.next.members.iter().any(is_mine)
     }
 

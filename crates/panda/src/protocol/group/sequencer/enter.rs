@@ -7,9 +7,6 @@ use super::{GroupEvent, Member, Output, Sequencer, Status};
 use crate::platform::Rank;
 use crate::protocol::Time;
 
-/// Memberships of one process: births below this many belong to one of its lives.
-const MEMBERSHIPS: u32 = 16;
-
 impl Sequencer {
     pub(super) fn ask_to_join(&mut self, now: Time, out: &mut Output) {
         match self.status {
@@ -103,7 +100,6 @@ impl Sequencer {
     /// A process that asks again is no member any more as which it was let in, whether it noticed that or not; a process of a later life proves that its earlier
     /// one has ended.
     fn died_before(&mut self, member: Member) -> bool {
-        let life = |birth: u64| birth >> MEMBERSHIPS;
         let old = self
             .view
             .members
@@ -114,7 +110,7 @@ impl Sequencer {
             return false;
         };
         self.suspects.insert(member.rank);
-        if life(old.birth) < life(member.birth) {
+        if old.life() < member.life() {
             self.dead.insert(member.rank);
         }
         self.is_shaken |= self.is_inside();

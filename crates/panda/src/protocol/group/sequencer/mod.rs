@@ -103,30 +103,39 @@ pub struct Sequencer {
     begun_by: Option<Proposal>,
     /// A later view that this process is not in.
     known: Option<Proposal>,
+    /// The other members' ranks.
     others: Arc<[Rank]>,
     log: Log,
+    /// The number of each member's last message that was delivered.
     counts: HashMap<Rank, u64>,
     sending: sending::Sending,
     sequencing: order::Sequencing,
     reporting: deliver::Reporting,
+    /// Long messages that came before their places, by sender and number.
     bodies: HashMap<(Rank, u64), Message>,
+    /// The greatest ballot that this process has promised to take part in: while there is one, the view stands still.
     promised: Option<Ballot>,
+    /// What it accepted last, which may be decided.
     accepted: Option<(Ballot, Step)>,
     change: Option<Change>,
     /// When to begin a change oneself, unless it is over by then.
     change_at: Option<Time>,
     /// Since when this member could not go on.
     stuck_since: Option<Time>,
+    /// Found lost, and not heard of since: they may live.
     suspects: BTreeSet<Rank>,
+    /// Those that have ended for certain.
     dead: BTreeSet<Rank>,
     /// A member ended after this process had lost touch with it: with others it may have gone on without this one first.
     has_ended_apart: bool,
     /// A link to a member began anew, so something may be missing.
     is_shaken: bool,
+    /// Who wants to be in the next view, and who does not.
     joiners: Vec<Member>,
     leavers: BTreeSet<Rank>,
-    ask_at: Option<Time>,
+    /// Whom this process has asked to let it in, and when to ask another.
     asked: Option<Rank>,
+    ask_at: Option<Time>,
     /// How often this process has asked since it last learnt of a view.
     asks: usize,
     /// Decided, but entries of the view that ends are still missing here.
@@ -135,7 +144,9 @@ pub struct Sequencer {
     left_in: Option<u64>,
     /// Asked to join again while leaving.
     comes_back: bool,
+    /// Notes of views that have not begun here.
     early: VecDeque<(Rank, Note, Message)>,
+    /// What this process says to itself.
     to_self: VecDeque<(Note, Message)>,
     mutant: Option<Mutant>,
 }
@@ -149,7 +160,7 @@ impl Order for Sequencer {
             myself,
             me: Member {
                 rank: myself.rank,
-                birth: myself.birth << 16,
+                birth: myself.birth << Member::COUNT_BITS,
             },
             status: Status::Outside,
             view: View {

@@ -11,7 +11,7 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::wire;
 
-/// Entries that are not known to be delivered everywhere.
+/// With so many entries, or bytes of them, that are not known to be delivered everywhere no more get places.
 const HISTORY_MAX: usize = 4096;
 const HISTORY_BYTES: usize = 32 << 20;
 /// The others are told that entries are delivered everywhere after so many.
@@ -26,7 +26,7 @@ pub(super) struct Sequencing {
     is_awaited: bool,
     /// The last place told with a message of one's own, while nobody has said that it came.
     under_way: Option<u64>,
-    /// Messages that wait because the history is full.
+    /// Messages that wait because the history is full: as [`give_place`](Sequencer::give_place) takes them.
     waiting: VecDeque<(Rank, u64, Message, bool)>,
     others: Progress,
     told_stable: u64,
@@ -109,7 +109,7 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Gives a message the next place, once, and in the order of its sender.
+    /// Gives a message the next place, once, and in the order of its sender. One that `is_spread` has been given to everybody by its sender, so that its place alone is told.
     pub(super) fn give_place(
         &mut self,
         sender: Rank,

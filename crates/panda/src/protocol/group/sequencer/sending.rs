@@ -11,7 +11,7 @@ use crate::protocol::wire;
 /// Bytes and messages that go together in one note at most, and that are held back at most while an earlier note is under way.
 pub(super) const BATCH: usize = 16 * 1024;
 pub(super) const BATCH_ITEMS: usize = 256;
-/// A member's messages that have no place yet.
+/// With so many messages of its own, or bytes of them, that have no place yet a member should wait before it sends more.
 const UNORDERED_MAX: usize = 512;
 const UNORDERED_BYTES: usize = 4 << 20;
 
@@ -55,11 +55,12 @@ impl Sending {
     fn add(&mut self, body: Message) {
         self.last += 1;
         self.bytes += body.len();
-        self.is_unsent(body.len());
+        self.add_unsent(body.len());
         self.unordered.push_back(body);
     }
 
-    fn is_unsent(&mut self, length: usize) {
+    /// One more has not been sent.
+    fn add_unsent(&mut self, length: usize) {
         if length > LONG {
             self.unsent_long += 1;
         } else {
@@ -67,7 +68,8 @@ impl Sending {
         }
     }
 
-    fn is_sent(&mut self, length: usize) {
+    /// One less.
+    fn take_unsent(&mut self, length: usize) {
         if length > LONG {
             self.unsent_long -= 1;
         } else {
@@ -80,7 +82,7 @@ impl Sending {
         let body = self.unordered.get(self.sent)?.clone();
         let number = self.first() + self.sent as u64;
         self.sent += 1;
-        self.is_sent(body.len());
+        self.take_unsent(body.len());
         Some((number, body))
     }
 
@@ -104,7 +106,7 @@ impl Sending {
             if self.sent > 0 {
                 self.sent -= 1;
             } else {
-                self.is_sent(body.len());
+                self.take_unsent(body.len());
             }
         }
     }
@@ -113,7 +115,7 @@ impl Sending {
     fn begin_again(&mut self) {
         (self.sent, self.unsent_bytes, self.unsent_long) = (0, 0, 0);
         for at in 0..self.unordered.len() {
-            self.is_unsent(self.unordered[at].len());
+            self.add_unsent(self.unordered[at].len());
         }
     }
 }

@@ -51,10 +51,6 @@ impl Sequencer {
         out: &mut Output,
     ) -> Result<(), DecodeError> {
         if let Some(view) = note.view() {
-            let latest = self
-                .known
-                .as_ref()
-                .map_or(self.view.number, |known| known.next.number);
             if view > self.view.number {
                 if let Note::Collect { .. } = note {
                     self.ask_for_news(from, out);
@@ -64,7 +60,7 @@ impl Sequencer {
                 }
                 return Ok(());
             }
-            if view < latest {
+            if view < self.latest() {
                 if let Note::Fetch { after, upto, .. } = note {
                     self.send_entries(from, view, after, upto, out);
                     return Ok(());
@@ -74,6 +70,18 @@ impl Sequencer {
             }
         }
         self.suspects_heard(from);
+        self.act_on(now, from, note, body, out)
+    }
+
+    /// Does what a note asks for that is about the view this process is in, or about none.
+    fn act_on(
+        &mut self,
+        now: Time,
+        from: Rank,
+        note: Note,
+        body: Message,
+        out: &mut Output,
+    ) -> Result<(), DecodeError> {
         match note {
             Note::Join { member } => self.asked_to_join(now, from, member, out),
             Note::Leave { .. } => self.asked_to_leave(now, from, out),

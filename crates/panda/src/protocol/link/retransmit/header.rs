@@ -1,4 +1,4 @@
-//! What stands before each piece.
+//! What stands before each piece; how it looks is drawn in [`super`].
 
 use crate::message::{DecodeError, Message};
 

@@ -9,9 +9,13 @@ use crate::protocol::Time;
 
 #[derive(Debug, Default)]
 pub struct Incoming {
+    /// The number of the piece that is expected next.
     pub next: u64,
+    /// Pieces behind a gap, by number, with their kinds.
     pub early: BTreeMap<u64, (u8, Message)>,
+    /// The pieces so far of a message that is not whole.
     pub joined: Message,
+    /// Pieces since an acknowledgement was sent.
     pub unacknowledged: u32,
     pub ack_at: Option<Time>,
 }

@@ -120,6 +120,7 @@ impl Outgoing {
         }
     }
 
+    /// A piece goes, and is to be acknowledged.
     fn sends(&mut self, now: Time, waiting: Waiting) {
         self.sent.push_back(Some(Sent {
             kind: waiting.kind,
@@ -214,6 +215,7 @@ impl Outgoing {
         }
     }
 
+    /// What was sent has arrived; whether that is news, as it is not of a hole.
     fn done(&mut self, now: Time, sent: Option<Sent>) -> bool {
         let Some(sent) = sent else { return false };
         self.bytes -= sent.piece.len();

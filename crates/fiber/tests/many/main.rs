@@ -1,5 +1,8 @@
 //! Fibers on several servers, and the operating system's threads behind the same interface.
 
+mod outside;
+mod threads;
+
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -7,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use antiphon_fiber::{
-    Barrier, Birth, Condition, Handle, Many, ManyServers, Mutex, OsThreads, Outcome, Policy,
-    Region, Run, Semaphore, Threads,
+    Barrier, Birth, Condition, Handle, Many, ManyServers, Mutex, Outcome, Policy, Region, Run,
+    Semaphore, Threads,
 };
 
 fn many(servers: usize) -> Run<Many> {
@@ -253,161 +256,4 @@ fn ticks_move_fibers_between_servers_at_any_instruction() {
         })
         .collect();
     assert_eq!(outcome.value.unwrap().unwrap(), expected);
-}
-
-/// The same program over any kind of threads.
-fn hand_over<K: Threads>(items: u64) -> (impl FnOnce(), impl FnOnce() -> u64)
-where
-    Semaphore<K>: Send + Sync,
-{
-    let slots = Arc::new((
-        Semaphore::<K>::new(0),
-        Semaphore::<K>::new(1),
-        AtomicU64::new(0),
-    ));
-    let theirs = slots.clone();
-    let produce = move || {
-        for n in 1..=items {
-            slots.1.p();
-            slots.2.store(n, Ordering::Relaxed);
-            slots.0.v();
-        }
-    };
-    let consume = move || {
-        (0..items).fold(0, |sum, _| {
-            theirs.0.p();
-            let n = theirs.2.load(Ordering::Relaxed);
-            theirs.1.v();
-            sum + n
-        })
-    };
-    (produce, consume)
-}
-
-#[test]
-fn one_program_runs_on_fibers_and_on_the_systems_threads() {
-    let (produce, consume) = hand_over::<OsThreads>(1000);
-    let producer = std::thread::spawn(produce);
-    assert_eq!(consume(), 500_500);
-    producer.join().unwrap();
-    let outcome = run(2, || {
-        let (produce, consume) = hand_over::<ManyServers>(1000);
-        let producer = spawn(produce);
-        let sum = consume();
-        producer.join().unwrap();
-        sum
-    });
-    assert_eq!(outcome.value.unwrap().unwrap(), 500_500);
-}
-
-#[test]
-fn the_systems_threads_time_out_and_are_signalled() {
-    let shared = Arc::new((
-        Mutex::<OsThreads, bool>::new(false),
-        Condition::<OsThreads>::new(),
-    ));
-    let mut guard = shared.0.lock();
-    assert!(!shared.1.wait_for(&mut guard, Duration::from_millis(2)));
-    let signals = shared.clone();
-    let other = std::thread::spawn(move || {
-        *signals.0.lock() = true;
-        signals.1.signal();
-    });
-    while !*guard {
-        shared.1.wait(&mut guard);
-    }
-    drop(guard);
-    other.join().unwrap();
-}
-
-#[test]
-fn calls_that_block_come_back_to_any_server() {
-    let outcome = run(3, || {
-        let handles: Vec<_> = (0..200_u64)
-            .map(|n| {
-                spawn(move || {
-                    let doubled = ManyServers::blocking(move || {
-                        if n.is_multiple_of(7) {
-                            std::thread::sleep(Duration::from_micros(n));
-                        }
-                        n * 2
-                    });
-                    ManyServers::yield_now();
-                    doubled
-                })
-            })
-            .collect();
-        handles.into_iter().map(|h| h.join().unwrap()).sum::<u64>()
-    });
-    assert_eq!(outcome.value.unwrap().unwrap(), 39_800);
-}
-
-/// A future that another OS thread makes ready.
-struct Promise(Arc<parking_lot::Mutex<(bool, Option<std::task::Waker>)>>);
-
-impl Promise {
-    fn keep(&self) {
-        let mut state = self.0.lock();
-        state.0 = true;
-        if let Some(waker) = state.1.take() {
-            waker.wake();
-        }
-    }
-}
-
-impl std::future::Future for &Promise {
-    type Output = ();
-    fn poll(
-        self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<()> {
-        let mut state = self.0.lock();
-        state.1 = Some(context.waker().clone());
-        match state.0 {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
-        }
-    }
-}
-
-#[test]
-fn a_wait_for_something_outside_ends_with_it_or_with_its_time() {
-    let outcome = run(2, || {
-        let handles: Vec<_> = (0..200_u64)
-            .map(|n| {
-                spawn(move || {
-                    let promise = Arc::new(Promise(Arc::default()));
-                    let keeper = promise.clone();
-                    // Kept by another OS thread, by a fiber, about when the time is over, or never.
-                    match n % 4 {
-                        0 => drop(std::thread::spawn(move || keeper.keep())),
-                        1 => drop(spawn(move || keeper.keep())),
-                        2 => drop(spawn(move || {
-                            ManyServers::sleep(Duration::from_micros(n * 5));
-                            keeper.keep();
-                        })),
-                        _ => {}
-                    }
-                    let time = match n % 4 {
-                        2 | 3 => Duration::from_micros(n * 5),
-                        _ => Duration::from_secs(60),
-                    };
-                    let until = ManyServers::now() + time;
-                    let came = ManyServers::wait_for_until(&*promise, until).is_some();
-                    // A bell that rings late must not end this wait.
-                    let waited = ManyServers::now();
-                    ManyServers::sleep(Duration::from_micros(300));
-                    assert!(ManyServers::now() - waited >= Duration::from_micros(300));
-                    (n % 4, came)
-                })
-            })
-            .collect();
-        handles
-            .into_iter()
-            .map(|h| h.join().unwrap())
-            .collect::<Vec<_>>()
-    });
-    for (kind, came) in outcome.value.unwrap().unwrap() {
-        assert!(kind == 2 || came == (kind < 2), "{kind}");
-    }
 }

@@ -1,0 +1,93 @@
+//! What came out of items: it is stored, then told, and says whether an item is still due.
+
+use super::{Engine, Failure};
+use crate::record::{Foreign, ResultRecord};
+use crate::run::measured::{self, Beside, Measured};
+use crate::run::{Event, RunError};
+use crate::store::Raw;
+use antiphon_measure::Stopped;
+
+impl Engine<'_, '_> {
+    /// Whether an item is still to be measured in a process start. An absence is tried again: what was missing may have been mended.
+    pub(in crate::run) fn is_due(&self, position: usize, start: u32) -> bool {
+        if self.had_turn.contains(&position) {
+            return false;
+        }
+        let repeated = self.items[position].task.is_repeated();
+        if start > 0 && !repeated {
+            return false;
+        }
+        match &self.results[position] {
+            None => true,
+            Some(result) if result.outcome.is_absent() => true,
+            Some(result) if repeated => {
+                let of_start = result.starts.get(start as usize);
+                of_start.is_none_or(|estimate| estimate.stopped == Stopped::Interrupted)
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Stores what came out of an item and tells it.
+    pub(super) fn keep(
+        &mut self,
+        position: usize,
+        start: u32,
+        measured: Measured,
+        foreign: Option<Foreign>,
+    ) -> Result<(), RunError> {
+        let identity = self.items[position].identity.clone();
+        let beside = Beside {
+            findings: std::mem::take(&mut self.told.findings),
+            foreign,
+            warm_up: self.warm_up.take(),
+        };
+        let earlier = self.results[position].take();
+        match measured::result(identity, earlier, start, measured, beside) {
+            Some(result) => self.replace(position, result),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores a result in place of an earlier one and tells it: in this order, so that what was told outlives a kill.
+    pub(in crate::run) fn replace(
+        &mut self,
+        position: usize,
+        result: ResultRecord,
+    ) -> Result<(), RunError> {
+        self.amend(position, result.clone())?;
+        let item = self.items[position].clone();
+        self.tell(Event::Finished {
+            item: &item,
+            result: &result,
+            seconds_left: self.budget.seconds_left(),
+        });
+        Ok(())
+    }
+
+    /// Stores a result with more than was told of it before.
+    pub(in crate::run) fn amend(
+        &mut self,
+        position: usize,
+        result: ResultRecord,
+    ) -> Result<(), RunError> {
+        self.lab.store.result(self.run, position, &result)?;
+        self.results[position] = Some(result);
+        Ok(())
+    }
+
+    /// The newest result of an item.
+    pub(in crate::run) fn result(&self, position: usize) -> Option<&ResultRecord> {
+        self.results[position].as_ref()
+    }
+
+    /// Stores what was read of an item.
+    pub(in crate::run) fn append(
+        &mut self,
+        position: usize,
+        start: u32,
+        raw: &Raw,
+    ) -> Result<(), Failure> {
+        Ok(self.lab.store.append(self.run, position, start, raw)?)
+    }
+}

@@ -1,0 +1,105 @@
+//! Places: what may be assigned, and what has an address.
+
+use crate::program::*;
+use crate::source::Span;
+use crate::syntax;
+
+use super::Checker;
+
+impl Checker<'_> {
+    /// A place that may be assigned.
+    pub(super) fn place(&mut self, e: &syntax::Expression) -> Expression {
+        let place = self.expression(e);
+        if self.is_wrong(&place) {
+            return place;
+        }
+        if let syntax::ExpressionKind::Name(name) = &e.kind
+            && let ExpressionKind::Constant(_) = place.kind
+        {
+            return self.refuse(
+                e.span,
+                format!("\"{name}\" is a constant and cannot be assigned"),
+            );
+        }
+        if let ExpressionKind::Capability(_) = place.kind {
+            self.error_with(
+                e.span,
+                "an operation cannot be replaced by another",
+                "declare a variable of type cap for the operation, and assign that",
+            );
+            return self.wrong(e.span);
+        }
+        if !place.is_place() {
+            return self.refuse(e.span, "this cannot be assigned: it is not a variable");
+        }
+        if let Some(constant) = self.constant_at_root(&place) {
+            let name = self.program.variables[constant.index()].name.clone();
+            return self.refuse(
+                e.span,
+                format!("\"{name}\" is a constant and cannot be assigned"),
+            );
+        }
+        place
+    }
+
+    /// A place other than a slice: one that has an address.
+    pub(super) fn addressable(&mut self, e: &syntax::Expression) -> Expression {
+        let place = self.place(e);
+        if matches!(
+            place.kind,
+            ExpressionKind::Slice(..) | ExpressionKind::TextSlice(..)
+        ) {
+            return self.refuse(
+                e.span,
+                "a slice cannot be used here: a variable or an element is needed",
+            );
+        }
+        self.mark_address(&place);
+        place
+    }
+
+    /// Notes that the address of the variable which a place is a part of is taken.
+    fn mark_address(&mut self, place: &Expression) {
+        if let Some(variable) = root(place) {
+            self.program.variables[variable.index()].has_address = true;
+        }
+    }
+
+    fn constant_at_root(&self, place: &Expression) -> Option<VariableId> {
+        root(place).filter(|v| self.program.variables[v.index()].is_constant)
+    }
+
+    /// `pointer^`.
+    pub(super) fn dereference(&mut self, operand: &syntax::Expression, span: Span) -> Expression {
+        let pointer = self.expression(operand);
+        match *self.kind(pointer.of) {
+            Type::Wrong => pointer,
+            Type::Pointer(Some(of)) => Expression {
+                kind: ExpressionKind::Dereference(Box::new(pointer)),
+                of,
+                span,
+            },
+            Type::Pointer(None) => self.refuse(
+                span,
+                "a \"ptr any\" points at nothing known; assign it to a pointer of a type first",
+            ),
+            _ => {
+                let name = self.type_name(pointer.of);
+                self.refuse(span, format!("^ follows a pointer, and this is {name}"))
+            }
+        }
+    }
+}
+
+/// The variable that a place is a part of; none for what a pointer points at.
+fn root(place: &Expression) -> Option<VariableId> {
+    match &place.kind {
+        ExpressionKind::Variable(variable) => Some(*variable),
+        ExpressionKind::Field(of, _)
+        | ExpressionKind::Index(of, _)
+        | ExpressionKind::Slice(of, _)
+        | ExpressionKind::TextIndex(of, _)
+        | ExpressionKind::TextSlice(of, ..) => root(of),
+        _ => None,
+    }
+}

@@ -1,0 +1,33 @@
+//! The syntax tree, as it was written: names are not resolved and types not known.
+
+mod component;
+mod declaration;
+mod expression;
+mod statement;
+mod types;
+
+use crate::source::Span;
+
+pub use component::*;
+pub use declaration::*;
+pub use expression::*;
+pub use statement::*;
+pub use types::*;
+
+/// A name where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Name {
+    /// The text.
+    pub text: String,
+    /// The place.
+    pub span: Span,
+}
+
+/// A name, or a component's name and one of its own: `Stack.push`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// The component, if one is named.
+    pub component: Option<Name>,
+    /// The name.
+    pub name: Name,
+}

@@ -1,0 +1,67 @@
+//! Types, and the bounds of arrays and strings.
+
+use crate::source::Span;
+
+use super::{Expression, Name, ObjectGroup, Path, Prototype};
+
+/// A dimension's bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// The lower bound, if one is given.
+    pub lower: Option<Bound>,
+    /// The upper bound, or the only expression.
+    pub upper: Bound,
+}
+
+/// A bound.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bound {
+    /// A value.
+    Value(Expression),
+    /// `*`: whatever the argument or the value has.
+    Any(Span),
+}
+
+/// A type as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypeExpression {
+    /// What it is.
+    pub kind: TypeKind,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// What a type is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TypeKind {
+    /// `bool`.
+    Bool,
+    /// `char`.
+    Char,
+    /// `int`.
+    Int,
+    /// `real`.
+    Real,
+    /// `file`.
+    File,
+    /// `string[n]`.
+    Text(Box<Bound>),
+    /// `enum(a, b)`.
+    Enum(Vec<Name>),
+    /// `ptr type`, or `ptr any` for none.
+    Pointer(Option<Box<TypeExpression>>),
+    /// `rec(fields)` or `union(fields)`.
+    Record(Vec<ObjectGroup>),
+    /// `cap resource`, `cap operation` or `cap optype`.
+    CapabilityFor(Path),
+    /// `cap (parameters)`.
+    CapabilityLike(Box<Prototype>),
+    /// `cap sem`.
+    CapabilitySemaphore,
+    /// `cap vm`.
+    CapabilityMachine,
+    /// `[bounds] type`.
+    Array(Vec<Bounds>, Box<TypeExpression>),
+    /// A type's name.
+    Named(Path),
+}
