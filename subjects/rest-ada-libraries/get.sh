@@ -75,9 +75,10 @@ asf() {
         source_of "stcarrez/ada-${part%:*}" "${part#*:}" "$work/${part%:*}"
     done
     from=$work/util
-    for part in core base sys xml; do
+    for part in core base sys; do
         install_of "utilada_$part" "$from" -XUTIL_BUILD=distrib
     done
+    install_of utilada_xml "$from/xml" -XUTIL_BUILD=distrib
     install_of utilada_aws "$from/aws" -XUTIL_BUILD=distrib
     from=$work/el
     install_of elada "$from" -XEL_BUILD=distrib
