@@ -1,21 +1,11 @@
-# Builds the server of a library in the current folder: `build.sh SOURCE LIBRARY`. Only the executable stays.
-# The library's project file is looked for where gprbuild looks: GPR_PROJECT_PATH, and GNAT's own folder.
+# Builds the server of a project file in the current folder: `build.sh SOURCE FOLDER/PROJECT.gpr`. Only the executable stays.
+# The library is looked for where gprbuild looks: GPR_PROJECT_PATH, and GNAT's own folders.
 set -e
-case $2 in
-    ews) home=https://github.com/simonjwright/ews ;;
-    aws) home=https://github.com/AdaCore/aws ;;
-    asf) home=https://github.com/stcarrez/ada-servlet ;;
-esac
-cp -R "$1/$2" sources
-mkdir library
-if ! gprbuild -q -p -P sources/rest.gpr -XLIBRARY_TYPE=static >log 2>&1; then
-    missing=$(sed -n 's/.*project file "\([^"]*\)" not found.*/\1/p' log | head -n 1)
-    if [ -n "$missing" ]; then
-        echo "$missing.gpr was not found: get the library ($2: $home) with what it needs, and put the folders of the project files into GPR_PROJECT_PATH" >&2
-    else
-        cat log >&2
-    fi
+mkdir sources
+cp -R "$1/aws" "$1/aws_settings" "$1/asf" "$1/ews" sources
+if ! gprbuild -q -p -P "sources/$2" -XLIBRARY_TYPE=static >log 2>&1; then
+    cat log >&2
     exit 1
 fi
-mv sources/rest_server .
-rm -r sources library log
+mv "sources/${2%/*}/rest_server" .
+rm -r sources log

@@ -10,7 +10,7 @@ use antiphon_lab::build::{Cache, compiler};
 use antiphon_lab::conformance::{self, Check};
 use antiphon_lab::machine::{Advice, ClockReport, clock_reports, interference};
 use antiphon_lab::run::{Event, Observer};
-use antiphon_lab::subject::{Need, Subject};
+use antiphon_lab::subject::{Need, Remedy, Subject};
 use antiphon_lab::{Launch, Machine, Services};
 use antiphon_measure::Interference;
 use antiphon_report::document::Unit;
@@ -151,7 +151,11 @@ fn toolchains(subject: &Subject) -> Vec<Toolchain> {
 }
 
 fn toolchain(subject: &Subject, name: String, missing: Vec<Need>) -> Toolchain {
-    let packages: Vec<&str> = missing.iter().map(|need| need.package.as_str()).collect();
+    let Remedy { packages, lines } = Remedy::of(&missing);
+    let installed =
+        (!packages.is_empty()).then(|| format!("apt-get install {}", packages.join(" ")));
+    let made = lines.into_iter().map(str::to_owned);
+    let steps: Vec<String> = installed.into_iter().chain(made).collect();
     Toolchain {
         subject: name,
         language: subject.language.clone(),
@@ -161,7 +165,7 @@ fn toolchain(subject: &Subject, name: String, missing: Vec<Need>) -> Toolchain {
             None
         },
         missing: missing.iter().map(|need| need.name().to_owned()).collect(),
-        install: (!packages.is_empty()).then(|| format!("apt-get install {}", packages.join(" "))),
+        install: (!steps.is_empty()).then(|| steps.join("; ")),
     }
 }
 

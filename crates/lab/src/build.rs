@@ -10,7 +10,7 @@ mod content;
 pub use cache::Cache;
 
 use crate::record::{Absence, SubjectRecord};
-use crate::subject::{Need, Subject, Variant};
+use crate::subject::{Need, Remedy, Subject, Variant};
 use antiphon_runner::{Error as RunnerError, Program};
 use antiphon_service::Kind;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub struct Built {
 /// Why there is no build.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// Commands or headers that it needs are not there.
+    /// Commands, headers or libraries that it needs are not there.
     #[error("`{subject}` needs {}, which this machine does not have", names(.missing))]
     Missing {
         /// `name/variant`.
@@ -94,10 +94,11 @@ impl BuildError {
     pub fn mend(&self) -> String {
         match self {
             BuildError::Missing { missing, .. } => {
-                let mut packages: Vec<_> = missing.iter().map(|need| need.package.as_str()).collect();
-                packages.sort_unstable();
-                packages.dedup();
-                format!("`apt install {}` as root", packages.join(" "))
+                let Remedy { packages, lines } = Remedy::of(missing);
+                let installed = (!packages.is_empty()).then(|| format!("`apt install {}` as root", packages.join(" ")));
+                let made = lines.into_iter().map(|line| format!("`{line}`"));
+                let steps: Vec<_> = installed.into_iter().chain(made).collect();
+                steps.join(", then ")
             }
             BuildError::Failed { error, .. } if matches!(**error, RunnerError::TimedOut { .. }) => {
                 "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()
@@ -285,12 +286,15 @@ impl Order<'_> {
     /// A build's name: everything that decides what comes out.
     fn key(&self, content: &str, version: &str) -> String {
         let subject = self.subject;
+        let needs = subject.needs.iter().chain(&self.variant.needs);
+        let libraries: Vec<_> = needs.filter_map(Need::identity).collect();
         let decides = (
             content,
             version,
             &subject.build,
             subject.flags(self.variant, self.policy),
             std::env::consts::ARCH,
+            libraries,
         );
         let text = serde_json::to_vec(&decides).expect("strings are always writable as JSON");
         let hash = blake3::hash(&text).to_hex();

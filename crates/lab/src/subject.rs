@@ -1,6 +1,9 @@
 //! Subjects: the programs that are measured. A folder with a `subject.toml` is one; docs/subjects.md describes the file.
 
+mod need;
 mod read;
+
+pub use need::{Need, Origin, Remedy, Thing, find_command};
 
 use crate::document::{Faults, did_you_mean};
 use antiphon_service::Kind;
@@ -20,7 +23,7 @@ pub struct Subject {
     pub description: String,
     /// The command that prints the compiler's version.
     pub version: Vec<String>,
-    /// The commands and headers that it needs.
+    /// The commands, headers and libraries that it needs.
     pub needs: Vec<Need>,
     /// Files and folders that decide what is built, from its folder on.
     pub sources: Vec<String>,
@@ -41,41 +44,6 @@ pub struct Subject {
     pub variants: Vec<Variant>,
     /// Further flags under a policy; a policy that is named here has builds of its own.
     pub policies: BTreeMap<String, Vec<String>>,
-}
-
-/// What a subject needs of the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
-    /// What it is.
-    pub thing: Thing,
-    /// The Debian package that gives it.
-    pub package: String,
-}
-
-/// What a machine may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
-    /// A command, looked for in `PATH`.
-    Command(String),
-    /// A header of a C library that comes with no command, looked for where C compilers do: in `CPATH` and below `/usr`.
-    Header(String),
-}
-
-impl Need {
-    /// The command's or the header's name.
-    pub fn name(&self) -> &str {
-        match &self.thing {
-            Thing::Command(name) | Thing::Header(name) => name,
-        }
-    }
-
-    /// Whether this machine has it.
-    pub fn is_met(&self) -> bool {
-        match &self.thing {
-            Thing::Command(name) => find_command(name).is_some(),
-            Thing::Header(name) => has_header(name),
-        }
-    }
 }
 
 /// A way to build a subject.
@@ -105,7 +73,7 @@ impl Variant {
         if let Some((program, packages)) = lacking.and_then(Kind::server) {
             missing.push(Need {
                 thing: Thing::Command(program.to_owned()),
-                package: packages.to_owned(),
+                origin: Origin::Package(packages.to_owned()),
             });
         }
         missing
@@ -254,29 +222,4 @@ pub fn select<'s>(
         None => &subject.variants[0],
     };
     Ok((subject, variant))
-}
-
-/// The path of a command: itself if it has a slash, else the first executable of that name in `PATH`.
-pub fn find_command(command: &str) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-    let executable = |path: &PathBuf| {
-        path.metadata()
-            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-    };
-    if command.contains('/') {
-        return Some(PathBuf::from(command)).filter(executable);
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(command))
-        .find(executable)
-}
-
-fn has_header(name: &str) -> bool {
-    let own = std::env::var_os("CPATH").unwrap_or_default();
-    let usual = ["/usr/local/include", "/usr/include"].map(PathBuf::from);
-    std::env::split_paths(&own)
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .chain(usual)
-        .any(|folder| folder.join(name).is_file())
 }

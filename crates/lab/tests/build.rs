@@ -158,7 +158,8 @@ fn a_missing_compiler_or_library_is_told_with_the_command_that_installs_it() {
     let folder = folder(COPIES);
     let file = folder.path().join("subject.toml");
     let text = std::fs::read_to_string(&file).unwrap();
-    let needs = "[{ command = \"no-such-compiler\", package = \"gnat\" }, { header = \"nor/this.h\", package = \"gcc\" }]";
+    let needs = "[{ command = \"no-such-compiler\", package = \"gnat\" }, { header = \"nor/this.h\", package = \"gcc\" }, \
+                 { project = \"nor_this.gpr\", get = \"sh {source}/get.sh\" }]";
     std::fs::write(
         &file,
         text.replace("[{ command = \"sh\", package = \"dash\" }]", needs),
@@ -174,10 +175,15 @@ fn a_missing_compiler_or_library_is_told_with_the_command_that_installs_it() {
     assert!(
         error
             .to_string()
-            .contains("`no-such-compiler` and `nor/this.h`"),
+            .contains("`no-such-compiler` and `nor/this.h` and `nor_this.gpr`"),
         "{error}"
     );
-    assert_eq!(error.mend(), "`apt install gcc gnat` as root");
+    let source = folder.path().canonicalize().unwrap();
+    let line = format!("sh {}/get.sh", source.display());
+    assert_eq!(
+        error.mend(),
+        format!("`apt install gcc gnat` as root, then `{line}`")
+    );
 }
 
 #[test]

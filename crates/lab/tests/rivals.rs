@@ -1,7 +1,7 @@
 //! The rivals of the layer: each listed test runs in each variant, moves what it says it moves, and leaves nothing behind.
 
 use antiphon_lab::build::{Built, Cache};
-use antiphon_lab::subject::Subject;
+use antiphon_lab::subject::{Remedy, Subject};
 use antiphon_lab::{Launch, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
 use std::io::Write;
@@ -21,11 +21,9 @@ fn builds(name: &str) -> Vec<Built> {
     let subject = Subject::load(&folder.join(name)).unwrap();
     let missing = subject.missing();
     if !missing.is_empty() {
-        let packages: Vec<_> = missing.iter().map(|need| need.package.as_str()).collect();
-        eprintln!(
-            "skipped: {name} needs `apt-get install {}`",
-            packages.join(" ")
-        );
+        let missing: Vec<_> = missing.into_iter().cloned().collect();
+        let packages = Remedy::of(&missing).packages.join(" ");
+        eprintln!("skipped: {name} needs `apt-get install {packages}`");
         return Vec::new();
     }
     let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("rivals"));

@@ -1,6 +1,6 @@
 //! Subjects: the documented file reads, and every fault names its place and mend.
 
-use antiphon_lab::subject::{Subject, SubjectError, select};
+use antiphon_lab::subject::{Origin, Subject, SubjectError, select};
 use std::path::Path;
 
 /// The example of the documentation is the sound file.
@@ -20,11 +20,15 @@ fn load(text: &str) -> Result<Subject, SubjectError> {
     Subject::load(folder.path())
 }
 
+fn package(name: &str) -> Origin {
+    Origin::Package(name.to_owned())
+}
+
 #[test]
 fn the_documented_example_reads() {
     let subject = load(&sound()).unwrap();
     assert_eq!(subject.name, "ada");
-    assert_eq!(subject.needs[0].package, "gnat");
+    assert_eq!(subject.needs[0].origin, package("gnat"));
     let variant = subject.variant("O2").unwrap();
     assert_eq!(subject.flags(variant, "other"), ["-O2"]);
     assert_eq!(
@@ -99,6 +103,11 @@ fn each_fault_names_its_place_and_mend() {
             "pakage = \"gnat\"",
             "the key `package` is missing",
         ),
+        (
+            "command = \"gcc\", package = \"gcc\"",
+            "project = \"aws.gpr\", get = \"sh {suorce}/get.sh\"",
+            "`{suorce}` is no placeholder here; did you mean `source`?",
+        ),
     ];
     for (from, to, expected) in cases {
         let text = sound();
@@ -134,7 +143,21 @@ fn an_unknown_subject_or_variant_names_the_nearest() {
 fn a_missing_need_is_told_by_its_package() {
     let text = sound().replace("\"gnatmake\", package", "\"no-such-compiler\", package");
     let subject = load(&text).unwrap();
-    assert!(subject.missing().iter().any(|need| need.package == "gnat"));
+    let missing = subject.missing();
+    assert!(missing.iter().any(|need| need.origin == package("gnat")));
+}
+
+#[test]
+fn a_missing_library_is_told_by_the_line_that_gets_it() {
+    let library = "project = \"no-such-library.gpr\", get = \"sh {source}/get.sh\"";
+    let text = sound().replace("command = \"gcc\", package = \"gcc\"", library);
+    let subject = load(&text).unwrap();
+    let line = format!("sh {}/get.sh", subject.folder.display());
+    let missing = subject.missing();
+    let found = missing
+        .iter()
+        .find(|need| need.name() == "no-such-library.gpr");
+    assert_eq!(found.unwrap().origin, Origin::Line(line));
 }
 
 #[test]
@@ -172,7 +195,7 @@ fn a_variant_has_needs_and_a_database_of_its_own() {
     assert_eq!(variant.service.map(|kind| kind.name()), Some("sqlite"));
     let missing = variant.missing();
     assert_eq!(missing.len(), 1); // SQLite has no server that could be missing
-    assert_eq!(missing[0].package, "none-dev");
+    assert_eq!(missing[0].origin, package("none-dev"));
     assert_eq!(subject.variant("O2").unwrap().missing(), []);
 }
 

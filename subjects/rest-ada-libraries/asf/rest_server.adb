@@ -1,20 +1,18 @@
---  A REST server over the servlets of Ada Server Faces, in EWS: GET /api is answered with a greeting.
+--  A REST server over the servlets of Ada Server Faces: GET /api is answered with a greeting.
 --
 --  Usage: rest_server PORT
 
 with Ada.Command_Line;
+with Containers;
 with Greeting;
 with Servlet.Core.Rest;
-with Servlet.Server.EWS;
 
 procedure Rest_Server is
    Api         : aliased Servlet.Core.Rest.Rest_Servlet;
    Application : aliased Servlet.Core.Servlet_Registry;
-   Config      : Servlet.Server.Configuration;
-   Container   : Servlet.Server.EWS.EWS_Container;
+   Container   : Containers.Container;
 begin
-   Config.Listening_Port := Positive'Value (Ada.Command_Line.Argument (1));
-   Container.Configure (Config);
+   Containers.Configure (Container, Port => Positive'Value (Ada.Command_Line.Argument (1)));
    Application.Add_Servlet (Name => "api", Server => Api'Unchecked_Access);
    Application.Add_Mapping (Name => "api", Pattern => "/*");
    Greeting.Register (Application);

@@ -3,17 +3,16 @@
 --  Usage: rest_server PORT
 
 with Ada.Command_Line;
-with AWS.Config.Set;
+with AWS.Config;
 with AWS.Server;
+with AWS_Settings;
 with Greeting;
 
 procedure Rest_Server is
-   Config : AWS.Config.Object := AWS.Config.Get_Current;
+   Config : AWS.Config.Object := AWS.Config.Default_Config;
    Server : AWS.Server.HTTP;
 begin
-   AWS.Config.Set.Server_Name (Config, "rest");
-   AWS.Config.Set.Server_Host (Config, "127.0.0.1");
-   AWS.Config.Set.Server_Port (Config, Natural'Value (Ada.Command_Line.Argument (1)));
+   AWS_Settings.Set (Config, Port => Positive'Value (Ada.Command_Line.Argument (1)));
    AWS.Server.Start (Server, Greeting.Get'Access, Config);
    AWS.Server.Wait (AWS.Server.Forever);
 end Rest_Server;

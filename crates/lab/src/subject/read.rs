@@ -1,10 +1,10 @@
 //! From the text of a `subject.toml` to a checked subject.
 
-use super::{Need, Subject, Thing, Variant};
+use super::{Need, Origin, Subject, Thing, Variant};
 use crate::document::{Document, Faults, Item, Section, did_you_mean};
 use antiphon_service::Kind;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const POLICIES: [&str; 2] = ["other", "fifo"];
 
@@ -18,7 +18,7 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
         language: top.required_string("language"),
         description: top.string("description").unwrap_or_default(),
         version: command(top.require("version"), &["source", "self"]),
-        needs: needs(&top),
+        needs: needs(&top, &folder),
         sources: sources(&top, &folder),
         build: builds(&top),
         build_seconds: top.count("build_seconds").unwrap_or(600),
@@ -29,7 +29,7 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
             .get("warms")
             .and_then(|item| item.boolean())
             .unwrap_or_default(),
-        variants: variants(&top),
+        variants: variants(&top, &folder),
         policies: policies(&top),
         folder,
     };
@@ -100,18 +100,15 @@ fn check_placeholders(item: &Item<'_>, word: &str, known: &[&str]) {
     }
 }
 
-fn needs(top: &Section<'_>) -> Vec<Need> {
+fn needs(top: &Section<'_>, folder: &Path) -> Vec<Need> {
     let sections = top
         .get("needs")
         .map(|item| item.sections())
         .unwrap_or_default();
     let need = |section: Section<'_>| {
         let need = Need {
-            thing: match section.string("header") {
-                Some(header) => Thing::Header(header),
-                None => Thing::Command(section.required_string("command")),
-            },
-            package: section.required_string("package"),
+            thing: thing(&section),
+            origin: origin(&section, folder),
         };
         section.finish();
         need
@@ -119,7 +116,26 @@ fn needs(top: &Section<'_>) -> Vec<Need> {
     sections.into_iter().map(need).collect()
 }
 
-fn sources(top: &Section<'_>, folder: &std::path::Path) -> Vec<String> {
+fn thing(section: &Section<'_>) -> Thing {
+    if let Some(header) = section.string("header") {
+        return Thing::Header(header);
+    }
+    match section.string("project") {
+        Some(project) => Thing::Project(project),
+        None => Thing::Command(section.required_string("command")),
+    }
+}
+
+fn origin(section: &Section<'_>, folder: &Path) -> Origin {
+    let Some(item) = section.get("get") else {
+        return Origin::Package(section.required_string("package"));
+    };
+    let line = item.string().unwrap_or_default();
+    check_placeholders(&item, &line, &["source"]);
+    Origin::Line(line.replace("{source}", &folder.to_string_lossy()))
+}
+
+fn sources(top: &Section<'_>, folder: &Path) -> Vec<String> {
     let Some(item) = top.require("sources") else {
         return Vec::new();
     };
@@ -149,7 +165,7 @@ fn builds(top: &Section<'_>) -> Vec<Vec<String>> {
     builds.collect()
 }
 
-fn variants(top: &Section<'_>) -> Vec<Variant> {
+fn variants(top: &Section<'_>, folder: &Path) -> Vec<Variant> {
     let sections = top
         .require("variant")
         .map(|item| item.sections())
@@ -159,7 +175,7 @@ fn variants(top: &Section<'_>) -> Vec<Variant> {
         let variant = Variant {
             name: name(&section),
             flags: flags(&section),
-            needs: needs(&section),
+            needs: needs(&section, folder),
             service: service(&section),
             environment: environment(&section, "environment"),
             counting: environment(&section, "counting"),

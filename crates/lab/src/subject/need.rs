@@ -1,0 +1,169 @@
+//! What a subject needs of the machine, and how to get what is not there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// What a subject needs of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// What it is.
+    pub thing: Thing,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What a machine may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A command, looked for in `PATH`.
+    Command(String),
+    /// A header of a C library that comes with no command, looked for where C compilers do: in `CPATH` and below `/usr`.
+    Header(String),
+    /// A library of Ada's by GNAT's project file of it, looked for where gprbuild does: in `GPR_PROJECT_PATH`, and in GNAT's own folders.
+    Project(String),
+}
+
+/// Where something comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// These Debian packages, apart by spaces.
+    Package(String),
+    /// No package has it: this line for a shell gets and builds it, and says what is to be set then.
+    Line(String),
+}
+
+impl Need {
+    /// The name of the command, the header or the project file.
+    pub fn name(&self) -> &str {
+        match &self.thing {
+            Thing::Command(name) | Thing::Header(name) | Thing::Project(name) => name,
+        }
+    }
+
+    /// Whether this machine has it.
+    pub fn is_met(&self) -> bool {
+        match &self.thing {
+            Thing::Command(name) => find_command(name).is_some(),
+            Thing::Header(name) => has_header(name),
+            Thing::Project(name) => find_project(name).is_some(),
+        }
+    }
+
+    /// Which library it is that a build takes in: its project file, and when that was written, which each installation does anew. `None`
+    /// for what the compiler's version speaks for.
+    pub(crate) fn identity(&self) -> Option<(PathBuf, SystemTime)> {
+        let Thing::Project(name) = &self.thing else {
+            return None;
+        };
+        let path = find_project(name)?;
+        let written = path.metadata().and_then(|data| data.modified()).ok()?;
+        Some((path, written))
+    }
+}
+
+/// How to get what is missing.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Remedy<'n> {
+    /// The Debian packages, each once.
+    pub packages: Vec<&'n str>,
+    /// The lines for a shell that give what is in no package, each once.
+    pub lines: Vec<&'n str>,
+}
+
+impl<'n> Remedy<'n> {
+    /// That of these.
+    pub fn of(missing: &'n [Need]) -> Remedy<'n> {
+        let (mut packages, mut lines) = (Vec::new(), Vec::new());
+        for need in missing {
+            match &need.origin {
+                Origin::Package(name) => packages.push(name.as_str()),
+                Origin::Line(line) => lines.push(line.as_str()),
+            }
+        }
+        for found in [&mut packages, &mut lines] {
+            found.sort_unstable();
+            found.dedup();
+        }
+        Remedy { packages, lines }
+    }
+}
+
+/// The path of a command: itself if it has a slash, else the first executable of that name in `PATH`.
+pub fn find_command(command: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let executable = |path: &PathBuf| {
+        path.metadata()
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    if command.contains('/') {
+        return Some(PathBuf::from(command)).filter(executable);
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(command))
+        .find(executable)
+}
+
+fn has_header(name: &str) -> bool {
+    let own = std::env::var_os("CPATH").unwrap_or_default();
+    let usual = ["/usr/local/include", "/usr/include"].map(PathBuf::from);
+    std::env::split_paths(&own)
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .chain(usual)
+        .any(|folder| folder.join(name).is_file())
+}
+
+fn find_project(name: &str) -> Option<PathBuf> {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let folders = FOLDERS.get_or_init(|| {
+        // It knows all that decides: several variables, and where GNAT was installed.
+        let told = Command::new("gprls").arg("-v").output();
+        told.map(|told| search_path(&String::from_utf8_lossy(&told.stdout)))
+            .unwrap_or_default()
+    });
+    let mut paths = folders.iter().map(|folder| folder.join(name));
+    paths.find(|path| path.is_file())
+}
+
+/// The folders of project files, as `gprls -v` tells them: absolute, a line each.
+fn search_path(told: &str) -> Vec<PathBuf> {
+    let mut lines = told.lines().map(str::trim);
+    let found = lines.by_ref().any(|line| line == "Project Search Path:");
+    let folders = lines.filter(|line| found && Path::new(line).is_absolute());
+    folders.map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_project_files_are_those_that_gprls_tells() {
+        let told = "\nGPRLS Pro\n\nObject Search Path:\n   /lib/\n\nProject Search Path:\n   <Current_Directory>\n   /own/gpr/\n   /usr/share/gpr/\n\n";
+        assert_eq!(
+            search_path(told),
+            [Path::new("/own/gpr/"), Path::new("/usr/share/gpr/")]
+        );
+        assert!(search_path("Object Search Path:\n   /lib/\n").is_empty());
+    }
+
+    #[test]
+    fn what_is_missing_is_got_by_packages_and_lines_each_once() {
+        let need = |thing: &str, origin| Need {
+            thing: Thing::Command(thing.to_owned()),
+            origin,
+        };
+        let package = |name: &str| Origin::Package(name.to_owned());
+        let missing = [
+            need("b", package("two")),
+            need("c", Origin::Line("sh get.sh".to_owned())),
+            need("a", package("one")),
+            need("d", package("two")),
+        ];
+        let remedy = Remedy::of(&missing);
+        assert_eq!(remedy.packages, ["one", "two"]);
+        assert_eq!(remedy.lines, ["sh get.sh"]);
+    }
+}
