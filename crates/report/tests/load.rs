@@ -96,6 +96,7 @@ fn run() -> RunRecord {
         at_ns,
         cpu_ns,
         per_second: 1.0,
+        compiling: 0.0,
     };
     first.warm_ups = vec![WarmUp {
         round: 0,
