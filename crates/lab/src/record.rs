@@ -2,6 +2,7 @@
 
 mod costs;
 mod load;
+mod ratio;
 
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld};
 pub use load::{Freeze, Generator, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};

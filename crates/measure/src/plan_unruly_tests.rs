@@ -3,8 +3,8 @@
 use crate::synthetic_plan::{CLOCK, has};
 use crate::synthetic_subject::{Subject, Truth, run, run_pair};
 use crate::{
-    Estimate, Expected, FindingKind, FramePlan, FrameSettings, PairPlan, PairSettings, Placement,
-    Stopped,
+    Estimate, Expected, FindingKind, FrameError, FramePlan, FrameSettings, PairPlan, PairSettings,
+    Placement, Stopped,
 };
 
 fn measure(truth: &Truth, expected: Expected, settings: FrameSettings) -> Estimate {
@@ -47,6 +47,34 @@ fn a_constant_part_neither_kills_a_frame_nor_shortens_its_slices() {
             );
         }
     }
+}
+
+#[test]
+fn slices_that_waited_for_a_processor_are_not_called_dead() {
+    // As a query beside programs that spin, in batches of the search for N and for growth, or in none but the first.
+    for batches in [1, 2, 3, 4, 6] {
+        let truth = Truth {
+            test_ns: 40_000.0,
+            waits: (batches, 3e6),
+            ..Truth::default()
+        };
+        let estimate = measure(&truth, Expected::default(), FrameSettings::default());
+        let cost = truth.test_ns - truth.control_ns;
+        assert!(
+            estimate.cost_ns.widened(0.01 * cost).contains(cost),
+            "{batches}: {:?}",
+            estimate.cost_ns
+        );
+    }
+    // Work that was removed is found beside them all the same.
+    let truth = Truth {
+        dead: true,
+        waits: (3, 3e6),
+        ..Truth::default()
+    };
+    let mut plan = FramePlan::new(CLOCK, Expected::default(), FrameSettings::default());
+    let error = run(&mut plan, &mut Subject::new(truth, 5)).unwrap_err();
+    assert!(matches!(error, FrameError::DeadCode { .. }), "{error:?}");
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub(crate) struct Truth {
     pub(crate) constant_ns: f64,
     /// With more iterations than this the test is dearer by a factor.
     pub(crate) dearer_from: Option<(u64, f64)>,
+    /// In the first batches each slice of control and test waits so long for its processor, ns: so many batches.
+    pub(crate) waits: (u64, f64),
     /// Every other batch's test is dearer by this factor.
     pub(crate) mood: f64,
     pub(crate) threads: Vec<ThreadReport>,
@@ -62,6 +64,7 @@ impl Default for Truth {
             preemptions: 0,
             constant_ns: 0.0,
             dearer_from: None,
+            waits: (0, 0.0),
             mood: 1.0,
             threads: Vec::new(),
         }
@@ -113,8 +116,13 @@ impl Subject {
         } else {
             truth.constant_ns
         };
+        let waits = match truth.waits {
+            (batches, wait_ns) if role != Role::Reference && self.batches <= batches => wait_ns,
+            _ => 0.0,
+        };
         let mut length = truth.reading_ns
             + constant
+            + waits
             + turns * each * slow * drift * (1.0 + truth.noise * self.noise.normal());
         if self.noise.uniform() < truth.hits * length / 1e6 {
             length += 50_000.0 * self.noise.exponential();

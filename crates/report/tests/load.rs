@@ -96,6 +96,7 @@ fn run() -> RunRecord {
         at_ns,
         cpu_ns,
         per_second: 1.0,
+        compiling: 0.0,
     };
     first.warm_ups = vec![WarmUp {
         round: 0,
@@ -175,7 +176,10 @@ fn what_a_request_costs_comes_first() {
     let Cell::Figure(share) = &full.rows[1].cells[1] else {
         panic!("no share in {:?}", full.rows[1]);
     };
-    assert_eq!((share.low, share.value, share.high), (2.4, 2.4, 2.4));
+    assert_eq!(share.value, 2.4);
+    // All rounds agree; by how much another start might differ, one cannot show.
+    let unseen = 2.4 * 0.039;
+    assert!((share.high - 2.4 - unseen).abs() < 0.01 && (2.4 - share.low - unseen).abs() < 0.01);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
+use super::ratio;
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +17,6 @@ const WAITS: f64 = 4.0;
 /// How far a ratio of processor times of operations that wait may be off, as a part of it. What an operation uses when it was woken depends on how long
 /// it slept, since others have used the caches meanwhile: the same statement was seen to use 45 µs and 190 µs in runs an hour apart.
 const WAITING: f64 = 0.25;
-
-/// By how much a ratio of two costs may differ from start to start of the processes, at 95 %: each side's by 1.4 % (docs/method.md, section 9).
-const STARTS: f64 = 1.96 * std::f64::consts::SQRT_2 * 0.014;
 
 /// Memory and threads of a process and all below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,16 +116,17 @@ impl Costs {
         median(|round| round.wall_ns) > WAITS * median(CostRound::both_ns)
     }
 
-    /// The median of the ratios of a figure to another subject's in the rounds that both have. The interval holds what rounds of few starts cannot
-    /// show, the difference from start to start, and is wider where either waits.
+    /// The median of the ratios of a figure to another subject's in the rounds that both have. The interval holds the difference from start to
+    /// start, also what few starts cannot show of it, and is wider where either waits.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let ratio = |round: &CostRound| {
             let same =
                 |other: &&CostRound| (other.start, other.round) == (round.start, round.round);
             let base = of(to.rounds.iter().find(same)?)?;
-            (base > 0.0).then_some(of(round)? / base)
+            (base > 0.0).then_some((round.start, of(round)? / base))
         };
-        let interval = median_interval(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())?;
+        let interval =
+            ratio::over_starts(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())?;
         let part = |costs: &Costs| {
             let value = costs.median(&of).map_or(0.0, |median| median.value);
             if value > 0.0 {
@@ -140,8 +139,7 @@ impl Costs {
             true => WAITING,
             false => 0.0,
         };
-        let starts = self.held.len().max(1) as f64;
-        let part = part(self) + part(to) + waiting + STARTS / starts.sqrt();
+        let part = part(self) + part(to) + waiting;
         Some(widened(interval, interval.value * part))
     }
 
@@ -180,6 +178,7 @@ impl Foreign {
 
 #[cfg(test)]
 mod tests {
+    use super::ratio::STARTS;
     use super::*;
 
     fn costs(of: &[(u32, u32, f64)]) -> Costs {
@@ -212,7 +211,8 @@ mod tests {
         let of = costs(&[(0, 0, 20.0), (1, 0, 40.0), (1, 1, 400.0)]);
         let to = costs(&[(0, 0, 10.0), (1, 0, 20.0), (1, 1, 200.0), (1, 2, 1.0)]);
         let ratio = of.ratio(&to, |round| Some(round.subject_ns)).unwrap();
-        assert_eq!(ratio, widened(exactly(2.0), 2.0 * STARTS));
+        let unseen = 2.0 * STARTS / std::f64::consts::SQRT_2;
+        assert_eq!(ratio, widened(exactly(2.0), unseen));
         assert_eq!(of.ratio(&to, |round| round.server_ns), None);
     }
 
@@ -232,7 +232,7 @@ mod tests {
         let ratio = busy.ratio(&busy, of).unwrap();
         assert_eq!(ratio, widened(exactly(1.0), STARTS));
         let ratio = busy.ratio(&waiting, of).unwrap();
-        assert_eq!(ratio, widened(exactly(1.0), WAITING + STARTS));
+        assert_eq!(ratio, widened(widened(exactly(1.0), STARTS), WAITING));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What came out of load on a server.
 
+use super::ratio::over_starts;
 use antiphon_load::{Latency, Measured};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
@@ -94,6 +95,9 @@ pub struct LoadOutcome {
 pub struct LoadRound {
     /// Its number, from 0: the same for all servers of a round.
     pub round: u32,
+    /// The epoch that it is of, from 0: in each all servers were started afresh.
+    #[serde(default)]
+    pub epoch: u32,
     /// Right answers.
     pub answered: u64,
     /// Right answers a second while requests were sent.
@@ -178,6 +182,9 @@ pub struct WarmSlice {
     pub cpu_ns: f64,
     /// Right answers a second.
     pub per_second: f64,
+    /// The part of its processor time that compilers of a virtual machine had, as far as they can be told.
+    #[serde(default)]
+    pub compiling: f64,
 }
 
 impl LoadRound {
@@ -224,14 +231,17 @@ impl LoadOutcome {
         median_interval(&self.rounds.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The median of the ratios of a figure to another server's in the rounds that both have.
+    /// The median of the ratios of a figure to another server's in the rounds that both have. The interval holds the difference from start to
+    /// start, also what few starts cannot show of it.
     pub fn ratio(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
-        ratio(&self.rounds, &to.rounds, of)
+        over_starts(&ratios(&self.rounds, &to.rounds, of))
     }
 
-    /// The same of the server to itself, where it was started twice: how far from 1 a ratio may be by chance.
+    /// The same of the server to itself, where it was started twice: how far from 1 a ratio may be by chance. The interval is that of the rounds
+    /// alone, since what starts differ by is just what is looked for.
     pub fn ratio_to_itself(&self, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
-        ratio(&self.again, &self.rounds, of)
+        let ratios = ratios(&self.again, &self.rounds, of).into_iter();
+        median_interval(&ratios.map(|(_, ratio)| ratio).collect::<Vec<_>>())
     }
 
     /// How many rounds fit a condition.
@@ -240,15 +250,16 @@ impl LoadOutcome {
     }
 }
 
-fn ratio(
+/// Ratios of a figure within rounds, each with its epoch.
+fn ratios(
     rounds: &[LoadRound],
     to: &[LoadRound],
     of: impl Fn(&LoadRound) -> f64,
-) -> Option<Interval> {
+) -> Vec<(u32, f64)> {
     let ratio = |round: &LoadRound| {
         let other = to.iter().find(|other| other.round == round.round)?;
         let base = of(other);
-        (base > 0.0).then(|| of(round) / base)
+        (base > 0.0).then(|| (round.epoch, of(round) / base))
     };
-    median_interval(&rounds.iter().filter_map(ratio).collect::<Vec<_>>())
+    rounds.iter().filter_map(ratio).collect()
 }

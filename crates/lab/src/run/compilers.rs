@@ -75,11 +75,26 @@ fn sleeps(thread: i32) -> bool {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Mutex, PoisonError};
+
+    /// One worker at a time: tests are threads of one process, in which each would see the other's worker.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// Lets the worker end, also when a check fails: else the test would wait for it for ever.
+    struct Over<'o>(&'o AtomicBool);
+
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
 
     /// A thread of this process with a name, that works until it has used some time of a processor, and then waits for its end.
     fn with_worker(name: &str, check: impl FnOnce(&Tree)) {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (worked, over) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
+            let _over = Over(&over);
             let work = || {
                 let own = rustix::thread::gettid().as_raw_nonzero().get();
                 while schedstat_ns(own).unwrap() < 20_000_000 {
@@ -98,7 +113,6 @@ mod tests {
                 std::thread::yield_now();
             }
             check(&Tree::of(std::process::id()));
-            over.store(true, Ordering::Release);
         });
     }
 

@@ -30,7 +30,8 @@ pub(super) fn place(server: u32, placement: Placement) {
 }
 
 /// Processes that are put before all others until this is dropped, and our own thread, which else would make them wait for their next request. Their
-/// sessions are put first, too: Linux shares a processor among sessions before it looks at priorities, where it has autogroups.
+/// sessions are put first, too: Linux shares a processor among sessions before it looks at priorities, where it has autogroups. Processes below them
+/// may have sessions of their own, as each has that PostgreSQL starts for a connection.
 pub(super) struct Raised {
     roots: Vec<u32>,
     _sessions: Vec<Session>,
@@ -47,7 +48,7 @@ impl Raised {
         let refused = roots.iter().filter(|root| !prioritize(**root, MOST_URGENT));
         Raised {
             is_permitted: refused.count() == 0,
-            _sessions: roots.iter().copied().map(Session::put_first).collect(),
+            _sessions: roots.iter().flat_map(|root| sessions(*root)).collect(),
             _own: OwnSession::put_first(),
             roots,
         }
@@ -61,6 +62,12 @@ impl Drop for Raised {
         }
         let _ = setpriority_process(None, ORDINARY);
     }
+}
+
+/// The sessions of a process and of those below it, which come first from here on. One that two processes share is raised, and put back, once.
+fn sessions(root: u32) -> Vec<Session> {
+    let processes = Tree::of(root).processes();
+    processes.into_iter().map(Session::put_first).collect()
 }
 
 /// Sets the priority of all threads, which pass it on to those that they start; whether that is permitted.
@@ -78,4 +85,46 @@ fn prioritize(root: u32, priority: i32) -> bool {
 fn threads(root: u32) -> Vec<Pid> {
     let threads = Tree::of(root).threads();
     threads.into_iter().filter_map(Pid::from_raw).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn sessions_of_children_come_first_too() {
+        // As PostgreSQL does for each connection: a child begins a session, and works until it is told to end.
+        let mut root = Command::new("setsid")
+            .args(["sh", "-c", "setsid sh -c 'echo $$; read line'; true"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(root.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let child: u32 = line.trim().parse().unwrap();
+        let session = |process: u32| {
+            let text = std::fs::read_to_string(format!("/proc/{process}/autogroup")).ok()?;
+            Some(text.trim().to_owned())
+        };
+        let before = session(child);
+        let raised = Raised::of(vec![root.id()]);
+        if raised.is_permitted && before.is_some() && session(root.id()) != session(child) {
+            assert!(
+                session(child).unwrap().ends_with(" nice -20"),
+                "{before:?}: {:?}",
+                session(child)
+            );
+            drop(raised);
+            assert_eq!(session(child), before);
+        } else {
+            println!("skipped: sessions have no `nice` here, or it may not be set");
+        }
+        writeln!(root.stdin.take().unwrap(), "end").unwrap();
+        root.wait().unwrap();
+    }
 }

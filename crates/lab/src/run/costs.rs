@@ -33,6 +33,12 @@ const OVERDRAWN: f64 = 2.0;
 const QUICK: (f64, f64) = (3e6, 40e6);
 const FULL: (f64, f64) = (5e6, 200e6);
 
+/// A slice is sought by at most so many trials, each at most so many times as long as the one before; one that need not be longer by more than this is
+/// known well enough.
+const TRIALS: u32 = 12;
+const STRIDE: f64 = 16.0;
+const WELL_KNOWN: f64 = 1.5;
+
 /// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
 pub(super) fn after(
     engine: &mut Engine<'_, '_>,
@@ -82,18 +88,16 @@ fn take_turns(
     let begun = Instant::now();
     let share = engine.budget.share();
     let nominal = PART * engine.sizes.seconds_per_row;
+    // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
+    let of_position = |position: &usize| roots(engine, *position, start);
+    let all = positions.iter().filter_map(of_position);
+    let raised = Raised::of(all.flat_map(Roots::all).collect());
+    tell_if_refused(engine, &raised);
     let mut members: Vec<Member> = positions
         .iter()
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
-    let raised = Raised::of(
-        members
-            .iter()
-            .flat_map(|member| member.roots.all())
-            .collect(),
-    );
-    tell_if_refused(engine, &raised);
     let mut round = 0;
     while wants_round(round, begun.elapsed().as_secs_f64(), seconds) {
         let mut order: Vec<usize> = (0..members.len()).collect();
@@ -140,21 +144,18 @@ fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) {
     }
 }
 
+/// The processes that a subject's clocks are read of; `None` if its own does not live.
+fn roots(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Roots> {
+    let identity = &engine.items[position].identity;
+    Some(Roots {
+        subject: engine.seats.process(identity, start)?,
+        server: engine.seats.server(identity),
+    })
+}
+
 /// A subject that is ready for its turns; `None` if it failed.
 fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Member> {
-    let identity = engine.items[position].identity.clone();
-    let mut member = Member {
-        position,
-        roots: Roots {
-            subject: engine.seats.process(&identity, start)?,
-            server: engine.seats.server(&identity),
-        },
-        iterations: 1,
-        most: u64::MAX,
-        lengthened: false,
-        failed: false,
-        turns: Vec::new(),
-    };
+    let roots = roots(engine, position, start)?;
     let Outcome::Frame(estimate) = &engine.result(position)?.outcome else {
         return None;
     };
@@ -162,18 +163,22 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
     let most = engine
         .test(&engine.items[position])
         .and_then(|test| test.most);
-    member.most = most.unwrap_or(u64::MAX).max(1);
-    let most = member.most;
-    let at_most = |iterations: f64| (iterations as u64).clamp(1, most);
-    let (slice_cpu_ns, slice_wall_ns) = if engine.quick { QUICK } else { FULL };
-    let first = at_most(slice_cpu_ns / test_ns);
-    match try_out(engine, &member, start, first) {
-        Ok((cpu_ns, wall_ns)) => {
-            let longer = (slice_cpu_ns / cpu_ns).min(slice_wall_ns / wall_ns);
-            member.iterations = at_most(first as f64 * longer.max(1.0));
+    let mut member = Member {
+        position,
+        roots,
+        iterations: 1,
+        most: most.unwrap_or(u64::MAX).max(1),
+        lengthened: false,
+        failed: false,
+        turns: Vec::new(),
+    };
+    match fit(engine, &member, start, test_ns) {
+        Ok(iterations) => {
+            member.iterations = iterations;
             Some(member)
         }
         Err(error) => {
+            let identity = engine.items[position].identity.clone();
             engine.seats.failed(&identity, start, &error);
             None
         }
@@ -195,16 +200,47 @@ fn visit(engine: &mut Engine<'_, '_>, member: &mut Member, start: u32, round: u3
     }
 }
 
-/// Slices that are not counted: the first of a test prepares it. Gives the processor time of so many
-/// iterations of the test, and their time, ns.
+/// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.
+///
+/// Each is tried before it is believed. On a busy machine an operation was timed at a hundred times what it uses of a processor, and a request that
+/// is answered within a few operations costs more than they do: subjects that were given slices of 0.3 ms, where others had 5 ms, seemed
+/// dearer by half.
+fn fit(
+    engine: &mut Engine<'_, '_>,
+    member: &Member,
+    start: u32,
+    test_ns: f64,
+) -> Result<u64, SessionError> {
+    slice(engine, member, start, Role::Control, 1)?;
+    slice(engine, member, start, Role::Test, 1)?;
+    let length = if engine.quick { QUICK } else { FULL };
+    let mut iterations = ((length.0 / test_ns) as u64).clamp(1, member.most);
+    for _ in 0..TRIALS {
+        let (cpu_ns, wall_ns) = try_out(engine, member, start, iterations)?;
+        let (next, is_last) = longer(iterations, cpu_ns, wall_ns, length);
+        iterations = next.clamp(1, member.most);
+        if is_last || iterations == member.most {
+            break;
+        }
+    }
+    Ok(iterations)
+}
+
+/// From a slice of so many iterations that took so long to the iterations that take as long as `length` says, and whether they are
+/// known well enough by it.
+fn longer(iterations: u64, cpu_ns: f64, wall_ns: f64, length: (f64, f64)) -> (u64, bool) {
+    let times = (length.0 / cpu_ns).min(length.1 / wall_ns);
+    let next = iterations as f64 * times.min(STRIDE);
+    (next as u64, times < WELL_KNOWN)
+}
+
+/// Processor time of a slice of the test, and its time, ns.
 fn try_out(
     engine: &mut Engine<'_, '_>,
     member: &Member,
     start: u32,
     iterations: u64,
 ) -> Result<(f64, f64), SessionError> {
-    slice(engine, member, start, Role::Control, 1)?;
-    slice(engine, member, start, Role::Test, 1)?;
     let mut trees = member.roots.trees();
     let (before, begun) = (trees.read(), Instant::now());
     slice(engine, member, start, Role::Test, iterations)?;
@@ -279,4 +315,40 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
         }),
     });
     engine.amend(member.position, result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The iterations of a slice whose operations use `each_ns` of a processor and whose request uses `request_ns` beside.
+    fn fitted(each_ns: f64, request_ns: f64, first: u64) -> u64 {
+        let mut iterations = first;
+        for _ in 0..TRIALS {
+            let cpu_ns = request_ns + each_ns * iterations as f64;
+            let (next, is_last) = longer(iterations, cpu_ns, cpu_ns, FULL);
+            iterations = next.max(1);
+            if is_last {
+                break;
+            }
+        }
+        iterations
+    }
+
+    #[test]
+    fn a_slice_is_as_long_as_it_should_be_however_it_was_timed() {
+        for (each_ns, request_ns, first) in [
+            (20_000.0, 0.0, 250),
+            (20_000.0, 1_000_000.0, 1),
+            (20_000.0, 4_000.0, 100_000),
+            (100.0, 300_000.0, 1),
+        ] {
+            let slice_ns = each_ns * fitted(each_ns, request_ns, first) as f64;
+            assert!(
+                (0.5 * FULL.0..=1.1 * FULL.0).contains(&slice_ns),
+                "{each_ns} ns an operation, {request_ns} ns a request: {slice_ns} ns"
+            );
+        }
+        assert_eq!(fitted(1e9, 0.0, 1), 1);
+    }
 }

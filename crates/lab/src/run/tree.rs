@@ -73,6 +73,11 @@ impl Tree {
         self.members.iter().map(of).sum::<u64>() * TICK_NS
     }
 
+    /// Their numbers, the root's first.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.members.iter().map(|process| *process as u32).collect()
+    }
+
     /// The numbers of their threads now.
     pub(super) fn threads(&self) -> Vec<i32> {
         let of = |process: &i32| fs::read_dir(format!("/proc/{process}/task")).into_iter();

@@ -5,9 +5,10 @@
 //! processor time. Slices are kept, so that the curve can be shown; none of their time is in any figure. The first test of a process is
 //! warmed for longer: most of what is to be compiled serves all tests.
 
+use super::compilers::Compilers;
 use super::conditions::Raised;
 use super::engine::{Engine, Failure};
-use super::load::warm::is_warm;
+use super::load::warm::{is_warm, part_of};
 use super::tree::Tree;
 use crate::record::{WarmSlice, WarmUp};
 use crate::session::SessionError;
@@ -124,9 +125,11 @@ fn slices(
     let begun = Instant::now();
     let mut slices: Vec<WarmSlice> = Vec::new();
     let (mut iterations, mut all_ns) = (1, 0);
+    let mut compilers = Compilers::default();
     while begun.elapsed() < length.most && (all_ns < length.least_ns || !is_warm(&slices)) {
         let tree = Tree::of(process);
         let (before_ns, slice_begun) = (tree.cpu_ns(), Instant::now());
+        let compiled_ns = compilers.used_ns(&tree);
         let (mut done, mut used_ns) = (0, 0);
         while used_ns < length.slice_ns && begun.elapsed() < length.most {
             let request_begun = Instant::now();
@@ -143,6 +146,10 @@ fn slices(
             at_ns: begun.elapsed().as_nanos() as u64,
             cpu_ns: used_ns as f64 / (done as f64).max(1.0),
             per_second: done as f64 / slice_begun.elapsed().as_secs_f64(),
+            compiling: part_of(
+                compilers.used_ns(&tree).saturating_sub(compiled_ns),
+                used_ns,
+            ),
         });
     }
     Ok(slices)

@@ -23,13 +23,23 @@ pub(crate) enum Growth {
     /// It does not, and need not: its slices are short against its constant part or the clock, as the control's of a long
     /// operation are.
     CannotTell,
+    /// Slices of fewer iterations took much longer than those of many: what they took was not the frame's work. So many iterations
+    /// took so long, ns, and so many more so long.
+    Disturbed(Times, Times),
 }
+
+/// Iterations, and the shortest slice of them, ns.
+pub(crate) type Times = (u64, f64);
 
 /// Judges one frame from slices of `n` and of more iterations.
 ///
 /// Noise only adds time, so the shortest slices are compared; the medians must agree before a frame is called dead. The
 /// longer of the two frames has an N at which its growing part dominates, so the test frame must grow; the control of a long operation is
 /// asked only where the fastest loop there is would show.
+///
+/// On a busy machine all slices of N may have waited for a processor, and longer than the work of many times N takes. So what grows may be the
+/// time less such waits; or how often the frame slept, since an operation that was removed waits for nobody; and where fewer iterations
+/// took longer than more, their time says nothing of work.
 pub(crate) fn judge(once: &[Slice], more: &[Slice], role: Role, clock: ClockFacts) -> Growth {
     let (once, more) = (Frames::of(once, role), Frames::of(more, role));
     let (Some(once), Some(more)) = (once, more) else {
@@ -37,7 +47,12 @@ pub(crate) fn judge(once: &[Slice], more: &[Slice], role: Role, clock: ClockFact
     };
     let least = LEAST_GROWTH * once.shortest.max(1.0);
     let grew = |before: f64, after: f64| after - before > least;
-    if grew(once.shortest, more.shortest) || grew(once.median, more.median) {
+    let ran_longer = more.ran - once.ran > LEAST_GROWTH * once.ran.max(1.0);
+    if grew(once.shortest, more.shortest)
+        || grew(once.median, more.median)
+        || ran_longer
+        || more.slept_more_than(&once)
+    {
         return Growth::Grows;
     }
     let fastest = more.iterations.saturating_sub(once.iterations) as f64 * FASTEST_LOOP_NS;
@@ -47,6 +62,10 @@ pub(crate) fn judge(once: &[Slice], more: &[Slice], role: Role, clock: ClockFact
     }
     if more.iterations / once.iterations.max(1) < MANY_TIMES {
         return Growth::NotYet;
+    }
+    if once.shortest - more.shortest > LEAST_GROWTH * more.shortest {
+        let times = |frames: &Frames| (frames.iterations, frames.shortest);
+        return Growth::Disturbed(times(&once), times(&more));
     }
     Growth::Dead(FrameError::DeadCode {
         role,
@@ -73,6 +92,10 @@ struct Frames {
     iterations: u64,
     shortest: f64,
     median: f64,
+    /// The shortest without what its thread waited for a processor, ns.
+    ran: f64,
+    /// How often the process slept in a slice: least and most.
+    slept: (u64, u64),
 }
 
 impl Frames {
@@ -83,8 +106,27 @@ impl Frames {
             iterations: own.first()?.iterations,
             shortest: times.iter().copied().fold(f64::INFINITY, f64::min),
             median: median_of(&times),
+            ran: own.iter().map(|s| ran_ns(s)).fold(f64::INFINITY, f64::min),
+            slept: (
+                own.iter().map(|s| s.voluntary).min()?,
+                own.iter().map(|s| s.voluntary).max()?,
+            ),
         })
     }
+
+    /// Whether each slice slept more often than any with fewer iterations, by a good part of the iterations more: then each iteration has its part.
+    fn slept_more_than(&self, fewer: &Frames) -> bool {
+        let more = self.iterations.saturating_sub(fewer.iterations) as f64;
+        let oftener = self.slept.0.saturating_sub(fewer.slept.1) as f64;
+        oftener >= (LEAST_GROWTH * more).max(1.0)
+    }
+}
+
+/// The time of a slice less what its thread waited for a processor, ns.
+fn ran_ns(slice: &Slice) -> f64 {
+    slice
+        .elapsed_ns
+        .saturating_sub(slice.wait_ns.unwrap_or_default()) as f64
 }
 
 #[cfg(test)]
@@ -176,6 +218,25 @@ mod tests {
             judge(&once, &more, Role::Control, CLOCK),
             Growth::Dead(_)
         ));
+    }
+
+    #[test]
+    fn what_waited_is_not_called_dead() {
+        // One iteration waited longer for a processor than 32 took; so it was seen beside four programs that spin.
+        let judged = verdict(&[3_880_002, 3_990_000], 32, &[1_331_994, 1_500_000]);
+        assert!(matches!(judged, Growth::Disturbed(..)), "{judged:?}");
+        // By chance 32 iterations took about as long as one waited, which its thread knows …
+        let (mut once, more) = (slices(1, &[1_217_616]), slices(32, &[1_361_941]));
+        let judge = |once: &[Slice], more: &[Slice]| judge(once, more, Role::Test, CLOCK);
+        assert!(matches!(judge(&once, &more), Growth::Dead(_)));
+        once[0].wait_ns = Some(1_170_000);
+        assert_eq!(judge(&once, &more), Growth::Grows);
+        // … or the one waited whom the frame asked: it slept once for each question.
+        let (mut once, mut more) = (slices(1, &[1_217_616]), slices(32, &[1_361_941]));
+        (once[0].voluntary, more[0].voluntary) = (1, 33);
+        assert_eq!(judge(&once, &more), Growth::Grows);
+        more[0].voluntary = 3;
+        assert!(matches!(judge(&once, &more), Growth::Dead(_)));
     }
 
     #[test]

@@ -9,9 +9,8 @@ use crate::run::tree::Tree;
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, run_steady};
 use std::time::{Duration, Instant};
 
-/// How often a cell is measured while others disturb it, in a quick and a full run.
-const ATTEMPTS_QUICK: u32 = 1;
-const ATTEMPTS_FULL: u32 = 3;
+/// How often a cell is measured while others disturb it, where it is repeated.
+const ATTEMPTS: u32 = 3;
 
 /// An answer may take so long. Longer waits count with what they had waited.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -22,16 +21,17 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// The round, and the raw histogram of its latencies; empty where the generator does not give one.
 type Round = (LoadRound, Vec<(u64, u64)>);
 
-/// Measures a load. While others use the processors too much it is measured again, and the attempt that they disturbed least is kept.
+/// Measures a load. If it `repeats`, it is measured again while others use the processors too much, and the attempt that they disturbed least
+/// is kept.
 pub(super) fn measure(
     server: &Server,
     target: &Target,
     task: &LoadTask,
     expected: Expected,
     places: &Places,
-    quick: bool,
+    repeats: bool,
 ) -> Result<Round, Absence> {
-    let most = if quick { ATTEMPTS_QUICK } else { ATTEMPTS_FULL };
+    let most = if repeats { ATTEMPTS } else { 1 };
     let load = load_of(target, task, expected, places);
     let mut best: Option<Round> = None;
     let mut attempts = 0;

@@ -1,6 +1,6 @@
-//! How many rounds are made in the time that there is.
+//! What comes after the rounds that were made: another one, another epoch, or the end.
 
-/// Rounds that are made unless the run's budget is spent: the fewest that tell a stray one from the others.
+/// Rounds that are made unless the run's budget is spent: the fewest that tell a stray one from the others. No epoch is begun for fewer.
 pub(super) const ROUNDS_LEAST: u32 = 3;
 
 /// Rounds that are made even then.
@@ -9,49 +9,78 @@ const ROUNDS_EVER: u32 = 2;
 /// Rounds after which more would not change what is read from them.
 const ROUNDS_MOST: u32 = 100;
 
+/// No epoch is longer, if there is time for another one.
+const OF_EPOCH_MOST: u32 = 12;
+
+/// By how much the ratio of two servers was seen to vary from round to round, as a multiple of how much it varies from start to start.
+const WITHIN_TO_BETWEEN: f64 = 2.0;
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A round of the servers that run.
+    Round,
+    /// All servers are started afresh, and there is a round of them.
+    Epoch,
+    /// Nothing.
+    End,
+}
+
 /// What epochs and rounds took so far, s.
 #[derive(Default)]
 pub(super) struct Time {
     all: f64,
-    epoch: f64,
+    /// All rounds, and the last one.
+    measured: f64,
     round: f64,
+    /// Starting the servers of the present epoch.
+    starting: f64,
+    rounds: u32,
+    rounds_of_epoch: u32,
 }
 
 impl Time {
-    pub(super) fn started(&mut self, seconds: f64, all: bool) {
+    pub(super) fn started(&mut self, seconds: f64, next: Next) {
         self.all += seconds;
-        if all {
-            self.epoch = seconds;
+        if next == Next::Epoch {
+            self.starting = seconds;
+            self.rounds_of_epoch = 0;
         }
     }
 
     pub(super) fn measured(&mut self, seconds: f64) {
         self.all += seconds;
+        self.measured += seconds;
         self.round = seconds;
+        self.rounds += 1;
+        self.rounds_of_epoch += 1;
     }
 
-    /// What there will be after another round, before which servers may have to be started.
-    fn after_next(&self, starts: bool) -> f64 {
-        self.all + self.round + if starts { self.epoch } else { 0.0 }
+    /// What comes next, where rounds may take so long, and all so long as the run's budget allows. What that allows is not overdrawn for the third
+    /// round. `of_epoch` is the fewest rounds of an epoch after which another one begins.
+    pub(super) fn next(&self, seconds: f64, allowance: Option<f64>, of_epoch: u32) -> Next {
+        let is_allowed = |more: f64| allowance.is_none_or(|allowed| self.all + more <= allowed);
+        let goes_on = match self.rounds {
+            0..ROUNDS_EVER => true,
+            ROUNDS_EVER..ROUNDS_LEAST => is_allowed(self.round),
+            ROUNDS_MOST.. => false,
+            _ => self.measured < seconds && is_allowed(self.round),
+        };
+        let few = f64::from(ROUNDS_LEAST) * self.round;
+        let is_useful = self.measured + few <= seconds && is_allowed(self.starting + few);
+        match goes_on {
+            false => Next::End,
+            true if self.rounds == 0 => Next::Epoch,
+            true if self.rounds_of_epoch >= self.worth().max(of_epoch) && is_useful => Next::Epoch,
+            true => Next::Round,
+        }
     }
-}
 
-/// Whether another round is made after these. What a budget allows is not overdrawn for the third one, nor are servers started for a few rounds.
-pub(super) fn wants_round(
-    round: u32,
-    of_epoch: u32,
-    time: &Time,
-    seconds: f64,
-    allowance: Option<f64>,
-) -> bool {
-    let starts = round.is_multiple_of(of_epoch);
-    let next = time.after_next(starts);
-    let useful = if starts { next + time.round } else { next };
-    let is_allowed = allowance.is_none_or(|allowance| useful <= allowance);
-    match round {
-        0..ROUNDS_EVER => true,
-        ROUNDS_EVER..ROUNDS_LEAST => is_allowed,
-        _ => round < ROUNDS_MOST && time.all < seconds && next - time.round < seconds && is_allowed,
+    /// The rounds of an epoch that make the most of the time. What is known after a time t of rounds that take r and starts that take s has the
+    /// variance (b² + w²/n) (s + n r) / t, by deviations b between starts and w within them, which is least at n = w/b √(s/r).
+    fn worth(&self) -> u32 {
+        let rounds = WITHIN_TO_BETWEEN * (self.starting / self.round.max(1e-9)).sqrt();
+        (rounds.round() as u32).clamp(ROUNDS_LEAST, OF_EPOCH_MOST)
     }
 }
 
@@ -59,29 +88,39 @@ pub(super) fn wants_round(
 mod tests {
     use super::*;
 
-    /// How many rounds of 1 s there are, in epochs of five that take so long to start, s.
-    fn rounds(starting: f64, seconds: f64, allowance: Option<f64>) -> u32 {
-        let mut time = Time::default();
-        let mut round = 0;
-        while wants_round(round, 5, &time, seconds, allowance) {
-            if round % 5 == 0 {
-                time.started(starting, true);
+    /// The rounds of each epoch, where a round takes 1 s and starting so long, s.
+    fn epochs(starting: f64, seconds: f64, allowance: Option<f64>) -> Vec<u32> {
+        let (mut time, mut epochs) = (Time::default(), Vec::new());
+        loop {
+            let next = time.next(seconds, allowance, 3);
+            match next {
+                Next::End => return epochs,
+                Next::Epoch => epochs.push(0),
+                Next::Round => {}
             }
+            time.started(if next == Next::Epoch { starting } else { 0.0 }, next);
             time.measured(1.0);
-            round += 1;
+            *epochs.last_mut().unwrap() += 1;
         }
-        round
     }
 
     #[test]
     fn a_budget_that_is_spent_ends_the_rounds_early() {
-        assert_eq!(rounds(0.0, 1000.0, None), 100);
-        assert_eq!(rounds(10.0, 3.0, None), 3);
-        assert_eq!(rounds(10.0, 14.0, None), 4);
-        assert_eq!(rounds(10.0, 1000.0, Some(12.5)), 2);
-        assert_eq!(rounds(10.0, 1000.0, Some(1.0)), 2);
-        // Servers are not started again where the time is only enough for that.
-        assert_eq!(rounds(10.0, 1000.0, Some(25.5)), 5);
-        assert_eq!(rounds(10.0, 1000.0, Some(28.0)), 8);
+        assert_eq!(epochs(10.0, 1.0, None), [3]);
+        assert_eq!(epochs(10.0, 5.0, None), [5]);
+        assert_eq!(epochs(10.0, 1000.0, Some(12.5)), [2]);
+        assert_eq!(epochs(10.0, 1000.0, Some(1.0)), [2]);
+        assert_eq!(epochs(0.0, 1000.0, None).iter().sum::<u32>(), 100);
+    }
+
+    #[test]
+    fn servers_are_started_afresh_as_often_as_that_tells_the_most() {
+        assert_eq!(epochs(1.0, 9.0, None), [3, 3, 3]);
+        assert_eq!(epochs(10.0, 18.0, None), [6, 6, 6]);
+        assert_eq!(epochs(1000.0, 30.0, None), [12, 12, 6]);
+        // Not for a round or two, for which the epoch goes on.
+        assert_eq!(epochs(10.0, 8.0, None), [8]);
+        assert_eq!(epochs(10.0, 1000.0, Some(26.5)), [16]);
+        assert_eq!(epochs(10.0, 1000.0, Some(30.5)), [6, 4]);
     }
 }

@@ -10,7 +10,7 @@ use crate::{Batch, Slice, Stopped};
 /// Slices of N may be longer than the longest by this factor where fewer iterations would not do.
 const FAR_TOO_LONG: f64 = 10.0;
 /// How often N is chosen anew. The cost of some operations is not in proportion to N, and some are one time dear and one time cheap.
-const MOST_RECALIBRATIONS: u32 = 2;
+pub(super) const MOST_RECALIBRATIONS: u32 = 2;
 /// A frame of which less grows with its iterations may be dead, and has no figure unless that is looked into.
 const LEAST_GROWING: f64 = 0.25;
 /// A slice of a confirmed N may fall short of the target by this factor.

@@ -1,5 +1,6 @@
 //! Whether the frames grow with N.
 
+use super::calibrating::MOST_RECALIBRATIONS;
 use super::{FramePlan, GROWTH_TIMES, Phase, longer_ns};
 use crate::block::Block;
 use crate::plan::calibration::Fit;
@@ -69,15 +70,31 @@ impl FramePlan {
             self.go_on_growing(once, next);
             return Ok(());
         }
+        let disturbed = judged.iter().find_map(|growth| match growth {
+            Growth::Disturbed(few, many) => Some((*few, *many)),
+            _ => None,
+        });
         for growth in judged {
             if let Growth::Dead(error) = growth {
                 return Err(error);
             }
         }
-        self.evidence.notes.push(format!(
-            "a slice of {} iterations takes hardly longer than one of {}, and there is no room for more iterations that would tell",
-            request.iterations, self.iterations
-        ));
+        match disturbed {
+            // Once more from the start: what made those slices long misled the search for N, too.
+            Some(_) if self.recalibrations < MOST_RECALIBRATIONS && !self.is_far_overrun() => {
+                self.trial = (0, 0.0);
+                self.calibrate_anew(1);
+                return Ok(());
+            }
+            Some(((few, few_ns), (many, many_ns))) => self.evidence.notes.push(format!(
+                "whether the frames grow with their iterations could not be told: {few} took {few_ns:.0} ns and {many} took {many_ns:.0} ns, so \
+                 something else had the processor meanwhile; measure again when the machine is less busy"
+            )),
+            None => self.evidence.notes.push(format!(
+                "a slice of {} iterations takes hardly longer than one of {}, and there is no room for more iterations that would tell",
+                request.iterations, self.iterations
+            )),
+        }
         self.begin_sampling();
         Ok(())
     }

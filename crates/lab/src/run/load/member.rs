@@ -1,0 +1,126 @@
+//! Servers that take turns, and the loads that are put on each.
+
+use super::server::Server;
+use crate::record::{Absence, Generator, Identity, LoadRound, LoadTask, WarmUp};
+use crate::run::engine::Engine;
+use crate::run::{Item, Task};
+use antiphon_load::Target;
+
+/// One load on one server.
+pub(super) struct Cell {
+    pub(super) position: usize,
+    /// The position of the first item of the plan that has this load: the same for all servers.
+    pub(super) load: usize,
+    pub(super) task: LoadTask,
+    pub(super) rounds: Vec<LoadRound>,
+    /// Why it is measured no more.
+    pub(super) absence: Option<Absence>,
+}
+
+/// A server with its loads.
+pub(super) struct Member {
+    pub(super) subject: String,
+    pub(super) policy: String,
+    /// The same server once more: what it shows beside its twin is noise.
+    pub(super) is_again: bool,
+    pub(super) cells: Vec<Cell>,
+    pub(super) warm_ups: Vec<WarmUp>,
+    pub(super) running: Option<(Server, Target)>,
+    pub(super) told: bool,
+}
+
+/// Servers with their loads, in the order of the plan.
+pub(super) fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
+    let own = &engine.items[position].identity;
+    let mut members: Vec<Member> = Vec::new();
+    for (position, item) in engine.items.iter().enumerate() {
+        let identity = &item.identity;
+        let together = identity.policy == own.policy && identity.placement == own.placement;
+        let (Task::Load(task), true) = (&item.task, together) else {
+            continue;
+        };
+        if engine.had_turn.contains(&position) {
+            continue;
+        }
+        let same = |other: &Item| other.identity.test == identity.test;
+        let cell = Cell {
+            position,
+            load: engine.items.iter().position(same).unwrap_or(position),
+            task: task.clone(),
+            rounds: Vec::new(),
+            absence: None,
+        };
+        match members
+            .iter_mut()
+            .find(|member| member.subject == identity.subject)
+        {
+            Some(member) => member.cells.push(cell),
+            None => members.push(Member::of(identity, cell)),
+        }
+    }
+    let twins = &engine.twins;
+    let again: Vec<Member> = members
+        .iter()
+        .filter(|member| twins.contains(&member.subject))
+        .map(Member::again)
+        .collect();
+    members.extend(again);
+    members
+}
+
+impl Cell {
+    pub(super) fn expected(&self) -> antiphon_load::Expected {
+        antiphon_load::Expected {
+            status: 200,
+            body: self.task.body.clone().into_bytes(),
+        }
+    }
+}
+
+impl Member {
+    fn of(identity: &Identity, cell: Cell) -> Member {
+        Member {
+            subject: identity.subject.clone(),
+            policy: identity.policy.clone(),
+            is_again: false,
+            cells: vec![cell],
+            warm_ups: Vec::new(),
+            running: None,
+            told: false,
+        }
+    }
+
+    /// The same server once more. Of loads by other generators, and of freezes, there is one only.
+    fn again(&self) -> Member {
+        let by_ours =
+            |cell: &&Cell| cell.task.by == Generator::Antiphon && cell.task.freeze_ms.is_none();
+        let cells = self.cells.iter().filter(by_ours).map(|cell| Cell {
+            position: cell.position,
+            load: cell.load,
+            task: cell.task.clone(),
+            rounds: Vec::new(),
+            absence: None,
+        });
+        Member {
+            subject: self.subject.clone(),
+            policy: self.policy.clone(),
+            is_again: true,
+            cells: cells.collect(),
+            warm_ups: Vec::new(),
+            running: None,
+            told: true,
+        }
+    }
+
+    /// Its loads, as positions of the plan's first items of each.
+    pub(super) fn loads(&self) -> impl Iterator<Item = usize> {
+        self.cells.iter().map(|cell| cell.load)
+    }
+
+    /// Leaves the figures that there are: a server that fails in a later round has none all the same.
+    pub(super) fn fail_all(&mut self, absence: &Absence) {
+        for cell in &mut self.cells {
+            cell.absence.get_or_insert_with(|| absence.clone());
+        }
+    }
+}
