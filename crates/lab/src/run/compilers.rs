@@ -32,7 +32,13 @@ impl Compilers {
         self.known_used_ns()
     }
 
-    /// The same of those that were seen before, without looking for others: quick, also where a server has hundreds of threads.
+    /// The part that compilers had of so much processor time, since they had used `before_ns`; at most all of it, also where they are told late.
+    pub(super) fn part_since(&mut self, before_ns: u64, tree: &Tree, used_ns: u64) -> f64 {
+        let compiling_ns = self.used_ns(tree).saturating_sub(before_ns);
+        (compiling_ns as f64 / (used_ns as f64).max(1.0)).min(1.0)
+    }
+
+    /// As [`used_ns`](Self::used_ns) of those that were seen before, without looking for others: quick, also where a server has hundreds of threads.
     pub(super) fn known_used_ns(&mut self) -> u64 {
         for (thread, used_ns) in &mut self.used_ns {
             *used_ns = schedstat_ns(*thread).unwrap_or(*used_ns);

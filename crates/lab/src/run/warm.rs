@@ -8,7 +8,7 @@
 use super::compilers::Compilers;
 use super::conditions::Raised;
 use super::engine::{Engine, Failure};
-use super::load::warm::{is_warm, part_of};
+use super::load::warm::is_warm;
 use super::tree::Tree;
 use crate::record::{WarmSlice, WarmUp};
 use crate::session::SessionError;
@@ -146,10 +146,7 @@ fn slices(
             at_ns: begun.elapsed().as_nanos() as u64,
             cpu_ns: used_ns as f64 / (done as f64).max(1.0),
             per_second: done as f64 / slice_begun.elapsed().as_secs_f64(),
-            compiling: part_of(
-                compilers.used_ns(&tree).saturating_sub(compiled_ns),
-                used_ns,
-            ),
+            compiling: compilers.part_since(compiled_ns, &tree, used_ns),
         });
     }
     Ok(slices)

@@ -55,13 +55,14 @@ impl Engine<'_, '_> {
         position: usize,
         result: ResultRecord,
     ) -> Result<(), RunError> {
-        self.amend(position, result.clone())?;
-        let item = self.items[position].clone();
-        self.tell(Event::Finished {
-            item: &item,
-            result: &result,
-            seconds_left: self.budget.seconds_left(),
-        });
+        self.amend(position, result)?;
+        if let Some(result) = &self.results[position] {
+            self.lab.observer.event(Event::Finished {
+                item: &self.items[position],
+                result,
+                seconds_left: self.budget.seconds_left(),
+            });
+        }
         Ok(())
     }
 

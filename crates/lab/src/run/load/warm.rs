@@ -103,10 +103,7 @@ pub(super) fn up(
             at_ns: begun.elapsed().as_nanos() as u64,
             cpu_ns: used_ns as f64 / (answered as f64).max(1.0),
             per_second,
-            compiling: part_of(
-                compilers.used_ns(&tree).saturating_sub(compiled_ns),
-                used_ns,
-            ),
+            compiling: compilers.part_since(compiled_ns, &tree, used_ns),
         });
     }
     Ok(WarmUp {
@@ -114,11 +111,6 @@ pub(super) fn up(
         is_warm: is_warm(&slices),
         slices,
     })
-}
-
-/// What compilers had of so much processor time; more than all of it where they are told late.
-pub(in crate::run) fn part_of(compiling_ns: u64, used_ns: u64) -> f64 {
-    (compiling_ns as f64 / (used_ns as f64).max(1.0)).min(1.0)
 }
 
 /// The rule: the cost of the last third of the slices is hardly below that of the third before, and compilers have about nothing to do in it.
