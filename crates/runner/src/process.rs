@@ -38,7 +38,7 @@ impl Process {
         self.pump.set_deadline(limit, Duration::ZERO);
     }
 
-    /// Writes a line; the line end is added.
+    /// Writes a line; the line end is added. `Ok` says that the pipe took it, not that the child will read it.
     ///
     /// # Errors
     /// The child ended, closed its standard input, or did not read before the deadline.
