@@ -4,6 +4,8 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const BODY: &str = "{\"greeting\":\"Hello World!\"}";
@@ -96,6 +98,10 @@ fn answer(stream: &mut TcpStream, conduct: &str, number: usize, closes: bool) ->
             false
         }
         "starve" => say(&well),
+        "stand-still-once" => {
+            stand_still_once();
+            say(&well)
+        }
         "never" => {
             std::thread::sleep(Duration::from_secs(600));
             false
@@ -122,6 +128,19 @@ fn answer(stream: &mut TcpStream, conduct: &str, number: usize, closes: bool) ->
             false
         }
         other => panic!("`{other}` is no conduct"),
+    }
+}
+
+/// Before the 200th answer nobody is answered for 300 ms. (Stopped by a signal from without, it might stand still before the load begins, or after its
+/// end.)
+fn stand_still_once() {
+    static BEFORE: AtomicUsize = AtomicUsize::new(0);
+    static STANDS: RwLock<()> = RwLock::new(());
+    if BEFORE.fetch_add(1, Ordering::Relaxed) == 200 {
+        let _stands = STANDS.write();
+        std::thread::sleep(Duration::from_millis(300));
+    } else {
+        drop(STANDS.read());
     }
 }
 

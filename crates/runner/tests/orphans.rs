@@ -110,6 +110,10 @@ fn parent(process: u32) -> Option<u32> {
     stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok()
 }
 
+fn is_zombie_of(process: u32, of: u32) -> bool {
+    parent(process) == Some(of) && state(process) == Some('Z')
+}
+
 #[test]
 fn no_zombies_are_left() -> Result<(), Box<dyn Error>> {
     for _ in 0..5 {
@@ -119,20 +123,17 @@ fn no_zombies_are_left() -> Result<(), Box<dyn Error>> {
     let missing = Program::new("no-such-program-anywhere").run();
     assert!(missing.is_err());
     let me = std::process::id();
-    let zombies: Vec<String> = std::fs::read_dir("/proc")?
+    let zombies: Vec<u32> = std::fs::read_dir("/proc")?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok()?.parse().ok())
-        .filter(|&process: &u32| parent(process) == Some(me) && state(process) == Some('Z'))
-        .filter_map(|process| std::fs::read_to_string(format!("/proc/{process}/stat")).ok())
-        // Another test's child may be a zombie for a moment; ours would stay.
+        .filter(|&process| is_zombie_of(process, me))
         .collect();
-    thread::sleep(Duration::from_millis(500));
+    // Another test's child may be a zombie for a moment; ours would stay.
+    let until = Instant::now() + PATIENCE;
     for zombie in zombies {
-        let process = zombie.split(' ').next().unwrap_or_default();
-        let process: u32 = process.parse()?;
-        assert!(
-            parent(process) != Some(me) || state(process) != Some('Z'),
-            "left: {zombie}"
-        );
+        while is_zombie_of(zombie, me) {
+            assert!(Instant::now() < until, "left: {zombie}");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
     Ok(())
 }
