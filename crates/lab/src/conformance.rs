@@ -194,12 +194,12 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "quit",
-        mend: "answer `quit` with `@@ ok` and end with exit code 0 within a second",
+        mend: "answer `quit` with `@@ ok` and end with exit code 0 within ten seconds",
         check: ending::quit,
     },
     Rule {
         name: "end-of-input",
-        mend: "end with exit code 0 within a second when standard input ends",
+        mend: "end with exit code 0 within ten seconds when standard input ends",
         check: ending::end_of_input,
     },
 ];
