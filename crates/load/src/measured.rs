@@ -13,10 +13,11 @@ const DIGITS: u8 = 3;
 /// A connection that had less than this part of the mean of all was starved.
 const STARVED_PART: f64 = 0.1;
 
-/// So was one that waited once for more than this part of the time in which requests were sent, and so many times the median latency: where
-/// all wait long, nobody is starved.
+/// So was one that waited once for more than this part of the time in which requests were sent, so many times the median latency (where
+/// all wait long, nobody is starved), and so long, ns: a busy machine lets a server's thread wait for some 0.2 s, whoever wrote the server.
 const STARVED_WAIT: f64 = 0.5;
 const STARVED_TIMES: f64 = 20.0;
+const STARVED_WAIT_LEAST_NS: f64 = 500e6;
 
 /// What a run measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,11 +120,12 @@ impl Measured {
     }
 
     /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
-    /// the time in which requests were sent and 20 times the median latency.
+    /// the time in which requests were sent, 20 times the median latency, and half a second.
     pub fn starved(&self) -> Vec<usize> {
         let mean = self.answered as f64 / self.connections.len().max(1) as f64;
-        let wait_ns =
-            (STARVED_WAIT * self.window_ns as f64).max(STARVED_TIMES * self.latency.at(0.5) as f64);
+        let wait_ns = (STARVED_WAIT * self.window_ns as f64)
+            .max(STARVED_TIMES * self.latency.at(0.5) as f64)
+            .max(STARVED_WAIT_LEAST_NS);
         let is_starved = |of: &OfConnection| {
             let has_little =
                 mean >= 1.0 / STARVED_PART && (of.answered as f64) < STARVED_PART * mean;
@@ -275,6 +277,17 @@ mod tests {
         let mut waited = measured(&[100, 100]);
         waited.connections[1].longest_ns = 600_000_000;
         assert_eq!(waited.starved(), [1]);
+    }
+
+    #[test]
+    fn a_thread_that_wakes_late_in_a_short_run_starves_nobody() {
+        let mut late = measured(&[100, 100, 100, 40]);
+        late.window_ns = 300_000_000;
+        late.connections[3].longest_ns = 210_000_000;
+        assert_eq!(late.starved(), Vec::<usize>::new());
+        late.answered -= 35;
+        late.connections[3].answered = 5;
+        assert_eq!(late.starved(), [3]);
     }
 
     #[test]

@@ -107,6 +107,7 @@ fn run() -> RunRecord {
     first.again = load(1, 5100, 8).rounds;
     let mut starving = load(64, 12_000, 200);
     starving.rounds[1].starved = vec![0, 7];
+    starving.rounds[2].starved = vec![3];
     starving.rounds[1].fairness = 0.5;
     starving.rounds[0].freeze = Some(Freeze {
         frozen_ns: 200_000_000,
@@ -206,12 +207,38 @@ fn starved_connections_and_an_unseen_freeze_are_told() {
         .iter()
         .find(|note| note.text.contains("starved"))
         .unwrap();
-    assert!(starved.text.contains("2 of 64 (1, 8)"), "{}", starved.text);
+    assert!(
+        starved
+            .text
+            .contains("in 2 of 3 rounds connections were starved, at worst 2 of 64 (1, 8)"),
+        "{}",
+        starved.text
+    );
+    assert_eq!(starved.weight, Weight::Warning);
     assert!(
         notes
             .iter()
             .any(|note| note.weight == Weight::Error && note.text.contains("did not see a freeze"))
     );
+}
+
+#[test]
+fn starving_once_is_told_and_does_not_mark_the_server() {
+    let mut run = run();
+    let Outcome::Load(load) = &mut run.results[3].outcome else {
+        panic!("no load in {:?}", run.results[3]);
+    };
+    load.rounds[2].starved.clear();
+    let document = compose(&run);
+    let notes = notes(&document, "group-over");
+    let starved = notes.iter().find(|note| note.text.contains("starved"));
+    let starved = starved.unwrap();
+    assert!(starved.text.contains("the machine"), "{}", starved.text);
+    assert_eq!(starved.weight, Weight::Info);
+    let Cell::Figure(cost) = &tables(&document, "group-over")[0].rows[1].cells[1] else {
+        panic!("no figure");
+    };
+    assert!(cost.marks.iter().all(|mark| mark.word != "starves"));
 }
 
 #[test]
