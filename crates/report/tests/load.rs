@@ -223,6 +223,44 @@ fn starved_connections_and_an_unseen_freeze_are_told() {
 }
 
 #[test]
+fn a_server_that_holds_more_after_each_round_is_named() {
+    let grown = |held: [u64; 4]| {
+        let mut run = run();
+        for result in &mut run.results {
+            let Outcome::Load(load) = &mut result.outcome else {
+                panic!("no load in {result:?}");
+            };
+            let round = |(number, mib): (u32, u64)| LoadRound {
+                round: number,
+                answered: 1 << 19,
+                pss_bytes: mib << 20,
+                ..load.rounds[0].clone()
+            };
+            if result.identity.subject == "java/grizzly" {
+                load.rounds = (0..).zip(held).map(round).collect();
+            }
+        }
+        notes(&compose(&run), "load-memory")
+    };
+    // A heap that settles, one that is swept, and one that hardly grows.
+    for held in [
+        [100, 150, 160, 165],
+        [100, 110, 105, 115],
+        [1000, 1001, 1002, 1003],
+    ] {
+        assert_eq!(grown(held).len(), 0, "{held:?}");
+    }
+    let leaks = grown([100, 104, 108, 112]);
+    assert_eq!(leaks.len(), 1);
+    assert!(leaks[0].about.contains("java/grizzly"), "{leaks:?}");
+    // 12 MiB in three rounds of two loads with half a mebi of requests each.
+    assert!(
+        leaks[0].text.contains("4.00\u{202f}B a request"),
+        "{leaks:?}"
+    );
+}
+
+#[test]
 fn starving_once_is_told_and_does_not_mark_the_server() {
     let mut run = run();
     let Outcome::Load(load) = &mut run.results[3].outcome else {

@@ -1,6 +1,7 @@
 //! Servers under load: what a request costs the server, rates and latencies, memory, and what is claimed of them.
 
 mod claims;
+mod leak;
 mod noise;
 mod plots;
 mod tables;
@@ -158,7 +159,7 @@ fn starved(load: &LoadOutcome) -> Option<(Weight, String)> {
     };
     let text = format!(
         "in {often} of {} rounds connections were starved, at worst {} of {} ({}{more}): each had less than a tenth of the mean, or waited once for \
-         more than half of the time, 20 times the median latency, and 0.5 s; Jain's index is {}, the longest wait {}{whose}",
+         more than half of the time and half a second while others had answers; Jain's index is {}, the longest wait {}{whose}",
         load.rounds.len(),
         worst.starved.len(),
         load.task.connections,
