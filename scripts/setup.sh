@@ -25,14 +25,33 @@ if [ "$as_root" = none ] || ! command -v apt-get >/dev/null 2>&1; then
     exit 0
 fi
 
-echo "Installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 # A failed update may still leave lists that serve; the install decides.
 $as_root apt-get update >"$log" 2>&1
-# shellcheck disable=SC2086 # the list is meant to be split
-if ! $as_root apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
-    tail -n 15 "$log" >&2
-    echo "apt-get could not install:$missing. Going on with what is there." >&2
+
+can_have() {
+    apt-get install --simulate --no-install-recommends "$@" >>"$log" 2>&1
+}
+
+# One that this system does not have, or names otherwise, must not keep the others out.
+chosen=
+unknown=
+# shellcheck disable=SC2086 # the lists are meant to be split
+if can_have $missing; then
+    chosen=$missing
+else
+    for package in $missing; do
+        if can_have "$package"; then chosen="$chosen $package"; else unknown="$unknown $package"; fi
+    done
+fi
+[ -z "$unknown" ] || echo "This system's packages do not include:$unknown. Going on without." >&2
+if [ -n "$chosen" ]; then
+    echo "Installing:$chosen"
+    # shellcheck disable=SC2086
+    if ! $as_root apt-get install -y --no-install-recommends $chosen >>"$log" 2>&1; then
+        tail -n 15 "$log" >&2
+        echo "apt-get could not install:$chosen. Going on with what is there." >&2
+    fi
 fi
 rm -f "$log"

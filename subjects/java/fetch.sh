@@ -13,7 +13,7 @@ is_right() { echo "$hash  $1" | sha256sum -c --status 2>/dev/null; }
 if [ ! -f "$jar" ]; then
     if [ -f "$stored" ]; then
         cp "$stored" "$jar.part"
-    elif ! curl -fsSL --retry 3 --max-time 120 -o "$jar.part" "https://repo1.maven.org/maven2/$path"; then
+    elif ! curl -fsSL --retry 3 --connect-timeout 10 --max-time 120 -o "$jar.part" "https://repo1.maven.org/maven2/$path"; then
         echo "$name did not come from Maven Central: connect this machine, or put the jar at $stored" >&2
         exit 1
     fi

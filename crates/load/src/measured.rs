@@ -13,10 +13,14 @@ const DIGITS: u8 = 3;
 /// A connection that had less than this part of the mean of all was starved.
 const STARVED_PART: f64 = 0.1;
 
-/// So was one that waited once for more than this part of the time in which requests were sent, and so many times the median latency: where
-/// all wait long, nobody is starved.
+/// So was one that waited once for more than this part of the time in which requests were sent, so many times the median latency, and so long,
+/// ns: a busy machine lets a server's thread wait for some 0.2 s, whoever wrote the server.
 const STARVED_WAIT: f64 = 0.5;
 const STARVED_TIMES: f64 = 20.0;
+const STARVED_WAIT_LEAST_NS: f64 = 500e6;
+
+/// And so many times the longest wait of the connection in the middle: where all wait, the server or the machine pauses, and nobody is starved.
+const STARVED_TIMES_OTHERS: f64 = 2.0;
 
 /// What a run measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,11 +123,14 @@ impl Measured {
     }
 
     /// The connections that were starved, from 0: each had less than a tenth of the mean of all, or waited once for more than half of
-    /// the time in which requests were sent and 20 times the median latency.
+    /// the time in which requests were sent, 20 times the median latency, half a second, and twice what the connection in the middle
+    /// waited at the longest.
     pub fn starved(&self) -> Vec<usize> {
         let mean = self.answered as f64 / self.connections.len().max(1) as f64;
-        let wait_ns =
-            (STARVED_WAIT * self.window_ns as f64).max(STARVED_TIMES * self.latency.at(0.5) as f64);
+        let wait_ns = (STARVED_WAIT * self.window_ns as f64)
+            .max(STARVED_TIMES * self.latency.at(0.5) as f64)
+            .max(STARVED_WAIT_LEAST_NS)
+            .max(STARVED_TIMES_OTHERS * self.longest_in_the_middle_ns() as f64);
         let is_starved = |of: &OfConnection| {
             let has_little =
                 mean >= 1.0 / STARVED_PART && (of.answered as f64) < STARVED_PART * mean;
@@ -134,6 +141,15 @@ impl Measured {
             .filter(|(_, of)| is_starved(of))
             .map(|(number, _)| number)
             .collect()
+    }
+
+    /// The longest wait of a connection, ns, that half of them had at most.
+    fn longest_in_the_middle_ns(&self) -> u64 {
+        let connections = self.connections.iter();
+        let mut longest: Vec<u64> = connections.map(|of| of.longest_ns).collect();
+        longest.sort_unstable();
+        let middle = longest.len().saturating_sub(1) / 2;
+        longest.get(middle).copied().unwrap_or(0)
     }
 
     /// Jain's index of how evenly the connections were answered: 1 when all had the same, 1/n when one had all (R. Jain, D. Chiu,
@@ -275,6 +291,32 @@ mod tests {
         let mut waited = measured(&[100, 100]);
         waited.connections[1].longest_ns = 600_000_000;
         assert_eq!(waited.starved(), [1]);
+    }
+
+    #[test]
+    fn a_thread_that_wakes_late_in_a_short_run_starves_nobody() {
+        let mut late = measured(&[100, 100, 100, 40]);
+        late.window_ns = 300_000_000;
+        late.connections[3].longest_ns = 210_000_000;
+        assert_eq!(late.starved(), Vec::<usize>::new());
+        late.connections[3].longest_ns = 290_000_000;
+        late.answered -= 35;
+        late.connections[3].answered = 5;
+        assert_eq!(late.starved(), [3]);
+    }
+
+    #[test]
+    fn a_pause_of_the_server_starves_nobody() {
+        let mut paused = measured(&[100, 100, 100, 100]);
+        for (connection, ms) in paused.connections.iter_mut().zip([800, 790, 810, 805]) {
+            connection.longest_ns = ms * 1_000_000;
+        }
+        assert_eq!(paused.starved(), Vec::<usize>::new());
+        // Unless half of them go on.
+        for connection in &mut paused.connections[2..] {
+            connection.longest_ns = 1_000_000;
+        }
+        assert_eq!(paused.starved(), [0, 1]);
     }
 
     #[test]

@@ -168,7 +168,8 @@ fn a_server_that_never_answers_is_given_up_and_its_waits_count() {
         measured.latency.above(LIMIT.as_nanos() as u64 - 10_000_000),
         4
     );
-    assert_eq!(measured.starved(), [0, 1, 2, 3]);
+    // All waited alike.
+    assert_eq!(measured.starved(), Vec::<usize>::new());
 }
 
 #[test]

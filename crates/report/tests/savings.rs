@@ -208,12 +208,7 @@ fn claims_are_judged_by_their_intervals_on_one_processor() {
     let claims = tables(&section)[3];
     let verdicts: Vec<&Cell> = claims.rows.iter().map(|row| &row.cells[0]).collect();
     // The program's own count has 30 % left, and `across` is not asked. 105 ± 8 may be more or less than 100 ± 1.
-    let wanted = [
-        "no: in 1 of 2",
-        "in 0 of 1, 1 undecided",
-        "no: in 0 of 1",
-        "no: in 0 of 1",
-    ];
+    let wanted = ["no: in 1 of 2", "undecided", "no", "no"];
     assert_eq!(verdicts, wanted.map(Cell::text).each_ref());
     assert_eq!(
         claims.rows[0].cells[1],
@@ -257,7 +252,7 @@ fn a_claim_holds_when_all_of_its_interval_does() {
     let section = document.sections.iter().find(|s| s.id == "savings-t");
     let claims = tables(section.expect("the comparison"))[3];
     assert_eq!(claims.rows[0].cells[0], Cell::text("yes, in all 2"));
-    assert_eq!(claims.rows[3].cells[0], Cell::text("yes, in all 1"));
+    assert_eq!(claims.rows[3].cells[0], Cell::text("yes"));
 }
 
 #[test]

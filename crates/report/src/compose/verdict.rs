@@ -52,8 +52,14 @@ impl Limits {
     }
 }
 
-/// In how many trials a claim holds, and what of the others.
+/// In how many trials a claim holds, and what of the others; of one trial, what came of it.
 pub fn verdict(fates: &[Fate]) -> String {
+    match fates {
+        [Fate::Holds] => return "yes".into(),
+        [Fate::Undecided] => return "undecided".into(),
+        [Fate::Fails] => return "no".into(),
+        _ => {}
+    }
     let count = |wanted| fates.iter().filter(|fate| **fate == wanted).count();
     let (holds, fails) = (count(Fate::Holds), count(Fate::Fails));
     let mut text = match (holds, fails) {

@@ -99,12 +99,24 @@ fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Resul
     (round.pss_bytes, round.peak_bytes, round.threads) =
         (held.pss_bytes, held.peak_bytes, held.threads);
     if round.answered == 0 {
-        return Err(server.with_words(absence(
-            "it answered nothing under this load",
-            "run it by hand to see why",
-        )));
+        return Err(server.with_words(nothing_answered(&round)));
     }
     Ok((round, histogram))
+}
+
+/// Why a round without an answer is no figure: it may not be the server's fault.
+fn nothing_answered(round: &LoadRound) -> Absence {
+    let reason = "it answered nothing under this load";
+    match round.was_disturbed() {
+        true => absence(
+            format!(
+                "{reason}, while other programs had {:.0} % of the processors in use",
+                100.0 * round.foreign_share
+            ),
+            "end them, and measure again",
+        ),
+        false => absence(reason, "run it by hand to see why"),
+    }
 }
 
 /// A moment between which and another a server's use counts.

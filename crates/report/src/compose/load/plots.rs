@@ -1,6 +1,6 @@
 //! Plots of loads: over concurrency, and memory as a row a server.
 
-use super::{conditions, outcome};
+use super::{conditions, leak, outcome};
 use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
@@ -133,6 +133,10 @@ pub(super) fn memory(results: &[&ResultRecord]) -> Option<Section> {
         text: "Proportional memory of each server's processes when all its loads were over, and its largest resident memory till then.".into(),
     }];
     blocks.extend(plots);
+    let notes = leak::notes(results);
+    if !notes.is_empty() {
+        blocks.push(Block::Notes { notes });
+    }
     Some(Section {
         id: "load-memory".into(),
         title: "Memory of the servers".into(),

@@ -1,0 +1,80 @@
+//! Servers that hold more memory after each round than before it.
+
+use super::outcome;
+use crate::compose::view::RunColumn;
+use crate::document::{Note, Unit, Weight};
+use crate::number;
+use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
+
+/// Fewer rounds of one start do not tell a leak from a heap that is still growing to its size.
+const ROUNDS_LEAST: usize = 4;
+
+/// From one round to the next memory grows by this part at least.
+const STEP_LEAST: f64 = 0.01;
+
+/// A heap that settles grows less and less: the last step is at least this part of the first.
+const LAST_TO_FIRST: f64 = 0.5;
+
+/// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough.
+pub(super) fn notes(results: &[&ResultRecord]) -> Vec<Note> {
+    let mut servers: Vec<(RunColumn, Vec<&LoadOutcome>)> = Vec::new();
+    for result in results {
+        let Some(load) = outcome(result) else {
+            continue;
+        };
+        let column = RunColumn::of(&result.identity);
+        match servers.iter_mut().find(|(known, _)| *known == column) {
+            Some((_, loads)) => loads.push(load),
+            None => servers.push((column, vec![load])),
+        }
+    }
+    let note = |(column, loads): &(RunColumn, Vec<&LoadOutcome>)| {
+        let text = grown(loads)?;
+        Some(Note::new(Weight::Warning, column.name(), text))
+    };
+    servers.iter().filter_map(note).collect()
+}
+
+/// What is to be said of a server with these loads, if its memory grew.
+fn grown(loads: &[&LoadOutcome]) -> Option<String> {
+    let held = |epoch: &[LoadRound]| -> Vec<f64> {
+        epoch.iter().map(|round| round.pss_bytes as f64).collect()
+    };
+    let mut all = loads.iter().flat_map(|load| epochs(load));
+    if !all.all(|epoch| grows(&held(epoch))) {
+        return None;
+    }
+    let rounds = loads.iter().rev().find_map(|load| epochs(load).next())?;
+    let (first, last) = (rounds.first()?, rounds.last()?);
+    let between = |round: &&LoadRound| first.round < round.round && round.round <= last.round;
+    let all = loads.iter().flat_map(|load| &load.rounds);
+    let requests: u64 = all.filter(between).map(|round| round.answered).sum();
+    let grown = last.pss_bytes.saturating_sub(first.pss_bytes) as f64;
+    let held: Vec<String> = held(rounds).into_iter().map(bytes).collect();
+    Some(format!(
+        "it held more memory after each round than before it, whatever the load, and did not settle: {}, {} a request. It may leak: \
+         let `antiphon load` ask it for some minutes",
+        held.join(", "),
+        bytes(grown / (requests as f64).max(1.0))
+    ))
+}
+
+/// Whether memory, read after each round, grew without an end in sight.
+fn grows(held: &[f64]) -> bool {
+    let steps: Vec<f64> = held.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let each = held
+        .windows(2)
+        .all(|pair| pair[1] >= pair[0] * (1.0 + STEP_LEAST));
+    let ends = steps.first().zip(steps.last());
+    each && ends.is_some_and(|(first, last)| *last >= LAST_TO_FIRST * first)
+}
+
+/// The rounds of each epoch that is long enough.
+fn epochs(load: &LoadOutcome) -> impl Iterator<Item = &[LoadRound]> {
+    let epochs = load.rounds.chunk_by(|a, b| a.epoch == b.epoch);
+    epochs.filter(|epoch| epoch.len() >= ROUNDS_LEAST)
+}
+
+fn bytes(of: f64) -> String {
+    number::quantity(Unit::Bytes, of)
+}
