@@ -3,7 +3,7 @@
 use super::selection::{Selection, groups};
 use super::tasks::{load_task, program_task, test_task};
 use super::{Options, RunError};
-use crate::record::{Absence, Identity, LoadTask};
+use crate::record::{Absence, Identity, LoadTask, original_of};
 use crate::session::Listing;
 use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
 use serde::{Deserialize, Serialize};
@@ -254,9 +254,12 @@ impl Planner<'_> {
             Ok(listing) => self.task(row, instance, placed, listing),
             Err(absence) => Some(Task::Absent(absence.clone())),
         };
-        let Some(task) = task else { return false };
+        let Some(mut task) = task else { return false };
         if !self.selection.in_subject(row, &known.id) {
             return true;
+        }
+        if let Some(because) = row.excepts(original_of(&known.id).unwrap_or(&known.id), instance) {
+            task = Task::Absent(Absence::not_meant(because));
         }
         let tests = known.listing.iter().flat_map(|listing| &listing.tests);
         let mut of_this = tests.filter(|test| test.name == instance.test);
