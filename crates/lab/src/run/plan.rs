@@ -88,7 +88,7 @@ impl Task {
     }
 
     /// Clocks come first, because their facts decide the frames, then the system's interference, then all else in the suite's order.
-    fn phase(&self) -> u8 {
+    pub(super) fn phase(&self) -> u8 {
         match self {
             Task::Clock { .. } => 0,
             Task::Interference { .. } => 1,
@@ -157,7 +157,7 @@ pub(super) fn make(
             "FIFO scheduling is not permitted, so rows that ask for it are measured under `other`: {why}"
         ));
     }
-    plan.items.sort_by_key(|item| item.task.phase());
+    super::sequence::arrange(&mut plan.items, suite, options, known);
     match plan.items.is_empty() {
         true => Err(nothing(suite, options, selection)),
         false => Ok(plan),
