@@ -96,7 +96,13 @@ fn slice(
     // Those whose upcalls work sleep here for the whole slice: that is no part of the operation.
     let asleep = switches(Whose::Thread);
     stage.board.wait_for_end(given);
-    let asleep = switches(Whose::Thread) - asleep;
+    let mut asleep = switches(Whose::Thread) - asleep;
+    let mut before = before;
+    if let Some(primed) = part.primed() {
+        before = primed.switches;
+        // Before this thread ran again, the one that served went to sleep, on the processor that both have.
+        asleep = if primed.is_asleep { 1 } else { asleep + 1 };
+    }
     let all = if counts {
         switches(Whose::Process) - before
     } else {
