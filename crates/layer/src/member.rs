@@ -88,6 +88,7 @@ fn slice(
     counts: bool,
 ) -> Result<i64, Failed> {
     let part = part.ok_or_else(|| Failed("a slice of nothing was ordered".into()))?;
+    stage.board.begin(stage.rank, given);
     part.run(prime(stage.size))?;
     part.confirm()?;
     let before = switches(Whose::Process);
