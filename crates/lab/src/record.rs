@@ -189,8 +189,8 @@ pub enum Outcome {
         mend: String,
         /// The subject's last words, if it spoke.
         last_words: String,
-        /// Whether the subject lists the test as one that it does not have, such as for a feature that its language lacks. All else
-        /// is a failure.
+        /// Whether the subject lists the test as one that it does not have, such as for a feature that its language lacks, or the suite
+        /// does not mean it for the subject. All else is a failure.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         listed: bool,
     },
@@ -205,7 +205,7 @@ pub struct Absence {
     pub mend: String,
     /// The subject's last words, if it spoke.
     pub last_words: String,
-    /// Whether the subject lists the test as one that it does not have.
+    /// Whether the subject lists the test as one that it does not have, or the suite does not mean it for the subject.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,
 }
@@ -220,6 +220,16 @@ impl Absence {
             mend: mend.to_owned(),
             last_words: String::new(),
             listed: false,
+        }
+    }
+
+    /// A test that the suite does not mean for a subject.
+    pub(crate) fn not_meant(because: &str) -> Absence {
+        Absence {
+            reason: because.to_owned(),
+            mend: String::new(),
+            last_words: String::new(),
+            listed: true,
         }
     }
 

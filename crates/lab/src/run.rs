@@ -28,6 +28,7 @@ mod promise;
 mod readings;
 mod seats;
 mod selection;
+mod sequence;
 mod starts;
 mod tasks;
 mod tree;

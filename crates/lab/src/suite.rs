@@ -1,6 +1,7 @@
 //! Suites: what is measured, how it is shown, and the published figures beside it. One TOML file a suite; docs/suites.md describes it.
 
 mod curve;
+mod except;
 mod load;
 mod matrix;
 mod models;
@@ -10,6 +11,7 @@ mod read;
 mod savings;
 
 pub use curve::{Curve, CurveColumn, CurveUnit, Rate};
+pub use except::Exception;
 pub use load::{ServerClaim, ServerQuantity, Servers};
 pub use matrix::{Instance, Matrix, fill};
 pub use models::{Model, ModelClaim, ModelColumn, Models};
@@ -105,6 +107,8 @@ pub struct Row {
     pub arg: Option<Argument>,
     /// Patterns of the subjects that it is measured in, as `name/variant`; empty: all.
     pub subjects: Vec<String>,
+    /// What it is not meant for.
+    pub except: Vec<Exception>,
     /// Tell passing by copy from passing by reference by the slope of the cost against this placeholder.
     pub passing: Option<String>,
     /// Look for steps of the cost along this placeholder.

@@ -70,6 +70,8 @@ struct Head {
 /// What a member says.
 #[repr(C, align(64))]
 struct Slot {
+    /// The number of the last slice that it has begun.
+    begun: AtomicU32,
     /// The number of the last order that it has carried out.
     done: AtomicU32,
     /// Whether it failed at it.
@@ -179,21 +181,38 @@ impl Board {
     /// Waits until members 1 … `size` − 1 have carried out an order; what the first of those that failed says. A member that dies ends the company, which whoever
     /// started it sees to.
     pub fn wait_for(&self, given: u32, size: usize) -> Result<(), Failed> {
-        let head = self.head();
-        for (rank, slot) in head.members.iter().enumerate().take(size).skip(1) {
-            loop {
-                let news = head.news.load(SeqCst);
-                if slot.done.load(SeqCst) == given {
-                    break;
-                }
-                let _ = wait(&head.news, Flags::empty(), news, None);
-            }
+        for (rank, slot) in self.slots(size) {
+            self.wait_until(&slot.done, given);
             if slot.has_failed.load(SeqCst) != 0 {
                 let said = self.said(rank);
                 return Err(Failed(format!("member {rank}: {said}")));
             }
         }
         Ok(())
+    }
+
+    /// Waits until they have begun a slice.
+    pub fn wait_for_begin(&self, given: u32, size: usize) {
+        for (_, slot) in self.slots(size) {
+            self.wait_until(&slot.begun, given);
+        }
+    }
+
+    fn slots(&self, size: usize) -> impl Iterator<Item = (usize, &Slot)> {
+        let slots = self.head().members.iter().enumerate();
+        slots.take(size).skip(1)
+    }
+
+    /// Sleeps until a member has put this number there.
+    fn wait_until(&self, word: &AtomicU32, number: u32) {
+        let news = &self.head().news;
+        loop {
+            let seen = news.load(SeqCst);
+            if word.load(SeqCst) == number {
+                return;
+            }
+            let _ = wait(news, Flags::empty(), seen, None);
+        }
     }
 
     /// Context switches that members 1 … `size` − 1 add to the leader's for the last slice.
@@ -241,6 +260,12 @@ impl Board {
         (given, order)
     }
 
+    /// Says that a slice is begun.
+    pub fn begin(&self, rank: usize, given: u32) {
+        self.head().members[rank].begun.store(given, SeqCst);
+        self.tell();
+    }
+
     /// Sleeps until a slice is over.
     pub fn wait_for_end(&self, slice: u32) {
         let over = &self.head().over;
@@ -269,6 +294,10 @@ impl Board {
         slot.switches.store(switches, SeqCst);
         slot.has_failed.store(has_failed, SeqCst);
         slot.done.store(given, SeqCst);
+        self.tell();
+    }
+
+    fn tell(&self) {
         self.head().news.fetch_add(1, SeqCst);
         wake_all(&self.head().news);
     }

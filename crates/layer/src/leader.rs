@@ -176,11 +176,14 @@ impl Frames for Operation {
             _ if self.part.confirms() => 0,
             _ => return Ok(()),
         };
-        let (given, size) = {
+        let (board, size) = {
             let stage = self.led.stage.borrow();
-            (stage.board.give(Order::Slice(iterations)), stage.size)
+            (stage.board.clone(), stage.size)
         };
+        let given = board.give(Order::Slice(iterations));
         self.led.slice.set(Slice::Begun(given));
+        // A thread that is woken late would disturb the one that serves on its processor amid the slice.
+        board.wait_for_begin(given, size);
         let primed = self.part.run(prime(size));
         self.led.breaks(primed.and_then(|_| self.part.confirm()))?;
         Ok(())

@@ -88,6 +88,7 @@ fn slice(
     counts: bool,
 ) -> Result<i64, Failed> {
     let part = part.ok_or_else(|| Failed("a slice of nothing was ordered".into()))?;
+    stage.board.begin(stage.rank, given);
     part.run(prime(stage.size))?;
     part.confirm()?;
     let before = switches(Whose::Process);
@@ -96,7 +97,13 @@ fn slice(
     // Those whose upcalls work sleep here for the whole slice: that is no part of the operation.
     let asleep = switches(Whose::Thread);
     stage.board.wait_for_end(given);
-    let asleep = switches(Whose::Thread) - asleep;
+    let mut asleep = switches(Whose::Thread) - asleep;
+    let mut before = before;
+    if let Some(primed) = part.primed() {
+        before = primed.switches;
+        // Before this thread ran again, the one that served went to sleep, on the processor that both have.
+        asleep = if primed.is_asleep { 1 } else { asleep + 1 };
+    }
     let all = if counts {
         switches(Whose::Process) - before
     } else {

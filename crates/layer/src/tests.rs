@@ -3,6 +3,7 @@
 use crate::bare;
 use crate::failure::Failed;
 use crate::panda;
+use crate::panda::Counted;
 use crate::stage::Stage;
 
 /// One process's part in an operation.
@@ -13,6 +14,11 @@ pub trait Part {
     /// Whether the leader may be ready before the others: then a slice, of the test or of the control, ends with [`confirm`](Self::confirm).
     fn confirms(&self) -> bool {
         false
+    }
+
+    /// What was counted when the operations before those of a slice were done, where upcalls do them while the thread that takes part in the slice sleeps.
+    fn primed(&mut self) -> Option<Counted> {
+        None
     }
 
     /// Does its part in letting the leader know that all are ready.

@@ -1,5 +1,6 @@
 //! Measures the items of a plan, one after the other, in each process start.
 
+mod late;
 mod results;
 
 use super::budget::{Budget, nominal};
@@ -59,6 +60,10 @@ pub(super) struct Engine<'e, 'l> {
     begun: usize,
     /// Items to be begun, in all starts.
     all: usize,
+    /// Whether the run ends when its time is spent.
+    ends_in_time: bool,
+    /// Items that the time did not reach for, in all starts.
+    late: usize,
 }
 
 /// Why an item has no figure.
@@ -90,6 +95,9 @@ pub(super) fn execute(
     engine.announce();
     for start in 0..engine.starts {
         for position in 0..engine.items.len() {
+            if engine.leaves_out(position, start) {
+                continue;
+            }
             engine.item(position, start)?;
             if engine.costs {
                 super::costs::after(&mut engine, position, start)?;
@@ -102,7 +110,7 @@ pub(super) fn execute(
         super::opinion::ask(&mut engine, options)?;
     }
     let interrupted = engine.interrupted();
-    if !interrupted {
+    if !interrupted && engine.tell_left_out() {
         lab.store.finish(run)?;
     }
     lab.observer.event(Event::Ended { run, interrupted });
@@ -158,6 +166,9 @@ impl<'e, 'l> Engine<'e, 'l> {
             told_of_priority: false,
             begun: 0,
             all: 0,
+            // Rows of a quick run are few, and the suite's own budget only shortens them.
+            ends_in_time: options.time_budget_s.is_some() && !options.quick,
+            late: 0,
             items: prepared.items,
             lab,
         };

@@ -3,7 +3,7 @@
 use super::selection::{Selection, groups};
 use super::tasks::{load_task, program_task, test_task};
 use super::{Options, RunError};
-use crate::record::{Absence, Identity, LoadTask};
+use crate::record::{Absence, Identity, LoadTask, original_of};
 use crate::session::Listing;
 use crate::suite::{Group, Instance, Placed, Row, RowKind, Suite};
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl Task {
     }
 
     /// Clocks come first, because their facts decide the frames, then the system's interference, then all else in the suite's order.
-    fn phase(&self) -> u8 {
+    pub(super) fn phase(&self) -> u8 {
         match self {
             Task::Clock { .. } => 0,
             Task::Interference { .. } => 1,
@@ -157,7 +157,7 @@ pub(super) fn make(
             "FIFO scheduling is not permitted, so rows that ask for it are measured under `other`: {why}"
         ));
     }
-    plan.items.sort_by_key(|item| item.task.phase());
+    super::sequence::arrange(&mut plan.items, suite, options, known);
     match plan.items.is_empty() {
         true => Err(nothing(suite, options, selection)),
         false => Ok(plan),
@@ -254,9 +254,12 @@ impl Planner<'_> {
             Ok(listing) => self.task(row, instance, placed, listing),
             Err(absence) => Some(Task::Absent(absence.clone())),
         };
-        let Some(task) = task else { return false };
+        let Some(mut task) = task else { return false };
         if !self.selection.in_subject(row, &known.id) {
             return true;
+        }
+        if let Some(because) = row.excepts(original_of(&known.id).unwrap_or(&known.id), instance) {
+            task = Task::Absent(Absence::not_meant(because));
         }
         let tests = known.listing.iter().flat_map(|listing| &listing.tests);
         let mut of_this = tests.filter(|test| test.name == instance.test);

@@ -1,6 +1,7 @@
 //! From the text of a suite file to a checked suite.
 
 mod curve;
+mod except;
 mod load;
 mod models;
 mod profile;

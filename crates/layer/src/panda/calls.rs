@@ -7,6 +7,7 @@ use antiphon_panda::thread::{self, Condition, Handle, Mutex};
 use antiphon_panda::{Call, Message, Session};
 use bytes::Bytes;
 
+use super::served::{Served, Serving};
 use super::{Passive, payload, weight};
 use crate::failure::Failed;
 use crate::stage::Stage;
@@ -44,8 +45,13 @@ pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     if stage.rank == 0 {
         return caller(session, "null", bytes);
     }
-    session.serve("null", |call| call.reply.send(Message::new()))?;
-    Ok(Box::new(Passive(session)))
+    let served = Served::new(stage);
+    let own = served.clone();
+    session.serve("null", move |call| {
+        own.one();
+        call.reply.send(Message::new());
+    })?;
+    Ok(Box::new(Serving::new(served, session)))
 }
 
 /// The same, but each call is served by a thread that the upcall starts for it, as an operation that may block is in SR.

@@ -1,12 +1,10 @@
 //! Messages between two: the leader, rank 0, and rank 1.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use antiphon_panda::{Message, Port};
 use bytes::Bytes;
 
-use super::{Passive, payload, weight};
+use super::served::{Served, Serving};
+use super::{payload, weight};
 use crate::failure::Failed;
 use crate::stage::Stage;
 use crate::tests::Part;
@@ -71,10 +69,14 @@ pub fn roundtrip_upcall(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>
         return Ok(Box::new(Roundtrip(pair)));
     }
     let (port, payload) = (pair.port.clone(), pair.payload.clone());
-    // A leader that is lost hears nothing; the company then ends.
-    pair.port
-        .on_message(move |arrived| drop(port.send(arrived.from, 0, payload.clone())))?;
-    Ok(Box::new(Passive(pair)))
+    let served = Served::new(stage);
+    let own = served.clone();
+    pair.port.on_message(move |arrived| {
+        own.one();
+        // A leader that is lost hears nothing; the company then ends.
+        let _ = port.send(arrived.from, 0, payload.clone());
+    })?;
+    Ok(Box::new(Serving::new(served, pair)))
 }
 
 struct Synchronous(Pair);
@@ -96,12 +98,10 @@ pub fn synchronous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fai
     if pair.is_leader {
         return Ok(Box::new(Synchronous(pair)));
     }
-    let taken = Arc::new(AtomicU64::new(0));
-    let own = taken.clone();
-    pair.port.on_message(move |arrived| {
-        own.fetch_add(weight(arrived.payload.len()), Relaxed);
-    })?;
-    Ok(Box::new(Passive((pair, taken))))
+    let served = Served::new(stage);
+    let own = served.clone();
+    pair.port.on_message(move |_| own.one())?;
+    Ok(Box::new(Serving::new(served, pair)))
 }
 
 struct Stream {

@@ -4,6 +4,7 @@ mod calls;
 mod collectives;
 mod messages;
 mod ordered;
+mod served;
 
 pub use calls::{rendezvous, rpc, rpc_thread};
 pub use collectives::{
@@ -11,6 +12,7 @@ pub use collectives::{
 };
 pub use messages::{roundtrip, roundtrip_upcall, stream, synchronous};
 pub use ordered::{Ordered, group_all, group_join, group_own};
+pub use served::Counted;
 
 use bytes::Bytes;
 

@@ -1,8 +1,9 @@
 //! How long to spin before sleeping.
 //!
 //! Waking a thread on another processor costs far more than a message takes, so a wait that will be short is spun through. On the processor that the sender needs,
-//! a spin only delays the message. Nobody says which it is, so it is learnt: a spin that found nothing, after which a short sleep did, was in the sender's way, or the
-//! sender made a pause. If the next one is like it, it was no pause.
+//! a spin only delays the message. Nobody says which it is, so it is learnt: of a spin that found nothing, after which a short sleep did, either it was in the sender's way,
+//! or the sender took that long. One such spin is taken for a pause of the sender's. After two in a row a wait without a spin tells: if it is shorter by most of
+//! a spin, the spins were in the way, and become rare for long; else messages take long for now, as long ones do, which may change with the next.
 
 use std::time::{Duration, Instant};
 
@@ -12,15 +13,19 @@ use super::Event;
 const SPIN: Duration = Duration::from_micros(50);
 /// A sleep up to this long is a short wait. After a spin that found nothing it shows that the spin was in the way: the sender could run only then, and may have spun itself.
 const SHORT: Duration = Duration::from_micros(120);
-/// Waits without a spin double after each that was in the way but the first, up to 2 to this power.
+/// Waits without a spin double after each that was in the way but the first, up to 2 to this power …
 const DOUBLINGS_MAX: u32 = 10;
+/// … and after each that found nothing otherwise up to 2 to this one: what messages take may change at once, where processes run mostly does not.
+const DOUBLINGS_SLOW: u32 = 3;
 
 /// What waits were like.
 #[derive(Debug)]
 pub struct Patience {
     was_short: bool,
-    /// Spins in a row that seem to have been in the way.
-    in_the_way: u32,
+    /// Spins in a row that found nothing before a short sleep.
+    failed: u32,
+    /// The wait before, which spun in vain, if the next one is to tell why.
+    doubted: Option<Duration>,
     waits_without: u32,
 }
 
@@ -28,7 +33,8 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             was_short: true,
-            in_the_way: 0,
+            failed: 0,
+            doubted: None,
             waits_without: 0,
         }
     }
@@ -47,7 +53,7 @@ impl Patience {
     /// A spin found something.
     pub fn found(&mut self) {
         self.was_short = true;
-        self.in_the_way = 0;
+        self.failed = 0;
     }
 
     /// Whether there is anything to learn from the next wait. While none may spin, how long they are does not matter.
@@ -58,10 +64,17 @@ impl Patience {
     /// A wait ended after this much spinning and sleeping.
     pub fn slept(&mut self, spun: Duration, slept: Duration) {
         self.was_short = slept <= SHORT;
-        if spun > Duration::ZERO && self.was_short {
-            self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
-            if self.in_the_way > 1 {
-                self.waits_without = 1 << self.in_the_way;
+        if let Some(doubted) = self.doubted.take() {
+            let was_in_the_way = slept <= SPIN && slept + SPIN / 2 <= doubted;
+            if !was_in_the_way {
+                self.failed = self.failed.min(DOUBLINGS_SLOW);
+            }
+            self.waits_without = 1 << self.failed;
+        } else if spun > Duration::ZERO && self.was_short {
+            self.failed = (self.failed + 1).min(DOUBLINGS_MAX);
+            if self.failed > 1 {
+                self.doubted = Some(spun + slept);
+                self.waits_without = 1;
             }
         }
     }
@@ -153,6 +166,27 @@ mod tests {
                 patience.found();
             }
         }
+    }
+
+    #[test]
+    fn messages_that_take_longer_than_a_spin_are_soon_forgotten() {
+        let mut patience = Patience::default();
+        for _ in 0..1000 {
+            // Some are there after most of a spin, others after two.
+            for took in [80, 95, 70, 110] {
+                let took = Duration::from_micros(took);
+                let spun = patience.spin();
+                patience.slept(spun, took - spun);
+            }
+        }
+        let without = (0..).take_while(|_| {
+            let spins = patience.spin() > Duration::ZERO;
+            if !spins {
+                patience.slept(Duration::ZERO, Duration::from_micros(20));
+            }
+            !spins
+        });
+        assert!(without.count() <= 1 << DOUBLINGS_SLOW);
     }
 
     #[test]

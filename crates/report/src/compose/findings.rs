@@ -61,7 +61,7 @@ fn missing_from_subjects(view: &View) -> Option<Block> {
         .collect();
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
-            title: "What does not exist in a subject's language or library".into(),
+            title: "What does not exist for a subject".into(),
             corner: "Reason".into(),
             columns: vec![Column {
                 title: "Operations".into(),

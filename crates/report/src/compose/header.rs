@@ -39,7 +39,7 @@ pub fn summary(view: &View) -> Vec<Note> {
             ("do", "have")
         };
         let text = format!(
-            "{rows} {verb} not exist in a subject's language or library and {have} a “–”; the findings say why"
+            "{rows} {verb} not exist for a subject and {have} a “–”; the findings say why"
         );
         notes.push(Note::new(Weight::Info, "", text));
     }

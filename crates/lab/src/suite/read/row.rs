@@ -1,6 +1,6 @@
 //! One row of a suite: its templates, their matrix, and how it is measured.
 
-use super::{Tests, placed};
+use super::{Tests, except, placed};
 use crate::document::{Item, Section, did_you_mean};
 use crate::patterns::Patterns;
 use crate::protocol::GAPS_TIME_NS;
@@ -34,7 +34,7 @@ pub(super) fn read(
         .get("each")
         .map(|item| matrix(&item))
         .unwrap_or_default();
-    let quick = quick(&section, &each);
+    let quick = restriction(&section, "quick", &each);
     let own_runs = section.get("runs").map(|item| placed(&item));
     let own_quick = section.get("quick_runs").map(|item| placed(&item));
     let quick_runs = own_quick
@@ -48,6 +48,7 @@ pub(super) fn read(
         quick_runs,
         arg: argument(&section, &each),
         subjects: subjects(&section),
+        except: except::exceptions(&section, &each),
         passing: by(&section, "passing", &each),
         steps: by(&section, "steps", &each),
         line: by(&section, "line", &each),
@@ -187,8 +188,9 @@ fn matrix(item: &Item<'_>) -> Matrix {
     matrix
 }
 
-fn quick(section: &Section<'_>, each: &Matrix) -> Matrix {
-    let Some(item) = section.get("quick") else {
+/// Some of the values of a row's placeholders.
+pub(super) fn restriction(section: &Section<'_>, key: &'static str, each: &Matrix) -> Matrix {
+    let Some(item) = section.get(key) else {
         return Matrix::default();
     };
     let Some(table) = item.section() else {
@@ -292,8 +294,8 @@ fn kind(section: &Section<'_>, each: &Matrix) -> RowKind {
     }
 }
 
-/// Patterns of the subjects that a row is measured in.
-fn subjects(section: &Section<'_>) -> Vec<String> {
+/// Patterns of subjects.
+pub(super) fn subjects(section: &Section<'_>) -> Vec<String> {
     let Some(item) = section.get("subjects") else {
         return Vec::new();
     };

@@ -1,0 +1,85 @@
+//! A process whose upcalls do the work of a slice, while the thread that takes part in it sleeps.
+//!
+//! Nobody tells that thread when the operations are over that come before those of the slice; so the upcalls count.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::failure::Failed;
+use crate::member::prime;
+use crate::stage::Stage;
+use crate::tests::Part;
+use crate::usage::{Whose, switches};
+
+/// What was counted at some moment.
+#[derive(Clone, Copy)]
+pub struct Counted {
+    /// Context switches of the process so far.
+    pub switches: u64,
+    /// Whether the thread that takes part in the slice slept already.
+    pub is_asleep: bool,
+}
+
+/// Counts operations.
+pub struct Served {
+    primes: u64,
+    count: AtomicU64,
+    is_asleep: AtomicBool,
+    switches: AtomicU64,
+    was_asleep: AtomicBool,
+}
+
+impl Served {
+    pub fn new(stage: &Stage) -> Arc<Self> {
+        Arc::new(Self {
+            primes: prime(stage.size),
+            count: AtomicU64::new(0),
+            is_asleep: AtomicBool::new(false),
+            switches: AtomicU64::new(0),
+            was_asleep: AtomicBool::new(false),
+        })
+    }
+
+    /// One more, which is about to be answered. Upcalls run one at a time.
+    pub fn one(&self) {
+        let count = self.count.load(Relaxed) + 1;
+        self.count.store(count, Relaxed);
+        if count == self.primes {
+            self.switches.store(switches(Whose::Process), Relaxed);
+            self.was_asleep.store(self.is_asleep.load(Relaxed), Relaxed);
+        }
+    }
+}
+
+/// The part of a process whose upcalls serve. What it keeps lives as long.
+pub struct Serving<T> {
+    served: Arc<Served>,
+    _kept: T,
+}
+
+impl<T> Serving<T> {
+    pub fn new(served: Arc<Served>, kept: T) -> Self {
+        Self {
+            served,
+            _kept: kept,
+        }
+    }
+}
+
+impl<T> Part for Serving<T> {
+    fn run(&mut self, _iterations: u64) -> Result<u64, Failed> {
+        self.served.is_asleep.store(true, Relaxed);
+        Ok(0)
+    }
+
+    fn primed(&mut self) -> Option<Counted> {
+        let served = &self.served;
+        let counted = Counted {
+            switches: served.switches.load(Relaxed),
+            is_asleep: served.was_asleep.load(Relaxed),
+        };
+        served.is_asleep.store(false, Relaxed);
+        let is_whole = served.count.swap(0, Relaxed) >= served.primes;
+        is_whole.then_some(counted)
+    }
+}
