@@ -59,19 +59,30 @@ impl<P: Platform> Node<P> {
         let mut end = self.end.lock();
         while self.stack.lock().backlog() > 0 && Instant::now() < until {
             let soon = Instant::now() + Duration::from_millis(5);
-            self.drive(&mut end, Some(soon));
+            self.turn(&mut end, Some(soon));
         }
     }
 
     /// One round with the receiving end: takes what comes, does what is due, hands over. Waits at most until a time; one in the past is a look.
     pub(super) fn drive(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
+        // Who waits finds the session over only after its round.
+        let until = if self.is_over() {
+            Some(self.start)
+        } else {
+            until
+        };
+        self.turn(end, until);
+    }
+
+    /// The same, whether the session is over or not.
+    fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
         // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
         self.sleeps.store(true, Ordering::SeqCst);
         let until = match (until, self.due()) {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.is_over();
+        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst);
         let until = if may_sleep { until } else { Some(self.start) };
         let seen = end.inbox.receive(until, &mut end.events);
         self.sleeps.store(false, Ordering::Relaxed);
