@@ -244,7 +244,7 @@ impl Waits for LocalInbox {
         self.queue().is_ready.load(Relaxed) && self.take(events)
     }
 
-    fn sleep(&mut self, _now: Instant, until: Option<Instant>, _events: &mut Vec<Event>) {
+    fn sleep(&mut self, _now: Option<Instant>, until: Option<Instant>, _events: &mut Vec<Event>) {
         let queue = self.queue();
         let mut state = queue.state.lock();
         while state.events.is_empty() && !state.is_woken {

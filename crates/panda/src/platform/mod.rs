@@ -15,6 +15,8 @@ use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::session::Session;
 
+mod alarm;
+mod clock;
 pub(crate) mod door;
 mod futex;
 pub(crate) mod handshake;

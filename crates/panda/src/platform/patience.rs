@@ -56,6 +56,13 @@ impl Patience {
         self.failed = 0;
     }
 
+    /// Whether the next wait should sleep at once, and nothing is to be learnt from it: then the clock need not be read for it.
+    pub fn sleeps_at_once(&mut self) -> bool {
+        let sleeps = self.waits_without > 1;
+        self.waits_without -= u32::from(sleeps);
+        sleeps
+    }
+
     /// Whether there is anything to learn from the next wait. While none may spin, how long they are does not matter.
     pub fn learns(&self) -> bool {
         self.waits_without == 0
@@ -88,8 +95,8 @@ pub trait Waits {
     fn patience(&mut self) -> &mut Patience;
     /// Takes what is there. True if there was anything, or it was woken.
     fn look(&mut self, events: &mut Vec<Event>) -> bool;
-    /// Sleeps until there is something to look for, or the time has come. It is `now`, or was a moment ago.
-    fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>);
+    /// Sleeps until there is something to look for, or the time has come; may take it. It is `now`, or was a moment ago, if that was looked at.
+    fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>);
 }
 
 /// Looks for so long, then sleeps, and learns from it; the time then, if it was read. The wait `began` a moment ago. What is there after a sleep is not looked for.
@@ -111,7 +118,7 @@ pub fn wait<W: Waits>(
         }
         now = Instant::now();
     }
-    inbox.sleep(now, until, events);
+    inbox.sleep(Some(now), until, events);
     if !inbox.patience().learns() {
         return None;
     }

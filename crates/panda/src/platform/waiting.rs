@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
@@ -41,10 +41,28 @@ impl Bell {
 
     /// Ends a sleep, or else the next one.
     pub fn ring(&self) {
+        self.ring_by(|| {
+            let _ = rustix::io::write(&self.counter, &1_u64.to_ne_bytes());
+        });
+    }
+
+    /// The same, where who sleeps is woken in another way.
+    pub fn ring_by(&self, wake: impl FnOnce()) {
         self.is_rung.store(true, SeqCst);
         if self.is_asleep.swap(false, SeqCst) {
-            let _ = rustix::io::write(&self.counter, &1_u64.to_ne_bytes());
+            wake();
         }
+    }
+
+    /// Begins a sleep: who rings from now on wakes. False if it was rung already.
+    pub fn lie_down(&self) -> bool {
+        self.is_asleep.store(true, SeqCst);
+        !self.is_rung()
+    }
+
+    /// Ends a sleep. True if somebody has woken its sleeper, or is about to.
+    pub fn get_up(&self) -> bool {
+        !self.is_asleep.swap(false, SeqCst)
     }
 
     /// Whether it was rung since it was last heard.
@@ -143,35 +161,36 @@ impl Waiting {
         self.wait(Some(&Timespec::default()), &mut ready);
     }
 
-    /// Sleeps until something is ready, the bell is rung, or the time has come. It is `now`, or was a moment ago. May return early.
+    /// Sleeps until something is ready, the bell is rung, or the time has come. It is `now`, or was a moment ago; the clock is read if that is not said and matters.
+    /// May return early.
     pub fn sleep(
         &mut self,
         bell: &Bell,
-        now: Instant,
+        now: Option<Instant>,
         until: Option<Instant>,
         mut ready: impl FnMut(Ready),
     ) {
-        let is_over = until.is_some_and(|until| until <= now);
-        if let Some(until) = until.filter(|_| !is_over) {
-            self.arm(now, until);
-        }
-        bell.is_asleep.store(true, SeqCst);
-        if is_over || bell.is_rung() {
-            self.look(&mut ready);
-        } else {
+        let is_over = until.is_some_and(|until| !self.arm(now, until));
+        if bell.lie_down() && !is_over {
             self.wait(None, &mut ready);
+        } else {
+            self.look(&mut ready);
         }
-        if !bell.is_asleep.swap(false, SeqCst) {
+        if bell.get_up() {
             let _ = rustix::io::read(&bell.counter, &mut [0; 8]);
         }
     }
 
-    fn arm(&mut self, now: Instant, until: Instant) {
+    /// Has the timer go off by then. False if that is over.
+    fn arm(&mut self, now: Option<Instant>, until: Instant) -> bool {
         if self.armed.is_some_and(|armed| armed <= until) {
-            return;
+            // If it is over, so is the timer's time.
+            return true;
         }
-        // Not nothing, which would disarm it.
-        let left = (until - now).max(Duration::from_nanos(1));
+        let left = until.saturating_duration_since(now.unwrap_or_else(Instant::now));
+        if left.is_zero() {
+            return false;
+        }
         let at = Itimerspec {
             it_interval: Timespec::default(),
             it_value: Timespec::try_from(left).unwrap_or(Timespec {
@@ -182,6 +201,7 @@ impl Waiting {
         if timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &at).is_ok() {
             self.armed = Some(until);
         }
+        true
     }
 
     fn wait(&mut self, timeout: Option<&Timespec>, ready: &mut impl FnMut(Ready)) {
@@ -211,6 +231,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::time::Duration;
 
     use super::*;
 
@@ -225,24 +246,24 @@ mod tests {
         for ms in [50, 10, 20] {
             let (now, until) = (Instant::now(), Instant::now() + Duration::from_millis(ms));
             while Instant::now() < until {
-                waiting.sleep(&bell, now, Some(until), |r| ready.push(r));
+                waiting.sleep(&bell, Some(now), Some(until), |r| ready.push(r));
             }
         }
         assert_eq!(ready, []);
         bell.ring();
-        waiting.sleep(&bell, Instant::now(), None, |r| ready.push(r));
+        waiting.sleep(&bell, None, None, |r| ready.push(r));
         bell.hear();
         std::thread::scope(|scope| {
             scope.spawn(|| bell.ring());
             while !bell.is_rung() {
-                waiting.sleep(&bell, Instant::now(), None, |r| ready.push(r));
+                waiting.sleep(&bell, None, None, |r| ready.push(r));
             }
         });
         bell.hear();
         assert_eq!(ready, []);
         writer.write_all(b"x").expect("written");
         while ready.is_empty() {
-            waiting.sleep(&bell, Instant::now(), None, |r| ready.push(r));
+            waiting.sleep(&bell, None, None, |r| ready.push(r));
         }
         assert_eq!(
             (ready[0].token, ready[0].reads, ready[0].writes),

@@ -187,8 +187,14 @@ impl Desk {
         let fits = |arrived: &Arrived| {
             from.is_none_or(|from| from == arrived.from) && tag.is_none_or(|tag| tag == arrived.tag)
         };
-        let at = state.waiting.iter().position(fits)?;
-        let arrived = state.waiting.remove(at)?;
+        // Mostly the first one fits.
+        let arrived = match state.waiting.front().is_some_and(fits) {
+            true => state.waiting.pop_front()?,
+            false => {
+                let at = state.waiting.iter().position(fits)?;
+                state.waiting.remove(at)?
+            }
+        };
         state.unread -= arrived.payload.len();
         if state.unread < UNREAD_LOW && !state.held.is_empty() {
             tell(port, std::mem::take(&mut state.held), engine);

@@ -8,8 +8,8 @@ use super::{Session, upcall};
 use crate::error::Error;
 use crate::platform::Rank;
 
-/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without.
-const UNWATCHED: Duration = Duration::from_millis(1);
+/// How long to wait for a peer before it is asked for signs of life: what comes sooner does without. Timers that go off once in so long cost waits that are short little.
+const UNWATCHED: Duration = Duration::from_millis(8);
 
 /// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
 struct Lookout<'a> {

@@ -190,7 +190,7 @@ impl ShmInbox {
     ) -> Option<Instant> {
         if self.shared.is_crowded() {
             // A spin would keep the sender from running: nothing to learn from this wait.
-            self.sleep(now, until, events);
+            self.sleep(Some(now), until, events);
             return None;
         }
         let mut spin = self.patience.spin();
@@ -223,7 +223,7 @@ impl Waits for ShmInbox {
         self.turn(events) || self.shared.woken.load(Relaxed)
     }
 
-    fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
         self.sleeps += 1;
         if self.sleeps.is_multiple_of(SLEEPS) {
             let slot = self.shared.slot(self.shared.rank);
@@ -242,6 +242,7 @@ impl Waits for ShmInbox {
         // Pairs with the fence of who rings.
         fence(SeqCst);
         if !self.has_any(events) && !shared.woken.load(SeqCst) {
+            let now = now.unwrap_or_else(Instant::now);
             let left = until.map(|until| until.saturating_duration_since(now));
             match (until, left) {
                 (Some(until), Some(left)) if left > FAR => {

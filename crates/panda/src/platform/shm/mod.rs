@@ -12,7 +12,6 @@ use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
 
-mod alarm;
 mod crowd;
 mod inbox;
 mod join;

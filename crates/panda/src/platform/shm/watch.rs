@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::alarm::Alarm;
 use crate::platform::Rank;
+use crate::platform::alarm::Alarm;
 
 /// Watches processes until it is dropped.
 pub struct Watch {

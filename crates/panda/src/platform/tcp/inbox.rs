@@ -41,6 +41,8 @@ pub struct TcpInbox {
     kept: VecDeque<Event>,
     patience: Patience,
     waiting: Waiting,
+    /// The clock, when it was last read.
+    looked: Instant,
     /// Where bytes are read.
     space: Box<[u8]>,
     /// Space of long frames, whoever sends them.
@@ -69,6 +71,7 @@ impl TcpInbox {
             kept: VecDeque::new(),
             patience: Patience::default(),
             waiting,
+            looked: Instant::now(),
             space: vec![0; READ].into(),
             pool: Pool::default(),
         })
@@ -156,8 +159,10 @@ impl TcpInbox {
 
     /// Takes what is ready, and goes on where more was than was taken.
     fn take(&mut self, ready: &[Ready], events: &mut Vec<Event>) {
-        for unread in std::mem::take(&mut self.unread) {
-            self.serve(unread, events);
+        if !self.unread.is_empty() {
+            for unread in std::mem::take(&mut self.unread) {
+                self.serve(unread, events);
+            }
         }
         for ready in ready.iter().filter(|ready| ready.token != STRANGERS) {
             self.serve(*ready, events);
@@ -204,7 +209,8 @@ impl TcpInbox {
 
     /// Somebody has kept something to be written.
     fn watch_outboxes(&mut self) {
-        if self.shared.has_kept.swap(false, SeqCst) {
+        // Who has kept something rings the bell after it has said so.
+        if self.shared.has_kept.load(SeqCst) && self.shared.has_kept.swap(false, SeqCst) {
             for (rank, peer) in &mut self.peers {
                 self.waiting.note(*rank, peer);
             }
@@ -217,17 +223,31 @@ impl TcpInbox {
         until: Option<Instant>,
         events: &mut Vec<Event>,
     ) -> Option<Instant> {
-        let now = Instant::now();
-        let mut seen = Some(now);
-        if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
-            // No look before a sleep: it ends at once if something is there.
-            let spin = self.patience.spin();
-            seen = patience::wait(self, now, spin, until, events);
-        } else {
+        let mut seen = None;
+        if self.shared.bell.is_rung() {
             self.look(events);
+        } else if self.sleeps_at_once(until) {
+            // No look before a sleep: it ends at once if something is there.
+            self.sleep(None, until, events);
+        } else {
+            let now = Instant::now();
+            seen = Some(now);
+            if until.is_none_or(|until| now < until) {
+                let spin = self.patience.spin();
+                seen = patience::wait(self, now, spin, until, events);
+            } else {
+                self.look(events);
+            }
+            self.looked = seen.unwrap_or(now);
         }
         self.shared.bell.hear();
         seen
+    }
+
+    /// Whether a wait may go to sleep without a look at the clock.
+    fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
+        // A time that was over at the last look is a poll.
+        until.is_none_or(|until| until > self.looked) && self.patience.sleeps_at_once()
     }
 }
 
@@ -257,12 +277,18 @@ impl Waits for TcpInbox {
         events.len() + self.kept.len() > before || self.shared.bell.is_rung()
     }
 
-    fn sleep(&mut self, now: Instant, until: Option<Instant>, events: &mut Vec<Event>) {
+    fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
         self.watch_outboxes();
-        // Strangers that say nothing are looked at now and then.
-        let greets = (!self.greetings.is_empty()).then(|| now + Duration::from_secs(1));
-        let unread = (!self.unread.is_empty()).then_some(now);
-        let until = [until, greets, unread].into_iter().flatten().min();
+        let mut until = until;
+        if !self.greetings.is_empty() || !self.unread.is_empty() {
+            let now = now.unwrap_or_else(Instant::now);
+            // Strangers that say nothing are looked at now and then.
+            let soon = match self.unread.is_empty() {
+                true => now + Duration::from_secs(1),
+                false => now,
+            };
+            until = Some(until.map_or(soon, |until| until.min(soon)));
+        }
         let mut ready = SmallVec::<[Ready; 8]>::new();
         self.waiting
             .sleep(&self.shared.bell, now, until, |one| ready.push(one));

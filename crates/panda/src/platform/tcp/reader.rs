@@ -98,14 +98,9 @@ impl Reader {
                 self.finish(frame);
                 continue;
             }
-            let (head, rest) = bytes.split_at((4 - self.head.len()).min(bytes.len()));
-            self.head.extend_from_slice(head);
-            bytes = rest;
-            let Ok(head) = <[u8; 4]>::try_from(self.head.as_slice()) else {
+            let Some(length) = self.take_length(&mut bytes) else {
                 break;
             };
-            self.head.clear();
-            let length = u32::from_le_bytes(head) as usize;
             if length > FRAME_MAX {
                 return false;
             }
@@ -125,6 +120,25 @@ impl Reader {
             self.current = Some((place, length));
         }
         true
+    }
+
+    /// The next frame's length, if it has come.
+    fn take_length(&mut self, bytes: &mut &[u8]) -> Option<usize> {
+        let head = match bytes.split_first_chunk() {
+            Some((head, rest)) if self.head.is_empty() => {
+                *bytes = rest;
+                *head
+            }
+            _ => {
+                let (head, rest) = bytes.split_at((4 - self.head.len()).min(bytes.len()));
+                self.head.extend_from_slice(head);
+                *bytes = rest;
+                let head = <[u8; 4]>::try_from(self.head.as_slice()).ok()?;
+                self.head.clear();
+                head
+            }
+        };
+        Some(u32::from_le_bytes(head) as usize)
     }
 
     /// Hands the frame on if it is whole.

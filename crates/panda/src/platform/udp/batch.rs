@@ -1,15 +1,25 @@
-//! Several datagrams in one system call (`recvmmsg(2)`): one call says both what is there and that there is no more.
+//! Taking datagrams: one, by the cheapest call there is, or several in one call (`recvmmsg(2)`), which says both what is there and that there is no more.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recvfrom};
 use socket2::{SockAddr, SockAddrStorage};
 
 use super::wire::DATAGRAM;
 
 /// Datagrams that are taken at a time.
 pub const TURN: usize = 32;
+
+/// Whether to wait for a datagram if none is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patient {
+    /// As long as the socket is set to.
+    Yes,
+    No,
+}
 
 /// Where datagrams are received.
 pub struct Batch {
@@ -57,14 +67,50 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// Takes what is there.
-    pub fn receive(&mut self, socket: &UdpSocket) {
-        // What an earlier datagram of ours met with, such as a closed port, hides what is there.
-        let is_hidden = |error: io::Error| error.kind() != io::ErrorKind::WouldBlock;
-        (0..TURN).find(|_| !self.try_receive(socket).is_err_and(is_hidden));
+    /// Takes the next one. An interruption is as if there were none.
+    pub fn receive_one(
+        &mut self,
+        socket: &UdpSocket,
+        patient: Patient,
+    ) -> Option<(&[u8], SocketAddr)> {
+        let flags = match patient {
+            Patient::Yes => RecvFlags::empty(),
+            Patient::No => RecvFlags::DONTWAIT,
+        };
+        // A longer one than these is none of ours.
+        let space = &mut self.space[..DATAGRAM];
+        for _ in 0..TURN {
+            match recvfrom(socket, &mut *space, flags) {
+                Ok((length, _, sender)) => {
+                    let sender = SocketAddr::try_from(sender?).ok()?;
+                    return Some((&self.space[..length], sender));
+                }
+                Err(Errno::AGAIN | Errno::INTR) => return None,
+                // What an earlier datagram of ours met with, such as a closed port, hides what is there.
+                Err(_) => {}
+            }
+        }
+        None
     }
 
-    fn try_receive(&mut self, socket: &UdpSocket) -> io::Result<()> {
+    /// Takes what is there; how many that are.
+    pub fn receive(&mut self, socket: &UdpSocket, patient: Patient) -> usize {
+        // As above.
+        let is_hidden = |error: io::Error| {
+            !matches!(
+                error.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+            )
+        };
+        (0..TURN).find(|_| !self.try_receive(socket, patient).is_err_and(is_hidden));
+        self.count
+    }
+
+    fn try_receive(&mut self, socket: &UdpSocket, patient: Patient) -> io::Result<()> {
+        let flags = match patient {
+            Patient::Yes => libc::MSG_WAITFORONE,
+            Patient::No => libc::MSG_DONTWAIT,
+        };
         for header in &mut self.headers[..self.count] {
             header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
         }
@@ -74,7 +120,7 @@ impl Batch {
                 socket.as_raw_fd(),
                 self.headers.as_mut_ptr(),
                 TURN as libc::c_uint,
-                libc::MSG_DONTWAIT,
+                flags,
                 std::ptr::null_mut(),
             )
         };

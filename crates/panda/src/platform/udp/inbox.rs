@@ -1,15 +1,22 @@
 //! The receiving end.
+//!
+//! Where everything comes by one socket, whoever waits blocks in it: one call both waits and takes, as with a bare socket. A bell is then an empty datagram to oneself, and so is
+//! the end of a time, which a [clock](crate::platform::clock) sees come. It need not be sealed: what comes without a seal is dropped, and all it does is wake. None is lost where it matters: a
+//! socket without room for it wakes its sleeper anyway. Should one be lost all the same, the socket is set to wait for [`DEAF`] at most.
+//!
+//! Where datagrams come to a multicast group as well, or those to oneself do not arrive, an epoll set is waited for.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::batch::Batch;
+use super::batch::{Batch, Patient};
 use super::faults::Weather;
 use super::shared::Shared;
 use super::wire::{self, Content, EVERYBODY, Note, Place};
 use crate::message::Message;
+use crate::platform::clock::Clock;
 use crate::platform::patience::{self, Patience, Waits};
 use crate::platform::waiting::Waiting;
 use crate::platform::{Event, Inbox, Loss, Rank};
@@ -23,6 +30,11 @@ const GROUP: u64 = 1;
 /// The group is looked at in each turn for so many turns after something came by it, and in one of [`SELDOM`] else: a look is a system call.
 const ATTENTION: u32 = 64;
 const SELDOM: u32 = 16;
+
+/// After a turn that brought several datagrams, so many take all that is there; else one of as many does, to see whether there are several: one is cheaper to take alone.
+const BURST: u32 = 64;
+/// How long a sleep may take whose bell was lost.
+const DEAF: Duration = Duration::from_millis(200);
 
 /// How a datagram came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,27 +51,51 @@ pub struct UdpInbox {
     weather: Option<Weather<Datagram>>,
     patience: Patience,
     batch: Batch,
-    waiting: Waiting,
+    bed: Bed,
     /// Turns in which the group is looked at.
     attention: u32,
+    /// Turns that take all that is there.
+    burst: u32,
     turns: u32,
+    /// The clock, when it was last read.
+    looked: Instant,
 }
 
-impl UdpInbox {
-    pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> io::Result<Self> {
+/// Where its holder sleeps.
+enum Bed {
+    /// In the socket, woken in time by the clock.
+    Socket(Clock),
+    Set(Waiting),
+}
+
+impl Bed {
+    fn new(shared: &Arc<Shared>) -> io::Result<Self> {
+        if shared.wakes_itself {
+            shared.socket.set_read_timeout(Some(DEAF))?;
+            let woken = Arc::clone(shared);
+            return Ok(Self::Socket(Clock::new("udp-clock", move || woken.wake())?));
+        }
         let waiting = Waiting::new(&shared.bell)?;
         waiting.add(&shared.socket, OWN)?;
         if let Some(multicast) = &shared.multicast {
             waiting.add(&multicast.socket, GROUP)?;
         }
+        Ok(Self::Set(waiting))
+    }
+}
+
+impl UdpInbox {
+    pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> io::Result<Self> {
         Ok(Self {
-            shared,
             weather,
             patience: Patience::default(),
             batch: Batch::default(),
-            waiting,
+            bed: Bed::new(&shared)?,
             attention: 0,
+            burst: 0,
             turns: 0,
+            looked: Instant::now(),
+            shared,
         })
     }
 
@@ -75,36 +111,70 @@ impl UdpInbox {
         self.turns = self.turns.wrapping_add(1);
         if self.attention > 0 || self.turns.is_multiple_of(SELDOM) {
             self.attention = self.attention.saturating_sub(1);
-            self.take_from(Way::Group, events);
+            self.take_of_group(events);
         }
-        self.take_from(Way::Alone, events);
+        self.take_own(Patient::No, events);
         events.len() > before
     }
 
-    /// Takes what came by one of the sockets.
-    fn take_from(&mut self, way: Way, events: &mut Vec<Event>) {
+    /// Takes what came to this process alone.
+    fn take_own(&mut self, patient: Patient, events: &mut Vec<Event>) {
         let shared = &self.shared;
-        let multicast = shared.multicast.as_ref().map(|group| &group.socket);
-        let socket = match way {
-            Way::Alone => Some(&shared.socket),
-            Way::Group => multicast,
+        let mut pass = |datagram: &[u8], address| {
+            pass(
+                shared,
+                &mut self.weather,
+                datagram,
+                address,
+                Way::Alone,
+                events,
+            );
         };
-        let Some(socket) = socket else { return };
-        self.batch.receive(socket);
-        for (datagram, address) in self.batch.datagrams() {
-            if way == Way::Group {
-                self.attention = ATTENTION;
+        if self.burst == 0 && !self.turns.is_multiple_of(BURST) {
+            let one = self.batch.receive_one(&shared.socket, patient);
+            if let Some((datagram, address)) = one {
+                pass(datagram, address);
             }
-            match &mut self.weather {
-                None => take(shared, datagram, address, way, events),
-                Some(weather) => {
-                    let datagram = (datagram.to_vec(), address, way);
-                    weather.pass(Instant::now(), datagram, |(datagram, address, way)| {
-                        take(shared, &datagram, address, way, events);
-                    });
-                }
-            }
+            return;
         }
+        self.burst = match self.batch.receive(&shared.socket, patient) {
+            0 | 1 => self.burst.saturating_sub(1),
+            _ => BURST,
+        };
+        self.batch
+            .datagrams()
+            .for_each(|(datagram, address)| pass(datagram, address));
+    }
+
+    /// Takes what came to the multicast group.
+    fn take_of_group(&mut self, events: &mut Vec<Event>) {
+        let shared = &self.shared;
+        let Some(multicast) = &shared.multicast else {
+            return;
+        };
+        if self.batch.receive(&multicast.socket, Patient::No) > 0 {
+            self.attention = ATTENTION;
+        }
+        for (datagram, address) in self.batch.datagrams() {
+            pass(
+                shared,
+                &mut self.weather,
+                datagram,
+                address,
+                Way::Group,
+                events,
+            );
+        }
+    }
+
+    /// Blocks in the socket until something comes to it, and takes it.
+    fn block(&mut self, events: &mut Vec<Event>) {
+        let shared = Arc::clone(&self.shared);
+        self.turns = self.turns.wrapping_add(1);
+        if shared.bell.lie_down() {
+            self.take_own(Patient::Yes, events);
+        }
+        shared.bell.get_up();
     }
 }
 
@@ -119,36 +189,87 @@ impl Waits for UdpInbox {
         self.turn(events) || self.shared.bell.is_rung()
     }
 
-    fn sleep(&mut self, now: Instant, until: Option<Instant>, _events: &mut Vec<Event>) {
+    fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
         let due = self.weather.as_ref().and_then(Weather::due);
         let multicast = self.shared.multicast.as_ref();
         let probe = multicast.and_then(|multicast| multicast.probing.lock().due());
         let until = [until, due, probe].into_iter().flatten().min();
-        let attention = &mut self.attention;
-        self.waiting.sleep(&self.shared.bell, now, until, |ready| {
-            if ready.token == GROUP {
-                *attention = ATTENTION;
+        match &mut self.bed {
+            Bed::Set(waiting) => {
+                let attention = &mut self.attention;
+                waiting.sleep(&self.shared.bell, now, until, |ready| {
+                    if ready.token == GROUP {
+                        *attention = ATTENTION;
+                    }
+                });
+                self.turn(events);
             }
-        });
+            Bed::Socket(_) if until.is_some_and(|until| until <= now.unwrap_or(self.looked)) => {
+                self.turn(events);
+            }
+            Bed::Socket(clock) => {
+                until.inspect(|until| clock.wake_at(*until));
+                self.block(events);
+                if let Bed::Socket(clock) = &self.bed {
+                    clock.is_awake();
+                }
+            }
+        }
+    }
+}
+
+impl UdpInbox {
+    /// Whether a wait may go to sleep without a look at the clock.
+    fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
+        // A time that was over at the last look is a poll.
+        until.is_none_or(|until| until > self.looked)
+            && self.shared.multicast.is_none()
+            && self.weather.is_none()
+            && self.patience.sleeps_at_once()
     }
 }
 
 impl Inbox for UdpInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
-        let (now, before) = (Instant::now(), events.len());
-        let mut seen = Some(now);
-        self.shared.probe(now);
-        if !self.shared.bell.is_rung() && until.is_none_or(|until| now < until) {
-            // No look before a sleep: it ends at once if something is there.
-            let spin = self.patience.spin();
-            seen = patience::wait(self, now, spin, until, events);
-        }
-        if events.len() == before {
+        let mut seen = None;
+        if self.shared.bell.is_rung() {
             self.turn(events);
+        } else if self.sleeps_at_once(until) {
+            // No look before a sleep: it ends at once if something is there.
+            self.sleep(None, until, events);
+        } else {
+            let now = Instant::now();
+            seen = Some(now);
+            self.shared.probe(now);
+            if until.is_none_or(|until| now < until) {
+                let spin = self.patience.spin();
+                seen = patience::wait(self, now, spin, until, events);
+            } else {
+                self.turn(events);
+            }
+            self.looked = seen.unwrap_or(now);
         }
         self.shared.bell.hear();
         seen
     }
+}
+
+/// Gives a datagram to the weather, if there is any, and takes what that lets pass.
+fn pass(
+    shared: &Shared,
+    weather: &mut Option<Weather<Datagram>>,
+    datagram: &[u8],
+    address: SocketAddr,
+    way: Way,
+    events: &mut Vec<Event>,
+) {
+    let Some(weather) = weather else {
+        return take(shared, datagram, address, way, events);
+    };
+    let datagram = (datagram.to_vec(), address, way);
+    weather.pass(Instant::now(), datagram, |(datagram, address, way)| {
+        take(shared, &datagram, address, way, events);
+    });
 }
 
 fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events: &mut Vec<Event>) {

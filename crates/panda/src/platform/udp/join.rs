@@ -27,6 +27,8 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Between two questions at first; doubles up to the second.
 const ASK_FIRST: Duration = Duration::from_millis(2);
 const ASK_LAST: Duration = Duration::from_millis(100);
+/// How long a datagram to oneself may take.
+const SELF_ANSWER: Duration = Duration::from_millis(20);
 /// Bytes that the system may keep for us. It keeps fewer if it is set so.
 const BUFFER: usize = 4 << 20;
 
@@ -41,6 +43,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         own.map_err(|e| JoinError::system::<Udp>(format!("reach the meeting at {meeting_at}"), e))?;
     let socket = open(own)
         .map_err(|e| JoinError::system::<Udp>(format!("open a UDP socket at {own}"), e))?;
+    let hears_itself = hears_itself(&socket);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let birth = now.unwrap_or_default().as_nanos() as u64;
     let mut name = seat.name.clone();
@@ -57,16 +60,16 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     if is_late {
         host.knock(birth, &name, &places)?;
     }
-    socket
-        .set_read_timeout(None)
-        .and_then(|()| socket.set_nonblocking(true))
-        .map_err(|e| JoinError::system::<Udp>("set up a UDP socket", e))?;
+    let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
+    let here = socket.local_addr().map_err(set_up)?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
     let multicast = match is_together.unwrap_or(!own.is_loopback()) {
         true => Multicast::join(seat, own, &socket, BUFFER),
         false => None,
     };
     let shared = Arc::new(Shared {
+        wakes_itself: hears_itself && multicast.is_none(),
+        here,
         socket,
         rank: seat.rank,
         size: seat.size,
@@ -178,6 +181,17 @@ fn open(own: IpAddr) -> io::Result<UdpSocket> {
     let _ = socket.set_send_buffer_size(BUFFER);
     socket.bind(&own.into())?;
     Ok(socket.into())
+}
+
+/// Whether a socket that nobody knows of yet gets what it sends to itself, as it does unless this host's own network is down or filtered.
+fn hears_itself(socket: &UdpSocket) -> bool {
+    let mut datagram = [0; 1];
+    let heard = socket
+        .set_read_timeout(Some(SELF_ANSWER))
+        .and_then(|()| socket.send_to(&[], socket.local_addr()?))
+        .and_then(|_| socket.recv_from(&mut datagram));
+    heard
+        .is_ok_and(|(length, from)| length == 0 && socket.local_addr().is_ok_and(|own| own == from))
 }
 
 /// A process that asks its way in.

@@ -69,7 +69,7 @@ impl Platform for Udp {
     }
 
     fn wake(&self) {
-        self.shared.bell.ring();
+        self.shared.wake();
     }
 
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use parking_lot::RwLock;
+use rustix::net::SendFlags;
 
 use super::multicast::Multicast;
 use super::wire::{self, DATAGRAM, EVERYBODY, MEETING, Note, Place};
@@ -32,6 +33,10 @@ pub struct Shared {
     pub multicast: Option<Multicast>,
     /// What wakes the inbox.
     pub bell: Bell,
+    /// Whether who sleeps does so in `socket`, and a datagram to itself wakes it: nothing else is waited for, and such datagrams were seen to arrive.
+    pub wakes_itself: bool,
+    /// The socket's own address.
+    pub here: SocketAddr,
 }
 
 thread_local! {
@@ -40,6 +45,14 @@ thread_local! {
 }
 
 impl Shared {
+    /// Wakes whoever sleeps in the inbox.
+    pub fn wake(&self) {
+        match self.wakes_itself {
+            true => self.bell.ring_by(|| self.put(&[], self.here)),
+            false => self.bell.ring(),
+        }
+    }
+
     pub fn send_frame(&self, to: Rank, frame: &Message) {
         let places = self.places.read();
         let Some(place) = places.get(&to) else { return };
@@ -96,6 +109,8 @@ impl Shared {
     /// A datagram that cannot go out now is one that is lost: that is what the platform promises.
     fn put(&self, datagram: &[u8], to: SocketAddr) {
         debug_assert!(datagram.len() <= DATAGRAM, "a frame is longer than LARGEST");
-        let _ = self.socket.send_to(datagram, to);
+        // Not by the C library, whose call would be one that a thread may be cancelled in: that costs locked instructions.
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let _ = rustix::net::sendto(&self.socket, datagram, flags, &to);
     }
 }

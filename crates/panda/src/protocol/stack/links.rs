@@ -118,22 +118,11 @@ impl<L: Links, O: Order> Stack<L, O> {
         if !L::RETRANSMITS {
             return;
         }
-        let backlog = self.links.get(&rank).map_or(0, Links::backlog);
-        if backlog < ROOM && self.full.remove(&rank) {
+        let link = self.links.get(&rank);
+        self.timers.set(rank, link.and_then(Links::deadline));
+        let backlog = || link.map_or(0, Links::backlog);
+        if !self.full.is_empty() && backlog() < ROOM && self.full.remove(&rank) {
             self.actions.push(Action::Room(rank));
-        }
-        let next = self.links.get(&rank).and_then(Links::deadline);
-        let before = self.timer_of.get(&rank).copied();
-        if next == before {
-            return;
-        }
-        if let Some(before) = before {
-            self.timers.remove(&(before, rank));
-            self.timer_of.remove(&rank);
-        }
-        if let Some(next) = next {
-            self.timers.insert((next, rank));
-            self.timer_of.insert(rank, next);
         }
     }
 }

@@ -20,8 +20,10 @@ mod envelope;
 mod links;
 mod outcomes;
 mod reports;
+mod timers;
 
 pub(crate) use envelope::Envelope;
+use timers::Timers;
 
 /// A group's name as a number, the same at all processes.
 pub type GroupId = u64;
@@ -133,9 +135,7 @@ pub struct Stack<L: Links, O> {
     multicasts: u64,
     /// Peers for which much waits.
     full: BTreeSet<Rank>,
-    /// When links have something to do by themselves, in order and by peer.
-    timers: BTreeSet<(Time, Rank)>,
-    timer_of: FxHashMap<Rank, Time>,
+    timers: Timers,
     groups: BTreeMap<GroupId, O>,
     /// Whom each group has watched.
     watched_by: HashMap<GroupId, Vec<Rank>>,
@@ -168,8 +168,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             to_all: L::ToAll::default(),
             multicasts: 0,
             full: BTreeSet::new(),
-            timers: BTreeSet::new(),
-            timer_of: FxHashMap::default(),
+            timers: Timers::default(),
             groups: BTreeMap::new(),
             watched_by: HashMap::new(),
             touched: BTreeSet::new(),

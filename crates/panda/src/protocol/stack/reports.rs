@@ -96,24 +96,25 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// When [`tick`](Self::tick) is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let groups = self.groups.values().filter_map(Order::deadline).min();
-        let link = self.timers.first().map(|(at, _)| *at);
-        [
-            groups,
-            link,
-            self.to_all.deadline(),
-            self.requests.deadline(),
-            self.collectives.deadline(),
-            self.pulse.deadline(),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let mut first = self.timers.first().map(|(at, _)| at);
+        let mut consider = |at: Option<Time>| {
+            if at.is_some_and(|at| first.is_none_or(|first| at < first)) {
+                first = at;
+            }
+        };
+        self.groups
+            .values()
+            .for_each(|group| consider(group.deadline()));
+        consider(self.to_all.deadline());
+        consider(self.requests.deadline());
+        consider(self.collectives.deadline());
+        consider(self.pulse.deadline());
+        first
     }
 
     /// Does what is due.
     pub fn tick(&mut self, now: Time) {
-        while let Some(&(_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
+        while let Some((_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
             let mut frames = self.spare();
             self.link(rank).tick(now, &mut frames);
             self.put(rank, frames);

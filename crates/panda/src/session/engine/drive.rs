@@ -1,10 +1,10 @@
 //! Driving: taking what comes, running the protocols on it, handing over what they deliver.
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::node::{End, Node, StackOf};
+use super::own::{ASIDE, ASIDE_MAX};
 use crate::message::Message;
 use crate::platform::{Event, Inbox, Platform, Rank};
 use crate::protocol::{Delivery, Plain};
@@ -12,13 +12,20 @@ use crate::protocol::{Delivery, Plain};
 /// How long a session that ends waits for peers to acknowledge what was sent.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
+const OFTEN: u32 = 16;
+
 impl<P: Platform> Node<P> {
     /// The session's own thread.
     pub(super) fn drive_always(&self) {
-        let (mut rounds, mut is_called) = (0, false);
+        let (mut rounds, mut is_called, mut aside) = (0, false, ASIDE);
         while !self.is_over() {
             let seen = self.wants.rounds();
             let is_idle = is_called || seen == rounds;
+            aside = match seen.wrapping_sub(rounds) < OFTEN {
+                true => ASIDE,
+                false => ASIDE_MAX.min(aside * 2),
+            };
             rounds = seen;
             if is_idle && !self.wants.are() && self.drive_until_wanted() {
                 is_called = false;
@@ -28,7 +35,7 @@ impl<P: Platform> Node<P> {
             // Who has waited since we last looked waits for long.
             is_called = match is_idle && waits() {
                 true => self.own.stand_far(waits),
-                false => self.own.stand_aside(),
+                false => self.own.stand_aside(aside),
             };
         }
         self.linger();
@@ -59,19 +66,30 @@ impl<P: Platform> Node<P> {
         let mut end = self.end.lock();
         while self.stack.lock().backlog() > 0 && Instant::now() < until {
             let soon = Instant::now() + Duration::from_millis(5);
-            self.drive(&mut end, Some(soon));
+            self.turn(&mut end, Some(soon));
         }
     }
 
     /// One round with the receiving end: takes what comes, does what is due, hands over. Waits at most until a time; one in the past is a look.
     pub(super) fn drive(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
+        // Who waits finds the session over only after its round.
+        let until = if self.is_over() {
+            Some(self.start)
+        } else {
+            until
+        };
+        self.turn(end, until);
+    }
+
+    /// The same, whether the session is over or not.
+    fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
         // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
         self.sleeps.store(true, Ordering::SeqCst);
         let until = match (until, self.due()) {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.is_over();
+        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst);
         let until = if may_sleep { until } else { Some(self.start) };
         let seen = end.inbox.receive(until, &mut end.events);
         self.sleeps.store(false, Ordering::Relaxed);
@@ -105,7 +123,7 @@ impl<P: Platform> Node<P> {
             match event {
                 Event::Frame { from, frame } if StackOf::<P>::is_plain_answer(&frame) => {
                     stack.heard(now, from);
-                    self.hand_on(&mut end.deliveries, from, frame);
+                    self.hand_on(from, frame, |delivery| end.deliveries.push_back(delivery));
                 }
                 Event::Frame { from, frame } => {
                     // What does not decode is dropped: only a faulty peer sends it.
@@ -138,18 +156,25 @@ impl<P: Platform> Node<P> {
         let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
         let plain = end.events.iter().take_while(|event| is_plain(event));
         let count = plain.count();
+        // What came before is handed over first; mostly there is nothing.
+        let is_first = end.deliveries.is_empty();
         for event in end.events.drain(..count) {
-            if let Event::Frame { from, frame } = event {
-                self.hand_on(&mut end.deliveries, from, frame);
-            }
+            let Event::Frame { from, frame } = event else {
+                continue;
+            };
+            self.hand_on(from, frame, |delivery| match is_first {
+                true => self.desk.deliver(delivery, self),
+                false => end.deliveries.push_back(delivery),
+            });
         }
         end.events.is_empty()
     }
 
     /// Does what a plain frame says. One that is cut is dropped: only a faulty peer sends it.
-    fn hand_on(&self, deliveries: &mut VecDeque<Delivery>, from: Rank, frame: Message) {
+    #[inline]
+    fn hand_on(&self, from: Rank, frame: Message, deliver: impl FnOnce(Delivery)) {
         match StackOf::<P>::plain(from, frame) {
-            Some(Plain::Deliver(delivery)) => deliveries.push_back(delivery),
+            Some(Plain::Deliver(delivery)) => deliver(delivery),
             Some(Plain::Answer(id, outcome)) => {
                 let has_ended = self.desk.asked.answered(from, id, outcome);
                 if has_ended {

@@ -8,7 +8,9 @@ use antiphon_fiber::ManyServers;
 use parking_lot::{Condvar, Mutex};
 
 /// How long it leaves the receiving end to threads that wait, after the last of them had it.
-const ASIDE: Duration = Duration::from_millis(1);
+pub const ASIDE: Duration = Duration::from_millis(1);
+/// How long at most while they have it again and again: whenever it looks, it is in their way.
+pub const ASIDE_MAX: Duration = Duration::from_millis(4);
 
 /// Where it stands aside, and how it is called.
 #[derive(Debug, Default)]
@@ -28,11 +30,11 @@ impl Own {
         *self.handle.lock() = Some(handle);
     }
 
-    /// Stands aside for a moment. True if it was called.
-    pub fn stand_aside(&self) -> bool {
+    /// Stands aside for so long. True if it was called.
+    pub fn stand_aside(&self, time: Duration) -> bool {
         let mut is_called = self.is_called.lock();
         if !*is_called {
-            self.changed.wait_for(&mut is_called, ASIDE);
+            self.changed.wait_for(&mut is_called, time);
         }
         std::mem::take(&mut *is_called)
     }

@@ -33,6 +33,9 @@ impl Incoming {
         if header.number < self.next || header.number >= self.next + WINDOW {
             return;
         }
+        if header.number == self.next && self.early.is_empty() {
+            return self.take_next(header.kind, piece, messages);
+        }
         if header.number > self.next {
             // The sender should hear of a gap soon.
             self.unacknowledged += ACK_EVERY;
@@ -41,10 +44,20 @@ impl Incoming {
             .entry(header.number)
             .or_insert((header.kind, piece));
         while let Some((kind, piece)) = self.early.remove(&self.next) {
-            self.next += 1;
-            self.joined.append(piece);
-            if kind == LAST {
-                messages.push(std::mem::take(&mut self.joined));
+            self.take_next(kind, piece, messages);
+        }
+    }
+
+    /// Takes the piece that is expected next.
+    fn take_next(&mut self, kind: u8, piece: Message, messages: &mut Vec<Message>) {
+        self.next += 1;
+        match kind == LAST {
+            true if self.joined.is_empty() => messages.push(piece),
+            is_last => {
+                self.joined.append(piece);
+                if is_last {
+                    messages.push(std::mem::take(&mut self.joined));
+                }
             }
         }
     }

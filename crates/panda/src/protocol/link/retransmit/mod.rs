@@ -18,7 +18,7 @@ use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 use header::{ACK, OVER};
 use incoming::Incoming;
-use outgoing::Outgoing;
+use outgoing::{Due, Outgoing};
 
 pub(super) use header::{HEADER, Header, LAST, MORE};
 pub(super) use outgoing::Waiting;
@@ -215,7 +215,10 @@ impl Retransmit {
             self.greet(now, frames);
             return;
         }
-        let mut out = Vec::new();
+        if !self.outgoing.has_due() {
+            return self.outgoing.await_answer(now);
+        }
+        let mut out = Due::new();
         self.outgoing.due(now, &mut out);
         for (number, kind, mut piece) in out {
             self.header(kind, number).push(&mut piece);

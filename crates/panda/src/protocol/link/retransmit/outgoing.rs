@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use super::header::Header;
 use super::pace::Pace;
 use crate::message::Message;
@@ -30,6 +32,9 @@ pub struct Outgoing {
     pub pace: Pace,
     pub resend_at: Option<Time>,
 }
+
+/// Pieces to send, with their numbers and kinds: mostly one.
+pub type Due = SmallVec<[(u64, u8, Message); 1]>;
 
 /// A piece that was not sent yet.
 #[derive(Debug)]
@@ -74,8 +79,13 @@ impl Outgoing {
         !self.waiting.is_empty()
     }
 
+    /// Whether anything is to be sent, if the window allows.
+    pub fn has_due(&self) -> bool {
+        self.lost > 0 || !self.waiting.is_empty()
+    }
+
     /// Pieces to send with their numbers and kinds: those that are lost and then those that are new, as far as the window allows.
-    pub fn due(&mut self, now: Time, out: &mut Vec<(u64, u8, Message)>) {
+    pub fn due(&mut self, now: Time, out: &mut Due) {
         let window = self.pace.window();
         let first = self.first;
         for (number, sent) in (first..first + window as u64).zip(&mut self.sent) {
@@ -98,6 +108,11 @@ impl Outgoing {
             ));
             self.sends(now, next);
         }
+        self.await_answer(now);
+    }
+
+    /// Sets the time-out while something is under way.
+    pub fn await_answer(&mut self, now: Time) {
         if self.sent.is_empty() {
             self.resend_at = None;
         } else if self.resend_at.is_none() {
@@ -197,9 +212,10 @@ impl Outgoing {
             progress += u32::from(self.done(now, sent));
             self.first += 1;
         }
-        let mut highest = None;
-        for bit in (0..64).filter(|bit| header.above >> bit & 1 == 1) {
-            let place = 1 + bit as usize;
+        let (mut highest, mut above) = (None, header.above);
+        while above != 0 {
+            let place = 1 + above.trailing_zeros() as usize;
+            above &= above - 1;
             if let Some(slot) = self.sent.get_mut(place) {
                 let sent = slot.take();
                 progress += u32::from(self.done(now, sent));

@@ -1,6 +1,6 @@
 //! Ends long sleeps, so that they need no timer each: setting one and taking it back is a tenth of a hand-off between two processes.
 //!
-//! Whoever sleeps writes down until when. A thread that waits anyway (see [`watch`](super::watch)) is told only if it would wake later than that; when it wakes it
+//! Whoever sleeps writes down until when. Another thread, such as one that waits anyway for peers' ends, is told only if it would wake later than that; when it wakes it
 //! looks again. Deadlines mostly move away from us, so it is told once in a while and not at each sleep.
 
 use std::sync::atomic::AtomicU64;

@@ -1,0 +1,99 @@
+//! When peers' links have something to do by themselves.
+//!
+//! Each message that is answered moves a deadline twice, mostly that of the one peer that there is much talk with. So the earliest stands apart from the others, where
+//! it is moved without a search.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::platform::Rank;
+use crate::protocol::Time;
+
+/// At most one deadline a peer, in order.
+#[derive(Debug, Default)]
+pub struct Timers {
+    first: Option<(Time, Rank)>,
+    /// The others, all later than the first.
+    rest: BTreeSet<(Time, Rank)>,
+    rest_of: FxHashMap<Rank, Time>,
+}
+
+impl Timers {
+    /// The earliest.
+    #[inline]
+    pub fn first(&self) -> Option<(Time, Rank)> {
+        self.first
+    }
+
+    /// A peer's deadline is that now, or there is none.
+    #[inline]
+    pub fn set(&mut self, rank: Rank, at: Option<Time>) {
+        if self.first.is_some_and(|(_, first)| first == rank) {
+            self.first = at.map(|at| (at, rank));
+        } else {
+            self.set_other(rank, at);
+        }
+        let next = self.rest.first().copied();
+        if let Some(next) = next.filter(|next| self.first.is_none_or(|first| *next < first)) {
+            self.bring_forward(next);
+        }
+    }
+
+    fn set_other(&mut self, rank: Rank, at: Option<Time>) {
+        if self.rest_of.get(&rank).copied() == at {
+            return;
+        }
+        if let Some(before) = self.rest_of.remove(&rank) {
+            self.rest.remove(&(before, rank));
+        }
+        if let Some(at) = at {
+            self.rest.insert((at, rank));
+            self.rest_of.insert(rank, at);
+        }
+    }
+
+    /// Another one is the earliest now.
+    fn bring_forward(&mut self, next: (Time, Rank)) {
+        self.rest.remove(&next);
+        self.rest_of.remove(&next.1);
+        if let Some((at, rank)) = self.first.replace(next) {
+            self.set_other(rank, Some(at));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_first_is_the_earliest_however_they_move(
+            moves in proptest::collection::vec((0..5_u32, proptest::option::of(0..20_u64)), 1..60),
+        ) {
+            let (mut timers, mut model) = (Timers::default(), BTreeMap::new());
+            for (rank, at) in moves {
+                let at = at.map(Duration::from_millis);
+                timers.set(rank, at);
+                match at {
+                    Some(at) => model.insert(rank, at),
+                    None => model.remove(&rank),
+                };
+                let earliest = model.iter().map(|(rank, at)| (*at, *rank)).min();
+                prop_assert_eq!(timers.first(), earliest);
+            }
+            // All come, in order.
+            while let Some((at, rank)) = timers.first() {
+                prop_assert_eq!(model.remove(&rank), Some(at));
+                timers.set(rank, None);
+            }
+            prop_assert!(model.is_empty());
+        }
+    }
+}
