@@ -38,9 +38,8 @@ pub fn summary(view: &View) -> Vec<Note> {
         } else {
             ("do", "have")
         };
-        let text = format!(
-            "{rows} {verb} not exist for a subject and {have} a “–”; the findings say why"
-        );
+        let text =
+            format!("{rows} {verb} not exist for a subject and {have} a “–”; the findings say why");
         notes.push(Note::new(Weight::Info, "", text));
     }
     if tally.withheld > 0 {

@@ -9,8 +9,10 @@ use crate::message::Message;
 use crate::platform::{Event, Inbox, Platform, Rank};
 use crate::protocol::{Delivery, Plain};
 
-/// How long a session that ends waits for peers to acknowledge what was sent.
-const LINGER: Duration = Duration::from_secs(1);
+/// A session that ends waits for peers to acknowledge what was sent at least so long …
+const LINGER_LEAST: Duration = Duration::from_secs(1);
+/// … and at most so long. Between these, peers that are silent for longer than they may be are given up.
+const LINGER_MOST: Duration = Duration::from_secs(10);
 
 /// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
 const OFTEN: u32 = 16;
@@ -62,7 +64,7 @@ impl<P: Platform> Node<P> {
 
     /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
     fn linger(&self) {
-        let until = Instant::now() + LINGER;
+        let until = Instant::now() + self.silence.clamp(LINGER_LEAST, LINGER_MOST);
         let mut end = self.end.lock();
         while self.stack.lock().backlog() > 0 && Instant::now() < until {
             let soon = Instant::now() + Duration::from_millis(5);

@@ -27,6 +27,8 @@ pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Orde
 pub struct Node<P: Platform> {
     pub(super) platform: P,
     rank: Rank,
+    /// How long a peer may be silent before it is taken for lost.
+    pub(super) silence: Duration,
     /// The receiving end; who holds it drives.
     pub(super) end: Mutex<End<P::Inbox>>,
     pub(super) stack: Mutex<StackOf<P>>,
@@ -97,6 +99,7 @@ impl<P: Platform> Node<P> {
                 deliveries: VecDeque::new(),
             }),
             rank: myself.rank,
+            silence: myself.silence,
             stack: Mutex::new(Stack::new(myself, P::LARGEST)),
             desk,
             deliveries: Mutex::default(),
