@@ -29,7 +29,14 @@ pub(super) struct Reporting {
 }
 
 impl Sequencer {
-    pub(super) fn body_came(&mut self, from: Rank, number: u64, body: Message, out: &mut Output) {
+    pub(super) fn body_came(
+        &mut self,
+        now: Time,
+        from: Rank,
+        number: u64,
+        body: Message,
+        out: &mut Output,
+    ) {
         if !self.is_inside()
             || !self.view.has(from)
             || number <= self.counts.get(&from).copied().unwrap_or(0)
@@ -44,6 +51,8 @@ impl Sequencer {
             // Where the view ends is being decided: what comes now may be behind that place.
             if self.is_running() {
                 self.deliver(out);
+                // Nothing else may come before the first member knows: its history may be full.
+                self.plan_report(now, out);
             }
         } else {
             self.bodies.insert((from, number), body);

@@ -91,7 +91,7 @@ impl Sequencer {
                 lengths,
                 ..
             } => return self.requested(from, delivered, first, &lengths, body, out),
-            Note::Body { number, .. } => self.body_came(from, number, body, out),
+            Note::Body { number, .. } => self.body_came(now, from, number, body, out),
             Note::Ordered {
                 first,
                 stable,
