@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
 use parking_lot::{Condvar, Mutex};
 
 use super::conformance::LIMIT;
 use super::{Network, bad, tested};
 
-/// Short, so that the tests are; longer than a busy machine lets a process wait for its turn.
-const SILENCE: Duration = Duration::from_secs(2);
 /// Messages that each sends at a time.
 const EACH: u32 = 20;
 
