@@ -87,7 +87,7 @@ impl Task {
         })
     }
 
-    /// Clocks come first, because their facts decide the frames, then the system's interference, then all else in the suite's order.
+    /// Clocks come first, because their facts decide the frames, then the system's interference, then all else.
     pub(super) fn phase(&self) -> u8 {
         match self {
             Task::Clock { .. } => 0,

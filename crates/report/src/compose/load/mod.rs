@@ -78,17 +78,24 @@ fn conditions(results: &[&ResultRecord]) -> Vec<String> {
     all
 }
 
+fn in_most_rounds(load: &LoadOutcome, fits: fn(&LoadRound) -> bool) -> bool {
+    2 * load.count(fits) > load.rounds.len()
+}
+
 /// What weakens a figure of these rounds, in a word or two each.
 fn marks(load: &LoadOutcome) -> Vec<Mark> {
-    let often = |fits: fn(&LoadRound) -> bool| 2 * load.count(fits) > load.rounds.len();
     let words = [
-        (often(LoadRound::was_disturbed), Weight::Info, "disturbed"),
         (
-            often(LoadRound::generator_was_busy),
+            in_most_rounds(load, LoadRound::was_disturbed),
+            Weight::Info,
+            "disturbed",
+        ),
+        (
+            in_most_rounds(load, LoadRound::generator_was_busy),
             Weight::Warning,
             "generator’s limit",
         ),
-        (often(starves), Weight::Warning, "starves"),
+        (in_most_rounds(load, starves), Weight::Warning, "starves"),
         (
             load.count(|round| round.unanswered > 0) > 0,
             Weight::Warning,
@@ -148,9 +155,8 @@ fn starved(load: &LoadOutcome) -> Option<(Weight, String)> {
     } else {
         ""
     };
-    let often = load.count(starves);
     // What a server does by itself, it does again.
-    let (weight, whose) = match 2 * often > load.rounds.len() {
+    let (weight, whose) = match in_most_rounds(load, starves) {
         true => (Weight::Warning, ""),
         false => (
             Weight::Info,
@@ -158,8 +164,9 @@ fn starved(load: &LoadOutcome) -> Option<(Weight, String)> {
         ),
     };
     let text = format!(
-        "in {often} of {} rounds connections were starved, at worst {} of {} ({}{more}): each had less than a tenth of the mean, or waited once for \
+        "in {} of {} rounds connections were starved, at worst {} of {} ({}{more}): each had less than a tenth of the mean, or waited once for \
          more than half of the time and half a second while others had answers; Jain's index is {}, the longest wait {}{whose}",
+        load.count(starves),
         load.rounds.len(),
         worst.starved.len(),
         load.task.connections,
