@@ -58,6 +58,9 @@ pub struct CostRound {
     /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step_ns: f64,
+    /// By how much the processors were slower meanwhile than when they were fast, as a part of that; 0 in runs that did not keep it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slowed: f64,
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -190,6 +193,7 @@ mod tests {
             server_ns: None,
             wall_ns: 0.0,
             step_ns: 0.0,
+            slowed: 0.0,
         };
         Costs {
             rounds: of.iter().map(round).collect(),

@@ -28,6 +28,8 @@ pub(super) struct Turn {
     /// Less what two slices of its control used.
     pub(super) used: Reading,
     pub(super) wall_ns: f64,
+    /// By how much its processors were slower than when they were fast, as a part of that.
+    pub(super) slowed: f64,
 }
 
 impl Member {
@@ -83,6 +85,7 @@ impl Member {
                 server_ns: self.roots.server.map(|_| server_ns),
                 wall_ns: turn.wall_ns / operations,
                 step_ns: self.step_ns(operations),
+                slowed: turn.slowed,
             })
             .collect()
     }
@@ -105,6 +108,7 @@ mod tests {
                     server: clock,
                 },
                 wall_ns: 500.0,
+                slowed: 0.0,
             }
         };
         Member {
