@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 /// The part of a row's time that the rounds take, beside it.
 pub(super) const PART: f64 = 0.4;
 
-/// Rounds that are made however long they take, those that may take a multiple of their time, and those after which more would not change what
-/// is read from them.
+/// Rounds that are made however long they take, those in which nothing slowed the processors that may take a multiple of their time, and those after
+/// which more would not change what is read from them.
 const ROUNDS_EVER: u32 = 6;
 const ROUNDS_LEAST: u32 = 16;
 const ROUNDS_MOST: u32 = 40;
@@ -101,8 +101,8 @@ fn take_turns(
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
-    let mut round = 0;
-    while wants_round(round, begun.elapsed().as_secs_f64(), seconds) {
+    let (mut round, mut calm) = (0, 0);
+    while wants_round(round, calm, begun.elapsed().as_secs_f64(), seconds) {
         let mut order: Vec<usize> = (0..members.len()).collect();
         if round % 2 == 1 {
             order.reverse();
@@ -114,6 +114,7 @@ fn take_turns(
             visit(engine, &mut members[index], start, round);
         }
         members.iter_mut().for_each(Member::lengthen);
+        calm += u32::from(members.iter().all(|member| member.was_calm(round)));
         round += 1;
     }
     drop(raised);
@@ -127,11 +128,11 @@ fn take_turns(
     Ok(())
 }
 
-/// Whether another round is made after so many, which took so long where so much was meant, s.
-fn wants_round(rounds: u32, took: f64, seconds: f64) -> bool {
-    let most = match rounds {
-        0..ROUNDS_EVER => return true,
-        ROUNDS_EVER..ROUNDS_LEAST => OVERDRAWN * seconds,
+/// Whether another round is made after so many, of which so many were calm, which took so long where so much was meant, s.
+fn wants_round(rounds: u32, calm: u32, took: f64, seconds: f64) -> bool {
+    let most = match (rounds, calm) {
+        (0..ROUNDS_EVER, _) => return true,
+        (_, 0..ROUNDS_LEAST) => OVERDRAWN * seconds,
         _ => seconds,
     };
     rounds < ROUNDS_MOST && took < most

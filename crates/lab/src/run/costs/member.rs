@@ -2,6 +2,7 @@
 
 use super::clocks::{Clock, Reading, Roots};
 use crate::record::CostRound;
+use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
@@ -33,6 +34,12 @@ pub(super) struct Turn {
 }
 
 impl Member {
+    /// Whether nothing slowed the processors in its turn of a round; one that takes no more turns does not matter.
+    pub(super) fn was_calm(&self, round: u32) -> bool {
+        let own = self.turns.last().filter(|(of, _)| *of == round);
+        self.failed || own.is_some_and(|(_, turn)| turn.slowed <= CALM)
+    }
+
     /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
     pub(super) fn lengthen(&mut self) {
         let has_ended =
