@@ -29,7 +29,7 @@ pub(super) const PART: f64 = 0.4;
 const ROUNDS_EVER: u32 = 6;
 const ROUNDS_LEAST: u32 = 16;
 const ROUNDS_MOST: u32 = 40;
-const OVERDRAWN: f64 = 3.0;
+const OVERDRAWN: f64 = 5.0;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
@@ -94,7 +94,11 @@ fn take_turns(
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
     let of_position = |position: &usize| roots(engine, *position, start);
     let all = positions.iter().filter_map(of_position);
-    let raised = Raised::of(all.flat_map(Roots::all).collect()).real_time();
+    let mut raised = Raised::of(all.flat_map(Roots::all).collect());
+    if engine.items[positions[0]].identity.placement != "free" {
+        // Threads that the system places would contend as on a machine of their own: in Python for its lock, at 18 times the processor time.
+        raised = raised.real_time();
+    }
     tell_if_refused(engine, &raised);
     let mut members: Vec<Member> = positions
         .iter()

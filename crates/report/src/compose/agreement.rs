@@ -60,7 +60,13 @@ fn summary(agreements: &[Agreement], threshold: f64) -> String {
             .filter(move |of| of.verdict(threshold) == wanted)
     };
     let not: Vec<String> = that(Agreed::Not)
-        .map(|of| format!("{} ({})", label(of), percent(of.difference())))
+        .map(|of| {
+            format!(
+                "{} ({})",
+                label(of),
+                number::quantity(Unit::Share, of.difference())
+            )
+        })
         .collect();
     let mut text = format!(
         "{} of {} ratios within {}, {} more within their intervals, {} neither",
@@ -89,8 +95,9 @@ fn label(of: &Agreement) -> String {
     )
 }
 
-fn percent(share: f64) -> String {
-    number::quantity(Unit::Share, share)
+/// The threshold as it was given, in per cent.
+fn percent(threshold: f64) -> String {
+    format!("{} %", (threshold * 1e4).round() / 100.0)
 }
 
 /// The document: how many agree, by kind of measurement, then every ratio, the farthest first.
@@ -254,12 +261,12 @@ mod tests {
         let said = plain(summary(&all, 0.03));
         assert_eq!(
             said,
-            "2 of 4 ratios within 3 %, 1 more within their intervals, 1 neither: t of s/v (50 %)."
+            "2 of 4 ratios within 3 %, 1 more within their intervals, 1 neither: t of s/v (50.0 %)."
         );
-        let said = plain(summary(&all[..3], 0.04 + 1e-9));
+        let said = plain(summary(&all[..3], 0.05));
         assert_eq!(
             said,
-            "3 of 3 ratios within 4 %, 0 more within their intervals, 0 neither."
+            "3 of 3 ratios within 5 %, 0 more within their intervals, 0 neither."
         );
     }
 
