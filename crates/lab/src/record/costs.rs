@@ -223,7 +223,7 @@ mod tests {
             costs
         };
         let of = |round: &CostRound| Some(round.subject_ns);
-        let mostly = |round: u32| if round % 3 == 0 { 0.0 } else { 0.5 };
+        let mostly = |round: u32| if round.is_multiple_of(3) { 0.0 } else { 0.5 };
         let ratio = with(14.0, &mostly).ratio(&with(11.0, &mostly), of).unwrap();
         assert_eq!(ratio, widened(exactly(1.0), STARTS));
         assert_eq!(with(14.0, &mostly).median(of).unwrap().value, 10.0);
