@@ -177,8 +177,10 @@ Examples:
   antiphon compare --live c/O0 c/O2 --only 'call.*'
   antiphon compare --live old/c new/c       two builds of a subject from two folders
   antiphon compare --live c c --only self.same   the A/A check
+  antiphon compare 11 12 --ratios --threshold 3   whether two runs say the same of languages
 
-Exit code 1 when a significant regression exceeds the threshold. Gate continuous integration on --live.")]
+Exit code 1 when a significant regression exceeds the threshold; with --ratios, when more than one in ten of the ratios that count differ by more
+than it (docs/method.md, section 10). Exit code 3 when nothing could be compared. Gate continuous integration on --live.")]
 pub struct Compare {
     /// Run, or with --live a subject (NAME, NAME/VARIANT or DIR)
     pub a: String,

@@ -17,6 +17,17 @@ pub struct Agreement {
     pub ratios: (Interval, Interval),
 }
 
+/// How the ratios of two runs agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreed {
+    /// They differ by no more than the threshold.
+    Closely,
+    /// They differ by more, and their intervals overlap: neither run says that the other's ratio is wrong.
+    WithinIntervals,
+    /// Neither.
+    Not,
+}
+
 /// How processor time was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
@@ -40,9 +51,15 @@ impl Agreement {
         (self.ratios.1.value / self.ratios.0.value - 1.0).abs()
     }
 
-    /// Whether what either run says is possible by what the other one says.
-    pub fn is_possible(&self) -> bool {
-        self.ratios.0.overlaps(&self.ratios.1)
+    /// How the two runs agree, where ratios should differ by no more than the threshold.
+    pub fn verdict(&self, threshold: f64) -> Agreed {
+        if self.difference() <= threshold {
+            Agreed::Closely
+        } else if self.ratios.0.overlaps(&self.ratios.1) {
+            Agreed::WithinIntervals
+        } else {
+            Agreed::Not
+        }
     }
 }
 

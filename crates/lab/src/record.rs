@@ -1,5 +1,6 @@
 //! A run as it is read back: what was measured, on what, and what came out. What the report and the comparison read.
 
+pub(crate) mod calm;
 mod costs;
 mod load;
 mod ratio;

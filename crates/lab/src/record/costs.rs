@@ -1,7 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
-use super::ratio;
+use super::{calm, ratio};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,9 @@ pub struct CostRound {
     /// How far either may be off since the kernel tells in steps what children used that have ended, ns; 0 where none ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step_ns: f64,
+    /// By how much the processors were slower meanwhile than when they were fast, as a part of that; 0 in runs that did not keep it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slowed: f64,
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -95,8 +98,10 @@ pub struct ServerHeld {
 impl Costs {
     /// The median over the rounds of a figure, with its interval; `None` where no round has it.
     pub fn median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
-        let interval = median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())?;
-        Some(widened(interval, self.step_ns()))
+        let figure = |round: &CostRound| Some((round.start, round.slowed, of(round)?));
+        let (rounds, _) = calm::rounds(self.rounds.iter().filter_map(figure).collect());
+        let values: Vec<f64> = rounds.into_iter().map(|(_, value)| value).collect();
+        Some(widened(median_interval(&values)?, self.step_ns()))
     }
 
     /// The largest error by steps of the kernel's account, ns.
@@ -116,17 +121,20 @@ impl Costs {
         median(|round| round.wall_ns) > WAITS * median(CostRound::both_ns)
     }
 
-    /// The median of the ratios of a figure to another subject's in the rounds that both have. The interval holds the difference from start to
-    /// start, also what few starts cannot show of it, and is wider where either waits.
+    /// The median of the ratios of a figure to another subject's in the rounds that both have, of those in which nothing slowed the processors.
+    /// The interval holds the difference from start to start, also what few starts cannot show of it, and is wider where either waits, and where
+    /// too few rounds were not slowed.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let ratio = |round: &CostRound| {
             let same =
                 |other: &&CostRound| (other.start, other.round) == (round.start, round.round);
-            let base = of(to.rounds.iter().find(same)?)?;
-            (base > 0.0).then_some((round.start, of(round)? / base))
+            let base = to.rounds.iter().find(same)?;
+            let base = (base.slowed, of(base)?);
+            let ratio = of(round)? / base.1;
+            (base.1 > 0.0).then_some((round.start, round.slowed.max(base.0), ratio))
         };
-        let interval =
-            ratio::over_starts(&self.rounds.iter().filter_map(ratio).collect::<Vec<_>>())?;
+        let (rounds, slowed) = calm::rounds(self.rounds.iter().filter_map(ratio).collect());
+        let interval = ratio::over_starts(&rounds)?;
         let part = |costs: &Costs| {
             let value = costs.median(&of).map_or(0.0, |median| median.value);
             if value > 0.0 {
@@ -139,7 +147,7 @@ impl Costs {
             true => WAITING,
             false => 0.0,
         };
-        let part = part(self) + part(to) + waiting;
+        let part = part(self) + part(to) + waiting + slowed;
         Some(widened(interval, interval.value * part))
     }
 
@@ -190,11 +198,40 @@ mod tests {
             server_ns: None,
             wall_ns: 0.0,
             step_ns: 0.0,
+            slowed: 0.0,
         };
         Costs {
             rounds: of.iter().map(round).collect(),
             held: Vec::new(),
         }
+    }
+
+    #[test]
+    fn rounds_of_a_slowed_processor_do_not_count() {
+        // Its neighbour in the core costs the one more than the other.
+        let with = |slow: f64, slowed: &dyn Fn(u32) -> f64| {
+            let mut costs = costs(&[]);
+            for round in 0..30 {
+                let slowed = slowed(round);
+                let subject_ns = if slowed > 0.0 { slow } else { 10.0 };
+                costs.rounds.push(CostRound {
+                    round,
+                    slowed,
+                    ..self::costs(&[(0, 0, subject_ns)]).rounds[0]
+                });
+            }
+            costs
+        };
+        let of = |round: &CostRound| Some(round.subject_ns);
+        let mostly = |round: u32| if round.is_multiple_of(3) { 0.0 } else { 0.5 };
+        let ratio = with(14.0, &mostly).ratio(&with(11.0, &mostly), of).unwrap();
+        assert_eq!(ratio, widened(exactly(1.0), STARTS));
+        assert_eq!(with(14.0, &mostly).median(of).unwrap().value, 10.0);
+        // Where it was never left alone, the ratio is of a slowed one, and may be off by as much.
+        let always = |_: u32| 0.5;
+        let ratio = with(14.0, &always).ratio(&with(7.0, &always), of).unwrap();
+        assert_eq!(ratio.value, 2.0);
+        assert!(ratio.low < 1.0 && ratio.high > 3.0, "{ratio:?}");
     }
 
     fn exactly(value: f64) -> Interval {

@@ -2,6 +2,7 @@
 //! turns is put before other programs of the machine.
 
 use super::first::{MOST_URGENT, OwnSession, Session};
+use super::realtime::{self, OwnThread};
 use super::tree::Tree;
 use crate::machine::allowed_processors;
 use antiphon_measure::Placement;
@@ -36,6 +37,8 @@ pub(super) struct Raised {
     roots: Vec<u32>,
     _sessions: Vec<Session>,
     _own: OwnSession,
+    /// Where they are real-time, too.
+    first: Option<OwnThread>,
     /// Whether that is permitted.
     pub(super) is_permitted: bool,
 }
@@ -50,16 +53,32 @@ impl Raised {
             is_permitted: refused.count() == 0,
             _sessions: roots.iter().flat_map(|root| sessions(*root)).collect(),
             _own: OwnSession::put_first(),
+            first: None,
             roots,
         }
+    }
+
+    /// Puts them before everything ordinary, too, where that is permitted. Only for short slices with pauses between them, in which others may run.
+    pub(super) fn real_time(mut self) -> Raised {
+        let all = self.roots.iter().flat_map(|root| threads(*root));
+        for thread in all {
+            // One that is refused is at least as nice as can be.
+            realtime::put_first(thread);
+        }
+        self.first = Some(OwnThread::put_first());
+        self
     }
 }
 
 impl Drop for Raised {
     fn drop(&mut self) {
         for root in &self.roots {
+            if self.first.is_some() {
+                threads(*root).into_iter().for_each(realtime::put_back);
+            }
             prioritize(*root, ORDINARY);
         }
+        self.first = None;
         let _ = setpriority_process(None, ORDINARY);
     }
 }

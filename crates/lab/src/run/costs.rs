@@ -5,28 +5,31 @@
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
 mod clocks;
+mod gauge;
 mod member;
 
 use super::conditions::Raised;
 use super::engine::Engine;
+use super::foreign;
 use super::tree::Parents;
 use super::{Event, Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
 use clocks::Roots;
+pub(super) use gauge::Gauge;
 use member::{Member, Turn};
 use std::time::{Duration, Instant};
 
 /// The part of a row's time that the rounds take, beside it.
 pub(super) const PART: f64 = 0.4;
 
-/// Rounds that are made however long they take, those that may take a multiple of their time, and those after which more would not change what
-/// is read from them.
+/// Rounds that are made however long they take, those in which nothing slowed the processors that may take a multiple of their time, and those after
+/// which more would not change what is read from them.
 const ROUNDS_EVER: u32 = 6;
-const ROUNDS_LEAST: u32 = 10;
-const ROUNDS_MOST: u32 = 25;
-const OVERDRAWN: f64 = 2.0;
+const ROUNDS_LEAST: u32 = 16;
+const ROUNDS_MOST: u32 = 40;
+const OVERDRAWN: f64 = 5.0;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
@@ -38,6 +41,9 @@ const FULL: (f64, f64) = (5e6, 200e6);
 const TRIALS: u32 = 12;
 const STRIDE: f64 = 16.0;
 const WELL_KNOWN: f64 = 1.5;
+
+/// Processors that are asked how fast they are, where the system places threads on any of many.
+const GAUGED: usize = 4;
 
 /// Lets the subjects of the test that ends at `position` of the plan take turns. Nothing is done within a test's items.
 pub(super) fn after(
@@ -91,15 +97,19 @@ fn take_turns(
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
     let of_position = |position: &usize| roots(engine, *position, start);
     let all = positions.iter().filter_map(of_position);
-    let raised = Raised::of(all.flat_map(Roots::all).collect());
+    let mut raised = Raised::of(all.flat_map(Roots::all).collect());
+    if engine.items[positions[0]].identity.placement != "free" {
+        // Threads that the system places would contend as on a machine of their own: in Python for its lock, at 18 times the processor time.
+        raised = raised.real_time();
+    }
     tell_if_refused(engine, &raised);
     let mut members: Vec<Member> = positions
         .iter()
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
-    let mut round = 0;
-    while wants_round(round, begun.elapsed().as_secs_f64(), seconds) {
+    let (mut round, mut calm) = (0, 0);
+    while wants_round(round, calm, begun.elapsed().as_secs_f64(), seconds) {
         let mut order: Vec<usize> = (0..members.len()).collect();
         if round % 2 == 1 {
             order.reverse();
@@ -111,6 +121,7 @@ fn take_turns(
             visit(engine, &mut members[index], start, round);
         }
         members.iter_mut().for_each(Member::lengthen);
+        calm += u32::from(members.iter().all(|member| member.was_calm(round)));
         round += 1;
     }
     drop(raised);
@@ -124,11 +135,11 @@ fn take_turns(
     Ok(())
 }
 
-/// Whether another round is made after so many, which took so long where so much was meant, s.
-fn wants_round(rounds: u32, took: f64, seconds: f64) -> bool {
-    let most = match rounds {
-        0..ROUNDS_EVER => return true,
-        ROUNDS_EVER..ROUNDS_LEAST => OVERDRAWN * seconds,
+/// Whether another round is made after so many, of which so many were calm, which took so long where so much was meant, s.
+fn wants_round(rounds: u32, calm: u32, took: f64, seconds: f64) -> bool {
+    let most = match (rounds, calm) {
+        (0..ROUNDS_EVER, _) => return true,
+        (_, 0..ROUNDS_LEAST) => OVERDRAWN * seconds,
         _ => seconds,
     };
     rounds < ROUNDS_MOST && took < most
@@ -216,7 +227,12 @@ fn fit(
     let length = if engine.quick { QUICK } else { FULL };
     let mut iterations = ((length.0 / test_ns) as u64).clamp(1, member.most);
     for _ in 0..TRIALS {
-        let (cpu_ns, wall_ns) = try_out(engine, member, start, iterations)?;
+        let (mut cpu_ns, mut wall_ns) = try_out(engine, member, start, iterations)?;
+        if longer(iterations, cpu_ns, wall_ns, length).1 {
+            // A collector or a compiler may have had it.
+            let again = try_out(engine, member, start, iterations)?;
+            (cpu_ns, wall_ns) = (cpu_ns.min(again.0), wall_ns.min(again.1));
+        }
         let (next, is_last) = longer(iterations, cpu_ns, wall_ns, length);
         iterations = next.clamp(1, member.most);
         if is_last || iterations == member.most {
@@ -250,24 +266,37 @@ fn try_out(
     Ok((cpu_ns, wall_ns))
 }
 
-/// One turn.
+/// One turn. Between its slices it is asked how fast the processors are.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
     let mut trees = member.roots.trees();
-    let begin = trees.read();
-    slice(engine, member, start, Role::Control, count)?;
-    let (before, from) = (trees.read(), Instant::now());
-    slice(engine, member, start, Role::Test, count)?;
-    slice(engine, member, start, Role::Test, count)?;
-    let wall_ns = from.elapsed().as_nanos() as f64;
-    let after = trees.read();
-    slice(engine, member, start, Role::Control, count)?;
-    let end = trees.read();
-    let test = after.less(before);
+    let mut gauges = vec![gauge(engine, member)];
+    let mut read = Vec::new();
+    let mut wall_ns = 0.0;
+    for role in [Role::Control, Role::Test, Role::Test, Role::Control] {
+        let (before, begun) = (trees.read(), Instant::now());
+        slice(engine, member, start, role, count)?;
+        if role == Role::Test {
+            wall_ns += begun.elapsed().as_nanos() as f64;
+        }
+        read.push(trees.read().less(before));
+        gauges.push(gauge(engine, member));
+    }
     Ok(Turn {
-        used: test.less(end.less(begin).less(test)),
+        used: read[1].and(read[2]).less(read[0].and(read[3])),
         wall_ns,
+        slowed: gauges.iter().sum::<f64>() / gauges.len() as f64,
     })
+}
+
+/// By how much the processors of a member are slower now than when they were fast.
+fn gauge(engine: &mut Engine<'_, '_>, member: &Member) -> f64 {
+    let placement = &engine.items[member.position].identity.placement;
+    let placement = engine.seats.processors.placement(placement);
+    let processors = foreign::processors(placement);
+    let some = processors.into_iter().take(GAUGED);
+    let processors: Vec<u32> = some.map(|cpu| cpu as u32).collect();
+    engine.gauge.slowed(&processors)
 }
 
 fn slice(

@@ -54,6 +54,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) warm_up: Option<WarmUp>,
     /// Processes that were warmed for a test.
     pub(super) warmed: HashSet<u32>,
+    /// How fast the processors are.
+    pub(super) gauge: super::costs::Gauge,
     /// Whether it was told that priorities cannot be raised.
     pub(super) told_of_priority: bool,
     /// Items begun, in all starts.
@@ -163,6 +165,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             costs: suite.costs,
             warm_up: None,
             warmed: HashSet::new(),
+            gauge: super::costs::Gauge::default(),
             told_of_priority: false,
             begun: 0,
             all: 0,

@@ -73,7 +73,8 @@ fn own_ns() -> u64 {
     Tree::of(std::process::id()).cpu_ns()
 }
 
-fn processors(placement: Placement) -> Vec<usize> {
+/// The processors of a placement.
+pub(super) fn processors(placement: Placement) -> Vec<usize> {
     match placement {
         Placement::Same { processor } => vec![processor as usize],
         Placement::Across { main, partner } => vec![main as usize, partner as usize],

@@ -30,7 +30,7 @@ struct Length {
 const QUICK: Length = Length {
     slice_ns: 4_000_000,
     least_ns: (600_000_000, 100_000_000),
-    most: (Duration::from_millis(1000), Duration::from_millis(300)),
+    most: (Duration::from_millis(2000), Duration::from_millis(600)),
 };
 
 const FULL: Length = Length {

@@ -2,7 +2,7 @@
 
 use crate::document::{Block, Cell, Column, Document, Row, RowKind, Section, Table, Unit};
 use crate::number;
-use antiphon_lab::{Agreement, Measured};
+use antiphon_lab::{Agreed, Agreement, Measured};
 use antiphon_measure::Interval;
 
 /// The kinds of measurement, with what they are called.
@@ -52,17 +52,66 @@ pub fn agrees(agreements: &[Agreement], threshold: f64) -> bool {
     differences.at(PART) <= threshold
 }
 
-/// The document: by kind of measurement, then every ratio, the farthest first.
+/// All in a sentence: how many ratios agree, how many do so by their intervals only, and which do not.
+fn summary(agreements: &[Agreement], threshold: f64) -> String {
+    let that = |wanted: Agreed| {
+        agreements
+            .iter()
+            .filter(move |of| of.verdict(threshold) == wanted)
+    };
+    let not: Vec<String> = that(Agreed::Not)
+        .map(|of| {
+            format!(
+                "{} ({})",
+                label(of),
+                number::quantity(Unit::Share, of.difference())
+            )
+        })
+        .collect();
+    let mut text = format!(
+        "{} of {} ratios within {}, {} more within their intervals, {} neither",
+        that(Agreed::Closely).count(),
+        agreements.len(),
+        percent(threshold),
+        that(Agreed::WithinIntervals).count(),
+        not.len(),
+    );
+    if !not.is_empty() {
+        text.push_str(": ");
+        text.push_str(&not.join(", "));
+    }
+    text.push('.');
+    text
+}
+
+fn label(of: &Agreement) -> String {
+    let identity = &of.identity;
+    let argument = identity.arg.map(|argument| format!(" {argument}"));
+    format!(
+        "{}{} of {}",
+        identity.test,
+        argument.unwrap_or_default(),
+        identity.subject
+    )
+}
+
+/// The threshold as it was given, in per cent.
+fn percent(threshold: f64) -> String {
+    format!("{} %", (threshold * 1e4).round() / 100.0)
+}
+
+/// The document: how many agree, by kind of measurement, then every ratio, the farthest first.
 pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i64)) -> Document {
     let heading = |title: String| Column {
         title,
         ..Column::default()
     };
-    let percent = |share| number::quantity(Unit::Share, share);
     let by_kind = KINDS.iter().filter_map(|(kind, name)| {
         let of_kind = || agreements.iter().filter(|of| of.by == *kind);
         let differences = Differences::of(of_kind());
-        let possible = of_kind().filter(|of| of.is_possible()).count();
+        let possible = of_kind()
+            .filter(|of| of.ratios.0.overlaps(&of.ratios.1))
+            .count();
         let shares = [
             differences.at(0.5),
             differences.at(PART),
@@ -86,7 +135,11 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
     };
     let each = ordered.iter().map(|of| {
         let identity = &of.identity;
-        let label = format!("{} of {}", identity.test, identity.subject);
+        let agreed = match of.verdict(threshold) {
+            Agreed::Closely => format!("within {}", percent(threshold)),
+            Agreed::WithinIntervals => "within the intervals".to_owned(),
+            Agreed::Not => "no".to_owned(),
+        };
         let place = format!(
             "as a ratio to {} · {}, {}",
             of.base, identity.policy, identity.placement
@@ -95,11 +148,13 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
             value: of.difference(),
             unit: Unit::Share,
         };
-        row(
-            label,
-            place,
-            vec![ratio(&of.ratios.0), ratio(&of.ratios.1), difference],
-        )
+        let cells = vec![
+            ratio(&of.ratios.0),
+            ratio(&of.ratios.1),
+            difference,
+            Cell::Text { text: agreed },
+        ];
+        row(label(of), place, cells)
     });
     let titles = ["Ratios", "half within", "nine in ten within", "all within"];
     let mut columns: Vec<Column> = titles.map(|title| heading(title.into())).into();
@@ -117,13 +172,17 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
         Table {
             title: "Every ratio, the farthest apart first".into(),
             corner: "Operation".into(),
-            columns: [format!("run {}", runs.0), format!("run {}", runs.1), "difference".into()]
+            columns: [format!("run {}", runs.0), format!("run {}", runs.1), "difference".into(), "agrees".into()]
                 .map(heading)
                 .into(),
             rows: each.collect(),
             ..Table::default()
         },
     ];
+    let mut blocks = vec![Block::Prose {
+        text: summary(agreements, threshold),
+    }];
+    blocks.extend(tables.map(Block::Table));
     Document {
         title: format!(
             "Do runs {} and {} agree in what they say of languages?",
@@ -132,7 +191,7 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
         sections: vec![Section {
             id: "agreement".into(),
             title: "Processor time an operation, as ratios between subjects".into(),
-            blocks: tables.map(Block::Table).into(),
+            blocks,
         }],
         ..Document::default()
     }
@@ -183,6 +242,51 @@ mod tests {
         assert!(agrees(&of(&[0.5]), 0.03));
         assert!(!agrees(&of(&[0.5]), 0.02));
         assert!(!agrees(&of(&[0.5, 0.5]), 0.03));
+    }
+
+    #[test]
+    fn each_ratio_has_a_verdict_and_all_have_a_sentence() {
+        let mut all = agreements(Measured::InProcess, &[0.0, 0.029, 0.04, 0.5]);
+        // The third may be what the other run says, by its own interval; the last may not.
+        all[2].ratios.0.low = 1.5;
+        let verdicts: Vec<Agreed> = all.iter().map(|of| of.verdict(0.03)).collect();
+        let expected = [
+            Agreed::Closely,
+            Agreed::Closely,
+            Agreed::WithinIntervals,
+            Agreed::Not,
+        ];
+        assert_eq!(verdicts, expected);
+        let plain = |text: String| text.replace('\u{202f}', " ");
+        let said = plain(summary(&all, 0.03));
+        assert_eq!(
+            said,
+            "2 of 4 ratios within 3 %, 1 more within their intervals, 1 neither: t of s/v (50.0 %)."
+        );
+        let said = plain(summary(&all[..3], 0.05));
+        assert_eq!(
+            said,
+            "3 of 3 ratios within 5 %, 0 more within their intervals, 0 neither."
+        );
+    }
+
+    #[test]
+    fn the_document_tells_of_every_ratio_how_it_agrees() {
+        let all = agreements(Measured::InProcess, &[0.01, 0.5]);
+        let document = compose_agreement(&all, 0.03, (1, 2));
+        let blocks = &document.sections[0].blocks;
+        assert!(matches!(&blocks[0], Block::Prose { text } if *text == summary(&all, 0.03)));
+        let Block::Table(each) = &blocks[2] else {
+            panic!("{blocks:?}")
+        };
+        let last = |row: &Row| row.cells.last().cloned();
+        let told: Vec<_> = each.rows.iter().map(last).collect();
+        let text = |text: String| Some(Cell::Text { text });
+        assert_eq!(
+            told,
+            [text("no".into()), text(format!("within {}", percent(0.03)))]
+        );
+        assert_eq!(each.columns.len(), each.rows[0].cells.len());
     }
 
     #[test]

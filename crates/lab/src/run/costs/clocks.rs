@@ -64,6 +64,13 @@ impl Trees {
 }
 
 impl Reading {
+    pub(super) fn and(self, other: Reading) -> Reading {
+        Reading {
+            subject: self.subject.and(other.subject),
+            server: self.server.and(other.server),
+        }
+    }
+
     pub(super) fn less(self, other: Reading) -> Reading {
         Reading {
             subject: self.subject.less(other.subject),
@@ -81,7 +88,14 @@ impl Clock {
         }
     }
 
-    pub(super) fn less(self, other: Clock) -> Clock {
+    fn and(self, other: Clock) -> Clock {
+        Clock {
+            all_ns: self.all_ns + other.all_ns,
+            ended_ns: self.ended_ns + other.ended_ns,
+        }
+    }
+
+    fn less(self, other: Clock) -> Clock {
         Clock {
             all_ns: self.all_ns - other.all_ns,
             ended_ns: self.ended_ns - other.ended_ns,

@@ -2,6 +2,7 @@
 
 use super::clocks::{Clock, Reading, Roots};
 use crate::record::CostRound;
+use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
@@ -28,9 +29,17 @@ pub(super) struct Turn {
     /// Less what two slices of its control used.
     pub(super) used: Reading,
     pub(super) wall_ns: f64,
+    /// By how much its processors were slower than when they were fast, as a part of that.
+    pub(super) slowed: f64,
 }
 
 impl Member {
+    /// Whether nothing slowed the processors in its turn of a round; one that takes no more turns does not matter.
+    pub(super) fn was_calm(&self, round: u32) -> bool {
+        let own = self.turns.last().filter(|(of, _)| *of == round);
+        self.failed || own.is_some_and(|(_, turn)| turn.slowed <= CALM)
+    }
+
     /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
     pub(super) fn lengthen(&mut self) {
         let has_ended =
@@ -83,6 +92,7 @@ impl Member {
                 server_ns: self.roots.server.map(|_| server_ns),
                 wall_ns: turn.wall_ns / operations,
                 step_ns: self.step_ns(operations),
+                slowed: turn.slowed,
             })
             .collect()
     }
@@ -105,6 +115,7 @@ mod tests {
                     server: clock,
                 },
                 wall_ns: 500.0,
+                slowed: 0.0,
             }
         };
         Member {
