@@ -26,6 +26,7 @@ mod prepare;
 mod programs;
 mod promise;
 mod readings;
+mod resting;
 mod seats;
 mod selection;
 mod sequence;

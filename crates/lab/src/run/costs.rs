@@ -9,6 +9,7 @@ mod member;
 
 use super::conditions::Raised;
 use super::engine::Engine;
+use super::seats::Live;
 use super::tree::Parents;
 use super::{Event, Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
@@ -46,8 +47,8 @@ pub(super) fn after(
     start: u32,
 ) -> Result<(), RunError> {
     let own = &engine.items[position];
-    let next = engine.items.get(position + 1);
-    if own.task != Task::Frame || next.is_some_and(|next| is_same_test(own, next)) {
+    let mut later = engine.items[position + 1..].iter();
+    if own.task != Task::Frame || later.any(|later| is_same_test(own, later)) {
         return Ok(());
     }
     let due =
@@ -253,6 +254,8 @@ fn try_out(
 /// One turn.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
+    // Whoever rests does not get idle, and going on is no part of a slice.
+    live(engine, member, start)?;
     let mut trees = member.roots.trees();
     let begin = trees.read();
     slice(engine, member, start, Role::Control, count)?;
@@ -280,6 +283,18 @@ fn slice(
     let identity = engine.items[member.position].identity.clone();
     let limit =
         engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
+    let session = &mut live(engine, member, start)?.session;
+    session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
+    Ok(())
+}
+
+/// Begins a member's turn, or goes on with it.
+fn live<'l>(
+    engine: &'l mut Engine<'_, '_>,
+    member: &Member,
+    start: u32,
+) -> Result<&'l mut Live, SessionError> {
+    let identity = engine.items[member.position].identity.clone();
     // It was alive a moment ago. If it is not, it is not started again here: it would inherit the priority of those that take turns.
     let over = || SessionError::Over {
         subject: identity.subject.clone(),
@@ -288,10 +303,7 @@ fn slice(
     if engine.seats.process(&identity, start).is_none() {
         return Err(over());
     }
-    let live = engine.seats.live(&identity, start).map_err(|_| over())?;
-    let session = &mut live.session;
-    session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
-    Ok(())
+    engine.seats.live(&identity, start).map_err(|_| over())
 }
 
 /// Stores what a member cost. One that failed on the way has its time, and no costs.

@@ -1,13 +1,15 @@
 //! In which order a plan's items are measured.
 
-use super::Options;
 use super::plan::{Item, Known};
+use super::{Options, Task};
+use crate::record::Identity;
 use crate::suite::{Placed, Suite};
 use std::collections::{HashMap, HashSet};
 
 /// Orders the items: clocks and interference first; then, where a full run has a time budget that may not reach for all of it, what a quick run
 /// has, so that something of everything is measured; then by groups, and in each by the number of threads or processes that a test has, since a subject
-/// may have to start others for another number. Otherwise they stay in the suite's order, in which a row is measured in one subject after the other.
+/// may have to start others for another number. Otherwise they stay in the suite's order, in which a row is measured in one subject after the other. And
+/// whatever else: tests that a curve tells in multiples of each other are in one turn of their subject.
 pub(super) fn arrange(items: &mut [Item], suite: &Suite, options: &Options, known: &[Known]) {
     let threads = threads(known);
     let group = |item: &Item| suite.groups.iter().position(|group| group.id == item.group);
@@ -28,6 +30,58 @@ pub(super) fn arrange(items: &mut [Item], suite: &Suite, options: &Options, know
             threads.get(identity.test.as_str()).copied(),
         )
     });
+    bring_together(items, &compared(suite));
+}
+
+/// Puts tests that a curve tells in multiples of each other behind the first of them, where they are measured in the same subject, with the same
+/// argument, in the same place.
+fn bring_together(items: &mut [Item], compared: &HashMap<String, usize>) {
+    let turn = |item: &Item| {
+        let set = compared.get(&item.identity.test)?;
+        let identity = Identity {
+            test: String::new(),
+            ..item.identity.clone()
+        };
+        (item.task == Task::Frame).then_some((*set, identity))
+    };
+    let (mut own, mut first) = (HashMap::new(), HashMap::new());
+    for (place, item) in items.iter().enumerate() {
+        own.insert(item.identity.clone(), place);
+        if let Some(turn) = turn(item) {
+            first.entry(turn).or_insert(place);
+        }
+    }
+    items.sort_by_cached_key(|item| {
+        let own = own[&item.identity];
+        let first = turn(item).and_then(|turn| first.get(&turn));
+        (first.copied().unwrap_or(own), own)
+    });
+}
+
+/// Sets of different tests that curves compare with each other: the number of each test's set.
+fn compared(suite: &Suite) -> HashMap<String, usize> {
+    let mut sets: HashMap<String, usize> = HashMap::new();
+    for (test, other) in pairs(suite).filter(|(test, other)| test != other) {
+        let next = sets.len();
+        let kept = *sets.entry(other).or_insert(next);
+        let joined = *sets.entry(test).or_insert(kept);
+        let others = sets.values_mut().filter(|set| **set == joined);
+        others.for_each(|set| *set = kept);
+    }
+    sets
+}
+
+/// What a curve tells a test in multiples of, behind the test.
+fn pairs(suite: &Suite) -> impl Iterator<Item = (String, String)> {
+    suite.curves.iter().flat_map(|curve| {
+        let columns = curve.columns.iter();
+        let pairs =
+            columns.filter_map(|column| Some((column, curve.column(column.against.as_deref()?)?)));
+        pairs.flat_map(|(column, other)| {
+            let rows = curve.rows.iter();
+            rows.map(|row| (column.test_in(row), other.test_in(row)))
+        })
+    })
 }
 
 /// The most threads that a test has in any subject: the same for all, so that its row stays together.
