@@ -108,3 +108,143 @@ fn of_quick_runs(suite: &Suite) -> HashSet<(String, Option<u64>, Placed)> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: &str = concat!(
+        r#"
+name = "s"
+title = "S"
+subjects = ["a/v", "b/v"]
+"#,
+        include_str!("../../tests/common/small_sizes.toml"),
+        r#"
+[[group]]
+id = "messages"
+title = "M"
+runs = ["other.same", "other.across"]
+[[group.row]]
+test = "two"
+label = "two, {bytes} bytes"
+arg = "{bytes}"
+each = { bytes = ["0", "64"] }
+[[group]]
+id = "calls"
+title = "C"
+runs = ["other.same", "other.across"]
+[[group.row]]
+test = "alone"
+label = "alone"
+[[group.row]]
+test = "call"
+label = "call, {bytes} bytes"
+arg = "{bytes}"
+each = { bytes = ["0", "64"] }
+[[curve]]
+id = "c"
+title = "C"
+by = "bytes"
+unit = "bytes"
+rows = ["0", "64"]
+arg = "{row}"
+column = [
+    { title = "two", test = "two", subject = "a/v", run = "other.same" },
+    { title = "call", test = "call", subject = "a/v", run = "other.same", against = "two" },
+]
+"#
+    );
+
+    /// The items of the suite as they are planned: a row after the other, in each in one subject after the other.
+    fn planned(suite: &Suite) -> Vec<Item> {
+        let mut items = Vec::new();
+        for group in &suite.groups {
+            for row in &group.rows {
+                for instance in row.instances(false) {
+                    for run in row.runs(false) {
+                        items.extend(["a/v", "b/v"].map(|subject| Item {
+                            identity: Identity {
+                                test: instance.test.clone(),
+                                arg: row.arg_of(&instance),
+                                subject: subject.to_owned(),
+                                policy: run.policy.clone(),
+                                placement: run.placement.clone(),
+                            },
+                            group: group.id.clone(),
+                            label: instance.label.clone(),
+                            task: Task::Frame,
+                        }));
+                    }
+                }
+            }
+        }
+        items
+    }
+
+    #[test]
+    fn tests_that_a_curve_compares_are_in_one_turn_of_their_subject() {
+        let suite = Suite::parse("s.toml", SUITE).unwrap();
+        let mut items = planned(&suite);
+        arrange(&mut items, &suite, &Options::default(), &[]);
+        let told: Vec<String> = items
+            .iter()
+            .map(|item| {
+                let identity = &item.identity;
+                let arg = identity.arg.map_or(String::new(), |arg| arg.to_string());
+                let subject = &identity.subject[..1];
+                format!("{}{arg} {subject} {}", identity.test, identity.placement)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "two0 a same",
+                "call0 a same",
+                "two0 b same",
+                "call0 b same",
+                "two0 a across",
+                "call0 a across",
+                "two0 b across",
+                "call0 b across",
+                "two64 a same",
+                "call64 a same",
+                "two64 b same",
+                "call64 b same",
+                "two64 a across",
+                "call64 a across",
+                "two64 b across",
+                "call64 b across",
+                "alone a same",
+                "alone b same",
+                "alone a across",
+                "alone b across",
+            ]
+        );
+    }
+
+    #[test]
+    fn sets_of_compared_tests_grow_together() {
+        let mut suite = Suite::parse("s.toml", SUITE).unwrap();
+        let curve = suite.curves[0].clone();
+        let mut other = curve.clone();
+        let pair = |title: &str| (title.to_owned(), title.to_owned());
+        for (column, (title, test)) in other.columns.iter_mut().zip([pair("fast"), pair("slow")]) {
+            (column.title, column.test) = (title, test);
+        }
+        other.columns[1].against = Some("fast".to_owned());
+        suite.curves.push(other.clone());
+        let sets = compared(&suite);
+        assert!(sets["two"] == sets["call"] && sets["fast"] == sets["slow"]);
+        assert_ne!(sets["two"], sets["fast"]);
+        // And a curve that compares one of either.
+        other.columns[0].test = "call".to_owned();
+        suite.curves.push(other);
+        let sets = compared(&suite);
+        assert!(
+            ["call", "fast", "slow"]
+                .iter()
+                .all(|test| sets[*test] == sets["two"])
+        );
+    }
+}
