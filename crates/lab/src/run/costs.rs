@@ -254,7 +254,7 @@ fn try_out(
 /// One turn.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
-    // Whoever rests does not get idle, and going on is no part of a slice.
+    // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
     live(engine, member, start)?;
     let mut trees = member.roots.trees();
     let begin = trees.read();
