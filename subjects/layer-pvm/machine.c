@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,9 +113,12 @@ _Noreturn static void become_daemon(int told, pid_t parent)
     member_fail("pvmd: %s", strerror(errno));
 }
 
+/* A daemon that ends looks again and again whether its tasks have ended: under FIFO it would keep them, and us, from the processor for ever. */
 static void end_daemon(pid_t daemon)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
+    const struct sched_param none = {.sched_priority = 0};
+    sched_setscheduler(daemon, SCHED_OTHER, &none);
     kill(daemon, SIGTERM);
     for (int waited_ms = 0; waited_ms < END_LIMIT_MS; waited_ms += 2) {
         if (waitpid(daemon, NULL, WNOHANG) != 0)

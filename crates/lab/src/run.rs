@@ -27,6 +27,7 @@ mod programs;
 mod promise;
 mod readings;
 mod realtime;
+mod resting;
 mod seats;
 mod selection;
 mod sequence;

@@ -11,6 +11,7 @@ mod member;
 use super::conditions::Raised;
 use super::engine::Engine;
 use super::foreign;
+use super::seats::Live;
 use super::tree::Parents;
 use super::{Event, Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
@@ -52,8 +53,8 @@ pub(super) fn after(
     start: u32,
 ) -> Result<(), RunError> {
     let own = &engine.items[position];
-    let next = engine.items.get(position + 1);
-    if own.task != Task::Frame || next.is_some_and(|next| is_same_test(own, next)) {
+    let mut later = engine.items[position + 1..].iter();
+    if own.task != Task::Frame || later.any(|later| is_same_test(own, later)) {
         return Ok(());
     }
     let due =
@@ -269,6 +270,8 @@ fn try_out(
 /// One turn. Between its slices it is asked how fast the processors are.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
+    // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
+    live(engine, member, start)?;
     let mut trees = member.roots.trees();
     let mut gauges = vec![gauge(engine, member)];
     let mut read = Vec::new();
@@ -309,6 +312,18 @@ fn slice(
     let identity = engine.items[member.position].identity.clone();
     let limit =
         engine.seats.hang_limit + Duration::from_secs_f64(10.0 * engine.sizes.seconds_per_row);
+    let session = &mut live(engine, member, start)?.session;
+    session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
+    Ok(())
+}
+
+/// Begins a member's turn, or goes on with it.
+fn live<'l>(
+    engine: &'l mut Engine<'_, '_>,
+    member: &Member,
+    start: u32,
+) -> Result<&'l mut Live, SessionError> {
+    let identity = engine.items[member.position].identity.clone();
     // It was alive a moment ago. If it is not, it is not started again here: it would inherit the priority of those that take turns.
     let over = || SessionError::Over {
         subject: identity.subject.clone(),
@@ -317,10 +332,7 @@ fn slice(
     if engine.seats.process(&identity, start).is_none() {
         return Err(over());
     }
-    let live = engine.seats.live(&identity, start).map_err(|_| over())?;
-    let session = &mut live.session;
-    session.slice(&identity.test, role, iterations, 0, identity.arg, limit)?;
-    Ok(())
+    engine.seats.live(&identity, start).map_err(|_| over())
 }
 
 /// Stores what a member cost. One that failed on the way has its time, and no costs.

@@ -235,9 +235,11 @@ impl<'e, 'l> Engine<'e, 'l> {
             return Ok(());
         }
         if let Task::Program { .. } = &self.items[position].task {
+            self.seats.rest();
             return super::programs::take_turns(self, position);
         }
         if let Task::Load(_) = &self.items[position].task {
+            self.seats.rest();
             return super::load::take_turns(self, position);
         }
         // An item that failed in an earlier start of this run would fail again.

@@ -265,6 +265,7 @@ pub(super) fn series(
     };
     let limit = engine.seats.hang_limit + Duration::from_micros(100 * count);
     let own = |error| Engine::own_failed(&error);
+    engine.seats.rest();
     let mut live = engine.seats.begin(&identity, limits).map_err(own)?;
     let answer = live
         .session

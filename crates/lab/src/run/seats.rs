@@ -1,6 +1,7 @@
 //! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
-//! after a failure, and given up on after three in a row.
+//! after a failure, and given up on after three in a row. One of them runs at a time: the others rest.
 
+use super::resting::Resting;
 use super::{analysis, conditions};
 use crate::build::Built;
 use crate::machine::{FIFO_PRIORITY, allowed_processors};
@@ -108,6 +109,8 @@ struct Key {
 #[derive(Default)]
 struct Seat {
     live: Option<Live>,
+    /// While it is not in its turn.
+    resting: Option<Resting>,
     failures: u32,
     /// Why it was given up.
     given_up: Option<String>,
@@ -128,6 +131,8 @@ pub(super) struct Seats {
     /// Beyond what an answer should take.
     pub(super) hang_limit: Duration,
     seats: HashMap<Key, Seat>,
+    /// Whose turn it is: all other processes rest.
+    in_turn: Option<Key>,
     /// Subjects that count context switches themselves.
     counting: HashSet<String>,
     /// After the processes that use them, which are ended first.
@@ -143,16 +148,22 @@ impl Seats {
             processors: Processors::choose(),
             hang_limit,
             seats: HashMap::new(),
+            in_turn: None,
             counting: HashSet::new(),
             services: Services::default(),
             own_output: Vec::new(),
         }
     }
 
-    /// The process for an item, started if it is not there.
+    /// The process for an item, started if it is not there. It is in its turn from here on, and all others rest.
     pub(super) fn live(&mut self, identity: &Identity, start: u32) -> Result<&mut Live, Absence> {
         let key = key(identity, start);
+        if self.in_turn.as_ref() != Some(&key) {
+            self.rest();
+            self.in_turn = Some(key.clone());
+        }
         let seat = self.seats.entry(key.clone()).or_default();
+        seat.resting = None;
         if let Some(why) = &seat.given_up {
             return Err(given_up(identity, why));
         }
@@ -170,6 +181,18 @@ impl Seats {
         }
         let live = self.seats.get_mut(&key).and_then(|seat| seat.live.as_mut());
         live.ok_or_else(|| given_up(identity, "it could not be started"))
+    }
+
+    /// Ends the turn of whoever has one: no process runs until another item wants it.
+    pub(super) fn rest(&mut self) {
+        let Some(key) = self.in_turn.take() else {
+            return;
+        };
+        if let Some(seat) = self.seats.get_mut(&key)
+            && let Some(live) = &seat.live
+        {
+            seat.resting = Some(Resting::of(live.session.process()));
+        }
     }
 
     /// Puts the database server of an item, if there is one, where its placement wants it.
@@ -271,7 +294,11 @@ impl Seats {
             .cloned()
             .collect();
         for key in keys {
-            if let Some(live) = self.seats.remove(&key).and_then(|seat| seat.live) {
+            let Some(mut seat) = self.seats.remove(&key) else {
+                continue;
+            };
+            seat.resting = None;
+            if let Some(live) = seat.live {
                 // How it ends no longer matters to any figure; the drop kills what stays.
                 let _ = live.session.quit();
             }

@@ -1,13 +1,15 @@
 //! In which order a plan's items are measured.
 
-use super::Options;
 use super::plan::{Item, Known};
+use super::{Options, Task};
+use crate::record::Identity;
 use crate::suite::{Placed, Suite};
 use std::collections::{HashMap, HashSet};
 
 /// Orders the items: clocks and interference first; then, where a full run has a time budget that may not reach for all of it, what a quick run
 /// has, so that something of everything is measured; then by groups, and in each by the number of threads or processes that a test has, since a subject
-/// may have to start others for another number. Otherwise they stay in the suite's order, in which a row is measured in one subject after the other.
+/// may have to start others for another number. Otherwise they stay in the suite's order, in which a row is measured in one subject after the other. And
+/// whatever else: tests that a curve tells in multiples of each other are in one turn of their subject.
 pub(super) fn arrange(items: &mut [Item], suite: &Suite, options: &Options, known: &[Known]) {
     let threads = threads(known);
     let group = |item: &Item| suite.groups.iter().position(|group| group.id == item.group);
@@ -28,6 +30,58 @@ pub(super) fn arrange(items: &mut [Item], suite: &Suite, options: &Options, know
             threads.get(identity.test.as_str()).copied(),
         )
     });
+    bring_together(items, &compared(suite));
+}
+
+/// Puts tests that a curve tells in multiples of each other behind the first of them, where they are measured in the same subject, with the same
+/// argument, in the same place.
+fn bring_together(items: &mut [Item], compared: &HashMap<String, usize>) {
+    let turn = |item: &Item| {
+        let set = compared.get(&item.identity.test)?;
+        let identity = Identity {
+            test: String::new(),
+            ..item.identity.clone()
+        };
+        (item.task == Task::Frame).then_some((*set, identity))
+    };
+    let (mut own, mut first) = (HashMap::new(), HashMap::new());
+    for (place, item) in items.iter().enumerate() {
+        own.insert(item.identity.clone(), place);
+        if let Some(turn) = turn(item) {
+            first.entry(turn).or_insert(place);
+        }
+    }
+    items.sort_by_cached_key(|item| {
+        let own = own[&item.identity];
+        let first = turn(item).and_then(|turn| first.get(&turn));
+        (first.copied().unwrap_or(own), own)
+    });
+}
+
+/// Sets of different tests that curves compare with each other: the number of each test's set.
+fn compared(suite: &Suite) -> HashMap<String, usize> {
+    let mut sets: HashMap<String, usize> = HashMap::new();
+    for (test, other) in pairs(suite).filter(|(test, other)| test != other) {
+        let next = sets.len();
+        let kept = *sets.entry(other).or_insert(next);
+        let joined = *sets.entry(test).or_insert(kept);
+        let others = sets.values_mut().filter(|set| **set == joined);
+        others.for_each(|set| *set = kept);
+    }
+    sets
+}
+
+/// What a curve tells a test in multiples of, behind the test.
+fn pairs(suite: &Suite) -> impl Iterator<Item = (String, String)> {
+    suite.curves.iter().flat_map(|curve| {
+        let columns = curve.columns.iter();
+        let pairs =
+            columns.filter_map(|column| Some((column, curve.column(column.against.as_deref()?)?)));
+        pairs.flat_map(|(column, other)| {
+            let rows = curve.rows.iter();
+            rows.map(|row| (column.test_in(row), other.test_in(row)))
+        })
+    })
 }
 
 /// The most threads that a test has in any subject: the same for all, so that its row stays together.
@@ -53,4 +107,144 @@ fn of_quick_runs(suite: &Suite) -> HashSet<(String, Option<u64>, Placed)> {
         })
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: &str = concat!(
+        r#"
+name = "s"
+title = "S"
+subjects = ["a/v", "b/v"]
+"#,
+        include_str!("../../tests/common/small_sizes.toml"),
+        r#"
+[[group]]
+id = "messages"
+title = "M"
+runs = ["other.same", "other.across"]
+[[group.row]]
+test = "two"
+label = "two, {bytes} bytes"
+arg = "{bytes}"
+each = { bytes = ["0", "64"] }
+[[group]]
+id = "calls"
+title = "C"
+runs = ["other.same", "other.across"]
+[[group.row]]
+test = "alone"
+label = "alone"
+[[group.row]]
+test = "call"
+label = "call, {bytes} bytes"
+arg = "{bytes}"
+each = { bytes = ["0", "64"] }
+[[curve]]
+id = "c"
+title = "C"
+by = "bytes"
+unit = "bytes"
+rows = ["0", "64"]
+arg = "{row}"
+column = [
+    { title = "two", test = "two", subject = "a/v", run = "other.same" },
+    { title = "call", test = "call", subject = "a/v", run = "other.same", against = "two" },
+]
+"#
+    );
+
+    /// The items of the suite as they are planned: a row after the other, in each in one subject after the other.
+    fn planned(suite: &Suite) -> Vec<Item> {
+        let mut items = Vec::new();
+        for group in &suite.groups {
+            for row in &group.rows {
+                for instance in row.instances(false) {
+                    for run in row.runs(false) {
+                        items.extend(["a/v", "b/v"].map(|subject| Item {
+                            identity: Identity {
+                                test: instance.test.clone(),
+                                arg: row.arg_of(&instance),
+                                subject: subject.to_owned(),
+                                policy: run.policy.clone(),
+                                placement: run.placement.clone(),
+                            },
+                            group: group.id.clone(),
+                            label: instance.label.clone(),
+                            task: Task::Frame,
+                        }));
+                    }
+                }
+            }
+        }
+        items
+    }
+
+    #[test]
+    fn tests_that_a_curve_compares_are_in_one_turn_of_their_subject() {
+        let suite = Suite::parse("s.toml", SUITE).unwrap();
+        let mut items = planned(&suite);
+        arrange(&mut items, &suite, &Options::default(), &[]);
+        let told: Vec<String> = items
+            .iter()
+            .map(|item| {
+                let identity = &item.identity;
+                let arg = identity.arg.map_or(String::new(), |arg| arg.to_string());
+                let subject = &identity.subject[..1];
+                format!("{}{arg} {subject} {}", identity.test, identity.placement)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "two0 a same",
+                "call0 a same",
+                "two0 b same",
+                "call0 b same",
+                "two0 a across",
+                "call0 a across",
+                "two0 b across",
+                "call0 b across",
+                "two64 a same",
+                "call64 a same",
+                "two64 b same",
+                "call64 b same",
+                "two64 a across",
+                "call64 a across",
+                "two64 b across",
+                "call64 b across",
+                "alone a same",
+                "alone b same",
+                "alone a across",
+                "alone b across",
+            ]
+        );
+    }
+
+    #[test]
+    fn sets_of_compared_tests_grow_together() {
+        let mut suite = Suite::parse("s.toml", SUITE).unwrap();
+        let curve = suite.curves[0].clone();
+        let mut other = curve.clone();
+        let pair = |title: &str| (title.to_owned(), title.to_owned());
+        for (column, (title, test)) in other.columns.iter_mut().zip([pair("fast"), pair("slow")]) {
+            (column.title, column.test) = (title, test);
+        }
+        other.columns[1].against = Some("fast".to_owned());
+        suite.curves.push(other.clone());
+        let sets = compared(&suite);
+        assert!(sets["two"] == sets["call"] && sets["fast"] == sets["slow"]);
+        assert_ne!(sets["two"], sets["fast"]);
+        // And a curve that compares one of either.
+        other.columns[0].test = "call".to_owned();
+        suite.curves.push(other);
+        let sets = compared(&suite);
+        assert!(
+            ["call", "fast", "slow"]
+                .iter()
+                .all(|test| sets[*test] == sets["two"])
+        );
+    }
 }

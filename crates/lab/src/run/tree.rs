@@ -25,6 +25,26 @@ impl Parents {
         Parents(pairs.collect())
     }
 
+    /// A process's parent; `None` if it was not there.
+    pub(super) fn of(&self, process: u32) -> Option<u32> {
+        let mut all = self.0.iter();
+        let (_, parent) = all.find(|(other, _)| *other == process as i32)?;
+        Some(*parent as u32)
+    }
+
+    /// A process, those that its parent has beside it, and all below them: what a keeper's child started belongs to the keeper once its own
+    /// parent has ended.
+    pub(super) fn beside(&self, process: u32) -> Tree {
+        let Some(parent) = self.of(process) else {
+            return Tree {
+                members: Vec::new(),
+            };
+        };
+        let mut members = self.tree(parent).members;
+        members.remove(0);
+        Tree { members }
+    }
+
     /// A process and all below it.
     pub(super) fn tree(&self, root: u32) -> Tree {
         let mut members = vec![root as i32];
