@@ -6,12 +6,14 @@
 //!
 //! By its length each is found among those that the system hands over as one (see [`segments`](super::segments)).
 //!
-//! The seal is SipHash-2-4 (Aumasson and Bernstein, 2012) of kind, sender, receiver and content under the session's secret, in little-endian order. It keeps out who
+//! The seal is a keyed hash of kind, sender, receiver and content under the session's secret, in little-endian order: SipHash-2-4 (Aumasson and Bernstein, 2012) of short ones,
+//! HighwayHash-64 (Alakuijala, Cox and Wassenberg, 2016) of long ones, of which it takes in four times as many bytes in a time. It keeps out who
 //! does not know the secret; datagrams that were overheard and are sent again are dropped as doubles by the interface layer, or are harmless. What goes to the multicast group is sealed for [`EVERYBODY`], so neither passes for the other.
 
 use std::hash::Hasher;
 use std::net::SocketAddr;
 
+use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher24;
 
@@ -24,6 +26,8 @@ const SEAL: usize = 7;
 pub const HEADER: usize = SEAL + 8;
 /// The longest datagram that carries a frame: what an Ethernet packet holds besides the headers of IPv6 and UDP. One in several packets is lost when one of them is.
 pub const SEGMENT: usize = 1500 - 40 - 8;
+/// Content of more bytes is sealed with the hash for long ones, which takes longer to begin and to end.
+const SHORT: usize = 256;
 /// The longest datagram that is received; longer ones are not ours.
 pub const DATAGRAM: usize = 2048;
 /// The meeting's place among the ranks, which has no rank.
@@ -192,14 +196,29 @@ fn seal<'a>(
 }
 
 fn tag(secret: Secret, kind: u8, from: Rank, to: Rank, content: &[u8]) -> u64 {
-    let mut hasher = SipHasher24::new_with_key(&secret.0);
     let mut head = [0; 16];
     head[0] = kind;
     head[4..8].copy_from_slice(&from.to_le_bytes());
     head[8..12].copy_from_slice(&to.to_le_bytes());
+    if content.len() > SHORT {
+        return tag_of_long(secret, &head, content);
+    }
+    let mut hasher = SipHasher24::new_with_key(&secret.0);
     hasher.write(&head);
     hasher.write(content);
     hasher.finish()
+}
+
+fn tag_of_long(secret: Secret, head: &[u8], content: &[u8]) -> u64 {
+    let [low, high] = [0, 8].map(|at| {
+        let half = secret.0[at..at + 8].try_into();
+        u64::from_le_bytes(half.expect("eight bytes"))
+    });
+    // Its key is twice as long as the secret.
+    let mut hasher = HighwayHasher::new(Key([low, high, !low, !high]));
+    hasher.append(head);
+    hasher.append(content);
+    hasher.finalize64()
 }
 
 #[cfg(test)]
