@@ -34,9 +34,10 @@ impl Segments {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// It does not after all.
-    pub fn end(&self) {
+    /// It does not after all. While it is asked to, it does not send a single datagram either that does not fit the card's packets.
+    pub fn end(&self, socket: &UdpSocket) {
         self.0.store(false, Ordering::Relaxed);
+        let _ = set(socket, libc::UDP_SEGMENT, 0);
     }
 }
 

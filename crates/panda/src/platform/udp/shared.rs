@@ -77,11 +77,13 @@ impl Shared {
                 wire::frame(self.secret, self.rank, to, frame.slices(), run);
                 let is_end = run.len() % SEGMENT != 0 || run.len() == RUN;
                 if is_end || !self.segments.are() {
-                    self.put_run(run, place.address);
+                    self.put(run, place.address);
                     run.clear();
                 }
             }
-            self.put_run(run, place.address);
+            if !run.is_empty() {
+                self.put(run, place.address);
+            }
         });
     }
 
@@ -130,22 +132,15 @@ impl Shared {
         self.note(MEETING, note);
     }
 
-    /// Datagrams of [`SEGMENT`] bytes, the last of which may be shorter.
-    fn put_run(&self, run: &[u8], to: SocketAddr) {
-        if run.is_empty() {
-            return;
+    /// A datagram, or a run of [`SEGMENT`] bytes each, of which the last may be shorter. What cannot go out now is lost: that is what the platform promises.
+    fn put(&self, datagrams: &[u8], to: SocketAddr) {
+        let is_refused = self.try_put(datagrams, to).is_err_and(segments::is_refusal);
+        if is_refused && self.segments.are() {
+            self.segments.end(&self.socket);
+            for datagram in datagrams.chunks(SEGMENT) {
+                let _ = self.try_put(datagram, to);
+            }
         }
-        let is_refused = self.try_put(run, to).is_err_and(segments::is_refusal);
-        if is_refused && run.len() > SEGMENT {
-            self.segments.end();
-            run.chunks(SEGMENT)
-                .for_each(|datagram| self.put(datagram, to));
-        }
-    }
-
-    /// A datagram that cannot go out now is one that is lost: that is what the platform promises.
-    fn put(&self, datagram: &[u8], to: SocketAddr) {
-        let _ = self.try_put(datagram, to);
     }
 
     fn try_put(&self, datagrams: &[u8], to: SocketAddr) -> Result<usize, Errno> {
