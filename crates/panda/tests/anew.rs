@@ -6,7 +6,7 @@ use antiphon_panda::Message;
 use antiphon_panda::protocol::Time;
 use antiphon_panda::protocol::link::{Arrival, Links, Retransmit};
 
-const FRAME: usize = 1439;
+const FRAME: usize = 1437;
 
 /// One end, what is under way to it, and what became of it.
 struct End {

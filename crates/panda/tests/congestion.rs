@@ -10,7 +10,7 @@ use antiphon_panda::protocol::link::{Links, Retransmit};
 use antiphon_panda::protocol::{Action, Stack, Time};
 
 /// Bytes of the longest frame, and of a message.
-const FRAME: usize = 1439;
+const FRAME: usize = 1437;
 const MESSAGE: usize = 64 << 10;
 /// Messages that a flow has ready.
 const READY: usize = 16 * MESSAGE;

@@ -61,16 +61,26 @@ impl Three {
         stack.flush(self.now);
         for action in std::mem::take(stack.actions()) {
             match action {
-                Action::Send(to, frame) if (rank, to) == (SENDER, LATE) => {
-                    self.late.push_back((rank, to, frame));
+                Action::Send(to, frame) => self.carry(rank, to, frame),
+                Action::SendRun(to, frames) => {
+                    frames
+                        .into_iter()
+                        .for_each(|frame| self.carry(rank, to, frame));
                 }
-                Action::Send(to, frame) => self.soon.push_back((rank, to, frame)),
                 Action::Deliver(Delivery::Group(_, GroupEvent::Message { .. })) => {
                     self.delivered[rank as usize] += 1;
                 }
                 _ => {}
             }
         }
+    }
+
+    fn carry(&mut self, from: Rank, to: Rank, frame: Message) {
+        let under_way = match (from, to) {
+            (SENDER, LATE) => &mut self.late,
+            _ => &mut self.soon,
+        };
+        under_way.push_back((from, to, frame));
     }
 
     /// Lets all come that is under way, and what is due in the next tenth of a second.

@@ -197,6 +197,11 @@ impl<L: Links, O: Order> Three<L, O> {
                     let frame = frame.to_bytes().to_vec();
                     self.queue.push_back((rank, to, Way::Alone, frame));
                 }
+                Action::SendRun(to, frames) if to < 3 => {
+                    let frames = frames.into_iter().map(|frame| frame.to_bytes().to_vec());
+                    self.queue
+                        .extend(frames.map(|frame| (rank, to, Way::Alone, frame)));
+                }
                 Action::Multicast(frame) => {
                     let frame = frame.to_bytes().to_vec();
                     let others = (0..3).filter(|to| *to != rank);

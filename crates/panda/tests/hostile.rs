@@ -53,11 +53,12 @@ fn genuine<L: Links, O: Order>(largest: usize) -> Vec<Vec<u8>> {
     peer.send(NOW, 0, 1, 2, Message::from(vec![1; 100]));
     peer.call(NOW, 0, 3, Message::from(vec![2; 3000]), None);
     peer.flush(NOW);
-    let sent = peer.actions().drain(..).filter_map(|action| match action {
-        Action::Send(0, frame) | Action::Multicast(frame) => Some(frame.to_bytes().to_vec()),
-        _ => None,
+    let sent = peer.actions().drain(..).flat_map(|action| match action {
+        Action::Send(0, frame) | Action::Multicast(frame) => vec![frame],
+        Action::SendRun(0, frames) => frames,
+        _ => Vec::new(),
     });
-    sent.collect()
+    sent.map(|frame| frame.to_bytes().to_vec()).collect()
 }
 
 fn damaged<L: Links, O: Order>(largest: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {

@@ -79,6 +79,15 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
     fn send(&self, to: Rank, frame: Message) -> Flow;
 
+    /// Sends several frames to one rank, in their order.
+    fn send_run(&self, to: Rank, frames: Vec<Message>) -> Flow {
+        let sent = frames.into_iter().map(|frame| self.send(to, frame));
+        sent.fold(Flow::Free, |flow, now| match now {
+            Flow::Free => flow,
+            Flow::Congested => Flow::Congested,
+        })
+    }
+
     /// Only where [`ORDERED`](Self::ORDERED): sends a frame to every rank, the caller's own included, in one order.
     fn multicast(&self, _frame: Message) {
         unreachable!(

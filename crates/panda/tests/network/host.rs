@@ -5,7 +5,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::zeroed;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread;
@@ -42,6 +42,17 @@ impl Host {
         };
         let done = thread::scope(|scope| scope.spawn(enter).join());
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Has its card carry packets of so many bytes at most.
+    pub fn shorten_packets(&self, bytes: c_int) {
+        let shortened = self.run(|| {
+            let socket = UdpSocket::bind((self.address, 0)).expect("a port");
+            let mut card = named(CARD);
+            card.ifr_ifru.ifru_mtu = bytes;
+            ioctl("shorten packets", &socket, libc::SIOCSIFMTU, &mut card)
+        });
+        shortened.expect("as root");
     }
 }
 

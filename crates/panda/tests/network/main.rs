@@ -99,6 +99,19 @@ fn bad() -> Weather {
     }
 }
 
+/// A network that loses nothing.
+fn good() -> Weather {
+    Weather {
+        seed: seed(),
+        lost: 0,
+        doubled: 0,
+        replayed: 0,
+        late: 0,
+        late_us: 0,
+        delay_us: (10, 20),
+    }
+}
+
 /// Runs a test where hosts can be made; says how to run it again if it fails.
 fn tested(name: &'static str, test: impl FnOnce()) {
     struct Replay(&'static str);
@@ -158,6 +171,27 @@ conformance_over!(over_udp, over_udp, bad();
     a_lost_peer_is_named_and_the_group_goes_on
     upcalls_may_send
 );
+
+/// The cards' packets are shorter than datagrams are, so that none of them takes a run of datagrams to cut.
+mod over_udp_in_short_packets {
+    use super::*;
+
+    fn session(size: u32) -> Vec<Session> {
+        let network = kept(size, good());
+        for host in &network.hosts {
+            host.shorten_packets(1200);
+        }
+        network.over_udp(size, SILENCE)
+    }
+
+    #[test]
+    fn messages_of_all_lengths_arrive_whole() {
+        tested(
+            "over_udp_in_short_packets::messages_of_all_lengths_arrive_whole",
+            || conformance::messages_of_all_lengths_arrive_whole(session),
+        );
+    }
+}
 
 // Every third frame is followed by one that was sealed at some earlier moment of the session.
 conformance_over!(over_udp_with_replays, over_udp, Weather { replayed: 300, ..bad() };

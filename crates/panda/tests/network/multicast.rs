@@ -9,7 +9,7 @@ use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
 use parking_lot::{Condvar, Mutex};
 
 use super::conformance::LIMIT;
-use super::{Network, Weather, bad, seed, tested};
+use super::{Network, bad, good, tested};
 
 /// Messages of each member at a time, and their bytes: several frames each.
 const EACH: u32 = 30;
@@ -110,19 +110,6 @@ fn all_send_until(members: &[Member], of: &[usize], frames: u64) -> u32 {
         sent += EACH;
     }
     sent
-}
-
-/// A network that loses nothing, so that what was sent once suffices.
-fn good() -> Weather {
-    Weather {
-        seed: seed(),
-        lost: 0,
-        doubled: 0,
-        replayed: 0,
-        late: 0,
-        late_us: 0,
-        delay_us: (10, 20),
-    }
 }
 
 fn others(of: Rank, size: u32) -> Vec<Rank> {

@@ -8,10 +8,10 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recvfrom};
 use socket2::{SockAddr, SockAddrStorage};
 
-use super::wire::DATAGRAM;
-
-/// Datagrams that are taken at a time.
-pub const TURN: usize = 32;
+/// How many are taken at a time: datagrams, or what the system joined of them.
+pub const TURN: usize = 16;
+/// Room for one, which may be as long as UDP lets it. What nothing was ever written to takes no memory.
+const SLOT: usize = 1 << 16;
 
 /// Whether to wait for a datagram if none is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ unsafe impl Send for Batch {}
 
 impl Default for Batch {
     fn default() -> Self {
-        let mut space = vec![0; TURN * DATAGRAM];
+        let mut space = vec![0; TURN * SLOT];
         // SAFETY: addresses and headers without content; zeros are values of both.
         let (mut names, mut headers): (Vec<libc::sockaddr_storage>, Vec<libc::mmsghdr>) = unsafe {
             (
@@ -45,7 +45,7 @@ impl Default for Batch {
             )
         };
         let mut pieces: Vec<libc::iovec> = space
-            .chunks_exact_mut(DATAGRAM)
+            .chunks_exact_mut(SLOT)
             .map(|space| libc::iovec {
                 iov_base: space.as_mut_ptr().cast(),
                 iov_len: space.len(),
@@ -77,8 +77,7 @@ impl Batch {
             Patient::Yes => RecvFlags::empty(),
             Patient::No => RecvFlags::DONTWAIT,
         };
-        // A longer one than these is none of ours.
-        let space = &mut self.space[..DATAGRAM];
+        let space = &mut self.space[..SLOT];
         for _ in 0..TURN {
             match recvfrom(socket, &mut *space, flags) {
                 Ok((length, _, sender)) => {
@@ -132,10 +131,10 @@ impl Batch {
     }
 
     /// What was taken.
-    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], SocketAddr)> {
+    pub fn received(&self) -> impl Iterator<Item = (&[u8], SocketAddr)> {
         (0..self.count).filter_map(|at| {
-            let length = (self.headers[at].msg_len as usize).min(DATAGRAM);
-            let begin = at * DATAGRAM;
+            let length = (self.headers[at].msg_len as usize).min(SLOT);
+            let begin = at * SLOT;
             Some((&self.space[begin..begin + length], self.sender(at)?))
         })
     }

@@ -120,20 +120,22 @@ impl UdpInbox {
     /// Takes what came to this process alone.
     fn take_own(&mut self, patient: Patient, events: &mut Vec<Event>) {
         let shared = &self.shared;
-        let mut pass = |datagram: &[u8], address| {
-            pass(
-                shared,
-                &mut self.weather,
-                datagram,
-                address,
-                Way::Alone,
-                events,
-            );
+        let mut pass = |received: &[u8], address| {
+            for datagram in wire::apart(received) {
+                pass(
+                    shared,
+                    &mut self.weather,
+                    datagram,
+                    address,
+                    Way::Alone,
+                    events,
+                );
+            }
         };
         if self.burst == 0 && !self.turns.is_multiple_of(BURST) {
             let one = self.batch.receive_one(&shared.socket, patient);
-            if let Some((datagram, address)) = one {
-                pass(datagram, address);
+            if let Some((received, address)) = one {
+                pass(received, address);
             }
             return;
         }
@@ -142,8 +144,8 @@ impl UdpInbox {
             _ => BURST,
         };
         self.batch
-            .datagrams()
-            .for_each(|(datagram, address)| pass(datagram, address));
+            .received()
+            .for_each(|(received, address)| pass(received, address));
     }
 
     /// Takes what came to the multicast group.
@@ -155,7 +157,7 @@ impl UdpInbox {
         if self.batch.receive(&multicast.socket, Patient::No) > 0 {
             self.attention = ATTENTION;
         }
-        for (datagram, address) in self.batch.datagrams() {
+        for (datagram, address) in self.batch.received() {
             pass(
                 shared,
                 &mut self.weather,

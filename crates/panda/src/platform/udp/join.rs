@@ -14,6 +14,7 @@ use super::faults::{Faults, Weather};
 use super::inbox::UdpInbox;
 use super::meeting::{ALONE, TOGETHER};
 use super::multicast::Multicast;
+use super::segments::{self, Segments};
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
 use crate::platform::meeting::towards;
@@ -67,7 +68,9 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         true => Multicast::join(seat, own, &socket, BUFFER),
         false => None,
     };
+    segments::join_received(&socket);
     let shared = Arc::new(Shared {
+        segments: Segments::begin(&socket),
         wakes_itself: hears_itself && multicast.is_none(),
         here,
         socket,

@@ -17,6 +17,7 @@ mod inbox;
 mod join;
 mod meeting;
 mod multicast;
+mod segments;
 mod shared;
 mod wire;
 
@@ -39,8 +40,7 @@ impl Platform for Udp {
     const NAME: &'static str = "udp";
     const RELIABLE: bool = false;
     const ORDERED: bool = false;
-    /// What an Ethernet packet holds besides the headers of IPv6 and UDP and our own: a datagram in several packets is lost when one of them is.
-    const LARGEST: usize = 1500 - 40 - 8 - wire::HEADER;
+    const LARGEST: usize = wire::SEGMENT - wire::HEADER;
     const MULTICAST: bool = true;
     const SURVIVES: bool = true;
 
@@ -55,6 +55,11 @@ impl Platform for Udp {
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
         self.shared.send_frame(to, &frame);
+        Flow::Free
+    }
+
+    fn send_run(&self, to: Rank, frames: Vec<Message>) -> Flow {
+        self.shared.send_run(to, &frames);
         Flow::Free
     }
 

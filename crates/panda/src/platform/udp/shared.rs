@@ -6,10 +6,12 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use parking_lot::RwLock;
+use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::multicast::Multicast;
-use super::wire::{self, DATAGRAM, EVERYBODY, MEETING, Note, Place};
+use super::segments::{self, RUN, Segments};
+use super::wire::{self, EVERYBODY, MEETING, Note, Place, SEGMENT};
 use crate::message::Message;
 use crate::platform::waiting::Bell;
 use crate::platform::{Rank, Secret};
@@ -24,6 +26,8 @@ pub struct Shared {
     /// As the seat names it, and its address.
     pub meeting: String,
     pub meeting_at: SocketAddr,
+    /// Whether the system cuts runs of datagrams apart.
+    pub segments: Segments,
     /// This host's address, as the others reach it.
     pub own: IpAddr,
     pub places: RwLock<BTreeMap<Rank, Place>>,
@@ -57,8 +61,29 @@ impl Shared {
         let places = self.places.read();
         let Some(place) = places.get(&to) else { return };
         SPACE.with_borrow_mut(|datagram| {
+            datagram.clear();
             wire::frame(self.secret, self.rank, to, frame.slices(), datagram);
             self.put(datagram, place.address);
+        });
+    }
+
+    /// Several at once, as far as they are as long as datagrams are cut.
+    pub fn send_run(&self, to: Rank, frames: &[Message]) {
+        let places = self.places.read();
+        let Some(place) = places.get(&to) else { return };
+        SPACE.with_borrow_mut(|run| {
+            run.clear();
+            for frame in frames {
+                wire::frame(self.secret, self.rank, to, frame.slices(), run);
+                let is_end = run.len() % SEGMENT != 0 || run.len() == RUN;
+                if is_end || !self.segments.are() {
+                    self.put(run, place.address);
+                    run.clear();
+                }
+            }
+            if !run.is_empty() {
+                self.put(run, place.address);
+            }
         });
     }
 
@@ -68,6 +93,7 @@ impl Shared {
             return;
         };
         SPACE.with_borrow_mut(|datagram| {
+            datagram.clear();
             wire::frame(self.secret, self.rank, EVERYBODY, frame.slices(), datagram);
             self.put(datagram, multicast.group);
         });
@@ -106,11 +132,20 @@ impl Shared {
         self.note(MEETING, note);
     }
 
-    /// A datagram that cannot go out now is one that is lost: that is what the platform promises.
-    fn put(&self, datagram: &[u8], to: SocketAddr) {
-        debug_assert!(datagram.len() <= DATAGRAM, "a frame is longer than LARGEST");
+    /// A datagram, or a run of [`SEGMENT`] bytes each, of which the last may be shorter. What cannot go out now is lost: that is what the platform promises.
+    fn put(&self, datagrams: &[u8], to: SocketAddr) {
+        let is_refused = self.try_put(datagrams, to).is_err_and(segments::is_refusal);
+        if is_refused && self.segments.are() {
+            self.segments.end(&self.socket);
+            for datagram in datagrams.chunks(SEGMENT) {
+                let _ = self.try_put(datagram, to);
+            }
+        }
+    }
+
+    fn try_put(&self, datagrams: &[u8], to: SocketAddr) -> Result<usize, Errno> {
         // Not by the C library, whose call would be one that a thread may be cancelled in: that costs locked instructions.
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let _ = rustix::net::sendto(&self.socket, datagram, flags, &to);
+        rustix::net::sendto(&self.socket, datagrams, flags, &to)
     }
 }

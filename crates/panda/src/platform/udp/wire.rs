@@ -1,22 +1,33 @@
 //! Datagrams as they are sent.
 //!
 //! ```text
-//!   kind 1 | sender's rank 4 | seal 8 | content
+//!   kind 1 | sender's rank 4 | content's length 2 | seal 8 | content
 //! ```
 //!
-//! The seal is SipHash-2-4 (Aumasson and Bernstein, 2012) of kind, sender, receiver and content under the session's secret, in little-endian order. It keeps out who
+//! By its length each is found among those that the system hands over as one (see [`segments`](super::segments)).
+//!
+//! The seal is a keyed hash of kind, sender, receiver and content under the session's secret, in little-endian order: SipHash-2-4 (Aumasson and Bernstein, 2012) of short ones,
+//! HighwayHash-64 (Alakuijala, Cox and Wassenberg, 2016) of long ones, of which it takes in four times as many bytes in a time. It keeps out who
 //! does not know the secret; datagrams that were overheard and are sent again are dropped as doubles by the interface layer, or are harmless. What goes to the multicast group is sealed for [`EVERYBODY`], so neither passes for the other.
 
 use std::hash::Hasher;
 use std::net::SocketAddr;
 
+use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher24;
 
 use crate::platform::{Rank, Secret};
 
+/// Where the header's parts begin.
+const LENGTH: usize = 5;
+const SEAL: usize = 7;
 /// Bytes before the content.
-pub const HEADER: usize = 13;
+pub const HEADER: usize = SEAL + 8;
+/// The longest datagram that carries a frame: what an Ethernet packet holds besides the headers of IPv6 and UDP. One in several packets is lost when one of them is.
+pub const SEGMENT: usize = 1500 - 40 - 8;
+/// Content of more bytes is sealed with the hash for long ones, which takes longer to begin and to end.
+const SHORT: usize = 256;
 /// The longest datagram that is received; longer ones are not ours.
 pub const DATAGRAM: usize = 2048;
 /// The meeting's place among the ranks, which has no rank.
@@ -119,24 +130,39 @@ pub fn note(secret: Secret, from: Rank, to: Rank, note: &Note) -> Vec<u8> {
     datagram
 }
 
-/// A frame's datagram, into `datagram`.
+/// A frame's datagram, behind what is in `datagrams`.
 pub fn frame<'a>(
     secret: Secret,
     from: Rank,
     to: Rank,
     slices: impl IntoIterator<Item = &'a [u8]>,
-    datagram: &mut Vec<u8>,
+    datagrams: &mut Vec<u8>,
 ) {
-    seal(secret, FRAME, from, to, slices, datagram);
+    seal(secret, FRAME, from, to, slices, datagrams);
+}
+
+/// The datagrams in what the system handed over, which are several if it joined them. What is no datagram of ours ends them: the rest is passed as one, and
+/// [does not open](open).
+pub fn apart(received: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = received;
+    std::iter::from_fn(move || {
+        let length = rest
+            .get(LENGTH..SEAL)
+            .map(|length| HEADER + usize::from(u16::from_le_bytes([length[0], length[1]])));
+        let (first, behind) = rest.split_at(length.unwrap_or(rest.len()).min(rest.len()));
+        rest = behind;
+        (!first.is_empty()).then_some(first)
+    })
 }
 
 /// Opens a datagram; nothing if it is not of this session or not for `to`.
 pub fn open(secret: Secret, to: Rank, datagram: &[u8]) -> Option<(Rank, Content<'_>)> {
     let (header, content) = datagram.split_at_checked(HEADER)?;
     let kind = header[0];
-    let from = Rank::from_le_bytes(header[1..5].try_into().ok()?);
-    let theirs = u64::from_le_bytes(header[5..].try_into().ok()?);
-    if theirs != tag(secret, kind, from, to, content) {
+    let from = Rank::from_le_bytes(header[1..LENGTH].try_into().ok()?);
+    let length = u16::from_le_bytes(header[LENGTH..SEAL].try_into().ok()?);
+    let theirs = u64::from_le_bytes(header[SEAL..].try_into().ok()?);
+    if usize::from(length) != content.len() || theirs != tag(secret, kind, from, to, content) {
         return None;
     }
     let content = match kind {
@@ -153,28 +179,46 @@ fn seal<'a>(
     from: Rank,
     to: Rank,
     slices: impl IntoIterator<Item = &'a [u8]>,
-    datagram: &mut Vec<u8>,
+    datagrams: &mut Vec<u8>,
 ) {
-    datagram.clear();
-    datagram.push(kind);
-    datagram.extend_from_slice(&from.to_le_bytes());
-    datagram.extend_from_slice(&[0; 8]);
+    let begin = datagrams.len();
+    datagrams.push(kind);
+    datagrams.extend_from_slice(&from.to_le_bytes());
+    datagrams.extend_from_slice(&[0; HEADER - LENGTH]);
     slices
         .into_iter()
-        .for_each(|slice| datagram.extend_from_slice(slice));
-    let tag = tag(secret, kind, from, to, &datagram[HEADER..]);
-    datagram[5..HEADER].copy_from_slice(&tag.to_le_bytes());
+        .for_each(|slice| datagrams.extend_from_slice(slice));
+    let (header, content) = datagrams[begin..].split_at_mut(HEADER);
+    debug_assert!(content.len() <= DATAGRAM, "a frame is longer than LARGEST");
+    let tag = tag(secret, kind, from, to, content);
+    header[LENGTH..SEAL].copy_from_slice(&(content.len() as u16).to_le_bytes());
+    header[SEAL..].copy_from_slice(&tag.to_le_bytes());
 }
 
 fn tag(secret: Secret, kind: u8, from: Rank, to: Rank, content: &[u8]) -> u64 {
-    let mut hasher = SipHasher24::new_with_key(&secret.0);
     let mut head = [0; 16];
     head[0] = kind;
     head[4..8].copy_from_slice(&from.to_le_bytes());
     head[8..12].copy_from_slice(&to.to_le_bytes());
+    if content.len() > SHORT {
+        return tag_of_long(secret, &head, content);
+    }
+    let mut hasher = SipHasher24::new_with_key(&secret.0);
     hasher.write(&head);
     hasher.write(content);
     hasher.finish()
+}
+
+fn tag_of_long(secret: Secret, head: &[u8], content: &[u8]) -> u64 {
+    let [low, high] = [0, 8].map(|at| {
+        let half = secret.0[at..at + 8].try_into();
+        u64::from_le_bytes(half.expect("eight bytes"))
+    });
+    // Its key is twice as long as the secret.
+    let mut hasher = HighwayHasher::new(Key([low, high, !low, !high]));
+    hasher.append(head);
+    hasher.append(content);
+    hasher.finalize64()
 }
 
 #[cfg(test)]
@@ -196,6 +240,27 @@ mod tests {
             let at = flip.index(datagram.len());
             datagram[at] ^= 0x10;
             prop_assert_eq!(open(SECRET, 9, &datagram), None);
+        }
+
+        #[test]
+        fn what_was_joined_comes_apart(lengths in proptest::collection::vec(0..1400_usize, 0..20), tail in proptest::collection::vec(any::<u8>(), 0..HEADER)) {
+            let mut joined = Vec::new();
+            for (number, length) in lengths.iter().enumerate() {
+                frame(SECRET, 4, 9, [vec![number as u8; *length].as_slice()], &mut joined);
+            }
+            let is_cut = !tail.is_empty();
+            joined.extend(tail);
+            let apart: Vec<_> = apart(&joined).map(|datagram| open(SECRET, 9, datagram)).collect();
+            prop_assert_eq!(apart.len(), lengths.len() + usize::from(is_cut));
+            for (number, length) in lengths.iter().enumerate() {
+                prop_assert_eq!(&apart[number], &Some((4, Content::Frame(&vec![number as u8; *length]))));
+            }
+            prop_assert!(apart[lengths.len()..].iter().all(Option::is_none));
+        }
+
+        #[test]
+        fn nonsense_comes_apart_without_loss_or_end(bytes in proptest::collection::vec(any::<u8>(), 0..5000)) {
+            prop_assert_eq!(apart(&bytes).flatten().copied().collect::<Vec<u8>>(), bytes);
         }
 
         #[test]

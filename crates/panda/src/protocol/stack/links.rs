@@ -95,8 +95,11 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     pub(super) fn put(&mut self, to: Rank, mut frames: Vec<Message>) {
+        if frames.len() > 1 {
+            return self.actions.push(Action::SendRun(to, frames));
+        }
         self.actions
-            .extend(frames.drain(..).map(|frame| Action::Send(to, frame)));
+            .extend(frames.pop().map(|frame| Action::Send(to, frame)));
         self.keep_spare(frames);
     }
 

@@ -33,6 +33,8 @@ pub type GroupId = u64;
 pub enum Action {
     /// Give a frame to the platform.
     Send(Rank, Message),
+    /// Give several to it, to one rank.
+    SendRun(Rank, Vec<Message>),
     /// Give a frame to the platform's ordered multicast.
     Multicast(Message),
     /// Give a frame to the platform's multicast that may lose it.

@@ -149,8 +149,12 @@ impl<P: Platform> Node<P> {
 
     /// Gives a frame to the platform.
     fn give(&self, to: Rank, frame: Message) {
+        self.give_by(to, || self.platform.send(to, frame));
+    }
+
+    fn give_by(&self, to: Rank, send: impl FnOnce() -> Flow) {
         let found = self.desk.rooms.found();
-        if self.platform.send(to, frame) == Flow::Congested {
+        if send() == Flow::Congested {
             self.desk.rooms.found_full(to, found);
         }
     }
@@ -165,6 +169,9 @@ impl<P: Platform> Node<P> {
         for action in stack.actions().drain(..) {
             match action {
                 Action::Send(to, frame) => self.give(to, frame),
+                Action::SendRun(to, frames) => {
+                    self.give_by(to, || self.platform.send_run(to, frames));
+                }
                 Action::Multicast(frame) => self.platform.multicast(frame),
                 Action::Together(frame) => {
                     if P::MULTICAST {

@@ -138,6 +138,11 @@ impl<L: Links, O: Order> World<L, O> {
     fn perform(&mut self, rank: Rank, action: Action) {
         match action {
             Action::Send(to, frame) => self.carry(rank, to, frame),
+            Action::SendRun(to, frames) => {
+                frames
+                    .into_iter()
+                    .for_each(|frame| self.carry(rank, to, frame));
+            }
             Action::Multicast(frame) => {
                 self.frames += 1;
                 let at = self.network.carry_to_all(&mut self.chance, self.now);
