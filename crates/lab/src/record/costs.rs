@@ -96,12 +96,15 @@ pub struct ServerHeld {
 }
 
 impl Costs {
-    /// The median over the rounds of a figure, with its interval; `None` where no round has it.
+    /// The median of a figure over the rounds in which nothing slowed the processors, with its interval, which is wider where too few were not
+    /// slowed; `None` where no round has it.
     pub fn median(&self, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let figure = |round: &CostRound| Some((round.start, round.slowed, of(round)?));
-        let (rounds, _) = calm::rounds(self.rounds.iter().filter_map(figure).collect());
+        let (rounds, slowed) = calm::rounds(self.rounds.iter().filter_map(figure).collect());
         let values: Vec<f64> = rounds.into_iter().map(|(_, value)| value).collect();
-        Some(widened(median_interval(&values)?, self.step_ns()))
+        let median = median_interval(&values)?;
+        let by = self.step_ns() + median.value * slowed;
+        Some(widened(median, by))
     }
 
     /// The largest error by steps of the kernel's account, ns.

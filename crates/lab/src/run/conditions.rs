@@ -3,11 +3,12 @@
 
 use super::first::{MOST_URGENT, OwnSession, Session};
 use super::realtime::{self, OwnThread};
-use super::tree::Tree;
+use super::tree::{Parents, Tree};
 use crate::machine::allowed_processors;
 use antiphon_measure::Placement;
 use rustix::process::{Pid, setpriority_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
+use std::collections::HashSet;
 
 /// The ordinary one.
 const ORDINARY: i32 = 0;
@@ -58,27 +59,52 @@ impl Raised {
         }
     }
 
-    /// Puts them before everything ordinary, too, where that is permitted. Only for short slices with pauses between them, in which others may run.
+    /// Puts them before everything ordinary, too, where that is permitted, and their keepers and our own thread before them. Only for short slices with
+    /// pauses between them, in which others may run.
     pub(super) fn real_time(mut self) -> Raised {
-        let all = self.roots.iter().flat_map(|root| threads(*root));
-        for thread in all {
-            // One that is refused is at least as nice as can be.
-            realtime::put_first(thread);
+        self.first = OwnThread::put_first();
+        if self.first.is_none() {
+            return self;
         }
-        self.first = Some(OwnThread::put_first());
-        self
+        keepers(&self.roots).for_each(realtime::put_keeper_first);
+        let mut seen = HashSet::new();
+        loop {
+            // One that ran while we looked may have started others meanwhile.
+            let all = self.roots.iter().flat_map(|root| kept_threads(*root));
+            let new: Vec<Pid> = all.filter(|thread| seen.insert(*thread)).collect();
+            if new.is_empty() {
+                return self;
+            }
+            new.into_iter().for_each(realtime::put_first);
+        }
+    }
+
+    /// Makes them ordinary again, with what they started meanwhile.
+    fn end_real_time(&mut self) {
+        if self.first.is_none() {
+            return;
+        }
+        for root in &self.roots {
+            while kept_threads(*root)
+                .into_iter()
+                .filter(|t| realtime::put_back(*t))
+                .count()
+                > 0
+            {}
+        }
+        keepers(&self.roots).for_each(|keeper| {
+            realtime::put_back(keeper);
+        });
+        self.first = None;
     }
 }
 
 impl Drop for Raised {
     fn drop(&mut self) {
+        self.end_real_time();
         for root in &self.roots {
-            if self.first.is_some() {
-                threads(*root).into_iter().for_each(realtime::put_back);
-            }
             prioritize(*root, ORDINARY);
         }
-        self.first = None;
         let _ = setpriority_process(None, ORDINARY);
     }
 }
@@ -98,6 +124,20 @@ fn prioritize(root: u32, priority: i32) -> bool {
         })
     });
     refused.count() == 0
+}
+
+/// All threads of a process, of those below it, and of those that it started and that belong to its keeper now.
+fn kept_threads(root: u32) -> Vec<Pid> {
+    let parents = Parents::now();
+    let kept = parents.kept(root).threads();
+    let all = kept.into_iter().chain(parents.tree(root).threads());
+    all.filter_map(Pid::from_raw).collect()
+}
+
+fn keepers(roots: &[u32]) -> impl Iterator<Item = Pid> {
+    let parents = Parents::now();
+    let keepers = roots.iter().filter_map(move |root| parents.keeper(*root));
+    keepers.filter_map(|keeper| Pid::from_raw(i32::try_from(keeper).ok()?))
 }
 
 /// All threads of a process and those below it. For the kernel's scheduler a thread is named like a process.

@@ -6,7 +6,7 @@
 
 use rustix::process::Pid;
 
-/// Priorities: of what is measured, and of the laboratory's own thread, which must come to its turn also where a subject spins.
+/// Priorities: of what is measured, and of the laboratory's own thread and the keepers, which must come to their turn also where a subject spins.
 const SUBJECT: i32 = 1;
 const OWN: i32 = 2;
 
@@ -14,32 +14,44 @@ const OWN: i32 = 2;
 /// nowhere else, so that it tells who was put first here: a subject that is measured under FIFO stays what it is.
 const KIND: libc::c_int = libc::SCHED_RR;
 
-/// Puts an ordinary thread first, with all that it starts; whether it is first now or was real-time before.
-pub(super) fn put_first(thread: Pid) -> bool {
-    kind(Some(thread)) != libc::SCHED_OTHER || set(Some(thread), KIND, SUBJECT)
+/// Puts an ordinary thread first, with all that it starts.
+pub(super) fn put_first(thread: Pid) {
+    put(thread, SUBJECT);
 }
 
-/// Makes a thread ordinary again that was put first here, or started by one that was.
-pub(super) fn put_back(thread: Pid) {
-    if kind(Some(thread)) == KIND {
-        set(Some(thread), libc::SCHED_OTHER, 0);
+/// Puts a keeper before what it keeps.
+pub(super) fn put_keeper_first(keeper: Pid) {
+    put(keeper, OWN);
+}
+
+fn put(thread: Pid, priority: i32) {
+    if kind(Some(thread)) == libc::SCHED_OTHER {
+        // One that is refused is at least as nice as can be.
+        set(Some(thread), KIND, priority);
     }
 }
 
-/// Our own thread, which is first while this value lives, if that is permitted. What it starts is ordinary.
-pub(super) struct OwnThread(bool);
+/// Makes a thread ordinary again that was put first here, or started by one that was; whether it was.
+pub(super) fn put_back(thread: Pid) -> bool {
+    kind(Some(thread)) == KIND && set(Some(thread), libc::SCHED_OTHER, 0)
+}
+
+/// Our own thread, which is first while this value lives. What it starts is ordinary.
+pub(super) struct OwnThread(());
 
 impl OwnThread {
-    pub(super) fn put_first() -> OwnThread {
+    /// `None` where that is not permitted, or the thread is no ordinary one.
+    pub(super) fn put_first() -> Option<OwnThread> {
         let may = kind(None) == libc::SCHED_OTHER;
-        OwnThread(may && set(None, KIND | libc::SCHED_RESET_ON_FORK, OWN))
+        (may && set(None, KIND | libc::SCHED_RESET_ON_FORK, OWN)).then_some(OwnThread(()))
     }
 }
 
 impl Drop for OwnThread {
     fn drop(&mut self) {
-        if self.0 {
-            set(None, libc::SCHED_OTHER, 0);
+        // Who has no more than a permitted priority (RLIMIT_RTPRIO) may not take back that what it starts is ordinary.
+        if !set(None, libc::SCHED_OTHER, 0) {
+            set(None, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
         }
     }
 }
@@ -71,20 +83,20 @@ mod tests {
 
     #[test]
     fn threads_are_put_back() {
-        let own = OwnThread::put_first();
-        if !own.0 {
+        let Some(own) = OwnThread::put_first() else {
             println!("skipped: real-time priorities are not permitted");
             return;
-        }
+        };
         assert_eq!(kind(None), KIND);
         let of_child = std::thread::spawn(|| kind(None)).join().unwrap();
         assert_eq!(of_child, libc::SCHED_OTHER);
         drop(own);
         assert_eq!(kind(None), libc::SCHED_OTHER);
-        assert!(put_first(gettid()));
+        put_first(gettid());
+        assert_eq!(kind(None), KIND);
         let of_child = std::thread::spawn(|| kind(None)).join().unwrap();
         assert_eq!(of_child, KIND);
-        put_back(gettid());
+        assert!(put_back(gettid()) && !put_back(gettid()));
         assert_eq!(kind(None), libc::SCHED_OTHER);
     }
 }

@@ -19,7 +19,7 @@ impl Resting {
         let mut seen = HashSet::new();
         loop {
             // One that ran while we looked may have started others meanwhile.
-            let all = Parents::now().beside(subject);
+            let all = Parents::now().kept(subject);
             let new = all.processes().into_iter();
             let new: Vec<u32> = new.filter(|process| seen.insert(*process)).collect();
             if new.is_empty() {
@@ -82,7 +82,7 @@ mod tests {
 
         let resting = Resting::of(subject.id());
         wait_until(|| all.iter().all(|process| state(*process) == Some('T')));
-        let keeper = Parents::now().of(subject.id()).unwrap();
+        let keeper = Parents::now().keeper(subject.id()).unwrap();
         assert_ne!(state(keeper), Some('T'));
         subject.write_line("awake").unwrap();
 
@@ -98,5 +98,19 @@ mod tests {
                 .all(|process| state(*process).is_none_or(|s| s == 'Z'))
         });
         drop(resting);
+    }
+
+    #[test]
+    fn who_is_not_kept_by_us_is_left_alone() {
+        // A child without a keeper, which stands among all that its parent, this test, has started; and nobody.
+        let mut child = std::process::Command::new("sleep")
+            .arg("600")
+            .spawn()
+            .unwrap();
+        assert!(Resting::of(child.id()).stopped.is_empty());
+        assert!(Resting::of(std::process::id()).stopped.is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(Resting::of(child.id()).stopped.is_empty());
     }
 }

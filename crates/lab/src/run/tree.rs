@@ -32,16 +32,19 @@ impl Parents {
         Some(*parent as u32)
     }
 
-    /// A process, those that its parent has beside it, and all below them: what a keeper's child started belongs to the keeper once its own
-    /// parent has ended.
-    pub(super) fn beside(&self, process: u32) -> Tree {
-        let Some(parent) = self.of(process) else {
-            return Tree {
-                members: Vec::new(),
-            };
-        };
-        let mut members = self.tree(parent).members;
-        members.remove(0);
+    /// The keeper of a process that we started; `None` if it has ended, or its keeper has: it is another's child then.
+    pub(super) fn keeper(&self, process: u32) -> Option<u32> {
+        let own = Some(std::process::id());
+        self.of(process).filter(|parent| self.of(*parent) == own)
+    }
+
+    /// All below the keeper of a process that we started: what the process started belongs to the keeper once its own parent has ended.
+    pub(super) fn kept(&self, process: u32) -> Tree {
+        let mut members = Vec::new();
+        if let Some(keeper) = self.keeper(process) {
+            members = self.tree(keeper).members;
+            members.remove(0);
+        }
         Tree { members }
     }
 

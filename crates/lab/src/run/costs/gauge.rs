@@ -8,7 +8,7 @@
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -26,9 +26,12 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// in which it is faster than it can stay.
 const FASTEST: f64 = 0.1;
 
-/// What loops took so far, by processor, ns, in order.
+/// Probes that are kept of a processor, so that a phase in which it was faster for long is forgotten.
+const KEPT: usize = 2_000;
+
+/// What loops took of late, by processor, ns.
 #[derive(Default)]
-pub(in crate::run) struct Gauge(HashMap<u32, Vec<f64>>);
+pub(in crate::run) struct Gauge(HashMap<u32, VecDeque<f64>>);
 
 impl Gauge {
     /// By how much the slowest of these processors is slower than when it was fast, as a part of that.
@@ -43,9 +46,7 @@ impl Gauge {
                 std::thread::sleep(PAUSE);
                 probe_on(processor)
             });
-            let mut first: Vec<f64> = first.collect();
-            first.sort_by(f64::total_cmp);
-            first
+            first.collect()
         });
         match probe_on(processor) {
             Some(took_ns) => slower(seen, took_ns),
@@ -55,11 +56,15 @@ impl Gauge {
 }
 
 /// By how much a loop was slower than fast ones, and notes what it took.
-fn slower(seen: &mut Vec<f64>, took_ns: f64) -> f64 {
-    let at = seen.partition_point(|earlier| *earlier < took_ns);
-    seen.insert(at, took_ns);
-    let fast_ns = seen[(FASTEST * (seen.len() - 1) as f64) as usize];
-    (took_ns / fast_ns - 1.0).max(0.0)
+fn slower(seen: &mut VecDeque<f64>, took_ns: f64) -> f64 {
+    seen.push_back(took_ns);
+    if seen.len() > KEPT {
+        seen.pop_front();
+    }
+    let mut all: Vec<f64> = seen.iter().copied().collect();
+    let fast = (FASTEST * (all.len() - 1) as f64) as usize;
+    let (_, fast_ns, _) = all.select_nth_unstable_by(fast, f64::total_cmp);
+    (took_ns / *fast_ns - 1.0).max(0.0)
 }
 
 /// What the loop takes of a processor, ns; `None` where we may not run.
@@ -100,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_loop_is_held_against_fast_ones() {
-        let mut seen: Vec<f64> = vec![50.0];
+        let mut seen = VecDeque::from([50.0]);
         seen.extend([100.0; 20]);
         seen.extend([180.0; 40]);
         // One was faster than the processor can stay; most were slow.
@@ -108,7 +113,14 @@ mod tests {
         assert!((slower(&mut seen, 150.0) - 0.5).abs() < 1e-9);
         assert_eq!(slower(&mut seen, 40.0), 0.0);
         assert_eq!(seen.len(), 64);
-        assert!(seen.is_sorted());
+    }
+
+    #[test]
+    fn a_phase_that_was_faster_is_forgotten() {
+        let mut seen = VecDeque::from(vec![100.0; KEPT]);
+        let slowed: Vec<f64> = (0..KEPT).map(|_| slower(&mut seen, 120.0)).collect();
+        assert!((slowed[0] - 0.2).abs() < 1e-9);
+        assert_eq!((slowed[KEPT - 1], seen.len()), (0.0, KEPT));
     }
 
     #[test]
@@ -116,7 +128,9 @@ mod tests {
         let before = sched_getaffinity(None).unwrap();
         let processors = crate::machine::allowed_processors();
         let first = processors[0] as u32;
-        assert!(Gauge::default().slowed(&[first]) >= 0.0);
+        let mut gauge = Gauge::default();
+        gauge.slowed(&[first]);
+        assert_eq!(gauge.0[&first].len(), FIRST as usize + 1);
         assert_eq!(sched_getaffinity(None).unwrap(), before);
     }
 }

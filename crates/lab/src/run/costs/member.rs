@@ -40,15 +40,17 @@ impl Member {
         self.failed || own.is_some_and(|(_, turn)| turn.slowed <= CALM)
     }
 
-    /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten.
-    pub(super) fn lengthen(&mut self) {
+    /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten. Whether it did.
+    pub(super) fn lengthen(&mut self) -> bool {
         let has_ended =
             |(_, turn): &(u32, Turn)| turn.used.subject.ended_ns + turn.used.server.ended_ns > 0.0;
-        if !self.lengthened && self.turns.iter().any(has_ended) {
-            self.lengthened = true;
-            self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
-            self.turns.clear();
+        if self.lengthened || !self.turns.iter().any(has_ended) {
+            return false;
         }
+        self.lengthened = true;
+        self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
+        self.turns.clear();
+        true
     }
 
     /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
@@ -145,6 +147,20 @@ mod tests {
                 .iter()
                 .all(|round| (round.start, round.step_ns, round.wall_ns) == (3, 0.0, 50.0))
         );
+    }
+
+    #[test]
+    fn slices_in_which_children_end_are_made_longer_once_and_what_was_calm_before_is_forgotten() {
+        let mut ending = member(&[(1000.0, 0.0), (10_001_000.0, 10_000_000.0)], None);
+        assert!(ending.was_calm(1) && !ending.was_calm(0));
+        assert!(ending.lengthen() && !ending.lengthen());
+        assert!(ending.turns.is_empty() && !ending.was_calm(1));
+        assert_eq!(ending.iterations, 5 * LONGER);
+        let mut slowed = member(&[(1000.0, 0.0)], None);
+        slowed.turns[0].1.slowed = 2.0 * CALM;
+        assert!(!slowed.was_calm(0) && !slowed.lengthen());
+        slowed.failed = true;
+        assert!(slowed.was_calm(0), "it takes no more turns");
     }
 
     #[test]

@@ -143,12 +143,16 @@ pub fn frame<'a>(
 
 /// The datagrams in what the system handed over, which are several if it joined them. What is no datagram of ours ends them: the rest is passed as one, and
 /// [does not open](open).
+///
+/// Lengths are believed before seals are seen. So who sends in a peer's name, from its address and port, may have some datagrams dropped that come right behind his own; they
+/// are sent again. None of ours that carries a frame is longer than [`SEGMENT`], so neither is one here.
 pub fn apart(received: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = received;
     std::iter::from_fn(move || {
         let length = rest
             .get(LENGTH..SEAL)
-            .map(|length| HEADER + usize::from(u16::from_le_bytes([length[0], length[1]])));
+            .map(|length| HEADER + usize::from(u16::from_le_bytes([length[0], length[1]])))
+            .map(|length| length.min(SEGMENT));
         let (first, behind) = rest.split_at(length.unwrap_or(rest.len()).min(rest.len()));
         rest = behind;
         (!first.is_empty()).then_some(first)
