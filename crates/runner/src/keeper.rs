@@ -11,7 +11,8 @@
 //! If somebody kills the keeper itself, the system kills the child (`PR_SET_PDEATHSIG`).
 //!
 //! Over a FIFO child the keeper runs one priority higher, on any processor, so that it gets through to a child that spins
-//! when nothing else on the machine does.
+//! when nothing else on the machine does. Once the child has ended it is ordinary, and before that a real-time keeper takes leave of nobody else: who waits in
+//! real time for a process that ends in real time may keep it from ending (`leave_real_time` says how).
 
 mod after_fork;
 mod descendants;

@@ -36,6 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "family" => family(false)?,
         "abandon" => family(true)?,
         "guardian" => guardian()?,
+        "crowd" => crowd()?,
+        "threads" => threads(),
+        "crowds" => crowds()?,
         "unprivileged-fifo" => unprivileged_fifo(),
         "scheduling" => scheduling()?,
         other => return Err(format!("no mode `{other}`").into()),
@@ -148,6 +151,37 @@ fn guardian() -> Result<(), Box<dyn Error>> {
         .spawn()?;
     println!("{}", family.read_line()?);
     hang();
+    Ok(())
+}
+
+/// Starts children that have many threads, of which none does anything; says their numbers.
+fn crowd() -> Result<(), Box<dyn Error>> {
+    let me = std::env::current_exe()?;
+    let children = (0..8).map(|_| Command::new(&me).arg("threads").spawn());
+    let children = children.collect::<Result<Vec<_>, _>>()?;
+    let numbers = children.iter().map(|child| child.id().to_string());
+    println!("{}", numbers.collect::<Vec<_>>().join(" "));
+    hang();
+    Ok(())
+}
+
+fn threads() {
+    (0..32).for_each(|_| drop(thread::spawn(hang)));
+    hang();
+}
+
+/// At every other line starts a crowd through the runner and passes on its numbers, and at the next one ends it.
+fn crowds() -> Result<(), Box<dyn Error>> {
+    let mut lines = io::stdin().lock().lines();
+    while let Some(line) = lines.next() {
+        line?;
+        let me = std::env::current_exe()?;
+        let mut crowd = Program::new(me).arg("crowd").spawn()?;
+        println!("{}", crowd.read_line()?);
+        lines.next().ok_or("it was not said when to end")??;
+        drop(crowd);
+        println!("ended");
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Nothing that a child started survives it, us, or its keeper.
 
-use antiphon_runner::{End, Program};
+use antiphon_runner::{End, Policy, Program};
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -134,6 +134,40 @@ fn no_zombies_are_left() -> Result<(), Box<dyn Error>> {
             assert!(Instant::now() < until, "left: {zombie}");
             thread::sleep(Duration::from_millis(5));
         }
+    }
+    Ok(())
+}
+
+/// Reads something of each thread, when all are there.
+fn look_into_threads(process: &str) -> std::io::Result<()> {
+    let threads = || std::fs::read_dir(format!("/proc/{process}/task"));
+    while threads()?.count() < 33 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    for thread in threads()? {
+        std::fs::read(thread?.path().join("stat"))?;
+    }
+    Ok(())
+}
+
+/// A keeper that took leave of it in real time, like its threads, spun in the kernel before they could end.
+#[test]
+fn a_real_time_crowd_in_whose_threads_somebody_looked_ends() -> Result<(), Box<dyn Error>> {
+    let policy = Policy::Fifo { priority: 5 };
+    if let Err(why) = policy.permitted() {
+        eprintln!("skipped: {why}");
+        return Ok(());
+    }
+    let program = Program::new(CHILD).arg("crowds").policy(policy);
+    let mut crowds = program.affinity([0]).spawn()?;
+    crowds.set_deadline(Some(PATIENCE));
+    for _ in 0..20 {
+        crowds.write_line("begin")?;
+        for process in crowds.read_line()?.split(' ') {
+            look_into_threads(process)?;
+        }
+        crowds.write_line("end")?;
+        assert_eq!(crowds.read_line()?, "ended");
     }
     Ok(())
 }

@@ -245,23 +245,52 @@ struct Ended {
 
 /// Takes leave of ended children; gives the end of *the* child, whose group is killed while the child still holds its number.
 unsafe fn reap(child: pid_t) -> Option<Ended> {
-    // SAFETY: plain system calls on our own children, with buffers of our own.
+    // SAFETY: plain system calls on our own children, with a buffer of our own.
     unsafe {
         loop {
-            let mut info: libc::siginfo_t = zeroed();
-            let peek = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            if libc::waitid(libc::P_ALL, 0, &mut info, peek) != 0 || info.si_pid() == 0 {
-                return None;
-            }
-            let at_ns = now_ns();
-            if info.si_pid() == child {
+            if ended_among(libc::P_PID, child).is_some() {
+                let at_ns = now_ns();
                 libc::kill(-child, libc::SIGKILL);
-            }
-            let mut status = 0;
-            libc::waitpid(info.si_pid(), &mut status, 0);
-            if info.si_pid() == child {
+                leave_real_time();
+                let mut status = 0;
+                libc::waitpid(child, &mut status, 0);
                 return Some(Ended { status, at_ns });
             }
+            // While we are real-time, others have to stay until the end: see `leave_real_time`.
+            let policy = libc::sched_getscheduler(0) & !libc::SCHED_RESET_ON_FORK;
+            if policy == libc::SCHED_FIFO || policy == libc::SCHED_RR {
+                return None;
+            }
+            let ended = ended_among(libc::P_ALL, 0)?;
+            if ended != child {
+                libc::waitpid(ended, null_mut(), 0);
+            }
+        }
+    }
+}
+
+/// One of these children that has ended, and is not taken leave of yet.
+unsafe fn ended_among(kind: libc::idtype_t, child: pid_t) -> Option<pid_t> {
+    // SAFETY: the buffer is our own.
+    unsafe {
+        let mut info: libc::siginfo_t = zeroed();
+        let peek = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        let found = libc::waitid(kind, child.unsigned_abs(), &mut info, peek) == 0;
+        (found && info.si_pid() != 0).then(|| info.si_pid())
+    }
+}
+
+/// Makes us ordinary, whether we were put before the child or started by somebody who is real-time.
+///
+/// Nobody may wait in real time for a process of several threads that were real-time, too. With autogroups Linux (seen in 6.18) puts a thread that
+/// ends behind its equals, and lets them run while it takes the thread's entries out of `/proc`. Whoever takes leave of the process at
+/// its priority, or above, then spins in the kernel (`shrink_dcache_parent`) until these are out, and keeps it from the processor for ever.
+pub(super) unsafe fn leave_real_time() {
+    // SAFETY: they concern ourselves.
+    unsafe {
+        if set_scheduler(libc::SCHED_OTHER, 0) != 0 {
+            // Who has no more than a permitted priority may not take back that what it starts is ordinary.
+            set_scheduler(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
         }
     }
 }
@@ -323,11 +352,16 @@ unsafe fn tell(socket: c_int, report: &Report) {
 
 /// Makes the calling thread FIFO.
 pub(crate) unsafe fn set_fifo(priority: c_int) -> c_int {
+    // SAFETY: it concerns ourselves.
+    unsafe { set_scheduler(libc::SCHED_FIFO, priority) }
+}
+
+unsafe fn set_scheduler(policy: c_int, priority: c_int) -> c_int {
     // SAFETY: the record is initialised whole; 0 means ourselves.
     unsafe {
         let mut parameters: libc::sched_param = zeroed();
         parameters.sched_priority = priority;
-        libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters)
+        libc::sched_setscheduler(0, policy, &parameters)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finding and killing what is left below a keeper. The invariant of [`after_fork`](super::after_fork) holds here too: no
 //! allocation, no locks, no panics.
 
-use super::after_fork::{errno, now_ns};
+use super::after_fork::{errno, leave_real_time, now_ns};
 use libc::pid_t;
 use std::ptr::null_mut;
 
@@ -13,6 +13,8 @@ pub(super) unsafe fn end_descendants() {
     unsafe {
         while now_ns() < give_up_ns {
             kill_children();
+            // Not before: what spins at our priority could keep us from it.
+            leave_real_time();
             loop {
                 match libc::waitpid(-1, null_mut(), libc::WNOHANG) {
                     -1 if errno() == libc::ECHILD => return,
