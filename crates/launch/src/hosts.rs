@@ -43,16 +43,17 @@ impl Hosts {
             why,
         };
         let text = std::fs::read_to_string(file).map_err(|e| refused(format!(": {e}")))?;
-        let mut hosts = Vec::new();
+        let mut found = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let host = parse(line).and_then(|parsed| parsed.map(look_up).transpose());
-            hosts.extend(host.map_err(|why| refused(format!(", line {number}: {why}")))?);
+            found.extend(host.map_err(|why| refused(format!(", line {number}: {why}")))?);
         }
-        if hosts.is_empty() {
+        if found.is_empty() {
             return Err(refused(
                 " names no host: write one on each line, as in `node7 slots=2`".into(),
             ));
         }
+        let mut hosts = choose_addresses(found).map_err(|why| refused(format!(": {why}")))?;
         let own = own_address(&hosts)
             .map_err(|e| refused(format!(": the hosts cannot be reached from here: {e}")))?;
         for host in hosts.iter_mut().filter(|host| host.is_here) {
@@ -94,22 +95,65 @@ fn parse(line: &str) -> Result<Option<(String, u32)>, String> {
     Ok(Some((name.to_owned(), slots)))
 }
 
-fn look_up((name, slots): (String, u32)) -> Result<Host, String> {
+/// A host with all its addresses.
+struct Found {
+    name: String,
+    slots: u32,
+    addresses: Vec<IpAddr>,
+    is_here: bool,
+}
+
+impl Found {
+    fn address(&self, is_ipv4: bool) -> Option<IpAddr> {
+        let mut all = self.addresses.iter();
+        all.find(|ip| ip.is_ipv4() == is_ipv4).copied()
+    }
+}
+
+fn look_up((name, slots): (String, u32)) -> Result<Found, String> {
     let (_, bare) = name.rsplit_once('@').unwrap_or(("", &name));
     let bare = bare.trim_start_matches('[').trim_end_matches(']');
     let found = (bare, 0).to_socket_addrs();
-    let found: Vec<IpAddr> = found
+    let addresses: Vec<IpAddr> = found
         .map_err(|e| format!("the host `{bare}` is not known: {e}"))?
         .map(|found| found.ip())
         .collect();
-    let preferred = found.iter().find(|ip| ip.is_ipv4()).or(found.first());
-    let address = *preferred.ok_or(format!("the host `{bare}` has no address"))?;
-    Ok(Host {
+    if addresses.is_empty() {
+        return Err(format!("the host `{bare}` has no address"));
+    }
+    Ok(Found {
         slots,
-        address,
-        is_here: is_here(address),
+        is_here: addresses.iter().any(|address| is_here(*address)),
+        addresses,
         name,
     })
+}
+
+/// An address of each host, all of one version of IP: 4 if all other hosts have that. This one is reached by what it has on its way to them.
+fn choose_addresses(found: Vec<Found>) -> Result<Vec<Host>, String> {
+    let others: Vec<&Found> = found.iter().filter(|host| !host.is_here).collect();
+    let asked: Vec<&Found> = match others.is_empty() {
+        true => found.iter().take(1).collect(),
+        false => others,
+    };
+    let lacks = |is_ipv4| asked.iter().find(|host| host.address(is_ipv4).is_none());
+    let is_ipv4 = match (lacks(true), lacks(false)) {
+        (None, _) => true,
+        (Some(_), None) => false,
+        (Some(old), Some(new)) => {
+            return Err(format!(
+                "its hosts have no version of IP in common: `{}` has no IPv4 address, and `{}` no IPv6 address",
+                old.name, new.name
+            ));
+        }
+    };
+    let host = |found: Found| Host {
+        address: found.address(is_ipv4).unwrap_or(found.addresses[0]),
+        name: found.name,
+        slots: found.slots,
+        is_here: found.is_here,
+    };
+    Ok(found.into_iter().map(host).collect())
 }
 
 /// Whether an address is this host's. Loopback addresses other than the usual one are taken for other hosts, so that one can try things out.
@@ -148,6 +192,48 @@ mod tests {
         assert!(hosts.of(0).is_here && !hosts.of(2).is_here);
         assert_eq!(hosts.of(2).address, IpAddr::from([127, 0, 0, 2]));
         assert_eq!(hosts.of(0).address, hosts.own);
+    }
+
+    fn found(name: &str, addresses: &[&str], is_here: bool) -> Found {
+        Found {
+            name: name.into(),
+            slots: 1,
+            addresses: addresses.iter().map(|ip| ip.parse().unwrap()).collect(),
+            is_here,
+        }
+    }
+
+    #[test]
+    fn all_hosts_are_reached_over_one_version_of_ip() {
+        let chosen = |found| {
+            choose_addresses(found).map(|hosts| {
+                let addresses = hosts.iter().map(|host| host.address.to_string());
+                addresses.collect::<Vec<_>>().join(" ")
+            })
+        };
+        let here = || found("here", &["::1", "127.0.0.1"], true);
+        let both = || found("both", &["fd00::2", "10.0.0.2"], false);
+        let old = || found("old", &["10.0.0.3"], false);
+        let new = || found("new", &["fd00::4"], false);
+        for (hosts, addresses) in [
+            (vec![here()], "127.0.0.1"),
+            (vec![found("here", &["::1"], true)], "::1"),
+            (vec![here(), both()], "127.0.0.1 10.0.0.2"),
+            (vec![both(), new()], "fd00::2 fd00::4"),
+            (vec![old(), both()], "10.0.0.3 10.0.0.2"),
+            // This host's own is the one on its way to the others, whatever the file calls it.
+            (
+                vec![found("here", &["10.0.0.1"], true), new()],
+                "10.0.0.1 fd00::4",
+            ),
+        ] {
+            assert_eq!(chosen(hosts).as_deref(), Ok(addresses));
+        }
+        let why = chosen(vec![both(), old(), new()]).unwrap_err();
+        assert!(
+            why.contains("`new` has no IPv4") && why.contains("`old` no IPv6"),
+            "{why}"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod conformance;
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,10 @@ use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Message, Seat, Session};
 
 fn meeting(size: u32) -> Meeting {
-    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    meeting_at((Ipv4Addr::LOCALHOST, 0).into(), size)
+}
+
+fn meeting_at(any: SocketAddr, size: u32) -> Meeting {
     Meeting::hold(any, size, Secret::fresh().unwrap()).unwrap()
 }
 
@@ -23,7 +26,10 @@ fn join(seat: &Seat) -> Session {
 }
 
 fn session(size: u32) -> Vec<Session> {
-    let meeting = meeting(size);
+    meet(&meeting(size), size)
+}
+
+fn meet(meeting: &Meeting, size: u32) -> Vec<Session> {
     let seats: Vec<Seat> = (0..size).map(|rank| meeting.seat("tcp", rank)).collect();
     let threads: Vec<_> = seats
         .into_iter()
@@ -36,6 +42,22 @@ fn session(size: u32) -> Vec<Session> {
 }
 
 conformance_tests!(session);
+
+/// Between hosts see `network`, which takes root.
+#[test]
+fn sessions_are_held_over_ipv6() {
+    let any = (Ipv6Addr::LOCALHOST, 0).into();
+    if let Err(error) = Meeting::hold(any, 1, Secret([0; 16])) {
+        eprintln!("skipped: no meeting on the loopback of IPv6: {error}");
+        return;
+    }
+    let session = |size| {
+        let any = (Ipv6Addr::LOCALHOST, 0).into();
+        meet(&meeting_at(any, size), size)
+    };
+    conformance::messages_of_all_lengths_arrive_whole(session);
+    conformance::a_group_has_one_order(session);
+}
 
 #[test]
 fn processes_join_while_the_session_runs() {

@@ -5,6 +5,7 @@ mod conformance;
 use antiphon_panda::platform::{Platform, Secret, Udp, udp};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Seat, Session};
+use std::net::Ipv6Addr;
 use std::thread;
 
 fn join(seat: &Seat) -> Session {
@@ -24,6 +25,26 @@ fn meet(meeting: &udp::Meeting, size: u32) -> Vec<Session> {
 
 fn meeting(size: u32) -> udp::Meeting {
     udp::Meeting::new(size, Secret::fresh().unwrap()).unwrap()
+}
+
+/// Between hosts see `network`, which takes root.
+#[test]
+fn sessions_are_held_over_ipv6() {
+    let any = (Ipv6Addr::LOCALHOST, 0).into();
+    if let Err(error) = udp::Meeting::at(any, 1, Secret([0; 16])) {
+        eprintln!("skipped: no meeting on the loopback of IPv6: {error}");
+        return;
+    }
+    let session = |size| {
+        let faults = "seed=13,lost=50,doubled=30,late=100,late_us=2000";
+        let any = (Ipv6Addr::LOCALHOST, 0).into();
+        let meeting = udp::Meeting::at(any, size, Secret::fresh().unwrap()).unwrap();
+        // No multicast passes there: what is for several goes to each alone.
+        let meeting = meeting.multicast(true);
+        meet(&meeting.with_faults(faults.parse().unwrap()), size)
+    };
+    conformance::messages_of_all_lengths_arrive_whole(session);
+    conformance::a_group_has_one_order(session);
 }
 
 mod over_a_good_network {

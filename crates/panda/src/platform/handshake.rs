@@ -28,6 +28,9 @@ pub const NO_RANK: Rank = Rank::MAX;
 /// Who has been hung up on before anything was proven, because strangers throng, tries again so often, after pauses that grow.
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
+/// Who asked the link for a host's card and got no answer asks so often in all: on a network that loses packets the questions, or the answers, may have been lost. The system
+/// asks three times itself, in as many seconds.
+const UNREACHED_TRIES: u32 = 3;
 
 /// What a connection is for. Proofs for one purpose do not serve for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +177,12 @@ pub fn connect(
 
 /// Whether another try may do better; pauses before it.
 pub fn may_try_again(error: &io::Error, tries: u32) -> bool {
-    let may = is_hung_up(error) && tries < TRIES;
+    let most = match error.kind() {
+        io::ErrorKind::HostUnreachable => UNREACHED_TRIES,
+        _ if is_hung_up(error) => TRIES,
+        _ => 1,
+    };
+    let may = tries < most;
     if may {
         std::thread::sleep(PAUSE * tries);
     }

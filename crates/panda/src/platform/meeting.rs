@@ -73,8 +73,9 @@ impl Meeting {
     /// Holds a meeting for a session that begins with `size` processes, at an address of this host (port 0: any).
     ///
     /// # Errors
-    /// The address cannot be listened at.
+    /// The address cannot be listened at, or is of one link.
     pub fn hold(address: SocketAddr, size: u32, secret: Secret) -> io::Result<Self> {
+        check_scope(address.ip())?;
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -191,7 +192,8 @@ pub fn enter(
     let mut stream = connect(seat).map_err(failed)?;
     let address = stream
         .local_addr()
-        .and_then(|own| address(seat.address.unwrap_or(own.ip())))
+        .map(|own| seat.address.unwrap_or(own.ip()))
+        .and_then(|own| check_scope(own).and_then(|()| address(own)))
         .map_err(failed)?;
     let contact = Contact {
         rank: seat.rank,
@@ -243,8 +245,9 @@ pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat
 /// This host's address on the way to another.
 ///
 /// # Errors
-/// There is no way.
+/// There is no way, or the address is of one link.
 pub fn towards(other: SocketAddr) -> io::Result<IpAddr> {
+    check_scope(other.ip())?;
     let any: IpAddr = match other {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -253,6 +256,22 @@ pub fn towards(other: SocketAddr) -> io::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(other)?;
     Ok(socket.local_addr()?.ip())
+}
+
+/// Refuses an address of one link: it means something only together with a network card, which each host numbers in its own way.
+///
+/// # Errors
+/// It is one.
+pub fn check_scope(address: IpAddr) -> io::Result<()> {
+    match address {
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!(
+                "{address} is an address of one link: use one of a wider scope, such as those in fd00::/8"
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn connect(seat: &Seat) -> io::Result<TcpStream> {

@@ -23,6 +23,7 @@ pub(crate) mod handshake;
 pub mod local;
 pub mod meeting;
 pub mod mpi;
+mod option;
 pub mod patience;
 mod pool;
 pub mod seat;

@@ -5,21 +5,29 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::zeroed;
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread;
 
 use libc::{c_char, c_int, c_short, ifreq, rtentry, sockaddr, sockaddr_in};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, netdevice};
 
 /// The card's name, the same in each namespace.
 const CARD: &str = "cable";
+
+/// What hosts speak, and nothing else between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    V4,
+    V6,
+}
 
 /// A namespace with a card.
 pub struct Host {
     namespace: File,
     /// Its address on the network.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
 }
 
 impl Host {
@@ -27,8 +35,11 @@ impl Host {
     ///
     /// # Errors
     /// What was tried, and what the system said: it takes root and `/dev/net/tun`.
-    pub fn new(number: u8) -> Result<(Self, File), String> {
-        let address = Ipv4Addr::new(10, 77, 0, number);
+    pub fn new(version: Version, number: u8) -> Result<(Self, File), String> {
+        let address = match version {
+            Version::V4 => Ipv4Addr::new(10, 77, 0, number).into(),
+            Version::V6 => Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number.into()).into(),
+        };
         thread::scope(|scope| scope.spawn(|| make(address)).join().expect("no panic"))
     }
 
@@ -57,12 +68,12 @@ impl Host {
 }
 
 /// Why no host can be made here, if none can.
-pub fn missing() -> Option<String> {
-    Host::new(1).err()
+pub fn missing(version: Version) -> Option<String> {
+    Host::new(version, 1).err()
 }
 
 /// On a thread that is given up to the new namespace.
-fn make(address: Ipv4Addr) -> Result<(Host, File), String> {
+fn make(address: IpAddr) -> Result<(Host, File), String> {
     // SAFETY: moves this thread alone.
     check("make a network namespace", unsafe {
         libc::unshare(libc::CLONE_NEWNET)
@@ -82,24 +93,54 @@ fn make(address: Ipv4Addr) -> Result<(Host, File), String> {
     check("open a socket", socket)?;
     // SAFETY: it was just opened and belongs to nobody else.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    let mut card = named(CARD);
-    card.ifr_ifru.ifru_addr = of(address);
-    let what = "give the card an address";
-    ioctl(what, &socket, libc::SIOCSIFADDR, &mut card)?;
-    card.ifr_ifru.ifru_netmask = of(Ipv4Addr::new(255, 255, 255, 0));
-    ioctl(what, &socket, libc::SIOCSIFNETMASK, &mut card)?;
     for name in ["lo", CARD] {
         let mut card = named(name);
         card.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
         ioctl("switch a card on", &socket, libc::SIOCSIFFLAGS, &mut card)?;
     }
-    route_multicast(&socket)?;
+    give_address(address).map_err(|error| format!("cannot give the card {address}: {error}"))?;
+    if address.is_ipv4() {
+        route_multicast(&socket)?;
+    }
     let namespace = File::open("/proc/thread-self/ns/net")
         .map_err(|error| format!("cannot open the network namespace: {error}"))?;
     Ok((Host { namespace, address }, cable))
 }
 
-/// Multicast leaves by the card.
+/// Has the card have an address from now on: IPv6 would else ask the neighbours first whether one of them has it, and wait for an answer (see `rtnetlink(7)`).
+fn give_address(address: IpAddr) -> io::Result<()> {
+    let (family, bits, bytes) = match address {
+        IpAddr::V4(address) => (libc::AF_INET, 24, address.octets().to_vec()),
+        IpAddr::V6(address) => (libc::AF_INET6, 64, address.octets().to_vec()),
+    };
+    // Without a number, the protocol is that of addresses and routes.
+    let system = rustix::net::socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
+    let card = netdevice::name_to_index(&system, CARD)?;
+    let attribute = [4 + bytes.len() as u16, libc::IFA_LOCAL].map(u16::to_ne_bytes);
+    let mut body = vec![family as u8, bits, libc::IFA_F_NODAD as u8, 0];
+    body.extend(card.to_ne_bytes());
+    body.extend(attribute.as_flattened());
+    body.extend(bytes);
+
+    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE;
+    let kind = [libc::RTM_NEWADDR, flags as u16].map(u16::to_ne_bytes);
+    let mut request = (16 + body.len() as u32).to_ne_bytes().to_vec();
+    request.extend(kind.as_flattened());
+    request.extend([0; 8]);
+    request.extend(body);
+    rustix::net::send(&system, &request, SendFlags::empty())?;
+
+    let mut answer = [0; 128];
+    rustix::net::recv(&system, &mut answer, RecvFlags::empty())?;
+    // Behind the header, the number of an error with its sign turned, or nothing.
+    let error = i32::from_ne_bytes(answer[16..20].try_into().expect("four"));
+    match error {
+        0 => Ok(()),
+        _ => Err(io::Error::from_raw_os_error(-error)),
+    }
+}
+
+/// Multicast leaves by the card. Over IPv6 the system sees to that by itself.
 fn route_multicast(socket: &OwnedFd) -> Result<(), String> {
     let mut name = CARD.bytes().chain([0]).collect::<Vec<u8>>();
     // SAFETY: integers, addresses of no family, and null pointers.

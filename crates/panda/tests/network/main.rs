@@ -21,6 +21,7 @@ use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Seat, Session};
 
 use host::Host;
+use host::Version::{self, V4, V6};
 use switch::{Switch, Weather};
 
 /// Hosts of processes, and behind them the one that started them.
@@ -30,8 +31,9 @@ struct Network {
 }
 
 impl Network {
-    fn new(size: u32, weather: Weather) -> Self {
-        let hosts = (1..).take(size as usize + 1).map(Host::new);
+    fn new(version: Version, size: u32, weather: Weather) -> Self {
+        let hosts = (1..).take(size as usize + 1);
+        let hosts = hosts.map(|number| Host::new(version, number));
         let hosts: Result<Vec<_>, String> = hosts.collect();
         let (hosts, cables) = hosts.expect("it could before").into_iter().unzip();
         Self {
@@ -58,7 +60,7 @@ impl Network {
 
     fn over_udp(&self, size: u32, silence: Duration) -> Vec<Session> {
         let starter = self.hosts.last().expect("one that starts");
-        let address = SocketAddr::new(starter.address.into(), 0);
+        let address = SocketAddr::new(starter.address, 0);
         let secret = Secret::fresh().expect("random numbers");
         let meeting = starter.run(|| udp::Meeting::at(address, size, secret).expect("a port"));
         let seats = (0..size).map(|rank| meeting.seat(rank)).collect();
@@ -69,7 +71,7 @@ impl Network {
 
     fn over_tcp(&self, size: u32, silence: Duration) -> Vec<Session> {
         let starter = self.hosts.last().expect("one that starts");
-        let address = SocketAddr::new(starter.address.into(), 0);
+        let address = SocketAddr::new(starter.address, 0);
         let secret = Secret::fresh().expect("random numbers");
         let meeting = starter.run(|| Meeting::hold(address, size, secret).expect("a port"));
         let name = Tcp::NAME;
@@ -113,7 +115,7 @@ fn good() -> Weather {
 }
 
 /// Runs a test where hosts can be made; says how to run it again if it fails.
-fn tested(name: &'static str, test: impl FnOnce()) {
+fn tested(name: &'static str, version: Version, test: impl FnOnce()) {
     struct Replay(&'static str);
     impl Drop for Replay {
         fn drop(&mut self) {
@@ -126,7 +128,7 @@ fn tested(name: &'static str, test: impl FnOnce()) {
             }
         }
     }
-    if let Some(why) = host::missing() {
+    if let Some(why) = host::missing(version) {
         eprintln!("skipped: {why} (it takes root)");
         return;
     }
@@ -135,23 +137,24 @@ fn tested(name: &'static str, test: impl FnOnce()) {
 }
 
 /// The network stays while the session's processes have sockets in it, that is until this process ends.
-fn kept(size: u32, weather: Weather) -> &'static Network {
-    Box::leak(Box::new(Network::new(size, weather)))
+fn kept(version: Version, size: u32, weather: Weather) -> &'static Network {
+    Box::leak(Box::new(Network::new(version, size, weather)))
 }
 
 macro_rules! conformance_over {
-    ($name:ident, $platform:ident, $weather:expr; $($test:ident)*) => {
+    ($name:ident, $platform:ident, $version:expr, $weather:expr; $($test:ident)*) => {
         mod $name {
             use super::*;
 
             fn session(size: u32) -> Vec<Session> {
-                kept(size, $weather).$platform(size, SILENCE)
+                kept($version, size, $weather).$platform(size, SILENCE)
             }
 
             $(#[test]
             fn $test() {
                 tested(
                     concat!(stringify!($name), "::", stringify!($test)),
+                    $version,
                     || conformance::$test(session),
                 );
             })*
@@ -159,7 +162,7 @@ macro_rules! conformance_over {
     };
 }
 
-conformance_over!(over_udp, over_udp, bad();
+conformance_over!(over_udp, over_udp, V4, bad();
     messages_come_in_their_senders_order
     messages_of_all_lengths_arrive_whole
     a_receiver_chooses_by_sender_and_tag
@@ -172,47 +175,70 @@ conformance_over!(over_udp, over_udp, bad();
     upcalls_may_send
 );
 
+conformance_over!(over_udp_on_ipv6, over_udp, V6, bad();
+    messages_of_all_lengths_arrive_whole
+    calls_are_answered_at_once_or_later_and_failures_name_the_peer
+    a_group_has_one_order
+    a_joiner_begins_at_one_point
+    collectives_agree
+    a_lost_peer_is_named_and_the_group_goes_on
+);
+
 /// The cards' packets are shorter than datagrams are, so that none of them takes a run of datagrams to cut.
-mod over_udp_in_short_packets {
+mod in_short_packets {
     use super::*;
 
-    fn session(size: u32) -> Vec<Session> {
-        let network = kept(size, good());
+    fn session(version: Version, size: u32, bytes: i32) -> Vec<Session> {
+        let network = kept(version, size, good());
         for host in &network.hosts {
-            host.shorten_packets(1200);
+            host.shorten_packets(bytes);
         }
         network.over_udp(size, SILENCE)
     }
 
     #[test]
     fn messages_of_all_lengths_arrive_whole() {
-        tested(
-            "over_udp_in_short_packets::messages_of_all_lengths_arrive_whole",
-            || conformance::messages_of_all_lengths_arrive_whole(session),
-        );
+        let name = "in_short_packets::messages_of_all_lengths_arrive_whole";
+        tested(name, V4, || {
+            conformance::messages_of_all_lengths_arrive_whole(|size| session(V4, size, 1200));
+        });
+    }
+
+    #[test]
+    fn messages_of_all_lengths_arrive_whole_on_ipv6() {
+        let name = "in_short_packets::messages_of_all_lengths_arrive_whole_on_ipv6";
+        tested(name, V6, || {
+            // IPv6 has none that are shorter.
+            conformance::messages_of_all_lengths_arrive_whole(|size| session(V6, size, 1280));
+        });
     }
 }
 
 // Every third frame is followed by one that was sealed at some earlier moment of the session.
-conformance_over!(over_udp_with_replays, over_udp, Weather { replayed: 300, ..bad() };
+conformance_over!(over_udp_with_replays, over_udp, V4, Weather { replayed: 300, ..bad() };
     a_group_has_one_order
     calls_are_answered_at_once_or_later_and_failures_name_the_peer
     collectives_agree
     a_lost_peer_is_named_and_the_group_goes_on
 );
 
-conformance_over!(over_tcp, over_tcp, bad();
+conformance_over!(over_tcp, over_tcp, V4, bad();
     a_group_has_one_order
+    a_lost_peer_is_named_and_the_group_goes_on
+);
+
+conformance_over!(over_tcp_on_ipv6, over_tcp, V6, bad();
+    a_joiner_begins_at_one_point
     a_lost_peer_is_named_and_the_group_goes_on
 );
 
 /// Bare datagrams from one host to the other: some are lost, doubled and overtaken, and none passes a split.
 #[test]
 fn the_network_is_bad() {
-    tested("the_network_is_bad", || {
-        let network = Network::new(2, bad());
+    tested("the_network_is_bad", V4, || {
+        let network = Network::new(V4, 2, bad());
         let open = |host: &Host| {
-            let address = SocketAddr::new(host.address.into(), 0);
+            let address = SocketAddr::new(host.address, 0);
             let socket = host.run(|| UdpSocket::bind(address).expect("a port"));
             let patience = Some(Duration::from_millis(2));
             socket.set_read_timeout(patience).expect("set");

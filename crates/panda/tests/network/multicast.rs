@@ -1,4 +1,4 @@
-//! Groups over IP multicast: bodies go out once, and who does not hear them gets them alone.
+//! Groups over IP multicast, of either version: bodies go out once, and who does not hear them gets them alone.
 
 use std::sync::Arc;
 use std::thread;
@@ -9,7 +9,7 @@ use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
 use parking_lot::{Condvar, Mutex};
 
 use super::conformance::LIMIT;
-use super::{Network, bad, good, tested};
+use super::{Network, V4, V6, Version, bad, good, tested};
 
 /// Messages of each member at a time, and their bytes: several frames each.
 const EACH: u32 = 30;
@@ -116,71 +116,102 @@ fn others(of: Rank, size: u32) -> Vec<Rank> {
     (0..size).filter(|rank| *rank != of).collect()
 }
 
-#[test]
-fn what_is_for_all_goes_out_once() {
-    tested("multicast::what_is_for_all_goes_out_once", || {
-        let network = Network::new(4, good());
-        let sessions = network.over_udp(4, SILENCE);
-        for session in &sessions {
-            wait_for_hearers(session, &others(session.rank(), 4));
+/// All send until a round of theirs takes clearly fewer bytes than if each message went to each of the others alone.
+fn all_send_until_bytes_are_saved(network: &Network, members: &[Member], mut sent: u32) {
+    let count = members.len() as u64;
+    let alone = count * (count - 1) * u64::from(EACH) * LENGTH as u64;
+    let until = sent + 200 * EACH;
+    loop {
+        let before = network.switch.bytes();
+        all_send(members, sent..sent + EACH);
+        sent += EACH;
+        if (network.switch.bytes() - before) * 4 < alone * 3 {
+            return;
         }
-        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
-        // Pieces of more messages than a round has.
-        all_send_until(&members, &[0, 1, 2, 3], 10 * u64::from(EACH));
-    });
+        assert!(sent < until, "no bytes are saved");
+    }
 }
 
-#[test]
-fn order_holds_while_multicasts_are_lost() {
-    tested("multicast::order_holds_while_multicasts_are_lost", || {
-        let network = Network::new(4, bad());
-        let sessions = network.over_udp(4, SILENCE);
-        for session in &sessions {
-            wait_for_hearers(session, &others(session.rank(), 4));
-        }
-        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
-        all_send_until(&members, &[0, 1, 2, 3], u64::from(EACH));
-    });
+/// So many members, each of which has found that all others hear it.
+fn members_that_hear(network: &Network, size: u32) -> Vec<Member> {
+    let sessions = network.over_udp(size, SILENCE);
+    for session in &sessions {
+        wait_for_hearers(session, &others(session.rank(), size));
+    }
+    sessions.into_iter().map(Member::join).collect()
 }
 
-#[test]
-fn who_does_not_hear_from_the_beginning_gets_all_the_same() {
-    let name = "multicast::who_does_not_hear_from_the_beginning_gets_all_the_same";
-    tested(name, || {
-        let network = Network::new(3, bad());
-        network.switch.deafen(&[2]);
-        let sessions = network.over_udp(3, SILENCE);
-        // Nobody can send to two at once but the one that does not hear.
-        wait_for_hearers(&sessions[0], &[1]);
-        wait_for_hearers(&sessions[1], &[0]);
-        wait_for_hearers(&sessions[2], &[0, 1]);
-        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
-        all_send_until(&members, &[2], u64::from(EACH));
-        let alone = &members[..2];
-        assert!(alone.iter().all(|one| one.session.multicast().frames == 0));
-    });
+fn what_is_for_all_goes_out_once(version: Version) {
+    let network = Network::new(version, 4, good());
+    let members = members_that_hear(&network, 4);
+    // Pieces of more messages than a round has.
+    let sent = all_send_until(&members, &[0, 1, 2, 3], 10 * u64::from(EACH));
+    all_send_until_bytes_are_saved(&network, &members, sent);
 }
 
-#[test]
-fn who_hears_no_longer_is_found_out_and_asked_again() {
-    let name = "multicast::who_hears_no_longer_is_found_out_and_asked_again";
-    tested(name, || {
-        let network = Network::new(3, good());
-        let sessions = network.over_udp(3, SILENCE);
-        for session in &sessions {
-            wait_for_hearers(session, &others(session.rank(), 3));
-        }
-        let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
-        let mut sent = all_send_until(&members, &[0], u64::from(EACH));
-        network.switch.deafen(&[2]);
-        let until = sent + 200 * EACH;
-        while members[0].session.multicast().to.contains(&2) {
-            all_send(&members, sent..sent + EACH);
-            sent += EACH;
-            assert!(sent < until, "it is taken for hearing");
-        }
-        network.switch.deafen(&[]);
-        wait_for_hearers(&members[0].session, &[1, 2]);
+fn order_holds_while_multicasts_are_lost(version: Version) {
+    let network = Network::new(version, 4, bad());
+    let members = members_that_hear(&network, 4);
+    all_send_until(&members, &[0, 1, 2, 3], u64::from(EACH));
+}
+
+fn who_does_not_hear_from_the_beginning_gets_all_the_same(version: Version) {
+    let network = Network::new(version, 3, bad());
+    network.switch.deafen(&[2]);
+    let sessions = network.over_udp(3, SILENCE);
+    // Nobody can send to two at once but the one that does not hear.
+    wait_for_hearers(&sessions[0], &[1]);
+    wait_for_hearers(&sessions[1], &[0]);
+    wait_for_hearers(&sessions[2], &[0, 1]);
+    let members: Vec<Member> = sessions.into_iter().map(Member::join).collect();
+    all_send_until(&members, &[2], u64::from(EACH));
+    let alone = &members[..2];
+    assert!(alone.iter().all(|one| one.session.multicast().frames == 0));
+}
+
+fn who_hears_no_longer_is_found_out_and_asked_again(version: Version) {
+    let network = Network::new(version, 3, good());
+    let members = members_that_hear(&network, 3);
+    let mut sent = all_send_until(&members, &[0], u64::from(EACH));
+    network.switch.deafen(&[2]);
+    let until = sent + 200 * EACH;
+    while members[0].session.multicast().to.contains(&2) {
         all_send(&members, sent..sent + EACH);
-    });
+        sent += EACH;
+        assert!(sent < until, "it is taken for hearing");
+    }
+    network.switch.deafen(&[]);
+    wait_for_hearers(&members[0].session, &[1, 2]);
+    all_send(&members, sent..sent + EACH);
 }
+
+macro_rules! multicast_over {
+    ($name:ident, $version:expr; $($test:ident)*) => {
+        mod $name {
+            use super::*;
+
+            $(#[test]
+            fn $test() {
+                tested(
+                    concat!("multicast::", stringify!($name), "::", stringify!($test)),
+                    $version,
+                    || super::$test($version),
+                );
+            })*
+        }
+    };
+}
+
+multicast_over!(on_ipv4, V4;
+    what_is_for_all_goes_out_once
+    order_holds_while_multicasts_are_lost
+    who_does_not_hear_from_the_beginning_gets_all_the_same
+    who_hears_no_longer_is_found_out_and_asked_again
+);
+
+multicast_over!(on_ipv6, V6;
+    what_is_for_all_goes_out_once
+    order_holds_while_multicasts_are_lost
+    who_does_not_hear_from_the_beginning_gets_all_the_same
+    who_hears_no_longer_is_found_out_and_asked_again
+);

@@ -10,7 +10,7 @@ use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
 use parking_lot::{Condvar, Mutex};
 
 use super::conformance::LIMIT;
-use super::{Network, bad, tested};
+use super::{Network, V4, V6, Version, bad, tested};
 
 /// Messages that each sends at a time.
 const EACH: u32 = 20;
@@ -112,8 +112,13 @@ fn check_each_once(order: &[(Rank, u32)], first: u32) {
 }
 
 /// Cuts `away` off from the rest of `size` processes, and joins them again.
-fn split(over: fn(&Network, u32, Duration) -> Vec<Session>, size: u32, away: &[Rank]) {
-    let network = Network::new(size, bad());
+fn split(
+    over: fn(&Network, u32, Duration) -> Vec<Session>,
+    version: Version,
+    size: u32,
+    away: &[Rank],
+) {
+    let network = Network::new(version, size, bad());
     let members: Vec<Arc<Member>> = over(&network, size, SILENCE)
         .into_iter()
         .map(|session| {
@@ -166,21 +171,36 @@ fn split(over: fn(&Network, u32, Duration) -> Vec<Session>, size: u32, away: &[R
 
 #[test]
 fn the_sequencer_and_another_are_cut_off_over_udp() {
-    tested("the_sequencer_and_another_are_cut_off_over_udp", || {
-        split(Network::over_udp, 5, &[0, 1]);
-    });
+    tested(
+        "partition::the_sequencer_and_another_are_cut_off_over_udp",
+        V4,
+        || {
+            split(Network::over_udp, V4, 5, &[0, 1]);
+        },
+    );
 }
 
 #[test]
 fn a_member_is_cut_off_over_udp() {
-    tested("a_member_is_cut_off_over_udp", || {
-        split(Network::over_udp, 3, &[2]);
+    tested("partition::a_member_is_cut_off_over_udp", V4, || {
+        split(Network::over_udp, V4, 3, &[2]);
     });
 }
 
 #[test]
+fn a_member_is_cut_off_over_udp_on_ipv6() {
+    tested(
+        "partition::a_member_is_cut_off_over_udp_on_ipv6",
+        V6,
+        || {
+            split(Network::over_udp, V6, 3, &[2]);
+        },
+    );
+}
+
+#[test]
 fn the_sequencer_is_cut_off_over_tcp() {
-    tested("the_sequencer_is_cut_off_over_tcp", || {
-        split(Network::over_tcp, 3, &[0]);
+    tested("partition::the_sequencer_is_cut_off_over_tcp", V4, || {
+        split(Network::over_tcp, V4, 3, &[0]);
     });
 }

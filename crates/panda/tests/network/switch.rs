@@ -19,8 +19,6 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 /// The longest frame of Ethernet, with room to spare.
 const FRAME: usize = 2048;
-/// How the Ethernet addresses of IP multicasts begin (RFC 1112).
-const IP_MULTICAST: [u8; 3] = [0x01, 0x00, 0x5e];
 /// Frames that a switch keeps; it drops more.
 const KEPT: usize = 8192;
 /// Frames taken from one port before the next one's turn.
@@ -49,6 +47,8 @@ pub struct Switch {
     sides: Arc<AtomicU64>,
     /// Ports that multicasts do not leave by.
     deaf: Arc<AtomicU64>,
+    /// Bytes that hosts sent.
+    bytes: Arc<AtomicU64>,
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -60,12 +60,14 @@ impl Switch {
         let bell = Arc::new(eventfd(0, flags).expect("an event"));
         let sides = Arc::new(AtomicU64::new(0));
         let deaf = Arc::new(AtomicU64::new(0));
+        let bytes = Arc::new(AtomicU64::new(0));
         let mut work = Work {
             chances: HashMap::new(),
             cables,
             weather,
             sides: sides.clone(),
             deaf: deaf.clone(),
+            bytes: bytes.clone(),
             ports: HashMap::new(),
             due: BinaryHeap::new(),
             count: 0,
@@ -77,6 +79,7 @@ impl Switch {
         Self {
             sides,
             deaf,
+            bytes,
             bell,
             thread: Some(thread),
         }
@@ -88,10 +91,15 @@ impl Switch {
         self.sides.store(side, SeqCst);
     }
 
-    /// Lets no IP multicast out by these ports, as a switch does that takes nobody behind them for a member.
+    /// Lets no IP multicast out by these ports, as a switch does that takes nobody behind them for a member. Those by which IPv6 finds neighbours pass.
     pub fn deafen(&self, ports: &[usize]) {
         let deaf = ports.iter().fold(0, |deaf, port| deaf | 1 << port);
         self.deaf.store(deaf, SeqCst);
+    }
+
+    /// How many bytes hosts have sent, whatever became of them.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(SeqCst)
     }
 
     /// Connects all again.
@@ -117,6 +125,7 @@ struct Work {
     weather: Weather,
     sides: Arc<AtomicU64>,
     deaf: Arc<AtomicU64>,
+    bytes: Arc<AtomicU64>,
     chances: HashMap<(usize, usize), Chance>,
     /// Which card is at which port.
     ports: HashMap<[u8; 6], usize>,
@@ -156,6 +165,7 @@ impl Work {
             let Ok(length) = self.cables[from].read(&mut space) else {
                 return;
             };
+            self.bytes.fetch_add(length as u64, SeqCst);
             let frame = &space[..length];
             let (Some(to), Some(source)) = (frame.first_chunk::<6>(), frame.get(6..12)) else {
                 continue;
@@ -176,8 +186,7 @@ impl Work {
         if (sides >> from ^ sides >> to) & 1 == 1 || self.due.len() >= KEPT {
             return;
         }
-        let is_multicast = frame.starts_with(&IP_MULTICAST);
-        if is_multicast && self.deaf.load(SeqCst) >> to & 1 == 1 {
+        if is_multicast(frame) && self.deaf.load(SeqCst) >> to & 1 == 1 {
             return;
         }
         let weather = self.weather;
@@ -230,4 +239,12 @@ impl Work {
             }
         }
     }
+}
+
+/// Whether a frame is an IP multicast (RFC 1112), over IPv6 (RFC 2464) to a group that hosts choose by themselves (RFC 3307).
+fn is_multicast(frame: &[u8]) -> bool {
+    matches!(
+        frame,
+        [0x01, 0x00, 0x5e, ..] | [0x33, 0x33, 0x80..=0xfe, ..]
+    )
 }

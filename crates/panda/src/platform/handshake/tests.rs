@@ -166,3 +166,15 @@ fn what_a_stranger_says_is_kept_no_longer_than_an_opening() {
     door.refuses(&[b'x'; 4096]);
     assert!(door.accepting.bytes.len() <= FIXED + 255 + PROOF);
 }
+
+#[test]
+fn what_may_have_been_lost_is_tried_again_and_ends() {
+    use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, PermissionDenied};
+    let tries = |kind: io::ErrorKind| {
+        let again = (1..100).take_while(|tries| may_try_again(&kind.into(), *tries));
+        again.count()
+    };
+    assert_eq!([ConnectionRefused, PermissionDenied].map(tries), [0, 0]);
+    assert_eq!(tries(ConnectionReset), TRIES as usize - 1);
+    assert_eq!(tries(HostUnreachable), UNREACHED_TRIES as usize - 1);
+}

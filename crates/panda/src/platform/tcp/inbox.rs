@@ -14,6 +14,7 @@ use super::calls::WELCOME;
 use super::hello::{Caller, Hello};
 use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
+use super::retry::retry_often;
 use crate::platform::patience::{self, Patience, Waits};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
@@ -95,6 +96,7 @@ impl TcpInbox {
         first: &[u8],
     ) -> io::Result<()> {
         stream.set_nodelay(true)?;
+        retry_often(&stream);
         stream.set_nonblocking(true)?;
         self.waiting.add_changes(&stream, rank.into())?;
         let outbox = Arc::new(Outbox::new(Arc::new(stream)));

@@ -29,6 +29,7 @@ mod hello;
 mod inbox;
 mod peer;
 mod reader;
+mod retry;
 
 /// The sending end.
 #[derive(Debug)]

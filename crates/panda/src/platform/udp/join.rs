@@ -17,7 +17,7 @@ use super::multicast::Multicast;
 use super::segments::{self, Segments};
 use super::shared::Shared;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
-use crate::platform::meeting::towards;
+use crate::platform::meeting::{check_scope, towards};
 use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, Platform, Rank, Seat};
 
@@ -42,7 +42,8 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     let own = seat.address.map_or_else(|| towards(meeting_at), Ok);
     let own =
         own.map_err(|e| JoinError::system::<Udp>(format!("reach the meeting at {meeting_at}"), e))?;
-    let socket = open(own)
+    let socket = check_scope(own)
+        .and_then(|()| open(own))
         .map_err(|e| JoinError::system::<Udp>(format!("open a UDP socket at {own}"), e))?;
     let hears_itself = hears_itself(&socket);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

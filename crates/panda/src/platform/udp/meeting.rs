@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 
 use super::faults::Faults;
 use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
+use crate::platform::meeting::check_scope;
 use crate::platform::{Rank, Seat, Secret};
 
 /// Places that a datagram holds, whatever their names.
@@ -44,8 +45,9 @@ impl Meeting {
     /// The same at an address of this host that the others reach.
     ///
     /// # Errors
-    /// The address is not this host's, or no port or thread is left.
+    /// The address is not this host's or is of one link, or no port or thread is left.
     pub fn at(address: SocketAddr, size: u32, secret: Secret) -> io::Result<Self> {
+        check_scope(address.ip())?;
         let socket = UdpSocket::bind(address)?;
         let address = socket.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));

@@ -1,13 +1,16 @@
 //! IP multicast, where it works: one datagram for all processes of the session.
 //!
-//! The group's address and port follow from the session's secret (239.255.0.0/16, local scope, RFC 2365); datagrams leave by the process's own address and by no more than one
-//! hop. Whether they arrive is not to be known from settings: networks drop multicast in many ways. So each process *probes*: who gets the probe says so, and only who said so is
+//! The group's address and port follow from the session's secret; datagrams leave by the process's own address and by no more than one hop. Over IPv4 the address is of local
+//! scope (239.255.0.0/16, RFC 2365). Over IPv6 it is of the link's (ff12::/16, RFC 4291, section 2.7: not assigned by anybody, and no router lets it off the link), with a group id
+//! of those that hosts choose by themselves (RFC 3307, section 4.3.2). Such an address means something only together with a network card, which is that of the process's own address.
+//!
+//! Whether datagrams arrive is not to be known from settings: networks drop multicast in many ways. So each process *probes*: who gets the probe says so, and only who said so is
 //! sent to in this way. Where nobody does, or no group can be joined, everything goes to each alone.
 
 use std::collections::BTreeSet;
 use std::hash::Hasher;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -20,6 +23,9 @@ use crate::platform::{Rank, Seat, Secret};
 const PROCESSES_MIN: u32 = 3;
 /// Below the ports that systems give out by themselves.
 const PORTS: std::ops::Range<u16> = 16_384..32_768;
+/// Groups over IPv6: the last 30 bits are the session's. Ethernet sees the last 32 alone (RFC 2464), so they stay below 0xff00_0000, where the groups are by which neighbours look
+/// for each other (RFC 4291, section 2.7.1); those that hosts may choose begin here.
+const GROUPS_V6: u128 = 0xff12_0000_0000_0000_0000_0000_8000_0000;
 /// Between the first two probes; doubles with each.
 const PROBE_FIRST: Duration = Duration::from_millis(5);
 /// Before a probe of whoever was found not to hear after all.
@@ -39,49 +45,110 @@ pub struct Multicast {
 impl Multicast {
     /// Joins the group; nothing where the session is too small, or the system does not let it. `sending` is the process's own socket.
     pub fn join(seat: &Seat, own: IpAddr, sending: &UdpSocket, buffer: usize) -> Option<Self> {
-        let IpAddr::V4(own) = own else { return None };
         if seat.size.max(seat.rank.saturating_add(1)) < PROCESSES_MIN {
             return None;
         }
-        let (group, port) = group_of(seat.secret);
-        let socket = open(group, port, own, sending, buffer).ok()?;
+        let card = Card::of(own)?;
+        let group = card.group(seat.secret);
+        let socket = open(group, card, sending, buffer).ok()?;
         Some(Self {
             socket,
-            group: (group, port).into(),
+            group,
             probing: Mutex::new(Probing::new(Instant::now())),
         })
     }
 }
 
 fn open(
-    group: Ipv4Addr,
-    port: u16,
-    own: Ipv4Addr,
+    group: SocketAddr,
+    card: Card,
     sending: &UdpSocket,
     buffer: usize,
 ) -> io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+    let socket = Socket::new(Domain::for_address(group), Type::DGRAM, None)?;
     // Other processes of this host have the same.
     socket.set_reuse_address(true)?;
     let _ = socket.set_recv_buffer_size(buffer);
+    if group.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
     // Nothing but what was sent to the group arrives at this address.
-    socket.bind(&SocketAddr::from((group, port)).into())?;
-    socket.join_multicast_v4(&group, &own)?;
+    socket.bind(&group.into())?;
+    card.join(&socket, group.ip())?;
     socket.set_nonblocking(true)?;
-    let sending = SockRef::from(sending);
-    sending.set_multicast_if_v4(&own)?;
-    sending.set_multicast_ttl_v4(1)?;
-    sending.set_multicast_loop_v4(true)?;
+    card.send_by(&SockRef::from(sending))?;
     Ok(socket.into())
 }
 
-/// The group of a session.
-fn group_of(secret: Secret) -> (Ipv4Addr, u16) {
-    let mut hasher = SipHasher24::new_with_key(&secret.0);
-    hasher.write(b"multicast group");
-    let [x, y, low, high, ..] = hasher.finish().to_le_bytes();
-    let port = PORTS.start + u16::from_le_bytes([low, high]) % (PORTS.end - PORTS.start);
-    (Ipv4Addr::new(239, 255, x, y), port)
+/// The network card of the process's own address, as either version of IP has it named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Card {
+    V4(Ipv4Addr),
+    /// By its number.
+    V6(u32),
+}
+
+impl Card {
+    fn of(own: IpAddr) -> Option<Self> {
+        match own {
+            IpAddr::V4(own) => Some(Self::V4(own)),
+            // Of this thread's network: a process may be in several.
+            IpAddr::V6(own) => std::fs::read_to_string("/proc/thread-self/net/if_inet6")
+                .ok()
+                .and_then(|addresses| number_of_card(&addresses, own))
+                .map(Self::V6),
+        }
+    }
+
+    /// The group of a session.
+    fn group(self, secret: Secret) -> SocketAddr {
+        let mut hasher = SipHasher24::new_with_key(&secret.0);
+        hasher.write(b"multicast group");
+        let [x, y, low, high, id @ ..] = hasher.finish().to_le_bytes();
+        let port = PORTS.start + u16::from_le_bytes([low, high]) % (PORTS.end - PORTS.start);
+        match self {
+            Self::V4(_) => (Ipv4Addr::new(239, 255, x, y), port).into(),
+            Self::V6(number) => {
+                let group = GROUPS_V6 | u128::from(u32::from_le_bytes(id) >> 2);
+                SocketAddrV6::new(Ipv6Addr::from_bits(group), port, 0, number).into()
+            }
+        }
+    }
+
+    /// Has a socket get what comes to the group by this card.
+    fn join(self, socket: &Socket, group: IpAddr) -> io::Result<()> {
+        match (self, group) {
+            (Self::V4(own), IpAddr::V4(group)) => socket.join_multicast_v4(&group, &own),
+            (Self::V6(number), IpAddr::V6(group)) => socket.join_multicast_v6(&group, number),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    /// Has what a socket sends to groups leave by this card, and come to this host's processes as well.
+    fn send_by(self, socket: &Socket) -> io::Result<()> {
+        match self {
+            Self::V4(own) => {
+                socket.set_multicast_if_v4(&own)?;
+                socket.set_multicast_ttl_v4(1)?;
+                socket.set_multicast_loop_v4(true)
+            }
+            Self::V6(number) => {
+                socket.set_multicast_if_v6(number)?;
+                socket.set_multicast_hops_v6(1)?;
+                socket.set_multicast_loop_v6(true)
+            }
+        }
+    }
+}
+
+/// The number of the card with an address, in what `/proc/net/if_inet6` says: a line for each address, which begins with its digits and that number, both hexadecimal.
+fn number_of_card(addresses: &str, own: Ipv6Addr) -> Option<u32> {
+    addresses.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let address = u128::from_str_radix(words.next()?, 16).ok()?;
+        let number = u32::from_str_radix(words.next()?, 16).ok()?;
+        (address == own.to_bits()).then_some(number)
+    })
 }
 
 /// Who is known to get what this process sends to the group, and when to ask the others.
@@ -144,13 +211,55 @@ impl Probing {
 mod tests {
     use super::*;
 
+    /// The same for the same secret, and another for another.
+    fn check_group(card: Card) -> SocketAddr {
+        let group = card.group(Secret([1; 16]));
+        assert!(PORTS.contains(&group.port()));
+        assert_eq!(group, card.group(Secret([1; 16])));
+        let other = card.group(Secret([2; 16]));
+        assert!(group.ip() != other.ip() && group.port() != other.port());
+        group
+    }
+
     #[test]
-    fn a_group_is_of_local_scope_and_follows_from_the_secret() {
-        let (group, port) = group_of(Secret([1; 16]));
+    fn a_group_over_ipv4_is_of_local_scope_and_follows_from_the_secret() {
+        let IpAddr::V4(group) = check_group(Card::V4(Ipv4Addr::LOCALHOST)).ip() else {
+            panic!("another version");
+        };
         assert_eq!(group.octets()[..2], [239, 255]);
-        assert!(PORTS.contains(&port));
-        assert_eq!((group, port), group_of(Secret([1; 16])));
-        assert_ne!((group, port), group_of(Secret([2; 16])));
+    }
+
+    #[test]
+    fn a_group_over_ipv6_is_of_the_cards_link_and_follows_from_the_secret() {
+        let SocketAddr::V6(group) = check_group(Card::V6(7)) else {
+            panic!("another version");
+        };
+        assert_eq!(group.scope_id(), 7);
+        assert_eq!(group.ip().segments()[..6], [0xff12, 0, 0, 0, 0, 0]);
+        for secret in 0..=u8::MAX {
+            let IpAddr::V6(group) = Card::V6(7).group(Secret([secret; 16])).ip() else {
+                panic!("another version");
+            };
+            let id = group.to_bits() as u32;
+            assert!((0x8000_0000..0xc000_0000).contains(&id), "{group}");
+        }
+    }
+
+    #[test]
+    fn a_card_is_found_by_its_address() {
+        let addresses = "\
+            00000000000000000000000000000001 01 80 10 80       lo\n\
+            fe8000000000000000fc00fffe000001 1f 40 20 80    cable\n\
+            fd770000000000000000000000000003 1f 40 00 82    cable\n";
+        let number = |own: &str| number_of_card(addresses, own.parse().expect("an address"));
+        assert_eq!(number("::1"), Some(1));
+        assert_eq!(number("fd77::3"), Some(0x1f));
+        assert_eq!(number("fd77::4"), None);
+        let nonsense = "fd77::3 1f\nfd770000000000000000000000000003\n\n";
+        assert_eq!(
+            number_of_card(nonsense, Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 3)),
+            None
+        );
     }
 
     #[test]

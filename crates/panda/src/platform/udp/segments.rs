@@ -6,12 +6,12 @@
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
 use super::wire::SEGMENT;
+use crate::platform::option;
 
 /// The longest run: what a UDP datagram over IPv4 holds, in whole segments.
 pub const RUN: usize = 65_507 / SEGMENT * SEGMENT;
@@ -55,18 +55,5 @@ pub fn is_refusal(error: Errno) -> bool {
 }
 
 fn set(socket: &UdpSocket, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
-    // SAFETY: the option's value is an `int`, which lives during the call.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_UDP,
-            option,
-            std::ptr::from_ref(&value).cast(),
-            size_of_val(&value) as libc::socklen_t,
-        )
-    };
-    match result {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    option::set(socket, libc::SOL_UDP, option, value)
 }

@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::platform::{Event, Inbox, Secret};
+use crate::platform::meeting::towards;
+use crate::platform::{Event, Inbox, Secret, Tcp};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -185,6 +186,33 @@ fn a_meeting_that_is_none_is_refused() {
     };
     let refusal = Udp::join(&seat).err().expect("refused").to_string();
     assert!(refusal.contains("`somewhere` is no address"), "{refusal}");
+}
+
+/// Such addresses need the number of a card, which is another on each host.
+#[test]
+fn addresses_of_one_link_are_refused() {
+    let refused = |error: String| {
+        let says = error.contains("fe80::1 is an address of one link: use one of a wider scope");
+        assert!(says, "{error}");
+    };
+    let secret = Secret([7; 16]);
+    let link = "[fe80::1%1]:0".parse().expect("an address");
+    refused(Meeting::at(link, 2, secret).unwrap_err().to_string());
+    let tcp = crate::platform::Meeting::hold(link, 2, secret);
+    refused(tcp.unwrap_err().to_string());
+    refused(towards(link).unwrap_err().to_string());
+    let seat = Seat {
+        address: Some(link.ip()),
+        ..meeting(2).seat(0)
+    };
+    refused(Udp::join(&seat).err().expect("refused").to_string());
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let tcp = crate::platform::Meeting::hold(any, 2, secret).expect("a port");
+    let seat = Seat {
+        address: Some(link.ip()),
+        ..tcp.seat("tcp", 0)
+    };
+    refused(Tcp::join(&seat).expect_err("refused").to_string());
 }
 
 /// Three processes find out who hears whom, and what one sends once comes to both others.
