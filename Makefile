@@ -3,8 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 REPORT ?= antiphon-report.html
-# All but sql, whose drivers take minutes to build.
-SUITES ?= features rendezvous models layer shared-data rest
+SUITES ?= features rendezvous models layer shared-data rest sql
 ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
 
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl

@@ -151,11 +151,15 @@ fn toolchains(subject: &Subject) -> Vec<Toolchain> {
 }
 
 fn toolchain(subject: &Subject, name: String, missing: Vec<Need>) -> Toolchain {
-    let Remedy { packages, lines } = Remedy::of(&missing);
+    let Remedy {
+        packages,
+        lines,
+        newer,
+    } = Remedy::of(&missing);
     let installed =
         (!packages.is_empty()).then(|| format!("apt-get install {}", packages.join(" ")));
     let made = lines.into_iter().map(str::to_owned);
-    let steps: Vec<String> = installed.into_iter().chain(made).collect();
+    let steps: Vec<String> = installed.into_iter().chain(made).chain(newer).collect();
     Toolchain {
         subject: name,
         language: subject.language.clone(),
@@ -164,9 +168,14 @@ fn toolchain(subject: &Subject, name: String, missing: Vec<Need>) -> Toolchain {
         } else {
             None
         },
-        missing: missing.iter().map(|need| need.name().to_owned()).collect(),
+        missing: missing.iter().map(wanted).collect(),
         install: (!steps.is_empty()).then(|| steps.join("; ")),
     }
+}
+
+/// What is missing, in plain text.
+fn wanted(need: &Need) -> String {
+    need.wanted().replace('`', "")
 }
 
 fn machine_text(found: &Findings) -> String {

@@ -82,10 +82,7 @@ pub enum BuildError {
 }
 
 fn names(missing: &[Need]) -> String {
-    let names: Vec<_> = missing
-        .iter()
-        .map(|need| format!("`{}`", need.name()))
-        .collect();
+    let names: Vec<_> = missing.iter().map(Need::wanted).collect();
     names.join(" and ")
 }
 
@@ -94,11 +91,13 @@ impl BuildError {
     pub fn mend(&self) -> String {
         match self {
             BuildError::Missing { missing, .. } => {
-                let Remedy { packages, lines } = Remedy::of(missing);
+                let Remedy { packages, lines, newer } = Remedy::of(missing);
                 let installed = (!packages.is_empty()).then(|| format!("`apt install {}` as root", packages.join(" ")));
                 let made = lines.into_iter().map(|line| format!("`{line}`"));
                 let steps: Vec<_> = installed.into_iter().chain(made).collect();
-                steps.join(", then ")
+                let steps = (!steps.is_empty()).then(|| steps.join(", then "));
+                let all: Vec<_> = steps.into_iter().chain(newer).collect();
+                all.join("; ")
             }
             BuildError::Failed { error, .. } if matches!(**error, RunnerError::TimedOut { .. }) => {
                 "run the command by hand to see where it stays, or raise `build_seconds` in its subject.toml".to_owned()

@@ -36,6 +36,9 @@ pub struct RunRecord {
     pub subjects: Vec<SubjectRecord>,
     /// Results, in the order of the plan.
     pub results: Vec<ResultRecord>,
+    /// What was not granted while it was measured, and makes its figures less exact or doubtful.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// The machine a run was on.

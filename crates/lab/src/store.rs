@@ -249,6 +249,15 @@ impl Store {
         self.sqlite(added).map(drop)
     }
 
+    /// Adds a warning of a run, as the user was told.
+    pub fn warn(&mut self, run: i64, warning: &str) -> Result<(), StoreError> {
+        let added = self.connection.execute(
+            "INSERT INTO warning (run, warning) VALUES (?, ?)",
+            params![run, warning],
+        );
+        self.sqlite(added).map(drop)
+    }
+
     /// Ends a run. A resumed run ends again; the last end counts.
     pub fn finish(&mut self, run: i64) -> Result<(), StoreError> {
         let added = self.connection.execute(

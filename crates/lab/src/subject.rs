@@ -1,8 +1,10 @@
 //! Subjects: the programs that are measured. A folder with a `subject.toml` is one; docs/subjects.md describes the file.
 
+mod least;
 mod need;
 mod read;
 
+pub use least::Least;
 pub use need::{Need, Origin, Remedy, Thing, find_command};
 
 use crate::document::{Faults, did_you_mean};
@@ -74,6 +76,7 @@ impl Variant {
             missing.push(Need {
                 thing: Thing::Command(program.to_owned()),
                 origin: Origin::Package(packages.to_owned()),
+                least: None,
             });
         }
         missing

@@ -187,6 +187,25 @@ fn a_missing_compiler_or_library_is_told_with_the_command_that_installs_it() {
 }
 
 #[test]
+fn a_compiler_that_is_too_old_is_told_with_what_is_needed_what_is_here_and_how_it_is_got() {
+    let folder = folder(COPIES);
+    let file = folder.path().join("subject.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (before, rest) = text.split_once("version = ").unwrap();
+    let (_, after) = rest.split_once('\n').unwrap();
+    let text = format!("{before}version = [\"sh\", \"-c\", \"echo toy 1.9\"]\n{after}");
+    let needs =
+        "[{ command = \"sh\", package = \"dash\", least = \"1.10\", newer = \"`make toy`\" }]";
+    let text = text.replace("[{ command = \"sh\", package = \"dash\" }]", needs);
+    std::fs::write(&file, text).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let error = build(folder.path(), &Cache::at(place.path()), 0, "other").unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains("`sh` 1.10 or newer (1.9 is here)"), "{said}");
+    assert_eq!(error.mend(), "for `sh` 1.10 or newer: `make toy`");
+}
+
+#[test]
 fn many_that_want_the_same_build_make_it_once() {
     let folder = folder(COPIES);
     let place = tempfile::tempdir().unwrap();

@@ -6,6 +6,8 @@ mod common;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord, agreements, original_of, twin_of};
 use common::{Place, Seen, quick};
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 const COSTLY: &str = concat!(
     r#"
@@ -62,6 +64,47 @@ fn subjects_take_turns_and_are_watched() {
         };
         assert!((0.0..=1.0).contains(&foreign.share) && foreign.attempts == 1);
     }
+}
+
+#[test]
+fn what_is_not_granted_is_told_once_and_kept_with_the_run() {
+    let limit = getrlimit(Resource::Rtprio).current;
+    if limit.is_none_or(|limit| limit > 0) {
+        println!("skipped: RLIMIT_RTPRIO permits real time");
+        return;
+    }
+    let place = Place::with(&["plain", "warm"]);
+    let mut seen = Seen::default();
+    // In a thread of its own, which alone gives up what it takes to come before others.
+    let record = std::thread::scope(|scope| {
+        let measuring = scope.spawn(|| {
+            let mut sets = capabilities(None).unwrap();
+            sets.effective.remove(CapabilitySet::SYS_NICE);
+            set_capabilities(None, sets).unwrap();
+            place.measure_suite(&mut seen, COSTLY, &quick(&[]))
+        });
+        measuring.join().unwrap()
+    });
+    let told = |part: &str| {
+        seen.warnings
+            .iter()
+            .filter(|told| told.contains(part))
+            .count()
+    };
+    assert_eq!(
+        told("turns are not taken in real time (SCHED_RR)"),
+        1,
+        "{:?}",
+        seen.warnings
+    );
+    assert_eq!(told("cannot be stopped"), 0, "{:?}", seen.warnings);
+    assert!(!record.warnings.is_empty());
+    assert!(
+        record
+            .warnings
+            .iter()
+            .all(|kept| seen.warnings.contains(kept))
+    );
 }
 
 #[test]

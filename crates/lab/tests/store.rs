@@ -78,6 +78,18 @@ fn batch(seed: u64) -> Raw {
 }
 
 #[test]
+fn a_warning_comes_back_once_and_with_its_run_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let (run, other) = (begin(&mut store), begin(&mut store));
+    for warning in ["second", "first", "second"] {
+        store.warn(run, warning).unwrap();
+    }
+    assert_eq!(store.load(run).unwrap().warnings, ["second", "first"]);
+    assert!(store.load(other).unwrap().warnings.is_empty());
+}
+
+#[test]
 fn a_run_comes_back_whole_and_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/down/store.db");

@@ -1,6 +1,6 @@
 //! Subjects: the documented file reads, and every fault names its place and mend.
 
-use antiphon_lab::subject::{Origin, Subject, SubjectError, select};
+use antiphon_lab::subject::{Origin, Remedy, Subject, SubjectError, select};
 use std::path::Path;
 
 /// The example of the documentation is the sound file.
@@ -158,6 +158,99 @@ fn a_missing_library_is_told_by_the_line_that_gets_it() {
         .iter()
         .find(|need| need.name() == "no-such-library.gpr");
     assert_eq!(found.unwrap().origin, Origin::Line(line));
+}
+
+/// A subject whose compiler tells that it is Toy 1.9, and that needs Toy, or the shell, as `needs` say.
+fn toy(folder: &Path, needs: &str) -> Result<Subject, SubjectError> {
+    let text = format!(
+        "name = 'toy'\nlanguage = 'Toy'\nversion = ['sh', '-c', 'echo toy version toy1.9.2']\nsources = []\nbuild = []\nrun = ['true']\n\
+         needs = [{needs}]\n[[variant]]\nname = 'v'\n"
+    );
+    std::fs::write(folder.join("subject.toml"), text).unwrap();
+    Subject::load(folder)
+}
+
+#[test]
+fn a_compiler_that_is_too_old_is_told_with_its_version_and_no_package() {
+    let folder = tempfile::tempdir().unwrap();
+    let need = |least: &str| {
+        format!(
+            "{{ command = 'sh', package = 'dash', least = '{least}', newer = 'see toy.example' }}"
+        )
+    };
+    for enough in ["1.9", "1.9.2", "1.8.7"] {
+        let subject = toy(folder.path(), &need(enough)).unwrap();
+        assert!(subject.missing().is_empty(), "{enough}");
+    }
+    let subject = toy(folder.path(), &need("1.10")).unwrap();
+    let missing: Vec<_> = subject.missing().into_iter().cloned().collect();
+    assert_eq!(missing[0].wanted(), "`sh` 1.10 or newer (1.9.2 is here)");
+    let remedy = Remedy::of(&missing);
+    assert!(remedy.packages.is_empty());
+    assert_eq!(remedy.newer, ["for `sh` 1.10 or newer: see toy.example"]);
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_told_by_its_package_and_the_version_that_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let need =
+        "{ command = 'no-such-compiler', package = 'toy', least = '2', newer = 'see toy.example' }";
+    let subject = toy(folder.path(), need).unwrap();
+    let missing: Vec<_> = subject.missing().into_iter().cloned().collect();
+    assert_eq!(missing[0].wanted(), "`no-such-compiler` 2 or newer");
+    let remedy = Remedy::of(&missing);
+    assert_eq!(remedy.packages, ["toy"]);
+    assert_eq!(remedy.newer.len(), 1);
+}
+
+#[test]
+fn a_least_version_is_one_and_says_how_it_is_got() {
+    let folder = tempfile::tempdir().unwrap();
+    for (need, fault) in [
+        (
+            "command = 'sh', package = 'dash', least = 'new', newer = 'x'",
+            "`new` is no version",
+        ),
+        (
+            "command = 'sh', package = 'dash', least = '1.2'",
+            "the key `newer` is missing",
+        ),
+        (
+            "header = 'a.h', package = 'a-dev', least = '1.2'",
+            ".least`: unknown key",
+        ),
+        (
+            "command = 'sh', package = 'dash', newer = 'x'",
+            ".newer`: unknown key",
+        ),
+    ] {
+        let found = toy(folder.path(), &format!("{{ {need} }}")).unwrap_err();
+        assert!(found.to_string().contains(fault), "{need}: {found}");
+    }
+}
+
+#[test]
+fn subjects_in_go_need_the_version_of_their_modules() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    let (subjects, _) = Subject::discover(&folder);
+    let go = |subject: &&Subject| subject.needs.iter().any(|need| need.name() == "go");
+    let mut seen = 0;
+    for subject in subjects.iter().filter(go) {
+        let module = std::fs::read_to_string(subject.folder.join("go.mod")).unwrap();
+        let said = module.lines().find_map(|line| line.strip_prefix("go "));
+        let least = subject.needs.iter().find_map(|need| need.least.as_ref());
+        let least = &least
+            .unwrap_or_else(|| panic!("{} says none", subject.name))
+            .version;
+        assert_eq!(
+            said.unwrap().trim_end_matches(".0"),
+            least,
+            "{}",
+            subject.name
+        );
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen}");
 }
 
 #[test]

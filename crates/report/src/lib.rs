@@ -4,7 +4,7 @@
 //!
 //! ```
 //! # let run = antiphon_lab::RunRecord { id: 1, suite: "features".into(), suite_toml: String::new(), started: String::new(),
-//! #     ended: None, quick: true, machine: Default::default(), subjects: vec![], results: vec![] };
+//! #     ended: None, quick: true, machine: Default::default(), subjects: vec![], results: vec![], warnings: vec![] };
 //! let document = antiphon_report::compose(&run);
 //! let page = antiphon_report::export::html::render(&document);
 //! assert!(page.starts_with("<!DOCTYPE html>"));

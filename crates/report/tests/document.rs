@@ -88,6 +88,19 @@ fn rows_follow_the_suite_and_columns_the_subjects() {
 }
 
 #[test]
+fn the_summary_tells_what_was_not_granted() {
+    let mut run = run(true);
+    run.warnings = vec!["`c` could not be stopped".to_owned()];
+    let document = compose(&run);
+    let mut notes = document.summary.iter();
+    let told = notes
+        .find(|note| note.about == "Not granted")
+        .expect("it is told");
+    assert_eq!(told.text, run.warnings[0]);
+    assert_eq!(told.weight, Weight::Warning);
+}
+
+#[test]
 fn the_summary_counts_what_has_no_figure_and_says_why() {
     let run = run(true);
     let absent = run

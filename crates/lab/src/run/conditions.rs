@@ -2,13 +2,12 @@
 //! turns is put before other programs of the machine.
 
 use super::first::{MOST_URGENT, OwnSession, Session};
-use super::realtime::{self, OwnThread};
-use super::tree::{Parents, Tree};
+use super::realtime::{self, OwnThread, Refused};
+use super::tree::{Parents, Tree, each_once};
 use crate::machine::allowed_processors;
 use antiphon_measure::Placement;
 use rustix::process::{Pid, setpriority_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::collections::HashSet;
 
 /// The ordinary one.
 const ORDINARY: i32 = 0;
@@ -40,7 +39,9 @@ pub(super) struct Raised {
     _own: OwnSession,
     /// Where they are real-time, too.
     first: Option<OwnThread>,
-    /// Whether that is permitted.
+    /// Why they, or some of their threads, are not, though they should be.
+    pub(super) refused: Option<Refused>,
+    /// Whether a higher priority is permitted.
     pub(super) is_permitted: bool,
 }
 
@@ -55,6 +56,7 @@ impl Raised {
             _sessions: roots.iter().flat_map(|root| sessions(*root)).collect(),
             _own: OwnSession::put_first(),
             first: None,
+            refused: None,
             roots,
         }
     }
@@ -62,21 +64,27 @@ impl Raised {
     /// Puts them before everything ordinary, too, where that is permitted, and their keepers and our own thread before them. Only for short slices with
     /// pauses between them, in which others may run.
     pub(super) fn real_time(mut self) -> Raised {
-        self.first = OwnThread::put_first();
+        match OwnThread::put_first() {
+            Ok(own) => self.first = own,
+            Err(refused) => self.refused = Some(refused),
+        }
         if self.first.is_none() {
             return self;
         }
-        keepers(&self.roots).for_each(realtime::put_keeper_first);
-        let mut seen = HashSet::new();
-        loop {
-            // One that ran while we looked may have started others meanwhile.
-            let all = self.roots.iter().flat_map(|root| kept_threads(*root));
-            let new: Vec<Pid> = all.filter(|thread| seen.insert(*thread)).collect();
-            if new.is_empty() {
-                return self;
+        let refused = &mut self.refused;
+        let mut note = |put: Result<(), Refused>| {
+            if let Err(why) = put {
+                refused.get_or_insert(why);
             }
-            new.into_iter().for_each(realtime::put_first);
-        }
+        };
+        keepers(&self.roots).for_each(|keeper| note(realtime::put_keeper_first(keeper)));
+        each_thread(&self.roots, |thread| note(realtime::put_first(thread)));
+        self
+    }
+
+    /// Whether turns come before others by a priority that is refused.
+    pub(super) fn is_ordinary(&self) -> bool {
+        !self.is_permitted && (self.first.is_none() || self.refused.is_some())
     }
 
     /// Makes them ordinary again, with what they started meanwhile.
@@ -107,6 +115,19 @@ impl Drop for Raised {
         }
         let _ = setpriority_process(None, ORDINARY);
     }
+}
+
+/// Makes a process that is about to end ordinary, with all that it started and its keeper: who ends in real time may keep whoever waits for him, at his
+/// priority or above, in the kernel for ever. The reason stands with the runner's keeper, which does the same for itself alone.
+pub(super) fn make_ordinary(root: u32) {
+    keepers(&[root]).for_each(realtime::make_ordinary);
+    each_thread(&[root], realtime::make_ordinary);
+}
+
+/// Does something to all threads of processes and of what they started, once each.
+fn each_thread(roots: &[u32], act: impl FnMut(Pid)) {
+    let threads = || roots.iter().flat_map(|root| kept_threads(*root)).collect();
+    each_once(threads, act);
 }
 
 /// The sessions of a process and of those below it, which come first from here on. One that two processes share is raised, and put back, once.
@@ -151,6 +172,23 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
+
+    #[test]
+    fn who_is_about_to_end_is_ordinary_with_his_child_and_his_keeper() {
+        let policy = antiphon_runner::Policy::Fifo { priority: 3 };
+        if let Err(why) = policy.permitted() {
+            println!("skipped: {why}");
+            return;
+        }
+        let program = antiphon_runner::Program::new("sh").args(["-c", "sleep 600 & echo $!; wait"]);
+        let mut subject = program.policy(policy).spawn().unwrap();
+        let child: u32 = subject.read_line().unwrap().trim().parse().unwrap();
+        let keeper = Parents::now().keeper(subject.id()).unwrap();
+        let all = [keeper, subject.id(), child];
+        assert!(all.iter().all(|process| realtime::is_so(*process)));
+        make_ordinary(subject.id());
+        assert!(!all.iter().any(|process| realtime::is_so(*process)));
+    }
 
     #[test]
     fn sessions_of_children_come_first_too() {

@@ -13,7 +13,7 @@ use super::engine::Engine;
 use super::foreign;
 use super::seats::Live;
 use super::tree::Parents;
-use super::{Event, Item, RunError, Task};
+use super::{Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
@@ -105,7 +105,7 @@ fn take_turns(
         // measured under FIFO comes before everything ordinary as it is.
         raised = raised.real_time();
     }
-    tell_if_refused(engine, &raised);
+    tell_if_refused(engine, &raised)?;
     let mut members: Vec<Member> = positions
         .iter()
         .filter_map(|position| member(engine, *position, start))
@@ -151,14 +151,20 @@ fn wants_round(rounds: u32, calm: u32, took: f64, seconds: f64) -> bool {
     rounds < ROUNDS_MOST && took < most
 }
 
-/// Says once that others may disturb.
-fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) {
-    if !raised.is_permitted && !std::mem::replace(&mut engine.told_of_priority, true) {
-        engine.tell(Event::Warning(
-            "processor time is measured at the ordinary priority, since a higher one is not permitted: on a busy machine it is less exact \
-             (run as root, or give this command CAP_SYS_NICE)",
-        ));
+/// Says, each once, what others may disturb.
+fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) -> Result<(), RunError> {
+    if raised.is_ordinary() && !std::mem::replace(&mut engine.told_of_priority, true) {
+        engine.warn(
+            "processor time is measured at the ordinary priority where turns are not in real time, since a higher one is not permitted: on a busy \
+             machine it is less exact (run as root, or give this command CAP_SYS_NICE)",
+        )?;
     }
+    if let Some(refused) = raised.refused
+        && !std::mem::replace(&mut engine.told_of_real_time, true)
+    {
+        engine.warn(&refused.to_string())?;
+    }
+    Ok(())
 }
 
 /// The processes that a subject's clocks are read of; `None` if its own does not live.

@@ -58,6 +58,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) gauge: super::costs::Gauge,
     /// Whether it was told that priorities cannot be raised.
     pub(super) told_of_priority: bool,
+    /// Whether it was told that turns are not in real time.
+    pub(super) told_of_real_time: bool,
     /// Items begun, in all starts.
     begun: usize,
     /// Items to be begun, in all starts.
@@ -104,6 +106,7 @@ pub(super) fn execute(
             if engine.costs {
                 super::costs::after(&mut engine, position, start)?;
             }
+            engine.tell_warnings()?;
         }
         engine.seats.end(start);
     }
@@ -167,6 +170,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             warmed: HashSet::new(),
             gauge: super::costs::Gauge::default(),
             told_of_priority: false,
+            told_of_real_time: false,
             begun: 0,
             all: 0,
             // Rows of a quick run are few, and the suite's own budget only shortens them.
@@ -361,6 +365,19 @@ impl<'e, 'l> Engine<'e, 'l> {
 
     pub(super) fn tell(&mut self, event: Event<'_>) {
         self.lab.observer.event(event);
+    }
+
+    /// Tells what was not granted, and stores it: whoever reads the figures later must know it, too.
+    pub(super) fn warn(&mut self, text: &str) -> Result<(), RunError> {
+        self.lab.store.warn(self.run, text)?;
+        self.tell(Event::Warning(text));
+        Ok(())
+    }
+
+    /// Tells which subjects could not be stopped.
+    fn tell_warnings(&mut self) -> Result<(), RunError> {
+        let warnings = self.seats.take_warnings();
+        warnings.iter().try_for_each(|text| self.warn(text))
     }
 
     fn tell_own_output(&mut self) {

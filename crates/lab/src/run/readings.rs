@@ -271,8 +271,7 @@ pub(super) fn series(
         .session
         .series(&identity.test, identity.arg, count, limit)
         .map_err(own)?;
-    // How it ends no longer matters to the figure; the drop kills what stays.
-    let _ = live.session.quit();
+    live.end();
     let SeriesAnswer {
         readings,
         completed,

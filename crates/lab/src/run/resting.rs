@@ -1,31 +1,39 @@
 //! Who is not in his turn does not run. A subject that polls while it waits for its next request, or is woken by timers, else takes the
 //! processors from the one that is measured, under FIFO in the middle of a slice.
 
-use super::tree::Parents;
+use super::tree::{Parents, each_once};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use std::collections::HashSet;
+use std::fmt;
 use std::os::fd::OwnedFd;
 
 /// A subject's processes, stopped until this is dropped. Its keeper is not: it ends them should we end, and the stopped are killed as others are.
 pub(super) struct Resting {
     /// In the order in which they were stopped. A number may be given to another process, what is held here is not.
     stopped: Vec<OwnedFd>,
+    /// The first that could not be stopped: it runs on.
+    pub(super) restless: Option<Restless>,
 }
 
 impl Resting {
     /// Stops a subject and all that it started, a daemon that left it included.
     pub(super) fn of(subject: u32) -> Resting {
-        let mut stopped = Vec::new();
-        let mut seen = HashSet::new();
-        loop {
-            // One that ran while we looked may have started others meanwhile.
-            let all = Parents::now().kept(subject);
-            let new = all.processes().into_iter();
-            let new: Vec<u32> = new.filter(|process| seen.insert(*process)).collect();
-            if new.is_empty() {
-                return Resting { stopped };
+        let mut resting = Resting {
+            stopped: Vec::new(),
+            restless: None,
+        };
+        let kept = || Parents::now().kept(subject).processes();
+        each_once(kept, |process| resting.add(process));
+        resting
+    }
+
+    fn add(&mut self, process: u32) {
+        match stop(process) {
+            Ok(stopped) => self.stopped.extend(stopped),
+            Err(error) => {
+                self.restless
+                    .get_or_insert_with(|| Restless::new(process, error));
             }
-            stopped.extend(new.into_iter().filter_map(stop));
         }
     }
 }
@@ -39,12 +47,71 @@ impl Drop for Resting {
     }
 }
 
-/// Stops a process; `None` where it has ended or is another user's.
-fn stop(process: u32) -> Option<OwnedFd> {
-    let process = Pid::from_raw(i32::try_from(process).ok()?)?;
-    let process = pidfd_open(process, PidfdFlags::empty()).ok()?;
-    pidfd_send_signal(&process, Signal::STOP).ok()?;
-    Some(process)
+/// Stops a process; `None` where it has ended.
+fn stop(process: u32) -> Result<Option<OwnedFd>, Errno> {
+    let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) else {
+        return Ok(None);
+    };
+    let stopped = pidfd_open(process, PidfdFlags::empty())
+        .and_then(|process| pidfd_send_signal(&process, Signal::STOP).map(|()| process));
+    match stopped {
+        Ok(process) => Ok(Some(process)),
+        Err(Errno::SRCH) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A process that could not be stopped, and why.
+pub(super) struct Restless {
+    process: u32,
+    name: String,
+    error: Errno,
+}
+
+impl Restless {
+    fn new(process: u32, error: Errno) -> Restless {
+        let name = std::fs::read_to_string(format!("/proc/{process}/comm"));
+        Restless {
+            process,
+            name: name.unwrap_or_default().trim_end().to_owned(),
+            error,
+        }
+    }
+}
+
+/// As the user is told, after the name of the subject.
+impl fmt::Display for Restless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (why, mend) = reason(self.error);
+        write!(
+            f,
+            "its process {} ({}) cannot be stopped while others are measured, since {why}: what it does meanwhile is in their figures ({mend})",
+            self.process, self.name
+        )
+    }
+}
+
+/// Why a process cannot be stopped, and what the user can do.
+fn reason(error: Errno) -> (String, &'static str) {
+    match error {
+        Errno::NOSYS => (
+            "this kernel has no pidfd_open".to_owned(),
+            "it needs Linux 5.3, or a container that lets pidfd_open and pidfd_send_signal through",
+        ),
+        Errno::PERM | Errno::ACCESS => (
+            "that is not permitted".to_owned(),
+            "run as root, or let the subject start nothing as another user; a container must let pidfd_open and pidfd_send_signal through",
+        ),
+        Errno::MFILE => (
+            "this command may have no more files open".to_owned(),
+            "raise `ulimit -n`",
+        ),
+        Errno::NFILE => (
+            "the system can have no more files open".to_owned(),
+            "raise `sysctl fs.file-max`, as root",
+        ),
+        error => (error.to_string(), "measure the others without this subject"),
+    }
 }
 
 #[cfg(test)]
@@ -52,6 +119,7 @@ mod tests {
     use super::*;
     use crate::run::tree::Tree;
     use antiphon_runner::Program;
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
     use std::time::{Duration, Instant};
 
     /// The letter of a process's state.
@@ -98,6 +166,66 @@ mod tests {
                 .all(|process| state(*process).is_none_or(|s| s == 'Z'))
         });
         drop(resting);
+    }
+
+    /// Does something without the power over other users' processes, in a thread of its own, which alone gives it up.
+    fn without_power<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let acting = scope.spawn(|| {
+                let mut sets = capabilities(None).unwrap();
+                sets.effective.remove(CapabilitySet::KILL);
+                set_capabilities(None, sets).unwrap();
+                act()
+            });
+            acting.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn who_runs_on_is_told_and_all_others_rest() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root starts processes of other users");
+            return;
+        }
+        // `exec` makes the child the very process that becomes another user's.
+        let script = "(exec setpriv --reuid=65534 --clear-groups sleep 600) & echo $!; read line; echo $line";
+        let program = Program::new("sh").args(["-c", script]);
+        let mut subject = program.spawn().unwrap();
+        let child: u32 = subject.read_line().unwrap().trim().parse().unwrap();
+        let name = || std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
+        wait_until(|| name().trim() == "sleep");
+
+        let resting = without_power(|| Resting::of(subject.id()));
+        let told = resting.restless.as_ref().expect("it runs on").to_string();
+        assert!(told.contains(&format!("process {child} (sleep)")), "{told}");
+        assert!(
+            told.contains("not permitted") && told.contains("run as root"),
+            "{told}"
+        );
+        wait_until(|| state(subject.id()) == Some('T'));
+        assert_ne!(state(child), Some('T'));
+        drop(resting);
+        // With the power, all rest and nobody is told of.
+        let resting = Resting::of(subject.id());
+        assert!(resting.restless.is_none());
+        wait_until(|| state(child) == Some('T'));
+    }
+
+    #[test]
+    fn each_reason_has_its_mend_and_who_has_ended_is_none() {
+        for (error, part_of_mend) in [
+            (Errno::NOSYS, "Linux 5.3"),
+            (Errno::PERM, "another user"),
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "fs.file-max"),
+            (Errno::INVAL, "without this subject"),
+        ] {
+            let told = Restless::new(std::process::id(), error).to_string();
+            assert!(told.contains(part_of_mend), "{told}");
+        }
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        assert!(matches!(stop(child.id()), Ok(None)));
     }
 
     #[test]

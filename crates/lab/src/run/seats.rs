@@ -109,8 +109,6 @@ struct Key {
 #[derive(Default)]
 struct Seat {
     live: Option<Live>,
-    /// While it is not in its turn.
-    resting: Option<Resting>,
     failures: u32,
     /// Why it was given up.
     given_up: Option<String>,
@@ -121,6 +119,17 @@ pub(super) struct Live {
     pub(super) session: Session,
     /// The facts of its clock.
     pub(super) clock: ClockFacts,
+    /// While it is not in its turn.
+    resting: Option<Resting>,
+}
+
+impl Live {
+    /// Ends it: how no longer matters to any figure, and the drop kills what stays.
+    pub(super) fn end(mut self) {
+        conditions::make_ordinary(self.session.process());
+        self.resting = None;
+        let _ = self.session.quit();
+    }
 }
 
 /// All processes of a run.
@@ -139,6 +148,9 @@ pub(super) struct Seats {
     pub(super) services: Services,
     /// What subjects printed of their own, not yet told.
     own_output: Vec<(String, String)>,
+    /// Subjects of which a process runs on when it is out of its turn, and what is not yet told of them.
+    restless: HashSet<String>,
+    warnings: Vec<String>,
 }
 
 impl Seats {
@@ -152,6 +164,8 @@ impl Seats {
             counting: HashSet::new(),
             services: Services::default(),
             own_output: Vec::new(),
+            restless: HashSet::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -163,7 +177,9 @@ impl Seats {
             self.in_turn = Some(key.clone());
         }
         let seat = self.seats.entry(key.clone()).or_default();
-        seat.resting = None;
+        if let Some(live) = &mut seat.live {
+            live.resting = None;
+        }
         if let Some(why) = &seat.given_up {
             return Err(given_up(identity, why));
         }
@@ -189,9 +205,15 @@ impl Seats {
             return;
         };
         if let Some(seat) = self.seats.get_mut(&key)
-            && let Some(live) = &seat.live
+            && let Some(live) = &mut seat.live
         {
-            seat.resting = Some(Resting::of(live.session.process()));
+            let resting = Resting::of(live.session.process());
+            if let Some(restless) = &resting.restless
+                && self.restless.insert(key.subject.clone())
+            {
+                self.warnings.push(format!("{}: {restless}", key.subject));
+            }
+            live.resting = Some(resting);
         }
     }
 
@@ -240,7 +262,11 @@ impl Seats {
             Err(error) if error.lives_on() => analysis::UNKNOWN_CLOCK,
             Err(error) => return Err(error),
         };
-        Ok(Live { session, clock })
+        Ok(Live {
+            session,
+            clock,
+            resting: None,
+        })
     }
 
     /// Notes that an item went well: failures before it no longer count.
@@ -267,7 +293,9 @@ impl Seats {
             return absent;
         }
         let seat = self.seats.entry(key(identity, start)).or_default();
-        seat.live = None;
+        if let Some(live) = seat.live.take() {
+            conditions::make_ordinary(live.session.process());
+        }
         seat.failures += 1;
         if seat.failures >= FAILURES {
             seat.given_up = Some(error.reason());
@@ -285,6 +313,11 @@ impl Seats {
         std::mem::take(&mut self.own_output)
     }
 
+    /// Takes what the user should know of the processes, once for each subject.
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
     /// Ends all processes of a start.
     pub(super) fn end(&mut self, start: u32) {
         let keys: Vec<_> = self
@@ -294,13 +327,9 @@ impl Seats {
             .cloned()
             .collect();
         for key in keys {
-            let Some(mut seat) = self.seats.remove(&key) else {
-                continue;
-            };
-            seat.resting = None;
-            if let Some(live) = seat.live {
-                // How it ends no longer matters to any figure; the drop kills what stays.
-                let _ = live.session.quit();
+            let seat = self.seats.remove(&key);
+            if let Some(live) = seat.and_then(|seat| seat.live) {
+                live.end();
             }
         }
     }

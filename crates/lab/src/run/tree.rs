@@ -4,7 +4,9 @@ use super::busy::TICK_NS;
 use crate::record::Held;
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
+use std::collections::HashSet;
 use std::fs;
+use std::hash::Hash;
 use std::time::Duration;
 
 /// Where the parent's number, and the ticks of children that have ended, stand behind a process's name in `/proc/PID/stat`.
@@ -58,6 +60,19 @@ impl Parents {
             members.extend(below.map(|(process, _)| *process));
         }
         Tree { members }
+    }
+}
+
+/// Does something to each of those that a look finds, once, until it finds no others: one that ran while we looked may have started some.
+pub(super) fn each_once<T: Copy + Eq + Hash>(look: impl Fn() -> Vec<T>, mut act: impl FnMut(T)) {
+    let mut seen = HashSet::new();
+    loop {
+        let found = look().into_iter();
+        let new: Vec<T> = found.filter(|one| seen.insert(*one)).collect();
+        if new.is_empty() {
+            return;
+        }
+        new.into_iter().for_each(&mut act);
     }
 }
 

@@ -87,6 +87,7 @@ impl Store {
                     machine: Machine::default(),
                     subjects: Vec::new(),
                     results: Vec::new(),
+                    warnings: Vec::new(),
                 };
                 Ok((record, machine))
             },
@@ -102,6 +103,10 @@ impl Store {
             record.subjects.push(subject);
         }
         record.results = self.results(id)?;
+        // A run that is resumed tells them again.
+        let warnings =
+            "SELECT warning FROM warning WHERE run = ? GROUP BY warning ORDER BY min(id)";
+        record.warnings = self.texts(warnings, id)?;
         Ok(record)
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 const APPLICATION_ID: i64 = 0x416e_7469;
 
 /// One step from each version of the schema to the next. Steps that have been released are never edited.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [&str; 2] = [FIRST, WARNINGS];
 
 const FIRST: &str = "
 CREATE TABLE run (
@@ -58,6 +58,18 @@ CREATE TABLE ending (
 CREATE INDEX ending_of_run ON ending (run);
 ";
 
+const WARNINGS: &str = "
+CREATE TABLE warning (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run,
+    warning TEXT NOT NULL      -- as the user was told
+);
+CREATE INDEX warning_of_run ON warning (run);
+CREATE TRIGGER warning_no_UPDATE BEFORE UPDATE ON warning BEGIN SELECT RAISE(ABORT, 'the store is append-only'); END;
+CREATE TRIGGER warning_no_DELETE BEFORE DELETE ON warning BEGIN SELECT RAISE(ABORT, 'the store is append-only'); END;
+";
+
+/// Those of the first step.
 const TABLES: [&str; 6] = ["run", "subject", "item", "raw", "result", "ending"];
 
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
@@ -193,9 +205,17 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, &STEPS).unwrap();
         connection
-            .execute_batch("INSERT INTO run (suite, suite_toml, started, quick, machine, options) VALUES ('s', '', '', 0, '{}', '{}')")
+            .execute_batch(
+                "INSERT INTO run (suite, suite_toml, started, quick, machine, options) VALUES ('s', '', '', 0, '{}', '{}');
+                 INSERT INTO warning (run, warning) VALUES (1, 'w')",
+            )
             .unwrap();
-        for sql in ["UPDATE run SET suite = 't'", "DELETE FROM run"] {
+        for sql in [
+            "UPDATE run SET suite = 't'",
+            "DELETE FROM run",
+            "UPDATE warning SET warning = 'v'",
+            "DELETE FROM warning",
+        ] {
             let refused = connection.execute_batch(sql).unwrap_err().to_string();
             assert!(refused.contains("append-only"), "{refused}");
         }

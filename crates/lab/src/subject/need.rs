@@ -1,5 +1,6 @@
 //! What a subject needs of the machine, and how to get what is not there.
 
+use super::Least;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -12,6 +13,8 @@ pub struct Need {
     pub thing: Thing,
     /// Where it comes from.
     pub origin: Origin,
+    /// The version of a command that it takes.
+    pub least: Option<Least>,
 }
 
 /// What a machine may have.
@@ -45,10 +48,30 @@ impl Need {
     /// Whether this machine has it.
     pub fn is_met(&self) -> bool {
         match &self.thing {
-            Thing::Command(name) => find_command(name).is_some(),
+            Thing::Command(name) => {
+                find_command(name).is_some() && self.least.as_ref().is_none_or(Least::is_met)
+            }
             Thing::Header(name) => has_header(name),
             Thing::Project(name) => find_project(name).is_some(),
         }
+    }
+
+    /// The name with the version that is asked for, and the one that is there instead.
+    pub fn wanted(&self) -> String {
+        let name = format!("`{}`", self.name());
+        let Some(least) = &self.least else {
+            return name;
+        };
+        let wanted = format!("{name} {} or newer", least.version);
+        match least.found() {
+            Some(found) => format!("{wanted} ({found} is here)"),
+            None => wanted,
+        }
+    }
+
+    /// Whether it is a command that is there, in whatever version.
+    fn is_there(&self) -> bool {
+        matches!(&self.thing, Thing::Command(name) if find_command(name).is_some())
     }
 
     /// Which library it is that a build takes in: its project file, and when that was written, which each installation does anew. `None`
@@ -70,23 +93,39 @@ pub struct Remedy<'n> {
     pub packages: Vec<&'n str>,
     /// The lines for a shell that give what is in no package, each once.
     pub lines: Vec<&'n str>,
+    /// How to get versions that packages may not have, for people, each once.
+    pub newer: Vec<String>,
 }
 
 impl<'n> Remedy<'n> {
     /// That of these.
     pub fn of(missing: &'n [Need]) -> Remedy<'n> {
-        let (mut packages, mut lines) = (Vec::new(), Vec::new());
+        let (mut packages, mut lines, mut newer) = (Vec::new(), Vec::new(), Vec::new());
         for need in missing {
+            newer.extend(need.least.as_ref().map(|least| {
+                let (name, version) = (need.name(), &least.version);
+                format!("for `{name}` {version} or newer: {}", least.newer)
+            }));
+            if need.least.is_some() && need.is_there() {
+                // Where it came from there is nothing newer.
+                continue;
+            }
             match &need.origin {
                 Origin::Package(name) => packages.push(name.as_str()),
                 Origin::Line(line) => lines.push(line.as_str()),
             }
         }
+        newer.sort_unstable();
+        newer.dedup();
         for found in [&mut packages, &mut lines] {
             found.sort_unstable();
             found.dedup();
         }
-        Remedy { packages, lines }
+        Remedy {
+            packages,
+            lines,
+            newer,
+        }
     }
 }
 
@@ -154,6 +193,7 @@ mod tests {
         let need = |thing: &str, origin| Need {
             thing: Thing::Command(thing.to_owned()),
             origin,
+            least: None,
         };
         let package = |name: &str| Origin::Package(name.to_owned());
         let missing = [

@@ -1,6 +1,7 @@
 //! From the text of a `subject.toml` to a checked subject.
 
-use super::{Need, Origin, Subject, Thing, Variant};
+use super::least::is_version;
+use super::{Least, Need, Origin, Subject, Thing, Variant};
 use crate::document::{Document, Faults, Item, Section, did_you_mean};
 use antiphon_service::Kind;
 use std::collections::BTreeMap;
@@ -13,12 +14,12 @@ pub(super) fn subject(file: &str, text: &str, folder: PathBuf) -> Result<Subject
 }
 
 fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
+    let version = command(top.require("version"), &["source", "self"]);
     let subject = Subject {
         name: name(&top),
         language: top.required_string("language"),
         description: top.string("description").unwrap_or_default(),
-        version: command(top.require("version"), &["source", "self"]),
-        needs: needs(&top, &folder),
+        needs: needs(&top, &folder, &version),
         sources: sources(&top, &folder),
         build: builds(&top),
         build_seconds: top.count("build_seconds").unwrap_or(600),
@@ -29,8 +30,9 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
             .get("warms")
             .and_then(|item| item.boolean())
             .unwrap_or_default(),
-        variants: variants(&top, &folder),
+        variants: variants(&top, &folder, &version),
         policies: policies(&top),
+        version,
         folder,
     };
     top.finish();
@@ -100,15 +102,17 @@ fn check_placeholders(item: &Item<'_>, word: &str, known: &[&str]) {
     }
 }
 
-fn needs(top: &Section<'_>, folder: &Path) -> Vec<Need> {
+fn needs(top: &Section<'_>, folder: &Path, version: &[String]) -> Vec<Need> {
     let sections = top
         .get("needs")
         .map(|item| item.sections())
         .unwrap_or_default();
     let need = |section: Section<'_>| {
+        let thing = thing(&section);
         let need = Need {
-            thing: thing(&section),
             origin: origin(&section, folder),
+            least: least(&section, &thing, folder, version),
+            thing,
         };
         section.finish();
         need
@@ -133,6 +137,29 @@ fn origin(section: &Section<'_>, folder: &Path) -> Origin {
     let line = item.string().unwrap_or_default();
     check_placeholders(&item, &line, &["source"]);
     Origin::Line(line.replace("{source}", &folder.to_string_lossy()))
+}
+
+/// The least version of a command, if it matters. The subject's own `version` tells that of its compiler, `--version` that of others.
+fn least(section: &Section<'_>, thing: &Thing, folder: &Path, version: &[String]) -> Option<Least> {
+    let Thing::Command(name) = thing else {
+        return None;
+    };
+    let item = section.get("least")?;
+    let text = item.string()?;
+    if !is_version(&text) {
+        item.fault(
+            format!("`{text}` is no version"),
+            "write numbers with dots between them, such as \"1.25\"",
+        );
+    }
+    let newer = section.required_string("newer");
+    let asked = match version.first() == Some(name) {
+        true => version.to_vec(),
+        false => vec![name.clone(), "--version".to_owned()],
+    };
+    let source = folder.to_string_lossy();
+    let asked = asked.iter().map(|word| word.replace("{source}", &source));
+    Some(Least::new(text, newer, asked.collect(), folder.to_owned()))
 }
 
 fn sources(top: &Section<'_>, folder: &Path) -> Vec<String> {
@@ -165,7 +192,7 @@ fn builds(top: &Section<'_>) -> Vec<Vec<String>> {
     builds.collect()
 }
 
-fn variants(top: &Section<'_>, folder: &Path) -> Vec<Variant> {
+fn variants(top: &Section<'_>, folder: &Path, version: &[String]) -> Vec<Variant> {
     let sections = top
         .require("variant")
         .map(|item| item.sections())
@@ -175,7 +202,7 @@ fn variants(top: &Section<'_>, folder: &Path) -> Vec<Variant> {
         let variant = Variant {
             name: name(&section),
             flags: flags(&section),
-            needs: needs(&section, folder),
+            needs: needs(&section, folder, version),
             service: service(&section),
             environment: environment(&section, "environment"),
             counting: environment(&section, "counting"),

@@ -50,6 +50,8 @@ pub fn summary(view: &View) -> Vec<Note> {
         notes.push(Note::new(Weight::Error, "Figures withheld", text));
     }
     notes.extend(super::spent::summary(view));
+    let warnings = view.run.warnings.iter();
+    notes.extend(warnings.map(|text| Note::new(Weight::Warning, "Not granted", text)));
     if view.run.ended.is_none() {
         let text = "the run has not ended, or was cut off; what was measured up to then is shown. `antiphon measure --resume` goes on with it";
         notes.push(Note::new(Weight::Warning, "Unfinished", text));

@@ -116,6 +116,7 @@ pub fn empty_run() -> RunRecord {
         machine: machine(),
         subjects: Vec::new(),
         results: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
