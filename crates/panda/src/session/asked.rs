@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::Session;
-use super::engine::Interest;
+use super::engine::{Awaited, Interest};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -43,15 +43,21 @@ impl Asked {
         self.plain.lock().begin(to, None)
     }
 
-    /// An answer to a plain request; whether it ended one.
-    pub fn answered(&self, from: Rank, id: RequestId, outcome: Result<Message, Failure>) -> bool {
+    /// An answer to a plain request, for the caller if it waits for that; whether it ended one that another waits for.
+    pub fn answered(
+        &self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+        awaited: &mut dyn Awaited,
+    ) -> bool {
         let mut plain = self.plain.lock();
-        let ended = plain.answered(from, id, outcome);
+        let Some((id, _, outcome)) = plain.answered(from, id, outcome) else {
+            return false;
+        };
+        let left = awaited.take_end(id, Ended::Reply(outcome));
         // With the lock held: who gives it up finds it here or there.
-        ended.is_some_and(|(id, _, outcome)| {
-            self.end(id, Ended::Reply(outcome));
-            true
-        })
+        left.map(|ended| self.end(id, ended)).is_some()
     }
 
     /// Ends all plain requests to a peer that is lost; which they were.
@@ -105,10 +111,10 @@ impl Session {
 
     /// Waits for the end of a request that the protocols know of.
     pub(super) fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
-        let ended = self.taken(id, |is_done| {
-            if !is_done() {
+        let ended = self.taken(id, |awaited| {
+            if !awaited.holds() {
                 let engine = &self.core.engine;
-                engine.wait(Interest::Request(id), is_done, None);
+                engine.wait(Interest::Request(id), awaited, None);
             }
         });
         ended.ok_or(Error::Over)
@@ -122,8 +128,8 @@ impl Session {
         within: Option<Duration>,
     ) -> Result<Ended, Error> {
         let until = within.and_then(|within| Instant::now().checked_add(within));
-        let ended = self.taken(id, |is_done| {
-            self.wait_and_watch(to, Interest::Request(id), is_done, until);
+        let ended = self.taken(id, |awaited| {
+            self.wait_and_watch(to, Interest::Request(id), awaited, until);
         });
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         match ended.or_else(|| self.desk().asked.give_up(id)) {
@@ -134,19 +140,44 @@ impl Session {
     }
 
     /// How a request ended, if it did before a wait for that was over.
-    fn taken(&self, id: RequestId, wait: impl FnOnce(&mut dyn FnMut() -> bool)) -> Option<Ended> {
-        let mut ended = None;
-        wait(&mut || {
-            // It may be asked again after it has held.
-            ended = ended.take().or_else(|| self.desk().asked.take(id));
-            ended.is_some()
-        });
-        ended
+    fn taken(&self, id: RequestId, wait: impl FnOnce(&mut dyn Awaited)) -> Option<Ended> {
+        let mut end = End {
+            of: id,
+            asked: &self.desk().asked,
+            ended: None,
+        };
+        wait(&mut end);
+        end.ended
+    }
+}
+
+/// The end of a request, as its asker waits for it.
+struct End<'a> {
+    of: RequestId,
+    asked: &'a Asked,
+    ended: Option<Ended>,
+}
+
+impl Awaited for End<'_> {
+    fn holds(&mut self) -> bool {
+        // It may be asked again after it has held.
+        if self.ended.is_none() {
+            self.ended = self.asked.take(self.of);
+        }
+        self.ended.is_some()
+    }
+
+    fn take_end(&mut self, id: RequestId, ended: Ended) -> Option<Ended> {
+        match id == self.of && self.ended.is_none() {
+            true => self.ended.replace(ended),
+            false => Some(ended),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::engine::Nobody;
     use super::*;
 
     #[test]
@@ -154,9 +185,10 @@ mod tests {
         let asked = Asked::default();
         let (one, other) = (asked.begin(1), asked.begin(2));
         assert!(requests::is_plain(one) && one != other);
-        assert!(!asked.answered(2, one, Ok(Message::new())), "another peer");
-        assert!(asked.answered(1, one, Ok(Message::new())));
-        assert!(!asked.answered(1, one, Ok(Message::new())), "it has ended");
+        let answered = |from, id| asked.answered(from, id, Ok(Message::new()), &mut Nobody);
+        assert!(!answered(2, one), "another peer");
+        assert!(answered(1, one));
+        assert!(!answered(1, one), "it has ended");
         assert!(matches!(asked.take(one), Some(Ended::Reply(Ok(_)))));
         assert!(asked.lost(1, "gone").is_empty());
         assert_eq!(asked.lost(2, "gone"), [other]);
@@ -166,6 +198,22 @@ mod tests {
         ));
         let late = asked.begin(1);
         assert!(asked.give_up(late).is_none());
-        assert!(!asked.answered(1, late, Ok(Message::new())), "given up");
+        assert!(!answered(1, late), "given up");
+    }
+
+    #[test]
+    fn who_waits_for_an_end_takes_it_as_it_comes_and_no_other() {
+        let asked = Asked::default();
+        let (one, other) = (asked.begin(1), asked.begin(1));
+        let mut end = End {
+            of: one,
+            asked: &asked,
+            ended: None,
+        };
+        assert!(asked.answered(1, other, Ok(Message::new()), &mut end));
+        assert!(!end.holds(), "another's");
+        assert!(!asked.answered(1, one, Ok(Message::new()), &mut end));
+        assert!(end.holds() && asked.take(one).is_none());
+        assert!(asked.take(other).is_some());
     }
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
-use super::engine::Engine;
+use super::engine::{Awaited, Engine};
 use super::membership::Membership;
 use super::names::Names;
 use super::room::{Rooms, UNREAD_LOW, UNREAD_MAX};
@@ -29,6 +29,13 @@ pub struct Arrived {
     pub tag: u32,
     /// What was sent.
     pub payload: Message,
+}
+
+impl Arrived {
+    /// Whether it is from a sender and has a tag, if they are said.
+    pub(super) fn fits(&self, from: Option<Rank>, tag: Option<u32>) -> bool {
+        from.is_none_or(|from| from == self.from) && tag.is_none_or(|tag| tag == self.tag)
+    }
 }
 
 pub type PortUpcall = Box<dyn FnMut(Arrived) + Send>;
@@ -69,6 +76,8 @@ pub struct Desk {
     pub asked: Asked,
     /// Whether a port holds those who send to it.
     holds: AtomicBool,
+    /// Whether a port has, or had, an upcall: then what comes is looked up among the ports before anybody who waits gets it.
+    has_port_upcalls: AtomicBool,
 }
 
 impl Desk {
@@ -162,6 +171,7 @@ impl Desk {
         let call = Mutex::new(upcall);
         let upcall = Arc::new(Given { place, call });
         let mut own = upcall.call.lock();
+        self.has_port_upcalls.store(true, Release);
         let earlier = {
             let mut ports = self.ports.lock();
             let state = ports.entry(port).or_default();
@@ -184,9 +194,7 @@ impl Desk {
     ) -> Option<Arrived> {
         let mut ports = self.ports.lock();
         let state = ports.get_mut(&port)?;
-        let fits = |arrived: &Arrived| {
-            from.is_none_or(|from| from == arrived.from) && tag.is_none_or(|tag| tag == arrived.tag)
-        };
+        let fits = |arrived: &Arrived| arrived.fits(from, tag);
         // Mostly the first one fits.
         let arrived = match state.waiting.front().is_some_and(fits) {
             true => state.waiting.pop_front()?,
@@ -226,8 +234,14 @@ impl Desk {
         self.services.lock().insert(service, upcall);
     }
 
-    /// Hands something to the program.
-    pub fn deliver(&self, delivery: Delivery, engine: &dyn Engine) {
+    /// Hands something to the program: to the caller, if that is what it waits for. Whether somebody else may wait for it.
+    pub fn deliver(
+        &self,
+        delivery: Delivery,
+        engine: &dyn Engine,
+        awaited: &mut dyn Awaited,
+    ) -> bool {
+        let mut is_for_all = true;
         match delivery {
             Delivery::Port {
                 from,
@@ -236,7 +250,14 @@ impl Desk {
                 receipt,
                 payload,
             } => {
-                self.deliver_to_port(port, Arrived { from, tag, payload }, engine);
+                let arrived = Arrived { from, tag, payload };
+                is_for_all = match self.offer(port, arrived, awaited) {
+                    Some(arrived) => {
+                        self.deliver_to_port(port, arrived, engine);
+                        true
+                    }
+                    None => false,
+                };
                 // Only now: its sender may go on when the program has it, or can ask for it.
                 if let Some(id) = receipt {
                     engine.post(from, Envelope::Receipt { id }, Message::new());
@@ -262,6 +283,16 @@ impl Desk {
                 }
             }
             Delivery::Group(group, event) => self.deliver_to_group(group, event, engine),
+        }
+        is_for_all
+    }
+
+    /// Offers a message to who waits, unless ports have upcalls, and gives it back if nobody takes it.
+    #[inline]
+    fn offer(&self, port: u64, arrived: Arrived, awaited: &mut dyn Awaited) -> Option<Arrived> {
+        match self.has_port_upcalls.load(Acquire) {
+            true => Some(arrived),
+            false => awaited.take(port, arrived),
         }
     }
 

@@ -4,12 +4,40 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use super::desk::Arrived;
-use super::engine::Request;
+use super::engine::{Awaited, Request};
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
+
+/// The first message at a port that fits, as somebody waits for it.
+struct FirstThatFits<'a> {
+    port: u64,
+    from: Option<Rank>,
+    tag: Option<u32>,
+    /// Takes it if it lies there.
+    look: &'a dyn Fn() -> Option<Arrived>,
+    found: Option<Arrived>,
+}
+
+impl Awaited for FirstThatFits<'_> {
+    fn holds(&mut self) -> bool {
+        // It may be asked again after it has held.
+        if self.found.is_none() {
+            self.found = (self.look)();
+        }
+        self.found.is_some()
+    }
+
+    fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
+        let is_it = self.found.is_none() && port == self.port && arrived.fits(self.from, self.tag);
+        match is_it {
+            true => self.found.replace(arrived),
+            false => Some(arrived),
+        }
+    }
+}
 
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
@@ -153,24 +181,25 @@ impl Port {
             return Ok(arrived);
         }
         let until = time.map(|time| Instant::now() + time);
-        let mut found = None;
-        let mut is_found = || {
-            // It may be asked again after it has held.
-            found = found.take().or_else(first);
-            found.is_some()
+        let mut first_that_fits = FirstThatFits {
+            port: self.number,
+            from,
+            tag,
+            look: &first,
+            found: None,
         };
         let outcome = match from.filter(|from| *from != session.rank()) {
             Some(from) => {
                 session.check_rank(from)?;
-                session.wait_for_peer(from, &mut is_found, until)
+                session.wait_for_peer(from, &mut first_that_fits, until)
             }
             None if from.is_some() || session.population() == 1 => {
-                session.wait(is_found, until);
+                session.wait(|| first_that_fits.holds(), until);
                 Ok(())
             }
-            None => session.wait_for_anybody(&mut is_found, until),
+            None => session.wait_for_anybody(&mut first_that_fits, until),
         };
-        if let Some(arrived) = found {
+        if let Some(arrived) = first_that_fits.found {
             return Ok(arrived);
         }
         outcome?;
@@ -184,5 +213,35 @@ impl Port {
             peer,
             after: time.unwrap_or_default(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_takes_the_first_that_fits_and_no_other() {
+        let arrived = |from, tag| Arrived {
+            from,
+            tag,
+            payload: Message::new(),
+        };
+        let mut wanted = FirstThatFits {
+            port: 7,
+            from: Some(1),
+            tag: Some(2),
+            look: &|| None,
+            found: None,
+        };
+        assert!(!wanted.holds());
+        for (port, from, tag) in [(8, 1, 2), (7, 3, 2), (7, 1, 4)] {
+            let left = wanted.take(port, arrived(from, tag));
+            assert_eq!(left.map(|left| (left.from, left.tag)), Some((from, tag)));
+        }
+        assert!(!wanted.holds());
+        assert!(wanted.take(7, arrived(1, 2)).is_none());
+        assert!(wanted.holds());
+        assert!(wanted.take(7, arrived(1, 2)).is_some(), "it has one");
     }
 }

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::engine::{Ask, Interest};
+use super::asked::Ended;
+use super::engine::{Ask, Awaited, Interest};
 use super::room::Rooms;
-use super::{Session, upcall};
+use super::{Arrived, Session, upcall};
 use crate::error::Error;
 use crate::platform::Rank;
+use crate::protocol::requests::RequestId;
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without. Timers that go off once in so long cost waits that are short little.
 const UNWATCHED: Duration = Duration::from_millis(8);
@@ -31,6 +33,26 @@ impl Lookout<'_> {
     fn outcome(&self) -> Result<(), Error> {
         let why = self.why_lost();
         why.map_or(Ok(()), |why| Err(self.session.lost(self.peer, why)))
+    }
+}
+
+/// What a peer brings about, or its loss ends.
+struct Watched<'a> {
+    awaited: &'a mut dyn Awaited,
+    lookout: &'a Lookout<'a>,
+}
+
+impl Awaited for Watched<'_> {
+    fn holds(&mut self) -> bool {
+        self.awaited.holds() || self.lookout.is_lost()
+    }
+
+    fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
+        self.awaited.take(port, arrived)
+    }
+
+    fn take_end(&mut self, id: RequestId, ended: Ended) -> Option<Ended> {
+        self.awaited.take_end(id, ended)
     }
 }
 
@@ -76,12 +98,15 @@ impl Session {
     pub(super) fn wait_for_peer(
         &self,
         peer: Rank,
-        is_done: &mut dyn FnMut() -> bool,
+        awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> Result<(), Error> {
         let lookout = self.look_out_for(peer);
-        let mut is_over = || is_done() || lookout.is_lost();
-        self.wait_and_watch(peer, Interest::Change, &mut is_over, until);
+        let mut watched = Watched {
+            awaited,
+            lookout: &lookout,
+        };
+        self.wait_and_watch(peer, Interest::Change, &mut watched, until);
         lookout.outcome()
     }
 
@@ -89,11 +114,11 @@ impl Session {
     /// life than there are processes.
     pub(super) fn wait_for_anybody(
         &self,
-        is_done: &mut dyn FnMut() -> bool,
+        awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> Result<(), Error> {
         while let Some(next) = self.next_living() {
-            if self.wait_for_peer(next, is_done, until).is_ok() {
+            if self.wait_for_peer(next, awaited, until).is_ok() {
                 return Ok(());
             }
         }
@@ -106,13 +131,13 @@ impl Session {
         &self,
         peer: Rank,
         interest: Interest,
-        is_done: &mut dyn FnMut() -> bool,
+        awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) {
         let soon = Instant::now() + UNWATCHED;
         let first = until.map_or(soon, |until| until.min(soon));
-        if !self.core.engine.wait(interest, is_done, Some(first)) {
-            self.wait_watching(peer, interest, is_done, until);
+        if !self.core.engine.wait(interest, awaited, Some(first)) {
+            self.wait_watching(peer, interest, awaited, until);
         }
     }
 
@@ -121,11 +146,11 @@ impl Session {
         &self,
         peer: Rank,
         interest: Interest,
-        is_done: &mut dyn FnMut() -> bool,
+        awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> bool {
         self.ask(Ask::Watch(peer));
-        let is_held = self.core.engine.wait(interest, is_done, until);
+        let is_held = self.core.engine.wait(interest, awaited, until);
         self.ask(Ask::Unwatch(peer));
         is_held
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::node::{End, Node, StackOf};
 use super::own::{ASIDE, ASIDE_MAX};
+use super::{Awaited, Nobody};
 use crate::message::Message;
 use crate::platform::{Event, Inbox, Platform, Rank};
 use crate::protocol::{Delivery, Plain};
@@ -50,7 +51,7 @@ impl<P: Platform> Node<P> {
         };
         self.own.drives.store(true, Ordering::SeqCst);
         while !self.wants.are() && !self.is_over() {
-            self.drive(&mut end, None);
+            self.drive(&mut end, None, &mut Nobody);
         }
         self.own.drives.store(false, Ordering::SeqCst);
         drop(end);
@@ -68,23 +69,28 @@ impl<P: Platform> Node<P> {
         let mut end = self.end.lock();
         while self.stack.lock().backlog() > 0 && Instant::now() < until {
             let soon = Instant::now() + Duration::from_millis(5);
-            self.turn(&mut end, Some(soon));
+            self.turn(&mut end, Some(soon), &mut Nobody);
         }
     }
 
     /// One round with the receiving end: takes what comes, does what is due, hands over. Waits at most until a time; one in the past is a look.
-    pub(super) fn drive(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
+    pub(super) fn drive(
+        &self,
+        end: &mut End<P::Inbox>,
+        until: Option<Instant>,
+        awaited: &mut dyn Awaited,
+    ) {
         // Who waits finds the session over only after its round.
         let until = if self.is_over() {
             Some(self.start)
         } else {
             until
         };
-        self.turn(end, until);
+        self.turn(end, until, awaited);
     }
 
     /// The same, whether the session is over or not.
-    fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>) {
+    fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>, awaited: &mut dyn Awaited) {
         // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
         self.sleeps.store(true, Ordering::SeqCst);
         let until = match (until, self.due()) {
@@ -95,22 +101,27 @@ impl<P: Platform> Node<P> {
         let until = if may_sleep { until } else { Some(self.start) };
         let seen = end.inbox.receive(until, &mut end.events);
         self.sleeps.store(false, Ordering::Relaxed);
-        let is_changed = self.take(end, seen) | self.hand_over(end);
+        let is_changed = self.take(end, seen, awaited) | self.hand_over(end, awaited);
         if is_changed {
             self.waiting.changed();
         }
     }
 
     /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed. The clock was `seen` a moment ago, if at all.
-    fn take(&self, end: &mut End<P::Inbox>, seen: Option<Instant>) -> bool {
+    fn take(
+        &self,
+        end: &mut End<P::Inbox>,
+        seen: Option<Instant>,
+        awaited: &mut dyn Awaited,
+    ) -> bool {
         let due_ns = self.due_ns.load(Ordering::Acquire);
         if due_ns == u64::MAX {
             if end.events.is_empty() {
                 return false;
             }
             self.fetch(end);
-            if self.take_plain(end) {
-                return true;
+            if let Some(is_for_all) = self.take_plain(end, awaited) {
+                return is_for_all;
             }
         }
         let now = seen.map_or_else(|| self.now(), |moment| self.time_of(moment));
@@ -125,7 +136,8 @@ impl<P: Platform> Node<P> {
             match event {
                 Event::Frame { from, frame } if StackOf::<P>::is_plain_answer(&frame) => {
                     stack.heard(now, from);
-                    self.hand_on(from, frame, |delivery| end.deliveries.push_back(delivery));
+                    let delivery = self.understand(from, frame, awaited);
+                    end.deliveries.extend(delivery);
                 }
                 Event::Frame { from, frame } => {
                     // What does not decode is dropped: only a faulty peer sends it.
@@ -153,37 +165,44 @@ impl<P: Platform> Node<P> {
         true
     }
 
-    /// Takes frames that no protocol has to know of, up to the first that is another. True if that was all.
-    fn take_plain(&self, end: &mut End<P::Inbox>) -> bool {
+    /// Takes frames that no protocol has to know of, up to the first that is another. If that was all, whether others than the caller may wait for them.
+    fn take_plain(&self, end: &mut End<P::Inbox>, awaited: &mut dyn Awaited) -> Option<bool> {
         let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
         let plain = end.events.iter().take_while(|event| is_plain(event));
         let count = plain.count();
         // What came before is handed over first; mostly there is nothing.
         let is_first = end.deliveries.is_empty();
+        let mut is_for_all = false;
         for event in end.events.drain(..count) {
             let Event::Frame { from, frame } = event else {
                 continue;
             };
-            self.hand_on(from, frame, |delivery| match is_first {
-                true => self.desk.deliver(delivery, self),
-                false => end.deliveries.push_back(delivery),
-            });
+            match self.understand(from, frame, awaited) {
+                Some(delivery) if is_first => {
+                    is_for_all |= self.desk.deliver(delivery, self, awaited);
+                }
+                later => end.deliveries.extend(later),
+            }
         }
-        end.events.is_empty()
+        end.events.is_empty().then_some(is_for_all)
     }
 
-    /// Does what a plain frame says. One that is cut is dropped: only a faulty peer sends it.
+    /// What a plain frame brings the program; an answer is given to who asked. One that is cut is dropped: only a faulty peer sends it.
     #[inline]
-    fn hand_on(&self, from: Rank, frame: Message, deliver: impl FnOnce(Delivery)) {
-        match StackOf::<P>::plain(from, frame) {
-            Some(Plain::Deliver(delivery)) => deliver(delivery),
-            Some(Plain::Answer(id, outcome)) => {
-                let has_ended = self.desk.asked.answered(from, id, outcome);
-                if has_ended {
+    fn understand(
+        &self,
+        from: Rank,
+        frame: Message,
+        awaited: &mut dyn Awaited,
+    ) -> Option<Delivery> {
+        match StackOf::<P>::plain(from, frame)? {
+            Plain::Deliver(delivery) => Some(delivery),
+            Plain::Answer(id, outcome) => {
+                if self.desk.asked.answered(from, id, outcome, awaited) {
                     self.waiting.ended(id);
                 }
+                None
             }
-            None => {}
         }
     }
 
@@ -199,16 +218,15 @@ impl<P: Platform> Node<P> {
         true
     }
 
-    /// Hands over what is there; whether anything was. Only who has the receiving end does this, so upcalls run one at a time.
-    fn hand_over(&self, end: &mut End<P::Inbox>) -> bool {
-        let mut is_any = false;
+    /// Hands over what is there; whether others than the caller may wait for any of it. Only who has the receiving end does this, so upcalls run one at a time.
+    fn hand_over(&self, end: &mut End<P::Inbox>, awaited: &mut dyn Awaited) -> bool {
+        let mut is_for_all = false;
         loop {
             while let Some(delivery) = end.deliveries.pop_front() {
-                is_any = true;
-                self.desk.deliver(delivery, self);
+                is_for_all |= self.desk.deliver(delivery, self, awaited);
             }
             if !self.fetch(end) {
-                return is_any;
+                return is_for_all;
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Envelope, GroupId};
 use crate::session::Multicast;
 
+mod awaited;
 mod drive;
 mod node;
 mod own;
@@ -20,6 +21,7 @@ mod wait;
 mod waiting;
 mod wants;
 
+pub use awaited::{Awaited, Nobody};
 pub use node::Node;
 pub use waiting::Interest;
 
@@ -79,12 +81,7 @@ pub trait Engine: Send + Sync {
     /// Whether a group takes more messages.
     fn group_is_congested(&self, group: GroupId) -> bool;
     /// Waits, driving the session, until something holds or a time has passed; whether it holds. It did not when the caller looked last.
-    fn wait(
-        &self,
-        interest: Interest,
-        is_done: &mut dyn FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> bool;
+    fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool;
     /// Something that a thread may wait for has changed, though nothing came.
     fn nudge(&self);
     /// Whether a thread of this process waits for something.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::own::Own;
 use super::waiting::Waiting;
 use super::wants::Wants;
-use super::{Ask, Engine, Interest, Request};
+use super::{Ask, Awaited, Engine, Interest, Request};
 use crate::message::Message;
 use crate::platform::patience::Patience;
 use crate::platform::{Event, Flow, JoinError, Platform, Rank, Seat};
@@ -298,13 +298,8 @@ impl<P: Platform> Engine for Node<P> {
             .group(self.now(), group, |group, _, _| group.is_congested())
     }
 
-    fn wait(
-        &self,
-        interest: Interest,
-        is_done: &mut dyn FnMut() -> bool,
-        until: Option<Instant>,
-    ) -> bool {
-        self.wait_for(interest, is_done, until)
+    fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool {
+        self.wait_for(interest, awaited, until)
     }
 
     fn is_awaited(&self) -> bool {

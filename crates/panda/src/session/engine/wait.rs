@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use antiphon_fiber::{ManyServers, Threads as _};
 
-use super::Interest;
 use super::node::Node;
+use super::{Awaited, Interest, Nobody};
 use crate::platform::Platform;
 
 /// How long the session's own thread takes at most to let go of the receiving end if it only sleeps.
@@ -15,7 +15,7 @@ const LETS_GO: Duration = Duration::from_millis(1);
 /// What is waited for, and how long.
 struct Wait<'a> {
     interest: Interest,
-    is_done: &'a mut dyn FnMut() -> bool,
+    awaited: &'a mut dyn Awaited,
     until: Option<Instant>,
 }
 
@@ -24,12 +24,12 @@ impl<P: Platform> Node<P> {
     pub(super) fn wait_for(
         &self,
         interest: Interest,
-        is_done: &mut dyn FnMut() -> bool,
+        awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> bool {
         let mut wait = Wait {
             interest,
-            is_done,
+            awaited,
             until,
         };
         match ManyServers::is_caller() {
@@ -40,11 +40,11 @@ impl<P: Platform> Node<P> {
 
     /// How a wait ended, if it has.
     fn ended(&self, wait: &mut Wait<'_>) -> Option<bool> {
-        if (wait.is_done)() {
+        if wait.awaited.holds() {
             return Some(true);
         }
         let is_late = wait.until.is_some_and(|until| Instant::now() >= until);
-        (is_late || self.is_over()).then(|| (wait.is_done)())
+        (is_late || self.is_over()).then(|| wait.awaited.holds())
     }
 
     fn wait_as_thread(&self, wait: &mut Wait<'_>) -> bool {
@@ -52,8 +52,8 @@ impl<P: Platform> Node<P> {
         let is_held = loop {
             match self.end.try_lock() {
                 // Another may have brought it about until it let go.
-                Some(_) if (wait.is_done)() => break true,
-                Some(mut end) => self.drive(&mut end, wait.until),
+                Some(_) if wait.awaited.holds() => break true,
+                Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
                 None => self.sleep(wait),
             }
             if let Some(is_held) = self.ended(wait) {
@@ -71,7 +71,7 @@ impl<P: Platform> Node<P> {
         let until = Instant::now() + LETS_GO;
         loop {
             if let Some(mut end) = self.end.try_lock() {
-                self.drive(&mut end, Some(self.start));
+                self.drive(&mut end, Some(self.start), &mut Nobody);
                 break;
             }
             if !self.own.drives.load(Ordering::SeqCst) || Instant::now() > until {
@@ -118,7 +118,7 @@ impl<P: Platform> Node<P> {
         self.want();
         let outcome = loop {
             match self.end.try_lock() {
-                Some(mut end) => self.drive(&mut end, Some(self.start)),
+                Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
                 // It lets go as soon as it runs, which may be on this processor.
                 None if self.own.drives.load(Ordering::SeqCst) => std::thread::yield_now(),
                 None => {}

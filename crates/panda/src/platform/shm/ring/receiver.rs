@@ -6,7 +6,7 @@ use std::sync::atomic::fence;
 use super::super::memory::{CellHead, Counters, Map, STREAM};
 use super::super::reach::{Reach, Unread};
 use super::loan::Loan;
-use super::{ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, STEP, cell_at, lap, run};
+use super::{ALIGN, CELL_HEAD, CELLS, Corrupt, IN_STREAM, INLINE, LENT, STEP, cell_at, lap, run};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
@@ -14,6 +14,9 @@ use crate::platform::pool::Pool;
 const WITHIN: usize = 64;
 /// Space that a frame is given before any of it has come. The rest only as it comes, so that an announcement alone costs no memory.
 const BELIEVED: u64 = 64 << 20;
+
+/// Cells that are taken before the sender is told while there are more: to tell it takes a fence, which is for when nothing is there.
+const MUCH: u64 = CELLS / 4;
 
 /// Takes frames out.
 pub struct Receiver {
@@ -88,7 +91,14 @@ impl Receiver {
         head.lap.load(Acquire) == lap(self.cell) && !self.is_cut
     }
 
+    /// Whether the sender should be told at once what was taken: it may wait for that, or soon will.
+    #[inline]
+    pub fn owes_much(&self) -> bool {
+        self.cell - self.cells_told >= MUCH || self.stream_told != self.stream
+    }
+
     /// Tells the sender what was taken. True if it waits for that: ring its bell.
+    #[inline]
     pub fn tell(&mut self) -> bool {
         if self.cells_told == self.cell && self.stream_told == self.stream {
             return false;
@@ -145,12 +155,9 @@ impl Receiver {
             return Err(Corrupt(format!("a cell says that it holds {length} bytes")));
         }
         if length <= WITHIN {
-            let mut bytes = [0; WITHIN];
-            let bytes = &mut bytes[..length];
-            self.map.read(at + CELL_HEAD, bytes);
-            let mut frame = Message::new();
-            frame.push(bytes);
-            return Ok(frame);
+            return Ok(Message::of_head(length, |head| {
+                self.map.read(at + CELL_HEAD, head);
+            }));
         }
         let mut bytes = Vec::with_capacity(length);
         self.map.read_onto(at + CELL_HEAD, length, &mut bytes);

@@ -1,0 +1,37 @@
+//! What a thread waits for.
+
+use crate::protocol::requests::RequestId;
+use crate::session::Arrived;
+use crate::session::asked::Ended;
+
+/// Something that comes to hold. Whoever waits for a message, or for the end of a request, may take it as it comes, so that it lies nowhere in between.
+pub trait Awaited {
+    /// Whether it holds.
+    fn holds(&mut self) -> bool;
+
+    /// Takes a message that came to a port if it is what is waited for, and gives it back else. Asked only if it did not hold before, and nothing that it looks at has
+    /// changed since but by what it took.
+    fn take(&mut self, _port: u64, arrived: Arrived) -> Option<Arrived> {
+        Some(arrived)
+    }
+
+    /// Takes the end of a request if it is what is waited for, and gives it back else.
+    fn take_end(&mut self, _id: RequestId, ended: Ended) -> Option<Ended> {
+        Some(ended)
+    }
+}
+
+impl<F: FnMut() -> bool> Awaited for F {
+    fn holds(&mut self) -> bool {
+        self()
+    }
+}
+
+/// For who drives and waits for nothing that could be handed to it.
+pub struct Nobody;
+
+impl Awaited for Nobody {
+    fn holds(&mut self) -> bool {
+        false
+    }
+}
