@@ -22,6 +22,9 @@ mod load;
 mod measured;
 mod opinion;
 mod plan;
+#[cfg(test)]
+#[path = "../tests/common/powers.rs"]
+mod powers;
 mod prepare;
 mod programs;
 mod promise;

@@ -5,9 +5,9 @@ mod common;
 
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord, agreements, original_of, twin_of};
+use common::powers::{limit_permits_real_time, without};
 use common::{Place, Seen, quick};
-use rustix::process::{Resource, getrlimit};
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use rustix::thread::CapabilitySet;
 
 const COSTLY: &str = concat!(
     r#"
@@ -68,22 +68,14 @@ fn subjects_take_turns_and_are_watched() {
 
 #[test]
 fn what_is_not_granted_is_told_once_and_kept_with_the_run() {
-    let limit = getrlimit(Resource::Rtprio).current;
-    if limit.is_none_or(|limit| limit > 0) {
-        println!("skipped: RLIMIT_RTPRIO permits real time");
+    if limit_permits_real_time() {
         return;
     }
     let place = Place::with(&["plain", "warm"]);
     let mut seen = Seen::default();
-    // In a thread of its own, which alone gives up what it takes to come before others.
-    let record = std::thread::scope(|scope| {
-        let measuring = scope.spawn(|| {
-            let mut sets = capabilities(None).unwrap();
-            sets.effective.remove(CapabilitySet::SYS_NICE);
-            set_capabilities(None, sets).unwrap();
-            place.measure_suite(&mut seen, COSTLY, &quick(&[]))
-        });
-        measuring.join().unwrap()
+    // It is what it takes to come before others.
+    let record = without(CapabilitySet::SYS_NICE, || {
+        place.measure_suite(&mut seen, COSTLY, &quick(&[]))
     });
     let told = |part: &str| {
         seen.warnings

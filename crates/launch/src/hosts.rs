@@ -95,12 +95,10 @@ fn parse(line: &str) -> Result<Option<(String, u32)>, String> {
     Ok(Some((name.to_owned(), slots)))
 }
 
-/// A host with all its addresses.
+/// A host, by one of its addresses, and all of these.
 struct Found {
-    name: String,
-    slots: u32,
+    host: Host,
     addresses: Vec<IpAddr>,
-    is_here: bool,
 }
 
 impl Found {
@@ -118,40 +116,39 @@ fn look_up((name, slots): (String, u32)) -> Result<Found, String> {
         .map_err(|e| format!("the host `{bare}` is not known: {e}"))?
         .map(|found| found.ip())
         .collect();
-    if addresses.is_empty() {
+    let Some(&address) = addresses.first() else {
         return Err(format!("the host `{bare}` has no address"));
-    }
-    Ok(Found {
-        slots,
-        is_here: addresses.iter().any(|address| is_here(*address)),
-        addresses,
+    };
+    let host = Host {
         name,
-    })
+        slots,
+        address,
+        is_here: addresses.iter().any(|address| is_here(*address)),
+    };
+    Ok(Found { host, addresses })
 }
 
 /// An address of each host, all of one version of IP: 4 if all other hosts have that. This one is reached by what it has on its way to them.
 fn choose_addresses(found: Vec<Found>) -> Result<Vec<Host>, String> {
-    let others: Vec<&Found> = found.iter().filter(|host| !host.is_here).collect();
+    let others: Vec<&Found> = found.iter().filter(|found| !found.host.is_here).collect();
     let asked: Vec<&Found> = match others.is_empty() {
         true => found.iter().take(1).collect(),
         false => others,
     };
-    let lacks = |is_ipv4| asked.iter().find(|host| host.address(is_ipv4).is_none());
+    let lacks = |is_ipv4| asked.iter().find(|found| found.address(is_ipv4).is_none());
     let is_ipv4 = match (lacks(true), lacks(false)) {
         (None, _) => true,
         (Some(_), None) => false,
         (Some(old), Some(new)) => {
             return Err(format!(
                 "its hosts have no version of IP in common: `{}` has no IPv4 address, and `{}` no IPv6 address",
-                old.name, new.name
+                old.host.name, new.host.name
             ));
         }
     };
     let host = |found: Found| Host {
-        address: found.address(is_ipv4).unwrap_or(found.addresses[0]),
-        name: found.name,
-        slots: found.slots,
-        is_here: found.is_here,
+        address: found.address(is_ipv4).unwrap_or(found.host.address),
+        ..found.host
     };
     Ok(found.into_iter().map(host).collect())
 }
@@ -195,12 +192,14 @@ mod tests {
     }
 
     fn found(name: &str, addresses: &[&str], is_here: bool) -> Found {
-        Found {
+        let addresses: Vec<IpAddr> = addresses.iter().map(|ip| ip.parse().unwrap()).collect();
+        let host = Host {
             name: name.into(),
             slots: 1,
-            addresses: addresses.iter().map(|ip| ip.parse().unwrap()).collect(),
+            address: addresses[0],
             is_here,
-        }
+        };
+        Found { host, addresses }
     }
 
     #[test]

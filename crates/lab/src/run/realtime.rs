@@ -164,8 +164,9 @@ fn last_error() -> Errno {
 
 #[cfg(test)]
 mod tests {
+    use super::super::powers::{limit_permits_real_time, without};
     use super::*;
-    use rustix::thread::{gettid, set_capabilities};
+    use rustix::thread::gettid;
 
     #[test]
     fn threads_are_put_back() {
@@ -189,22 +190,12 @@ mod tests {
         assert_eq!(kind(None), libc::SCHED_OTHER);
     }
 
-    /// Does something in a thread of its own, which alone stays what it is made.
-    fn apart(act: impl FnOnce() + Send) {
-        std::thread::scope(|scope| scope.spawn(act).join().unwrap());
-    }
-
     #[test]
     fn who_may_not_is_told_why_and_stays_ordinary() {
-        let limit = getrlimit(Resource::Rtprio).current;
-        if limit.is_none_or(|limit| limit > 0) {
-            println!("skipped: RLIMIT_RTPRIO permits real time");
+        if limit_permits_real_time() {
             return;
         }
-        apart(|| {
-            let mut sets = capabilities(None).unwrap();
-            sets.effective.remove(CapabilitySet::SYS_NICE);
-            set_capabilities(None, sets).unwrap();
+        without(CapabilitySet::SYS_NICE, || {
             let refused = OwnThread::put_first().err().expect("it may not");
             assert_eq!(put_first(gettid()), Err(refused));
             assert_eq!(kind(None), libc::SCHED_OTHER);
@@ -216,7 +207,8 @@ mod tests {
 
     #[test]
     fn of_who_was_made_real_time_on_purpose_nothing_is_told() {
-        apart(|| {
+        // In a thread of its own, which alone stays what it is made.
+        let real_time = std::thread::spawn(|| {
             if set(None, libc::SCHED_FIFO, 1).is_err() {
                 println!("skipped: real-time priorities are not permitted");
                 return;
@@ -224,6 +216,7 @@ mod tests {
             assert!(matches!(OwnThread::put_first(), Ok(None)));
             assert_eq!(kind(None), libc::SCHED_FIFO);
         });
+        real_time.join().unwrap();
     }
 
     #[test]

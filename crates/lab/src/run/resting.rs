@@ -116,10 +116,11 @@ fn reason(error: Errno) -> (String, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::powers::without;
     use super::*;
     use crate::run::tree::Tree;
     use antiphon_runner::Program;
-    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    use rustix::thread::CapabilitySet;
     use std::time::{Duration, Instant};
 
     /// The letter of a process's state.
@@ -168,19 +169,6 @@ mod tests {
         drop(resting);
     }
 
-    /// Does something without the power over other users' processes, in a thread of its own, which alone gives it up.
-    fn without_power<T: Send>(act: impl FnOnce() -> T + Send) -> T {
-        std::thread::scope(|scope| {
-            let acting = scope.spawn(|| {
-                let mut sets = capabilities(None).unwrap();
-                sets.effective.remove(CapabilitySet::KILL);
-                set_capabilities(None, sets).unwrap();
-                act()
-            });
-            acting.join().unwrap()
-        })
-    }
-
     #[test]
     fn who_runs_on_is_told_and_all_others_rest() {
         if !rustix::process::geteuid().is_root() {
@@ -195,7 +183,7 @@ mod tests {
         let name = || std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
         wait_until(|| name().trim() == "sleep");
 
-        let resting = without_power(|| Resting::of(subject.id()));
+        let resting = without(CapabilitySet::KILL, || Resting::of(subject.id()));
         let told = resting.restless.as_ref().expect("it runs on").to_string();
         assert!(told.contains(&format!("process {child} (sleep)")), "{told}");
         assert!(

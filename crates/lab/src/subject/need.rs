@@ -47,10 +47,13 @@ impl Need {
 
     /// Whether this machine has it.
     pub fn is_met(&self) -> bool {
+        self.is_there() && self.least.as_ref().is_none_or(Least::is_met)
+    }
+
+    /// Whether this machine has it in whatever version.
+    fn is_there(&self) -> bool {
         match &self.thing {
-            Thing::Command(name) => {
-                find_command(name).is_some() && self.least.as_ref().is_none_or(Least::is_met)
-            }
+            Thing::Command(name) => find_command(name).is_some(),
             Thing::Header(name) => has_header(name),
             Thing::Project(name) => find_project(name).is_some(),
         }
@@ -67,11 +70,6 @@ impl Need {
             Some(found) => format!("{wanted} ({found} is here)"),
             None => wanted,
         }
-    }
-
-    /// Whether it is a command that is there, in whatever version.
-    fn is_there(&self) -> bool {
-        matches!(&self.thing, Thing::Command(name) if find_command(name).is_some())
     }
 
     /// Which library it is that a build takes in: its project file, and when that was written, which each installation does anew. `None`

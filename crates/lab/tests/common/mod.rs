@@ -1,6 +1,8 @@
 //! Subjects, a suite and an observer for tests of whole runs. Each test file uses its part of them.
 #![allow(dead_code)]
 
+pub mod powers;
+
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Event, Laboratory, Observer, Options};
 use antiphon_lab::store::Store;

@@ -55,9 +55,12 @@ impl Asked {
         let Some((id, _, outcome)) = plain.answered(from, id, outcome) else {
             return false;
         };
-        let left = awaited.take_end(id, Ended::Reply(outcome));
+        let Some(ended) = awaited.take_end(id, Ended::Reply(outcome)) else {
+            return false;
+        };
         // With the lock held: who gives it up finds it here or there.
-        left.map(|ended| self.end(id, ended)).is_some()
+        self.end(id, ended);
+        true
     }
 
     /// Ends all plain requests to a peer that is lost; which they were.
