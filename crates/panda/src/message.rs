@@ -15,6 +15,8 @@ use smallvec::SmallVec;
 
 /// Bytes of headers that a message holds without allocating.
 const HEAD: usize = 64;
+/// Bytes that a [`Header`] has room for.
+const HEADER: usize = 24;
 
 /// A message, or a frame of one: headers and payload as a list of pieces.
 #[derive(Clone)]
@@ -24,6 +26,44 @@ pub struct Message {
     pieces: SmallVec<[Bytes; 1]>,
     /// Bytes in `pieces`.
     behind: usize,
+}
+
+/// A header that is not yet before a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Header {
+    bytes: [u8; HEADER],
+    length: usize,
+}
+
+impl Header {
+    /// The first `length` bytes of two numbers, least significant byte first.
+    ///
+    /// # Panics
+    /// They have not as many.
+    #[inline]
+    #[must_use]
+    pub fn new(low: u128, high: u64, length: usize) -> Self {
+        assert!(length <= HEADER);
+        let mut bytes = [0; HEADER];
+        bytes[..16].copy_from_slice(&low.to_le_bytes());
+        bytes[16..].copy_from_slice(&high.to_le_bytes());
+        Self { bytes, length }
+    }
+
+    /// Its bytes, and what follows them where they lie: copied as a whole it takes a few instructions, as its length is known.
+    #[inline]
+    pub(crate) fn with_rest(&self) -> &[u8; HEADER] {
+        &self.bytes
+    }
+}
+
+impl std::ops::Deref for Header {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
 }
 
 /// A message that does not hold what its receiver expects.
@@ -110,6 +150,30 @@ impl Message {
         first.get(..count)
     }
 
+    /// What begins it: the first piece as it lies, if that is at least as long as `space` or all there is, and else a copy in it.
+    #[inline]
+    pub(crate) fn front_in<'a>(&'a self, space: &'a mut [u8]) -> &'a [u8] {
+        let first = self.slices().next().unwrap_or_default();
+        match first.len() >= space.len() || first.len() == self.len() {
+            true => first,
+            false => self.copy_front(space),
+        }
+    }
+
+    /// Copies as much of its beginning as there is room for, and returns that.
+    fn copy_front<'a>(&self, space: &'a mut [u8]) -> &'a [u8] {
+        let mut filled = 0;
+        for piece in self.slices() {
+            let take = piece.len().min(space.len() - filled);
+            space[filled..filled + take].copy_from_slice(&piece[..take]);
+            filled += take;
+            if filled == space.len() {
+                break;
+            }
+        }
+        &space[..filled]
+    }
+
     /// Bytes in all.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -178,15 +242,7 @@ impl Message {
             });
         }
         let mut header = [0; N];
-        let mut filled = 0;
-        for piece in self.slices() {
-            let take = piece.len().min(N - filled);
-            header[filled..filled + take].copy_from_slice(&piece[..take]);
-            filled += take;
-            if filled == N {
-                break;
-            }
-        }
+        self.copy_front(&mut header);
         Ok(header)
     }
 

@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::message::Message;
+use crate::message::{Header, Message};
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::session::Session;
@@ -80,6 +80,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
     fn send(&self, to: Rank, frame: Message) -> Flow;
 
+    /// Sends a frame that consists of a header and what follows it, where that can be done without putting it together first. `None` where it cannot, and nothing was sent:
+    /// [`send`](Self::send) it.
+    fn send_parts(&self, _to: Rank, _header: &Header, _rest: &Message) -> Option<Flow> {
+        None
+    }
+
     /// Sends several frames to one rank, in their order.
     fn send_run(&self, to: Rank, frames: Vec<Message>) -> Flow {
         let sent = frames.into_iter().map(|frame| self.send(to, frame));
@@ -124,6 +130,32 @@ pub trait Inbox: Send {
     ///
     /// Returns the time, if it had to read the clock a moment ago: its caller then need not.
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant>;
+
+    /// The same. A frame that comes alone and is short may be offered to who waits for it before anything is made of it; if it is taken, this returns without waiting,
+    /// and the frame is no event.
+    fn receive_for(
+        &mut self,
+        until: Option<Instant>,
+        events: &mut Vec<Event>,
+        _taker: &mut dyn Taker,
+    ) -> Option<Instant> {
+        self.receive(until, events)
+    }
+}
+
+/// Who may take a frame as it comes.
+pub trait Taker {
+    /// Takes a frame that a process sent; false if it does not want it. Asked only while no event is before it.
+    fn take(&mut self, from: Rank, frame: &[u8]) -> bool;
+}
+
+/// Takes no frame.
+pub struct NoTaker;
+
+impl Taker for NoTaker {
+    fn take(&mut self, _from: Rank, _frame: &[u8]) -> bool {
+        false
+    }
 }
 
 /// What comes out of an [`Inbox`].

@@ -34,8 +34,13 @@ pub struct Arrived {
 impl Arrived {
     /// Whether it is from a sender and has a tag, if they are said.
     pub(super) fn fits(&self, from: Option<Rank>, tag: Option<u32>) -> bool {
-        from.is_none_or(|from| from == self.from) && tag.is_none_or(|tag| tag == self.tag)
+        fits((self.from, self.tag), (from, tag))
     }
+}
+
+/// Whether what is from a sender and has a tag is of the sender and has the tag that are wanted, if they are said.
+pub(super) fn fits(of: (Rank, u32), (from, tag): (Option<Rank>, Option<u32>)) -> bool {
+    from.is_none_or(|from| from == of.0) && tag.is_none_or(|tag| tag == of.1)
 }
 
 pub type PortUpcall = Box<dyn FnMut(Arrived) + Send>;
@@ -287,10 +292,16 @@ impl Desk {
         is_for_all
     }
 
+    /// Whether a port has, or had, an upcall.
+    #[inline]
+    pub fn has_port_upcalls(&self) -> bool {
+        self.has_port_upcalls.load(Acquire)
+    }
+
     /// Offers a message to who waits, unless ports have upcalls, and gives it back if nobody takes it.
     #[inline]
     fn offer(&self, port: u64, arrived: Arrived, awaited: &mut dyn Awaited) -> Option<Arrived> {
-        match self.has_port_upcalls.load(Acquire) {
+        match self.has_port_upcalls() {
             true => Some(arrived),
             false => awaited.take(port, arrived),
         }

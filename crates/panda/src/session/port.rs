@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use super::desk::Arrived;
+use super::desk::{Arrived, fits};
 use super::engine::{Awaited, Request};
 use super::{Session, WeakSession, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
@@ -36,6 +36,16 @@ impl Awaited for FirstThatFits<'_> {
             true => self.found.replace(arrived),
             false => Some(arrived),
         }
+    }
+
+    fn take_short(&mut self, port: u64, from: Rank, tag: u32, payload: &[u8]) -> bool {
+        let is_it =
+            self.found.is_none() && port == self.port && fits((from, tag), (self.from, self.tag));
+        if is_it {
+            let payload = Message::copy_of(payload);
+            self.found = Some(Arrived { from, tag, payload });
+        }
+        is_it
     }
 }
 
@@ -243,5 +253,14 @@ mod tests {
         assert!(wanted.take(7, arrived(1, 2)).is_none());
         assert!(wanted.holds());
         assert!(wanted.take(7, arrived(1, 2)).is_some(), "it has one");
+        assert!(!wanted.take_short(7, 1, 2, b"later"), "it has one");
+        let mut wanted = FirstThatFits {
+            found: None,
+            ..wanted
+        };
+        assert!(!wanted.take_short(8, 1, 2, b"elsewhere") && !wanted.take_short(7, 1, 4, b"other"));
+        assert!(wanted.take_short(7, 1, 2, b"short"));
+        let found = wanted.found.expect("it was taken");
+        assert_eq!(found.payload.to_bytes(), b"short".as_slice());
     }
 }

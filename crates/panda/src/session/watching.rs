@@ -51,6 +51,10 @@ impl Awaited for Watched<'_> {
         self.awaited.take(port, arrived)
     }
 
+    fn take_short(&mut self, port: u64, from: Rank, tag: u32, payload: &[u8]) -> bool {
+        self.awaited.take_short(port, from, tag, payload)
+    }
+
     fn take_end(&mut self, id: RequestId, ended: Ended) -> Option<Ended> {
         self.awaited.take_end(id, ended)
     }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use super::crowd::own_processors;
 use super::memory::{RANKS, state};
-use super::ring::{Corrupt, Receiver};
+use super::ring::{Corrupt, Receiver, Taken};
 use super::shared::Shared;
 use super::watch::Watch;
 use super::{Shm, join};
 use crate::platform::patience::{self, Patience, Waits};
-use crate::platform::{Event, Inbox, JoinError, Loss, Rank, futex};
+use crate::platform::{Event, Inbox, JoinError, Loss, NoTaker, Rank, Taker, futex};
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
@@ -34,6 +34,14 @@ pub struct ShmInbox {
     patience: Patience,
     sleeps: u32,
     watch: Watch,
+}
+
+/// What a look at a ring found besides events.
+struct Look {
+    /// That was the last there will ever be.
+    is_last: bool,
+    /// The taker has a frame.
+    is_taken: bool,
 }
 
 struct Incoming {
@@ -124,9 +132,9 @@ impl ShmInbox {
         }
     }
 
-    /// Takes what is there. True if that was something.
+    /// Takes what is there, of which the taker may have the first frame. True if that was something.
     #[inline]
-    fn turn(&mut self, events: &mut Vec<Event>) -> bool {
+    fn turn(&mut self, events: &mut Vec<Event>, taker: &mut dyn Taker) -> bool {
         let before = events.len();
         if self.shared.header().changes.load(Relaxed) != self.changes {
             self.look_around(events);
@@ -137,14 +145,16 @@ impl ShmInbox {
         if self.shared.backlogs.load(Relaxed) > 0 {
             self.shared.go_on();
         }
-        let mut is_over = false;
+        let (mut is_over, mut is_taken) = (false, false);
         for peer in &mut self.incoming {
-            is_over |= !peer.take(&self.shared, events);
+            let look = peer.take(&self.shared, events, taker);
+            is_over |= look.is_last;
+            is_taken |= look.is_taken;
         }
         if is_over {
             self.take_leave(events);
         }
-        let is_any = events.len() > before;
+        let is_any = is_taken || events.len() > before;
         // Somebody may have come since we looked, of whom one of these frames tells.
         if is_any && self.shared.header().changes.load(Relaxed) != self.changes {
             self.look_around(events);
@@ -181,46 +191,30 @@ impl ShmInbox {
         });
     }
 
-    /// Waits until something is there, spinning first where that is in nobody's way; the time then, if it was read.
+    /// Waits until something is there, spinning first where that is in nobody's way; whether it was taken, and the time then, if it was read.
     fn wait(
         &mut self,
         now: Instant,
         until: Option<Instant>,
         events: &mut Vec<Event>,
-    ) -> Option<Instant> {
+        taker: &mut dyn Taker,
+    ) -> (bool, Option<Instant>) {
         if self.shared.is_crowded() {
             // A spin would keep the sender from running: nothing to learn from this wait.
             self.sleep(Some(now), until, events);
-            return None;
+            return (false, None);
         }
         let mut spin = self.patience.spin();
         if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
             spin += READING * self.shared.lent_kib();
         }
-        patience::wait(self, now, spin, until, events)
-    }
-
-    /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
-    fn has_any(&mut self, events: &mut Vec<Event>) -> bool {
-        if self.shared.backlogs.load(Relaxed) > 0 {
-            return self.turn(events);
-        }
-        self.shared.header().changes.load(Relaxed) != self.changes
-            || self.shared.has_news.load(Relaxed)
-            || self.incoming.iter().any(|peer| peer.receiver.has_any())
-    }
-}
-
-impl Waits for ShmInbox {
-    const LOOKS: u32 = 32;
-
-    fn patience(&mut self) -> &mut Patience {
-        &mut self.patience
-    }
-
-    #[inline]
-    fn look(&mut self, events: &mut Vec<Event>) -> bool {
-        self.turn(events) || self.shared.woken.load(Relaxed)
+        let mut waiting = Waiting {
+            inbox: self,
+            taker,
+            has_any: false,
+        };
+        let seen = patience::wait(&mut waiting, now, spin, until, events);
+        (waiting.has_any, seen)
     }
 
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
@@ -256,36 +250,85 @@ impl Waits for ShmInbox {
         }
         bell.store(0, Relaxed);
     }
+
+    /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
+    fn has_any(&mut self, events: &mut Vec<Event>) -> bool {
+        if self.shared.backlogs.load(Relaxed) > 0 {
+            return self.turn(events, &mut NoTaker);
+        }
+        self.shared.header().changes.load(Relaxed) != self.changes
+            || self.shared.has_news.load(Relaxed)
+            || self.incoming.iter().any(|peer| peer.receiver.has_any())
+    }
+}
+
+/// An inbox that is waited on for a taker.
+struct Waiting<'a> {
+    inbox: &'a mut ShmInbox,
+    taker: &'a mut dyn Taker,
+    /// Something was taken.
+    has_any: bool,
+}
+
+impl Waits for Waiting<'_> {
+    const LOOKS: u32 = 32;
+
+    fn patience(&mut self) -> &mut Patience {
+        &mut self.inbox.patience
+    }
+
+    #[inline]
+    fn look(&mut self, events: &mut Vec<Event>) -> bool {
+        self.has_any = self.inbox.turn(events, self.taker);
+        self.has_any || self.inbox.shared.woken.load(Relaxed)
+    }
+
+    fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
+        self.inbox.sleep(now, until, events);
+    }
 }
 
 impl Incoming {
-    /// Takes what is there, up to a number. False if that was the last there will ever be.
+    /// Takes what is there, up to a number, or the first frame alone if the taker wants it.
     #[inline]
-    fn take(&mut self, shared: &Shared, events: &mut Vec<Event>) -> bool {
+    fn take(&mut self, shared: &Shared, events: &mut Vec<Event>, taker: &mut dyn Taker) -> Look {
         self.is_empty = false;
         let before = events.len();
+        let (from, mut is_taken) = (self.rank, false);
         for _ in 0..TURN {
-            match self.receiver.take() {
-                Ok(Some(frame)) => events.push(Event::Frame {
-                    from: self.rank,
-                    frame,
-                }),
-                Ok(None) => {
+            let is_first = events.is_empty();
+            match self
+                .receiver
+                .take_or(|frame| is_first && taker.take(from, frame))
+            {
+                Ok(Taken::Frame(frame)) => events.push(Event::Frame { from, frame }),
+                Ok(Taken::Already) => {
+                    is_taken = true;
+                    break;
+                }
+                Ok(Taken::Nothing) => {
                     self.is_empty = true;
                     break;
                 }
                 Err(fault) => {
                     self.is_empty = true;
                     self.loss.get_or_insert(fault.into());
-                    return false;
+                    return Look {
+                        is_last: true,
+                        is_taken,
+                    };
                 }
             }
         }
+        let is_any = is_taken || events.len() > before;
         // Whoever waits for what has come goes on at once: the rest is told when nothing comes.
-        if (events.len() == before || self.receiver.owes_much()) && self.receiver.tell() {
+        if (!is_any || self.receiver.owes_much()) && self.receiver.tell() {
             shared.ring(self.rank);
         }
-        self.loss.is_none() || !self.is_empty
+        Look {
+            is_last: self.loss.is_some() && self.is_empty,
+            is_taken,
+        }
     }
 }
 
@@ -307,16 +350,25 @@ fn lost(rank: Rank, is_certain: bool, reason: String) -> Event {
 
 impl Inbox for ShmInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
-        if self.turn(events) {
+        self.receive_for(until, events, &mut NoTaker)
+    }
+
+    fn receive_for(
+        &mut self,
+        until: Option<Instant>,
+        events: &mut Vec<Event>,
+        taker: &mut dyn Taker,
+    ) -> Option<Instant> {
+        if self.turn(events, taker) {
             return None;
         }
         let now = Instant::now();
         let mut seen = Some(now);
         if !self.shared.woken.load(Acquire) && until.is_none_or(|until| now < until) {
-            let before = events.len();
-            seen = self.wait(now, until, events);
-            if events.len() == before {
-                self.turn(events);
+            let has_any;
+            (has_any, seen) = self.wait(now, until, events, taker);
+            if !has_any {
+                self.turn(events, taker);
             }
         }
         // What else there is stays there.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 use super::{Flow, JoinError, Platform, Rank, Seat};
-use crate::message::Message;
+use crate::message::{Header, Message};
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
 
@@ -51,6 +51,10 @@ impl Platform for Shm {
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
         self.shared.send(to, frame)
+    }
+
+    fn send_parts(&self, to: Rank, header: &Header, rest: &Message) -> Option<Flow> {
+        self.shared.send_parts(to, header, rest)
     }
 
     fn wake(&self) {

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 
 use super::ring::{Corrupt, Loans, Sender};
-use crate::message::Message;
+use crate::message::{Header, Message};
 use crate::platform::Flow;
 
 /// Bytes that may wait for a peer before it is called congested, and to which they must fall before it no longer is.
@@ -72,6 +72,26 @@ impl Outgoing {
         Ok(way.left())
     }
 
+    /// Sends a frame of two parts, if it fits into a cell that is free; whether it did.
+    pub fn send_parts(
+        &self,
+        header: &Header,
+        rest: &Message,
+        ring: impl Fn(),
+    ) -> Result<Option<Flow>, Corrupt> {
+        let mut way = self.way.lock();
+        let Some(sender) = &mut way.sender else {
+            return Ok(None);
+        };
+        if !sender.send_parts(header, rest)? {
+            return Ok(None);
+        }
+        let flow = way.flow();
+        drop(way);
+        ring();
+        Ok(Some(flow))
+    }
+
     /// Sends what waits, as far as there is room.
     pub fn go_on(&self, ring: impl Fn()) -> Result<Left, Corrupt> {
         let mut way = self.way.lock();
@@ -99,6 +119,13 @@ impl Outgoing {
 }
 
 impl Way {
+    fn flow(&self) -> Flow {
+        match self.is_congested {
+            true => Flow::Congested,
+            false => Flow::Free,
+        }
+    }
+
     fn left(&mut self) -> Left {
         let waiting = self.sender.as_ref().map_or(0, Sender::waiting_bytes);
         let has_backlog = self.sender.as_ref().is_some_and(|s| !s.is_idle());
@@ -107,11 +134,7 @@ impl Way {
         let was_congested = self.is_congested;
         self.is_congested = waiting > if was_congested { LOW } else { HIGH };
         Left {
-            flow: if self.is_congested {
-                Flow::Congested
-            } else {
-                Flow::Free
-            },
+            flow: self.flow(),
             has_room: was_congested && !self.is_congested,
             backlogs,
         }

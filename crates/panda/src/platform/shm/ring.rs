@@ -14,7 +14,7 @@ pub mod receiver;
 pub mod sender;
 
 pub use loan::Loans;
-pub use receiver::Receiver;
+pub use receiver::{Receiver, Taken};
 pub use sender::Sender;
 
 /// The other side of a ring wrote what it cannot have meant.
@@ -23,6 +23,8 @@ pub struct Corrupt(pub String);
 
 /// Bytes of a cell before its content.
 const CELL_HEAD: usize = 8;
+/// What goes from one processor to another at once.
+const LINE: usize = 64;
 /// The longest frame that lies in a cell.
 pub const INLINE: usize = CELL - CELL_HEAD;
 /// A cell's length if the frame lies in the stream; the cell then holds the frame's length.
@@ -34,7 +36,7 @@ const LENT_MIN: usize = 16 << 10;
 /// Bytes of the stream that are announced, and given back, at a time.
 const STEP: u64 = 8 << 10;
 /// Frames in the stream begin at multiples of this, so that the two sides copy whole lines.
-const ALIGN: u64 = 64;
+const ALIGN: u64 = LINE as u64;
 
 const _: () = assert!(CELLS.is_power_of_two() && STREAM.is_power_of_two());
 const _: () = assert!(size_of::<Counters>() <= CELLS_AT && STREAM_AT + STREAM as usize == RING);

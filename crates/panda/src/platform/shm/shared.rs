@@ -15,7 +15,7 @@ use super::memory::{Header, Map, NAME, RANKS, RING, SLOTS_AT, Slot, ring_at, sta
 use super::peer::{Left, Outgoing};
 use super::reach::{Reach, mark};
 use super::ring::{Corrupt, Receiver, Sender};
-use crate::message::Message;
+use crate::message::{self, Message};
 use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
 
@@ -138,6 +138,14 @@ impl Shared {
         };
         let left = outgoing.send(frame, || !self.is_crowded(), || self.ring(to));
         self.settle(to, outgoing, left)
+    }
+
+    /// Sends a frame of two parts, if it fits into a cell that is free.
+    pub fn send_parts(&self, to: Rank, header: &message::Header, rest: &Message) -> Option<Flow> {
+        let outgoing = self.outgoing(to)?;
+        let sent = outgoing.send_parts(header, rest, || self.ring(to));
+        // What is wrong with its counters is found again, and told, when the frame is sent as others are.
+        sent.ok().flatten()
     }
 
     /// Sends more of what waits.

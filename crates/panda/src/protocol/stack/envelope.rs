@@ -1,7 +1,7 @@
 //! What stands before each message of a link: a byte that says which kind it is, and numbers at fixed places, least significant byte first.
 
 use super::{Answer, GroupId};
-use crate::message::{DecodeError, Message};
+use crate::message::{DecodeError, Header, Message};
 use crate::protocol::collective::Key;
 use crate::protocol::requests::{self, RequestId};
 
@@ -51,38 +51,113 @@ const COLLECTIVE: u8 = 6;
 const PULSE: u8 = 7;
 const HOLD: u8 = 8;
 
+/// Bytes of the longest.
+const LONGEST: usize = 21;
+
+/// The bytes of a kind and of numbers of 8, 8 and 4 bytes behind it, of which so many in all are meant.
+#[inline]
+fn header(kind: u8, first: u64, second: u64, third: u32, length: usize) -> Header {
+    // Two numbers, so that it is made in registers: what is read in other pieces than it was written in has to wait.
+    let low = u128::from(kind) | u128::from(first) << 8 | u128::from(second) << 72;
+    let high = second >> 56 | u64::from(third) << 8;
+    Header::new(low, high, length)
+}
+
 impl Envelope {
+    /// The bytes that stand for it.
+    #[inline]
+    pub fn header(&self) -> Header {
+        match *self {
+            Self::Port { port, tag, receipt } => match receipt {
+                None => header(PORT, port, tag.into(), 0, 13),
+                Some(id) => {
+                    let (low, high) = (id << 32, (id >> 32) as u32);
+                    header(PORT_WITH_RECEIPT, port, low | u64::from(tag), high, LONGEST)
+                }
+            },
+            Self::Receipt { id } => header(RECEIPT, id, 0, 0, 9),
+            Self::Call { service, id } => header(CALL, service, id, 0, 17),
+            Self::Reply { id, kind } => header(REPLY, id, kind as u64, 0, 10),
+            Self::Group { group } => header(GROUP, group, 0, 0, 9),
+            Self::Collective { key } => header(COLLECTIVE, key.list, key.number, 0, 17),
+            Self::Pulse { asks } => header(PULSE, asks.into(), 0, 0, 2),
+            Self::Hold { port, is_held } => header(HOLD, port, is_held.into(), 0, 10),
+        }
+    }
+
     /// Puts it before a message.
     #[inline]
     pub fn push_onto(&self, message: &mut Message) {
-        match *self {
-            Self::Port { port, tag, receipt } => {
-                let kind = match receipt {
-                    Some(id) => {
-                        message.push(&id.to_le_bytes());
-                        PORT_WITH_RECEIPT
-                    }
-                    None => PORT,
-                };
-                let mut header = [kind; 13];
-                header[1..9].copy_from_slice(&port.to_le_bytes());
-                header[9..].copy_from_slice(&tag.to_le_bytes());
-                message.push(&header);
+        message.push(&self.header());
+    }
+
+    /// The one that bytes begin with, and what follows it.
+    ///
+    /// # Errors
+    /// There is none.
+    #[inline]
+    pub fn split_off(bytes: &[u8]) -> Result<(Self, &[u8]), DecodeError> {
+        let [kind] = chunk(bytes)?;
+        let (envelope, length) = match kind {
+            PORT => {
+                let (port, tag) = port_and_tag(&chunk::<13>(bytes)?);
+                let receipt = None;
+                (Self::Port { port, tag, receipt }, 13)
             }
-            Self::Receipt { id } => message.push(&one(RECEIPT, id)),
-            Self::Call { service, id } => message.push(&two(CALL, service, id)),
-            Self::Reply { id, kind } => {
-                message.push(&[kind as u8]);
-                message.push(&one(REPLY, id));
+            PORT_WITH_RECEIPT => {
+                let header = chunk::<LONGEST>(bytes)?;
+                let (port, tag) = port_and_tag(&header);
+                let receipt = Some(number(&header, 13));
+                (Self::Port { port, tag, receipt }, header.len())
             }
-            Self::Group { group } => message.push(&one(GROUP, group)),
-            Self::Collective { key } => message.push(&two(COLLECTIVE, key.list, key.number)),
-            Self::Pulse { asks } => message.push(&[PULSE, asks.into()]),
-            Self::Hold { port, is_held } => {
-                message.push(&[is_held.into()]);
-                message.push(&one(HOLD, port));
+            RECEIPT => {
+                let id = number(&chunk::<9>(bytes)?, 1);
+                (Self::Receipt { id }, 9)
             }
-        }
+            CALL => {
+                let (service, id) = two(bytes)?;
+                (Self::Call { service, id }, 17)
+            }
+            REPLY => {
+                let header = chunk::<10>(bytes)?;
+                let (id, kind) = (number(&header, 1), answer(header[9])?);
+                (Self::Reply { id, kind }, header.len())
+            }
+            GROUP => {
+                let group = number(&chunk::<9>(bytes)?, 1);
+                (Self::Group { group }, 9)
+            }
+            COLLECTIVE => {
+                let (list, number) = two(bytes)?;
+                let key = Key { list, number };
+                (Self::Collective { key }, 17)
+            }
+            PULSE => {
+                let asks = chunk::<2>(bytes)?[1] != 0;
+                (Self::Pulse { asks }, 2)
+            }
+            HOLD => {
+                let header = chunk::<10>(bytes)?;
+                let (port, is_held) = (number(&header, 1), header[9] != 0);
+                (Self::Hold { port, is_held }, header.len())
+            }
+            other => return Err(unknown("envelope", other)),
+        };
+        Ok((envelope, &bytes[length..]))
+    }
+
+    /// Takes it off a message.
+    ///
+    /// # Errors
+    /// There is none; the message is as it was.
+    #[inline]
+    pub fn take_off(message: &mut Message) -> Result<Self, DecodeError> {
+        let mut space = [0; LONGEST];
+        let front = message.front_in(&mut space);
+        let (envelope, rest) = Self::split_off(front)?;
+        let length = front.len() - rest.len();
+        message.advance(length);
+        Ok(envelope)
     }
 
     /// Whether a message begins with one that the program alone has to know of.
@@ -98,91 +173,20 @@ impl Envelope {
         matches!(message.look(), Ok([RECEIPT | REPLY]))
             && (message.look::<9>()).is_ok_and(|header| requests::is_plain(number(&header, 1)))
     }
-
-    /// Takes it off a message.
-    ///
-    /// # Errors
-    /// There is none; the message is as it was.
-    #[inline]
-    pub fn take_off(message: &mut Message) -> Result<Self, DecodeError> {
-        let [kind] = message.look()?;
-        Ok(match kind {
-            PORT => {
-                let (port, tag) = port_and_tag(&message.pop::<13>()?);
-                Self::Port {
-                    port,
-                    tag,
-                    receipt: None,
-                }
-            }
-            PORT_WITH_RECEIPT => {
-                let header = message.pop::<21>()?;
-                let (port, tag) = port_and_tag(&header);
-                Self::Port {
-                    port,
-                    tag,
-                    receipt: Some(number(&header, 13)),
-                }
-            }
-            RECEIPT => Self::Receipt {
-                id: number(&message.pop::<9>()?, 1),
-            },
-            CALL => {
-                let header = message.pop::<17>()?;
-                Self::Call {
-                    service: number(&header, 1),
-                    id: number(&header, 9),
-                }
-            }
-            REPLY => {
-                let header = message.look::<10>()?;
-                let kind = answer(header[9])?;
-                message.advance(header.len());
-                Self::Reply {
-                    id: number(&header, 1),
-                    kind,
-                }
-            }
-            GROUP => Self::Group {
-                group: number(&message.pop::<9>()?, 1),
-            },
-            COLLECTIVE => {
-                let header = message.pop::<17>()?;
-                Self::Collective {
-                    key: Key {
-                        list: number(&header, 1),
-                        number: number(&header, 9),
-                    },
-                }
-            }
-            PULSE => Self::Pulse {
-                asks: message.pop::<2>()?[1] != 0,
-            },
-            HOLD => {
-                let header = message.pop::<10>()?;
-                Self::Hold {
-                    port: number(&header, 1),
-                    is_held: header[9] != 0,
-                }
-            }
-            other => return Err(unknown("envelope", other)),
-        })
-    }
 }
 
-/// A kind and a number.
-fn one(kind: u8, first: u64) -> [u8; 9] {
-    let mut header = [kind; 9];
-    header[1..].copy_from_slice(&first.to_le_bytes());
-    header
+fn chunk<const N: usize>(bytes: &[u8]) -> Result<[u8; N], DecodeError> {
+    let short = || DecodeError::Short {
+        want: N,
+        have: bytes.len(),
+    };
+    bytes.first_chunk().copied().ok_or_else(short)
 }
 
-/// A kind and two numbers.
-fn two(kind: u8, first: u64, second: u64) -> [u8; 17] {
-    let mut header = [kind; 17];
-    header[1..9].copy_from_slice(&first.to_le_bytes());
-    header[9..].copy_from_slice(&second.to_le_bytes());
-    header
+/// The two numbers behind the kind.
+fn two(bytes: &[u8]) -> Result<(u64, u64), DecodeError> {
+    let header = chunk::<17>(bytes)?;
+    Ok((number(&header, 1), number(&header, 9)))
 }
 
 fn number(header: &[u8], at: usize) -> u64 {

@@ -117,7 +117,7 @@ pub enum Answer {
 
 impl Answer {
     /// What it says of the request.
-    fn outcome(self, from: Rank, payload: Message) -> Result<Message, Failure> {
+    pub(crate) fn outcome(self, from: Rank, payload: Message) -> Result<Message, Failure> {
         match self {
             Self::Value => Ok(payload),
             Self::NoService => Err(Failure::NoService { rank: from }),

@@ -158,18 +158,21 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.finish(now);
     }
 
+    /// Whether there are frames that no protocol has to know of.
+    pub(crate) const HAS_PLAIN: bool = L::ADDS_NOTHING;
+
     /// Whether a frame is for the program alone, and no protocol has to know of it: [`plain`](Self::plain) does instead of [`frame`](Self::frame), but for the
     /// sign of life that it is.
     #[inline]
     #[must_use]
     pub(crate) fn is_plain(frame: &Message) -> bool {
-        L::ADDS_NOTHING && Envelope::is_plain(frame)
+        Self::HAS_PLAIN && Envelope::is_plain(frame)
     }
 
     /// Whether it ends a request that no protocol knows of. [`frame`](Self::frame) would drop it.
     #[inline]
     pub(crate) fn is_plain_answer(frame: &Message) -> bool {
-        L::ADDS_NOTHING && Envelope::is_plain_answer(frame)
+        Self::HAS_PLAIN && Envelope::is_plain_answer(frame)
     }
 
     /// A peer gave a sign of life besides.

@@ -1,5 +1,6 @@
 //! What a thread waits for.
 
+use crate::platform::Rank;
 use crate::protocol::requests::RequestId;
 use crate::session::Arrived;
 use crate::session::asked::Ended;
@@ -13,6 +14,11 @@ pub trait Awaited {
     /// changed since but by what it took.
     fn take(&mut self, _port: u64, arrived: Arrived) -> Option<Arrived> {
         Some(arrived)
+    }
+
+    /// The same for a short message, of which only the bytes are there; false if it is not what is waited for.
+    fn take_short(&mut self, _port: u64, _from: Rank, _tag: u32, _payload: &[u8]) -> bool {
+        false
     }
 
     /// Takes the end of a request if it is what is waited for, and gives it back else.

@@ -7,8 +7,9 @@ use super::node::{End, Node, StackOf};
 use super::own::{ASIDE, ASIDE_MAX};
 use super::{Awaited, Nobody};
 use crate::message::Message;
-use crate::platform::{Event, Inbox, Platform, Rank};
-use crate::protocol::{Delivery, Plain};
+use crate::platform::{Event, Inbox, Platform, Rank, Taker};
+use crate::protocol::requests::{self, Failure, RequestId};
+use crate::protocol::{Delivery, Envelope, Plain};
 
 /// A session that ends waits for peers to acknowledge what was sent at least so long …
 const LINGER_LEAST: Duration = Duration::from_secs(1);
@@ -17,6 +18,51 @@ const LINGER_MOST: Duration = Duration::from_secs(10);
 
 /// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
 const OFTEN: u32 = 16;
+
+/// Who drives, as it waits for a frame.
+struct Waiter<'a, P: Platform> {
+    node: &'a Node<P>,
+    awaited: &'a mut dyn Awaited,
+    /// A call that it has taken for the program.
+    call: Option<Delivery>,
+}
+
+impl<P: Platform> Taker for Waiter<'_, P> {
+    fn take(&mut self, from: Rank, frame: &[u8]) -> bool {
+        if !self.node.hands_over_at_once() || self.call.is_some() {
+            return false;
+        }
+        match Envelope::split_off(frame) {
+            Ok((
+                Envelope::Port {
+                    port,
+                    tag,
+                    receipt: None,
+                },
+                payload,
+            )) => {
+                !self.node.desk.has_port_upcalls()
+                    && self.awaited.take_short(port, from, tag, payload)
+            }
+            Ok((Envelope::Call { service, id }, payload)) => {
+                let payload = Message::copy_of(payload);
+                self.call = Some(Delivery::Call {
+                    from,
+                    service,
+                    id,
+                    payload,
+                });
+                true
+            }
+            Ok((Envelope::Reply { id, kind }, payload)) if requests::is_plain(id) => {
+                let outcome = kind.outcome(from, Message::copy_of(payload));
+                self.node.end_plain(from, id, outcome, self.awaited);
+                true
+            }
+            _ => false,
+        }
+    }
+}
 
 impl<P: Platform> Node<P> {
     /// The session's own thread.
@@ -46,7 +92,7 @@ impl<P: Platform> Node<P> {
 
     /// Drives while nobody else wants to. False if somebody drove already.
     fn drive_until_wanted(&self) -> bool {
-        let Some(mut end) = self.end.try_lock() else {
+        let Some(mut end) = self.end.try_pass() else {
             return false;
         };
         self.own.drives.store(true, Ordering::SeqCst);
@@ -66,7 +112,13 @@ impl<P: Platform> Node<P> {
     /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
     fn linger(&self) {
         let until = Instant::now() + self.silence.clamp(LINGER_LEAST, LINGER_MOST);
-        let mut end = self.end.lock();
+        let mut end = loop {
+            match self.end.try_pass() {
+                Some(end) => break end,
+                // Who has it finds the session over.
+                None => std::thread::sleep(Duration::from_micros(100)),
+            }
+        };
         while self.stack.lock().backlog() > 0 && Instant::now() < until {
             let soon = Instant::now() + Duration::from_millis(5);
             self.turn(&mut end, Some(soon), &mut Nobody);
@@ -99,12 +151,28 @@ impl<P: Platform> Node<P> {
         };
         let may_sleep = !self.has_deliveries.load(Ordering::SeqCst);
         let until = if may_sleep { until } else { Some(self.start) };
-        let seen = end.inbox.receive(until, &mut end.events);
+        let mut taker = Waiter {
+            node: self,
+            awaited,
+            call: None,
+        };
+        let seen = (end.inbox).receive_for(until, &mut end.events, &mut taker);
+        let call = taker.call;
         self.sleeps.store(false, Ordering::Relaxed);
+        // It came before what is taken now.
+        let is_served = call.is_some_and(|call| self.desk.deliver(call, self, awaited));
         let is_changed = self.take(end, seen, awaited) | self.hand_over(end, awaited);
-        if is_changed {
+        if is_served || is_changed {
             self.waiting.changed();
         }
+    }
+
+    /// Whether nothing is before a plain frame that comes now, and nobody but the program has to know of it.
+    #[inline]
+    fn hands_over_at_once(&self) -> bool {
+        StackOf::<P>::HAS_PLAIN
+            && self.due_ns.load(Ordering::Acquire) == u64::MAX
+            && !self.has_deliveries.load(Ordering::SeqCst)
     }
 
     /// Takes what came: what is plain for the program, the rest for the protocols. Whether anything may have changed. The clock was `seen` a moment ago, if at all.
@@ -198,11 +266,22 @@ impl<P: Platform> Node<P> {
         match StackOf::<P>::plain(from, frame)? {
             Plain::Deliver(delivery) => Some(delivery),
             Plain::Answer(id, outcome) => {
-                if self.desk.asked.answered(from, id, outcome, awaited) {
-                    self.waiting.ended(id);
-                }
+                self.end_plain(from, id, outcome, awaited);
                 None
             }
+        }
+    }
+
+    /// An answer to a plain request came.
+    fn end_plain(
+        &self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+        awaited: &mut dyn Awaited,
+    ) {
+        if self.desk.asked.answered(from, id, outcome, awaited) {
+            self.waiting.ended(id);
         }
     }
 

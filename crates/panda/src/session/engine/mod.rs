@@ -17,6 +17,7 @@ mod awaited;
 mod drive;
 mod node;
 mod own;
+mod turnstile;
 mod wait;
 mod waiting;
 mod wants;

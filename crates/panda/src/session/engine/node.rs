@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::own::Own;
+use super::turnstile::Turnstile;
 use super::waiting::Waiting;
 use super::wants::Wants;
 use super::{Ask, Awaited, Engine, Interest, Request};
@@ -30,7 +31,7 @@ pub struct Node<P: Platform> {
     /// How long a peer may be silent before it is taken for lost.
     pub(super) silence: Duration,
     /// The receiving end; who holds it drives.
-    pub(super) end: Mutex<End<P::Inbox>>,
+    pub(super) end: Turnstile<End<P::Inbox>>,
     pub(super) stack: Mutex<StackOf<P>>,
     pub(super) desk: Arc<Desk>,
     /// What is to be handed to the program besides what the driver has, in order.
@@ -93,7 +94,7 @@ impl<P: Platform> Node<P> {
         }
         let node = Arc::new(Self {
             platform,
-            end: Mutex::new(End {
+            end: Turnstile::new(End {
                 inbox,
                 events: Vec::new(),
                 deliveries: VecDeque::new(),
@@ -150,6 +151,18 @@ impl<P: Platform> Node<P> {
     /// Gives a frame to the platform.
     fn give(&self, to: Rank, frame: Message) {
         self.give_by(to, || self.platform.send(to, frame));
+    }
+
+    /// Gives a plain message to the platform, in two parts if it takes them so.
+    #[inline]
+    fn give_plain(&self, to: Rank, envelope: &Envelope, mut payload: Message) {
+        self.give_by(to, || {
+            let sent = (self.platform).send_parts(to, &envelope.header(), &payload);
+            sent.unwrap_or_else(|| {
+                envelope.push_onto(&mut payload);
+                self.platform.send(to, payload)
+            })
+        });
     }
 
     fn give_by(&self, to: Rank, send: impl FnOnce() -> Flow) {
@@ -250,11 +263,10 @@ impl<P: Platform> Node<P> {
 }
 
 impl<P: Platform> Engine for Node<P> {
-    fn post(&self, to: Rank, envelope: Envelope, mut payload: Message) {
+    fn post(&self, to: Rank, envelope: Envelope, payload: Message) {
         if <P::Links as Links>::ADDS_NOTHING && to != self.rank {
             // No protocol has anything to remember, and nobody orders this beside what other threads send.
-            envelope.push_onto(&mut payload);
-            return self.give(to, payload);
+            return self.give_plain(to, &envelope, payload);
         }
         self.change(|stack, now| stack.post(now, to, &envelope, payload));
     }
@@ -263,14 +275,13 @@ impl<P: Platform> Engine for Node<P> {
         &self,
         to: Rank,
         request: Request,
-        mut payload: Message,
+        payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId {
         // Who is lost is the protocols' to tell: they know whether it is gone for good.
         if <P::Links as Links>::ADDS_NOTHING && to != self.rank && !self.desk.is_lost(to) {
             let id = self.desk.asked.begin(to);
-            request.envelope(id).push_onto(&mut payload);
-            self.give(to, payload);
+            self.give_plain(to, &request.envelope(id), payload);
             return id;
         }
         self.change(|stack, now| {

@@ -50,7 +50,7 @@ impl<P: Platform> Node<P> {
     fn wait_as_thread(&self, wait: &mut Wait<'_>) -> bool {
         self.want();
         let is_held = loop {
-            match self.end.try_lock() {
+            match self.end.try_pass() {
                 // Another may have brought it about until it let go.
                 Some(_) if wait.awaited.holds() => break true,
                 Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
@@ -60,8 +60,7 @@ impl<P: Platform> Node<P> {
                 break is_held;
             }
         };
-        self.wants.end();
-        self.pass_on();
+        self.stop_wanting();
         is_held
     }
 
@@ -70,7 +69,7 @@ impl<P: Platform> Node<P> {
         self.want();
         let until = Instant::now() + LETS_GO;
         loop {
-            if let Some(mut end) = self.end.try_lock() {
+            if let Some(mut end) = self.end.try_pass() {
                 self.drive(&mut end, Some(self.start), &mut Nobody);
                 break;
             }
@@ -79,15 +78,14 @@ impl<P: Platform> Node<P> {
             }
             std::thread::yield_now();
         }
-        self.wants.end();
-        self.pass_on();
+        self.stop_wanting();
     }
 
     /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
     fn sleep(&self, wait: &mut Wait<'_>) {
-        let bed = self.waiting.enter(wait.interest);
+        let bed = self.waiting.enter(wait.interest, &self.wants);
         // It may have been done, or the other may have let go, before anybody could see that we wait.
-        if self.ended(wait).is_none() && self.end.is_locked() {
+        if self.ended(wait).is_none() && self.end.is_taken() {
             bed.sleep(wait.until);
         }
         self.waiting.leave(wait.interest, &bed);
@@ -117,7 +115,7 @@ impl<P: Platform> Node<P> {
     fn look_for(&self, wait: &mut Wait<'_>, until: Instant) -> Option<bool> {
         self.want();
         let outcome = loop {
-            match self.end.try_lock() {
+            match self.end.try_pass() {
                 Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
                 // It lets go as soon as it runs, which may be on this processor.
                 None if self.own.drives.load(Ordering::SeqCst) => std::thread::yield_now(),
@@ -128,21 +126,21 @@ impl<P: Platform> Node<P> {
                 outcome => break outcome,
             }
         };
-        self.wants.end();
-        if outcome.is_some() {
-            self.pass_on();
+        match outcome {
+            Some(_) => self.stop_wanting(),
+            None => self.wants.end(),
         }
         outcome
     }
 
     /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
-        let bed = self.waiting.enter(wait.interest);
+        let bed = self.waiting.enter(wait.interest, &self.wants);
         self.desk.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
             // Whoever drives now passes on when it lets go.
-            if !self.end.is_locked() && !self.waiting.wake_thread() {
+            if !self.end.is_taken() && !self.waiting.wake_thread() {
                 self.own.call();
             }
             bed.sleep(wait.until);
@@ -160,11 +158,22 @@ impl<P: Platform> Node<P> {
         }
     }
 
+    /// The caller wants the receiving end no longer, and has let go of it.
+    fn stop_wanting(&self) {
+        self.wants.end();
+        self.pass_on_unless(self.waiting.was_empty());
+    }
+
     /// The caller has let go of the receiving end: somebody else who waits takes it.
     pub(super) fn pass_on(&self) {
-        if self.waiting.is_empty() {
+        self.pass_on_unless(self.waiting.is_empty());
+    }
+
+    #[inline]
+    fn pass_on_unless(&self, nobody_waits: bool) {
+        if nobody_waits {
             self.own.rouse();
-        } else if !self.end.is_locked() {
+        } else if !self.end.is_taken() {
             self.waiting.wake_driver();
         }
     }

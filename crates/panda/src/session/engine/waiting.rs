@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use parking_lot::Mutex;
 
+use super::wants::Wants;
 use crate::protocol::requests::RequestId;
 use crate::thread::Bed;
 
@@ -33,7 +34,7 @@ struct State {
 
 impl Waiting {
     /// Lets the caller in. It looks once more at what it waits for, sleeps in the bed, and [leaves](Self::leave).
-    pub fn enter(&self, interest: Interest) -> Arc<Bed> {
+    pub fn enter(&self, interest: Interest, wants: &Wants) -> Arc<Bed> {
         let bed = Bed::new();
         let mut state = self.state.lock();
         match interest {
@@ -44,6 +45,7 @@ impl Waiting {
         drop(state);
         // Pairs with the fence in `is_empty`: who changes something sees us, or we see the change.
         fence(Ordering::SeqCst);
+        wants.meet();
         bed
     }
 
@@ -61,6 +63,12 @@ impl Waiting {
     #[inline]
     pub fn is_empty(&self) -> bool {
         fence(Ordering::SeqCst);
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether nobody waited when the caller last [ended](Wants::end) its wait. Who has let go of the receiving end before that misses nobody.
+    #[inline]
+    pub fn was_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
     }
 

@@ -22,6 +22,11 @@ impl Wants {
         self.0.fetch_add(ROUND - 1, Ordering::SeqCst);
     }
 
+    /// The caller is about to sleep in the waiting room: of it and of one that [ends](Self::end), the later one sees all that the earlier one did before.
+    pub fn meet(&self) {
+        self.0.fetch_add(0, Ordering::SeqCst);
+    }
+
     /// Whether any does.
     #[inline]
     pub fn are(&self) -> bool {

@@ -6,10 +6,14 @@ use std::sync::atomic::fence;
 use super::super::memory::{CellHead, Counters, Map, STREAM};
 use super::super::reach::{Reach, Unread};
 use super::loan::Loan;
-use super::{ALIGN, CELL_HEAD, CELLS, Corrupt, IN_STREAM, INLINE, LENT, STEP, cell_at, lap, run};
+use super::{
+    ALIGN, CELL_HEAD, CELLS, Corrupt, IN_STREAM, INLINE, LENT, LINE, STEP, cell_at, lap, run,
+};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
+/// The longest frame that lies in the first line of its cell.
+const SHORT: usize = LINE - CELL_HEAD;
 /// The longest frame that is copied into the message itself, without allocating.
 const WITHIN: usize = 64;
 /// Space that a frame is given before any of it has come. The rest only as it comes, so that an announcement alone costs no memory.
@@ -17,6 +21,21 @@ const BELIEVED: u64 = 64 << 20;
 
 /// Cells that are taken before the sender is told while there are more: to tell it takes a fence, which is for when nothing is there.
 const MUCH: u64 = CELLS / 4;
+
+/// What was taken.
+#[derive(Debug)]
+pub enum Taken {
+    Nothing,
+    Frame(Message),
+    /// The next frame, by whom it was offered to.
+    Already,
+}
+
+impl From<Option<Message>> for Taken {
+    fn from(frame: Option<Message>) -> Self {
+        frame.map_or(Self::Nothing, Self::Frame)
+    }
+}
 
 /// Takes frames out.
 pub struct Receiver {
@@ -59,30 +78,49 @@ impl Receiver {
         }
     }
 
-    /// The next frame, if it is there as a whole. Takes what is there of it in any case.
+    /// The next frame, if it is there as a whole. Takes what is there of it in any case. One that is short is `offer`ed before a message is made of it.
     ///
     /// # Errors
     /// The sender's counters or lengths are wrong; nothing more can be taken.
     #[inline]
-    pub fn take(&mut self) -> Result<Option<Message>, Corrupt> {
+    pub fn take_or(&mut self, offer: impl FnOnce(&[u8]) -> bool) -> Result<Taken, Corrupt> {
         if self.current.is_some() {
-            return self.take_stream();
+            return self.take_stream().map(Taken::from);
         }
         let at = cell_at(self.cell);
         let head: &CellHead = self.map.view(at);
         if head.lap.load(Acquire) != lap(self.cell) || self.is_cut {
-            return Ok(None);
+            return Ok(Taken::Nothing);
         }
         let length = head.length.load(Relaxed);
         self.cell += 1;
         match length {
-            IN_STREAM => self.begin(at),
-            LENT => self.take_lent(at),
-            length => self.take_inline(at, length as usize).map(Some),
+            IN_STREAM => self.begin(at).map(Taken::from),
+            LENT => self.take_lent(at).map(Taken::from),
+            length if length as usize <= SHORT => {
+                // As many as there may be, and not as many as there are: a copy of a length that is known is a few instructions.
+                let mut bytes = [0; SHORT];
+                self.map.read(at + CELL_HEAD, &mut bytes);
+                let frame = &bytes[..length as usize];
+                Ok(match offer(frame) {
+                    true => Taken::Already,
+                    false => Taken::Frame(Message::copy_of(frame)),
+                })
+            }
+            length => self.take_inline(at, length as usize).map(Taken::Frame),
         }
     }
 
-    /// Whether [`take`](Self::take) would find anything new.
+    /// The next frame, offered to nobody.
+    #[cfg(test)]
+    pub fn take(&mut self) -> Result<Option<Message>, Corrupt> {
+        Ok(match self.take_or(|_| false)? {
+            Taken::Frame(frame) => Some(frame),
+            Taken::Nothing | Taken::Already => None,
+        })
+    }
+
+    /// Whether [`take_or`](Self::take_or) would find anything new.
     pub fn has_any(&self) -> bool {
         if self.current.is_some() {
             return self.map.view::<Counters>(0).sent.stream.load(Acquire) > self.stream;

@@ -9,7 +9,7 @@ use super::loan::{Loan, Loans};
 use super::{
     ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, STEP, cell_at, lap, run,
 };
-use crate::message::Message;
+use crate::message::{Header, Message};
 
 /// Puts frames in; keeps those for which there is no room.
 pub struct Sender {
@@ -57,6 +57,23 @@ impl Sender {
         self.waiting_bytes += frame.len();
         self.waiting.push_back(frame);
         self.go_on()
+    }
+
+    /// Puts a frame of two parts into a cell, unless it is too long for one, or others wait. Whether it did.
+    ///
+    /// # Errors
+    /// The receiver's counters are wrong.
+    pub fn send_parts(&mut self, header: &Header, rest: &Message) -> Result<bool, Corrupt> {
+        let length = header.len() + rest.len();
+        let fits = !self.has_queue() && length <= INLINE && self.has_cell()?;
+        if fits {
+            // What follows the header in its space is overwritten, or not told.
+            let at = cell_at(self.cell) + CELL_HEAD;
+            self.map.write(at, header.with_rest());
+            self.put_slices(at + header.len(), rest.slices());
+            self.publish_cell(length as u32);
+        }
+        Ok(fits)
     }
 
     /// Puts in what waits, as far as there is room.
@@ -186,13 +203,15 @@ impl Sender {
     }
 
     fn put_inline(&mut self, frame: &Message) {
-        let at = cell_at(self.cell);
-        let mut end = at + CELL_HEAD;
-        for slice in frame.slices() {
-            self.map.write(end, slice);
-            end += slice.len();
-        }
+        self.put_slices(cell_at(self.cell) + CELL_HEAD, frame.slices());
         self.publish_cell(frame.len() as u32);
+    }
+
+    fn put_slices<'a>(&self, mut at: usize, slices: impl Iterator<Item = &'a [u8]>) {
+        for slice in slices {
+            self.map.write(at, slice);
+            at += slice.len();
+        }
     }
 
     /// How a frame can be lent, if it is long enough and the receiver can read it.

@@ -10,7 +10,7 @@ use super::super::meeting::Meeting;
 use super::super::memory::{CellHead, Counters, Map, RING, ring_at};
 use super::super::reach::Reach;
 use super::*;
-use crate::message::Message;
+use crate::message::{Header, Message};
 use crate::platform::Secret;
 use crate::platform::pool::Pool;
 
@@ -119,6 +119,43 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_frame_of_two_parts_is_offered_whole_and_is_a_message_if_nobody_wants_it() {
+    let (mut sender, mut receiver) = ring();
+    let header = Header::new(u128::from_le_bytes(*b"sixteen bytes of"), 0, 13);
+    let rest = |length: usize| Message::from(vec![b'.'; length]);
+    assert!(sender.send_parts(&header, &rest(3)).unwrap());
+    let taken = receiver
+        .take_or(|frame| frame == b"sixteen bytes...")
+        .unwrap();
+    assert!(matches!(taken, Taken::Already));
+    for length in [0, 43, 44, 200] {
+        assert!(sender.send_parts(&header, &rest(length)).unwrap());
+        let is_short = 13 + length <= 56;
+        let mut is_offered = false;
+        let taken = receiver.take_or(|_| {
+            is_offered = true;
+            false
+        });
+        let mut whole = rest(length);
+        whole.push(b"sixteen bytes");
+        assert!(matches!(taken, Ok(Taken::Frame(frame)) if frame == whole));
+        assert_eq!(is_offered, is_short, "{length}");
+    }
+    assert!(
+        !sender.send_parts(&header, &rest(300)).unwrap(),
+        "too long for a cell"
+    );
+    for _ in 0..CELLS {
+        assert!(sender.send_parts(&header, &rest(1)).unwrap());
+    }
+    assert!(
+        !sender.send_parts(&header, &rest(1)).unwrap(),
+        "there is no room"
+    );
+    assert!(sender.is_idle() && receiver.take().unwrap().is_some());
 }
 
 #[test]
