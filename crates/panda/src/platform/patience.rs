@@ -99,14 +99,19 @@ pub trait Waits {
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>);
 }
 
-/// Looks for so long, then sleeps, and learns from it; the time then, if it was read. The wait `began` a moment ago. What is there after a sleep is not looked for.
+/// Looks for as long as patience says, then sleeps, and learns from it; the time then, if it was read. The wait `began` a moment ago. What is there after a sleep is not
+/// looked for. So long it takes in `any_case`, whatever the sender does: a spin lasts for that much longer, and it tells nothing of how long waits are.
 pub fn wait<W: Waits>(
     inbox: &mut W,
     began: Instant,
-    spin: Duration,
+    any_case: Duration,
     until: Option<Instant>,
     events: &mut Vec<Event>,
 ) -> Option<Instant> {
+    let mut spin = inbox.patience().spin();
+    if !spin.is_zero() {
+        spin += any_case;
+    }
     let mut now = began;
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
@@ -124,9 +129,16 @@ pub fn wait<W: Waits>(
     }
     let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
-        inbox.patience().slept(now - began, woken - now);
+        let (spun, slept) = beyond(any_case, now - began, woken - now);
+        inbox.patience().slept(spun, slept);
     }
     Some(woken)
+}
+
+/// What is left of a spin and the sleep after it without what they would have taken in any case.
+fn beyond(any_case: Duration, spun: Duration, slept: Duration) -> (Duration, Duration) {
+    let rest = any_case.saturating_sub(spun);
+    (spun.saturating_sub(any_case), slept.saturating_sub(rest))
 }
 
 #[cfg(test)]
@@ -194,6 +206,19 @@ mod tests {
             !spins
         });
         assert!(without.count() <= 1 << DOUBLINGS_SLOW);
+    }
+
+    #[test]
+    fn what_takes_long_in_any_case_is_no_long_wait() {
+        let mut patience = Patience::default();
+        patience.slept(SPIN, Duration::from_secs(1));
+        assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
+        let (reading, took) = (Duration::from_micros(250), Duration::from_micros(180));
+        let (spun, slept) = beyond(reading, Duration::ZERO, took);
+        patience.slept(spun, slept);
+        assert_eq!(patience.spin(), SPIN, "the sender was not slow");
+        let (spun, slept) = beyond(reading, reading + SPIN, Duration::from_secs(1));
+        assert_eq!((spun, slept), (SPIN, Duration::from_secs(1)));
     }
 
     #[test]

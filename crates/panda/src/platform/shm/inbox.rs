@@ -17,7 +17,7 @@ use crate::platform::{Event, Inbox, JoinError, Loss, Rank, futex};
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
-/// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame is spun for that much longer.
+/// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame takes that much longer in any case.
 const READING: Duration = Duration::from_nanos(250);
 /// Sleeps longer than this are left to an alarm to end.
 const FAR: Duration = Duration::from_millis(20);
@@ -193,11 +193,12 @@ impl ShmInbox {
             self.sleep(Some(now), until, events);
             return None;
         }
-        let mut spin = self.patience.spin();
-        if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
-            spin += READING * self.shared.lent_kib();
-        }
-        patience::wait(self, now, spin, until, events)
+        // No answer comes before the peer has read what it answers.
+        let reading = match self.shared.backlogs.load(Relaxed) > 0 {
+            true => READING * self.shared.lent_kib(),
+            false => Duration::ZERO,
+        };
+        patience::wait(self, now, reading, until, events)
     }
 
     /// Whether there is something to take, or was and is taken. Cheaper than a turn where nothing waits to go out.
