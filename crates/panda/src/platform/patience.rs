@@ -95,6 +95,10 @@ pub trait Waits {
     fn patience(&mut self) -> &mut Patience;
     /// Takes what is there. True if there was anything, or it was woken.
     fn look(&mut self, events: &mut Vec<Event>) -> bool;
+    /// What changes while something comes in parts: a spin goes on as long as it does.
+    fn progress(&self) -> u64 {
+        0
+    }
     /// Sleeps until there is something to look for, or the time has come; may take it. It is `now`, or was a moment ago, if that was looked at.
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>);
 }
@@ -112,7 +116,7 @@ pub fn wait<W: Waits>(
     if !spin.is_zero() {
         spin += any_case;
     }
-    let mut now = began;
+    let (mut began, mut now, mut progress) = (began, began, inbox.progress());
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
             if inbox.look(events) {
@@ -122,6 +126,9 @@ pub fn wait<W: Waits>(
             std::hint::spin_loop();
         }
         now = Instant::now();
+        if std::mem::replace(&mut progress, inbox.progress()) != progress {
+            began = now;
+        }
     }
     inbox.sleep(Some(now), until, events);
     if !inbox.patience().learns() {

@@ -219,6 +219,11 @@ impl Waits for ShmInbox {
         &mut self.patience
     }
 
+    fn progress(&self) -> u64 {
+        let positions = self.incoming.iter().map(|peer| peer.receiver.position());
+        positions.fold(0, u64::wrapping_add)
+    }
+
     #[inline]
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
         self.turn(events) || self.shared.woken.load(Relaxed)
