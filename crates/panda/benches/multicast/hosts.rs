@@ -1,6 +1,7 @@
 //! Network namespaces on a bridge, or this host alone.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::{AddAssign, Sub};
 use std::path::Path;
 use std::process::Command;
@@ -11,6 +12,22 @@ const BRIDGE: &str = "pandab";
 pub struct Hosts {
     /// Namespaces; none: this host.
     count: usize,
+}
+
+/// A version of IP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    V4,
+    V6,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        })
+    }
 }
 
 /// What cards sent.
@@ -55,29 +72,37 @@ impl Hosts {
         remove(count);
         let hosts = Self { count };
         ip(&format!("link add {BRIDGE} type bridge mcast_snooping 0"))?;
-        ip(&format!("addr add {}/24 dev {BRIDGE}", address(254)))?;
+        give_addresses("", 254, BRIDGE)?;
         ip(&format!("link set {BRIDGE} up"))?;
         for at in 0..count {
-            let (host, own) = (name(at), address(at as u8 + 1));
+            let host = name(at);
             ip(&format!("netns add {host}"))?;
             ip(&format!(
                 "link add {host} type veth peer name cable netns {host}"
             ))?;
             ip(&format!("link set {host} master {BRIDGE} up"))?;
-            ip(&format!("-n {host} addr add {own}/24 dev cable"))?;
+            give_addresses(&format!("-n {host} "), at as u8 + 1, "cable")?;
             ip(&format!("-n {host} link set cable up"))?;
             ip(&format!("-n {host} link set lo up"))?;
         }
         Ok(hosts)
     }
 
+    /// The versions of IP over which there is multicast: on the loopback Linux passes none over the later one.
+    pub fn versions(&self) -> &'static [Version] {
+        match self.count {
+            0 => &[Version::V4],
+            _ => &[Version::V4, Version::V6],
+        }
+    }
+
     /// Where processes meet.
-    pub fn meeting_at(&self) -> SocketAddr {
+    pub fn meeting_at(&self, version: Version) -> SocketAddr {
         let address = match self.count {
-            0 => Ipv4Addr::LOCALHOST,
-            _ => address(254),
+            0 => Ipv4Addr::LOCALHOST.into(),
+            _ => address(version, 254),
         };
-        SocketAddr::new(address.into(), 0)
+        SocketAddr::new(address, 0)
     }
 
     /// This program on one of the hosts.
@@ -126,8 +151,6 @@ fn remove(count: usize) {
         let _ = ip(&format!("netns del {}", name(at)));
         // By itself it would go with its namespace, some time later.
         let _ = ip(&format!("link del {}", name(at)));
-        // With its namespace it would go some time later.
-        let _ = ip(&format!("link del {}", name(at)));
     }
     let _ = ip(&format!("link del {BRIDGE}"));
 }
@@ -136,8 +159,18 @@ fn name(at: usize) -> String {
     format!("panda{at}")
 }
 
-fn address(last: u8) -> Ipv4Addr {
-    Ipv4Addr::new(10, 78, 0, last)
+fn address(version: Version, last: u8) -> IpAddr {
+    match version {
+        Version::V4 => Ipv4Addr::new(10, 78, 0, last).into(),
+        Version::V6 => Ipv6Addr::new(0xfd78, 0, 0, 0, 0, 0, 0, last.into()).into(),
+    }
+}
+
+/// Addresses of a card, in a namespace that `ip` is told to go to first. Nobody else has them, so nobody is asked, which would take a second.
+fn give_addresses(within: &str, last: u8, card: &str) -> Result<(), String> {
+    let (v4, v6) = (address(Version::V4, last), address(Version::V6, last));
+    ip(&format!("{within}addr add {v4}/24 dev {card}"))?;
+    ip(&format!("{within}addr add {v6}/64 dev {card} nodad"))
 }
 
 fn ip(arguments: &str) -> Result<(), String> {

@@ -2,7 +2,8 @@
 //!
 //! Members are processes in network namespaces of their own, connected by a bridge of the kernel (it takes root and `ip`), or with `WHERE=host` processes of this host over
 //! the loopback. All members send as fast as they can, until each has delivered all: messages a second, median of rounds, in which the two take turns; and what the
-//! members' cards sent for each message, bytes with all headers, and frames.
+//! members' cards sent for each message, bytes with all headers, and frames. Over both versions of IP, on the same cards and in turns, too, and what multicast over IPv6 is
+//! of that over IPv4: messages a second, median of the ratios within rounds with the least and the most, and bytes. On the loopback over IPv4 alone.
 //!
 //! `MEMBERS=3,4,8`, `BYTES=100,8192,65536`, `ROUNDS=5` and `MIB=8` (in a round, at most 4000 messages) choose.
 
@@ -13,7 +14,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use antiphon_panda::platform::{Secret, udp::Meeting};
-use hosts::{Hosts, Sent};
+use hosts::{Hosts, Sent, Version};
 
 /// Messages of one round at most.
 const MESSAGES_MAX: usize = 4000;
@@ -54,31 +55,92 @@ fn main() {
     }
 }
 
-/// Both with so many members, at all lengths.
+/// All with so many members, at all lengths.
 fn compare(hosts: &Hosts, members: usize, lengths: &[usize], rounds: usize, bytes: usize) {
-    let mut ways = [false, true].map(|is_multicast| Way::start(hosts, members, is_multicast));
-    println!("\n{members} members; multicast: {}", ways[1].report());
+    let versions = hosts.versions().iter();
+    let mut contests: Vec<_> = versions
+        .map(|&version| Contest::start(hosts, members, version))
+        .collect();
+    println!();
+    for contest in &mut contests {
+        let report = contest.ways[1].report();
+        println!(
+            "{members} members, {}; multicast: {report}",
+            contest.version
+        );
+    }
     println!(
-        "bytes   messages/s alone  multicast  ratio | bytes sent alone  multicast | frames alone  multicast"
+        "bytes   over  messages/s alone  multicast  ratio | bytes sent alone  multicast | frames alone  multicast"
     );
     for &length in lengths {
         let each = (bytes / length / members).clamp(20, MESSAGES_MAX / members);
-        let mut rows = [(); 2].map(|()| (Vec::new(), Sent::default()));
+        contests
+            .iter_mut()
+            .for_each(|contest| contest.rows = Default::default());
         for round in 0..=rounds {
-            for (way, row) in ways.iter_mut().zip(&mut rows) {
-                let before = hosts.sent();
-                let rate = (each * members) as f64 / way.round(each, length);
-                if round > 0 {
-                    row.0.push(rate);
-                    row.1 += hosts.sent() - before;
-                }
+            for contest in &mut contests {
+                contest.take_turn(hosts, (members, each, length), round > 0);
             }
         }
         let messages = (rounds * each * members) as f64;
-        let [(alone, by_alone), (both, by_both)] =
-            rows.map(|(rates, sent)| (median(rates), sent.per(messages)));
+        for contest in &contests {
+            contest.print(length, messages);
+        }
+        if let [v4, v6] = &contests[..] {
+            v6.print_beside(v4, messages);
+        }
+    }
+}
+
+/// Multicast beside the same without, over one version of IP.
+struct Contest {
+    version: Version,
+    ways: [Way; 2],
+    rows: [Row; 2],
+}
+
+/// What the rounds of a way gave: messages a second in each, and what was sent in all.
+#[derive(Default)]
+struct Row {
+    rates: Vec<f64>,
+    sent: Sent,
+}
+
+impl Contest {
+    fn start(hosts: &Hosts, members: usize, version: Version) -> Self {
+        let start = |is_multicast| Way::start(hosts, members, version, is_multicast);
+        Self {
+            version,
+            ways: [false, true].map(start),
+            rows: Default::default(),
+        }
+    }
+
+    /// A round of each of the two.
+    fn take_turn(
+        &mut self,
+        hosts: &Hosts,
+        (members, each, length): (usize, usize, usize),
+        counts: bool,
+    ) {
+        for (way, row) in self.ways.iter_mut().zip(&mut self.rows) {
+            let before = hosts.sent();
+            let rate = (each * members) as f64 / way.round(each, length);
+            if counts {
+                row.rates.push(rate);
+                row.sent += hosts.sent() - before;
+            }
+        }
+    }
+
+    fn print(&self, length: usize, messages: f64) {
+        let [(alone, by_alone), (both, by_both)] = self
+            .rows
+            .each_ref()
+            .map(|row| (median(&row.rates), row.sent.per(messages)));
         println!(
-            "{length:6}  {alone:16.0}  {both:9.0}  {:5.2} | {:16.0}  {:9.0} | {:12.1}  {:9.1}",
+            "{length:6}  {}  {alone:16.0}  {both:9.0}  {:5.2} | {:16.0}  {:9.0} | {:12.1}  {:9.1}",
+            self.version,
             both / alone,
             by_alone.0,
             by_both.0,
@@ -86,9 +148,24 @@ fn compare(hosts: &Hosts, members: usize, lengths: &[usize], rounds: usize, byte
             by_both.1,
         );
     }
+
+    /// What multicast is of that over another version.
+    fn print_beside(&self, other: &Self, messages: f64) {
+        let (own, other) = (&self.rows[1], &other.rows[1]);
+        let rates = own.rates.iter().zip(&other.rates);
+        let ratios: Vec<f64> = rates.map(|(own, other)| own / other).collect();
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = ratios.iter().copied().fold(0.0, f64::max);
+        println!(
+            "        multicast over IPv6 ÷ over IPv4: messages/s {:.2} ({least:.2} to {most:.2}), bytes {:.2}",
+            median(&ratios),
+            own.sent.per(messages).0 / other.sent.per(messages).0,
+        );
+    }
 }
 
-fn median(mut of: Vec<f64>) -> f64 {
+fn median(of: &[f64]) -> f64 {
+    let mut of = of.to_vec();
     of.sort_unstable_by(f64::total_cmp);
     of[of.len() / 2]
 }
@@ -100,9 +177,10 @@ struct Way {
 }
 
 impl Way {
-    fn start(hosts: &Hosts, members: usize, is_multicast: bool) -> Self {
+    fn start(hosts: &Hosts, members: usize, version: Version, is_multicast: bool) -> Self {
         let secret = Secret::fresh().expect("random numbers");
-        let meeting = Meeting::at(hosts.meeting_at(), members as u32, secret).expect("a port");
+        let meeting =
+            Meeting::at(hosts.meeting_at(version), members as u32, secret).expect("a port");
         let meeting = meeting.multicast(is_multicast);
         let start = |rank: usize| {
             let mut command: Command = hosts.command(rank);

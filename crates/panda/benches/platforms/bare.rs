@@ -79,6 +79,60 @@ pub fn ring(case: &Case) {
     trips(case, give, take);
 }
 
+/// The one copy of long messages and nothing else: each reads what the other has where it lies, into memory that it uses again, after a hand-off by a futex or, where
+/// each has its processor, a counter.
+pub fn read(case: &Case) {
+    let words = Words::new(case);
+    let (payload, mut space) = (vec![7_u8; case.bytes], vec![0_u8; case.bytes]);
+    // SAFETY: numbers only. It lets the other read this process's memory where Yama would not.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+    let at = payload.as_ptr() as u64;
+    let facts = [std::process::id(), at as u32, (at >> 32) as u32];
+    let place = |rank: u32, fact: usize| words.word(2 + 3 * rank as usize + fact);
+    for (fact, &number) in facts.iter().enumerate().rev() {
+        place(case.rank, fact).store(number, SeqCst);
+    }
+    let other = 1 - case.rank;
+    while place(other, 0).load(SeqCst) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let of_other = |fact| place(other, fact).load(SeqCst);
+    let pid = of_other(0) as i32;
+    let piece = |at: u64| libc::iovec {
+        iov_base: at as *mut libc::c_void,
+        iov_len: case.bytes,
+    };
+    let theirs = piece(u64::from(of_other(2)) << 32 | u64::from(of_other(1)));
+    let ours = piece(space.as_mut_ptr() as u64);
+    let (own, other) = (words.word(case.rank as usize), words.word(other as usize));
+    let give = || {
+        other.store(1, SeqCst);
+        if case.placement == "one" {
+            let _ = wake(other, Flags::empty(), 1);
+        }
+    };
+    let take = || {
+        while own.swap(0, SeqCst) == 0 {
+            match case.placement.as_str() {
+                "one" => drop(wait(own, Flags::empty(), 0, None)),
+                _ => std::hint::spin_loop(),
+            }
+        }
+        // SAFETY: the kernel writes to `ours` only, which is `space`, and checks the other's addresses itself.
+        let read =
+            unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
+        assert_eq!(usize::try_from(read), Ok(case.bytes), "the other's memory");
+    };
+    trips(case, give, take);
+    // The last to be read is the second's, which stays until that is done.
+    if case.rank == 0 {
+        give();
+    }
+    while case.rank == 1 && own.load(SeqCst) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Two sockets that block.
 pub fn udp(case: &Case) {
     let words = Words::new(case);

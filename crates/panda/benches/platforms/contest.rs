@@ -67,45 +67,48 @@ impl Table {
     }
 
     pub fn of(mut self, contestants: &[&'static str]) -> Self {
-        let only = env::var("ONLY").ok();
-        let is_wanted = |name: &&&str| {
-            only.as_ref()
-                .is_none_or(|only| only.split(',').any(|o| o == **name))
-        };
+        let is_wanted = |name: &&&str| is_listed("ONLY", name);
         self.contestants = contestants.iter().filter(is_wanted).copied().collect();
         self
     }
 
-    /// Lets them take turns and prints medians.
+    /// Lets them take turns and prints medians: of the times, and of the ratios to the first of the table in the same turn, with the least and the most of these.
     pub fn print(&self, rounds: usize) {
-        let mut times: Vec<Vec<f64>> = vec![Vec::new(); self.contestants.len()];
-        for _ in 0..rounds {
-            for (contestant, times) in self.contestants.iter().zip(&mut times) {
-                times.extend(self.round(contestant));
-            }
+        if self.contestants.is_empty() || !self.is_wanted() {
+            return;
         }
+        let turn =
+            |_| -> Vec<Option<f64>> { self.contestants.iter().map(|c| self.round(c)).collect() };
+        let turns: Vec<_> = (0..rounds).map(turn).collect();
         let where_to = match self.placement {
             "one" => "both on one processor",
             _ => "each on its own processor",
         };
         println!(
-            "\n{}, {where_to}: round trip, median of {rounds} rounds",
+            "\n{}, {where_to}: round trip, median of {rounds} rounds; ratio to the first in the same round: median, least to most",
             self.title
         );
-        let mut first = None;
-        for (contestant, mut times) in self.contestants.iter().zip(times) {
-            times.sort_by(f64::total_cmp);
-            let Some(&median) = times.get(times.len() / 2) else {
+        for (at, contestant) in self.contestants.iter().enumerate() {
+            let times = sorted(turns.iter().filter_map(|turn| turn[at]));
+            let ratios = sorted(turns.iter().filter_map(|turn| Some(turn[at]? / turn[0]?)));
+            let (Some(median), Some(ratio)) =
+                (times.get(times.len() / 2), ratios.get(ratios.len() / 2))
+            else {
                 println!("  {contestant:12} not there");
                 continue;
             };
-            let first = *first.get_or_insert(median);
             println!(
-                "  {contestant:12} {:9.2} µs  {:6.2}",
+                "  {contestant:12} {:9.2} µs  {ratio:6.2}  {:.2} to {:.2}",
                 median / 1000.0,
-                median / first
+                ratios[0],
+                ratios[ratios.len() - 1]
             );
         }
+    }
+
+    /// Whether the environment asks for this table: `PLACES` for where, `BYTES` for how long messages are.
+    fn is_wanted(&self) -> bool {
+        is_listed("PLACES", self.placement) && is_listed("BYTES", &self.bytes.to_string())
     }
 
     /// Nanoseconds a round trip, if the contestant is there.
@@ -131,6 +134,10 @@ impl Table {
                     "2",
                 ])
                 .arg(program);
+            if self.placement == "one" {
+                // A process that polls without giving way would keep the other from running.
+                mpirun.env("OMPI_MCA_mpi_yield_when_idle", "1");
+            }
             let output = case(0).command(mpirun).output().ok()?;
             return String::from_utf8_lossy(&output.stdout).trim().parse().ok();
         }
@@ -161,4 +168,16 @@ impl Table {
         let first = outputs.into_iter().next()?.ok()?;
         String::from_utf8_lossy(&first.stdout).trim().parse().ok()
     }
+}
+
+/// Whether a variable of the environment is not set, or lists a word.
+fn is_listed(variable: &str, word: &str) -> bool {
+    let listed = env::var(variable).ok();
+    listed.is_none_or(|listed| listed.split(',').any(|other| other == word))
+}
+
+fn sorted(of: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut of: Vec<f64> = of.collect();
+    of.sort_by(f64::total_cmp);
+    of
 }

@@ -1,7 +1,9 @@
 //! Round trips of the platforms beside what they are made of and beside rivals, in one run: `cargo bench -p antiphon-panda --bench platforms`.
 //!
 //! Each contestant is a pair of processes, pinned to one processor or to two. They take turns, a short round each, so that a noisy machine hits all alike; medians over
-//! rounds are shown, and ratios to the first of each table. `mpi` under `mpirun --bind-to none`, pinned by us like the others.
+//! rounds are shown, and ratios to the first of each table, taken within rounds. `mpi` under `mpirun --bind-to none`, pinned by us like the others.
+//!
+//! `ONLY="open mpi,shm"` chooses contestants, `PLACES="one,across"` placements, `BYTES="65536,1048576"` lengths, `ROUNDS=n` how often each has its turn.
 
 mod bare;
 mod contest;
@@ -33,8 +35,18 @@ fn main() {
         ("64 KiB", 64 << 10, 4_000),
         ("1 MiB", 1 << 20, 300),
     ] {
-        Table::new(name, "across", bytes, trips)
-            .of(&["open mpi", "shm", "mpi", "raw tcp", "tcp"])
-            .print(rounds);
+        for placement in ["one", "across"] {
+            Table::new(name, placement, bytes, trips)
+                .of(&[
+                    "open mpi",
+                    "bare read",
+                    "shm",
+                    "shm session",
+                    "mpi",
+                    "raw tcp",
+                    "tcp",
+                ])
+                .print(rounds);
+        }
     }
 }

@@ -33,6 +33,7 @@ pub fn run(case: &Case) {
         "open mpi" => mpi::run(case),
         "bare futex" => bare::futex(case),
         "bare ring" => bare::ring(case),
+        "bare read" => bare::read(case),
         "raw udp" => bare::udp(case),
         "raw tcp" => bare::tcp(case),
         other => panic!("no contestant {other}"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -264,8 +264,7 @@ impl Inbox for LocalInbox {
             return Some(now);
         }
         let before = events.len();
-        let spin = self.patience.spin();
-        let seen = patience::wait(self, now, spin, until, events);
+        let seen = patience::wait(self, now, Duration::ZERO, until, events);
         if events.len() == before {
             self.take(events);
         }

@@ -95,19 +95,28 @@ pub trait Waits {
     fn patience(&mut self) -> &mut Patience;
     /// Takes what is there. True if there was anything, or it was woken.
     fn look(&mut self, events: &mut Vec<Event>) -> bool;
+    /// What changes while something comes in parts: a spin goes on as long as it does.
+    fn progress(&self) -> u64 {
+        0
+    }
     /// Sleeps until there is something to look for, or the time has come; may take it. It is `now`, or was a moment ago, if that was looked at.
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>);
 }
 
-/// Looks for so long, then sleeps, and learns from it; the time then, if it was read. The wait `began` a moment ago. What is there after a sleep is not looked for.
+/// Looks for as long as patience says, then sleeps, and learns from it; the time then, if it was read. The wait `began` a moment ago. What is there after a sleep is not
+/// looked for. So long it takes in `any_case`, whatever the sender does: a spin lasts for that much longer, and it tells nothing of how long waits are.
 pub fn wait<W: Waits>(
     inbox: &mut W,
     began: Instant,
-    spin: Duration,
+    any_case: Duration,
     until: Option<Instant>,
     events: &mut Vec<Event>,
 ) -> Option<Instant> {
-    let mut now = began;
+    let mut spin = inbox.patience().spin();
+    if !spin.is_zero() {
+        spin += any_case;
+    }
+    let (mut began, mut now, mut progress) = (began, began, inbox.progress());
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
             if inbox.look(events) {
@@ -117,6 +126,9 @@ pub fn wait<W: Waits>(
             std::hint::spin_loop();
         }
         now = Instant::now();
+        if std::mem::replace(&mut progress, inbox.progress()) != progress {
+            began = now;
+        }
     }
     inbox.sleep(Some(now), until, events);
     if !inbox.patience().learns() {
@@ -124,9 +136,16 @@ pub fn wait<W: Waits>(
     }
     let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
-        inbox.patience().slept(now - began, woken - now);
+        let (spun, slept) = beyond(any_case, now - began, woken - now);
+        inbox.patience().slept(spun, slept);
     }
     Some(woken)
+}
+
+/// What is left of a spin and the sleep after it without what they would have taken in any case.
+fn beyond(any_case: Duration, spun: Duration, slept: Duration) -> (Duration, Duration) {
+    let rest = any_case.saturating_sub(spun);
+    (spun.saturating_sub(any_case), slept.saturating_sub(rest))
 }
 
 #[cfg(test)]
@@ -194,6 +213,19 @@ mod tests {
             !spins
         });
         assert!(without.count() <= 1 << DOUBLINGS_SLOW);
+    }
+
+    #[test]
+    fn what_takes_long_in_any_case_is_no_long_wait() {
+        let mut patience = Patience::default();
+        patience.slept(SPIN, Duration::from_secs(1));
+        assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
+        let (reading, took) = (Duration::from_micros(250), Duration::from_micros(180));
+        let (spun, slept) = beyond(reading, Duration::ZERO, took);
+        patience.slept(spun, slept);
+        assert_eq!(patience.spin(), SPIN, "the sender was not slow");
+        let (spun, slept) = beyond(reading, reading + SPIN, Duration::from_secs(1));
+        assert_eq!((spun, slept), (SPIN, Duration::from_secs(1)));
     }
 
     #[test]

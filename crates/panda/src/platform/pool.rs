@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// Spaces that are kept, and the longest of them in bytes.
+/// Spaces that are kept, and the longest of them in bytes: two MiB and headers.
 const KEPT: usize = 4;
-const LONGEST: usize = 2 << 20;
+const LONGEST: usize = (2 << 20) + 256;
 
 /// Spaces of frames that the program is done with.
 #[derive(Debug, Clone, Default)]

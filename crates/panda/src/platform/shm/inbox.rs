@@ -17,7 +17,7 @@ use crate::platform::{Event, Inbox, JoinError, Loss, NoTaker, Rank, Taker, futex
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
-/// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame is spun for that much longer.
+/// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame takes that much longer in any case.
 const READING: Duration = Duration::from_nanos(250);
 /// Sleeps longer than this are left to an alarm to end.
 const FAR: Duration = Duration::from_millis(20);
@@ -204,16 +204,17 @@ impl ShmInbox {
             self.sleep(Some(now), until, events);
             return (false, None);
         }
-        let mut spin = self.patience.spin();
-        if !spin.is_zero() && self.shared.backlogs.load(Relaxed) > 0 {
-            spin += READING * self.shared.lent_kib();
-        }
+        // No answer comes before the peer has read what it answers.
+        let reading = match self.shared.backlogs.load(Relaxed) > 0 {
+            true => READING * self.shared.lent_kib(),
+            false => Duration::ZERO,
+        };
         let mut waiting = Waiting {
             inbox: self,
             taker,
             has_any: false,
         };
-        let seen = patience::wait(&mut waiting, now, spin, until, events);
+        let seen = patience::wait(&mut waiting, now, reading, until, events);
         (waiting.has_any, seen)
     }
 
@@ -275,6 +276,12 @@ impl Waits for Waiting<'_> {
 
     fn patience(&mut self) -> &mut Patience {
         &mut self.inbox.patience
+    }
+
+    fn progress(&self) -> u64 {
+        let rings = &self.inbox.incoming;
+        let positions = rings.iter().map(|peer| peer.receiver.position());
+        positions.fold(0, u64::wrapping_add)
     }
 
     #[inline]

@@ -18,7 +18,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// Ranks that a session can have, spawned ones included.
 pub const RANKS: u32 = 256;
 /// `antiphon` and the layout's version.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"antiph\x00\x02");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"antiph\x00\x03");
 
 const PAGE: usize = 4096;
 /// The longest name that a process can have here; longer ones are cut.

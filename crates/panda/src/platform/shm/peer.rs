@@ -11,6 +11,8 @@ const HIGH: usize = 4 << 20;
 const LOW: usize = HIGH / 2;
 /// Looks for room without finding any before a sender gives up waiting for it: longer than a receiver takes to wake.
 const LOOKS: u32 = 2000;
+/// The same before it lends the rest of a frame: about what a receiver that looks takes for a step, so that who is busy with something else is not waited for.
+const LOOKS_LENDING: u32 = 200;
 /// Times that a sender finds room before it gives up all the same, so that no call lasts long.
 const TURNS: u32 = 256;
 
@@ -142,10 +144,14 @@ impl Way {
 }
 
 impl Sender {
-    /// Goes on while the receiver makes room.
+    /// Goes on while the receiver makes room: two copies at the same time, by two processors, are faster than the one of what is lent.
     fn spin_through(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
         let (mut looks, mut turns) = (0, 0);
-        while self.has_queue() && looks < LOOKS && turns < TURNS {
+        let enough = |way: &Self| match way.may_lend_rest() {
+            true => LOOKS_LENDING,
+            false => LOOKS,
+        };
+        while self.has_queue() && looks < enough(self) && turns < TURNS {
             if self.advance()? {
                 ring();
                 looks = 0;
@@ -158,10 +164,10 @@ impl Sender {
         Ok(())
     }
 
-    /// Goes on until there is no room, and asks for the bell if something is left then.
+    /// Goes on until there is no room, lends the rest if it may, and asks for the bell if something is left then.
     fn settle(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
         loop {
-            if self.advance()? {
+            while self.advance()? || self.lend_rest()? {
                 ring();
             }
             // The receiver need not ring for a little that is lent: it is let go of at the next occasion.

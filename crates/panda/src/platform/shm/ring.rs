@@ -2,8 +2,9 @@
 //!
 //! Frames are announced in cells. Each cell is 256 bytes and starts with the number of the lap in which it was written: the receiver watches the very line that the
 //! next frame comes in, so a short frame costs one transfer between processors. Longer frames lie in a stream of bytes beside the cells, and are taken out while they
-//! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it. Where the system permits it, frames from 16 KiB on are
-//! only described, and the receiver reads them out of the sender's memory (see [`loan`]): one copy.
+//! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it. Where the system permits it, what a receiver does not take
+//! at once of a frame from 16 KiB on is only described, and the receiver reads it out of the sender's memory (see [`loan`]): one copy, for which neither needs the other
+//! to be awake, but one in which the system looks up each page, which costs more than two copies by processors of their own.
 //!
 //! Both ends keep their own counters in their own memory and check what they read of the other's: whatever the other writes, it is at worst a [`Corrupt`] ring.
 
@@ -31,7 +32,9 @@ pub const INLINE: usize = CELL - CELL_HEAD;
 const IN_STREAM: u32 = u32::MAX;
 /// A cell's length if the frame lies in the sender's memory; the cell then says where.
 const LENT: u32 = u32::MAX - 1;
-/// Frames from this length on are lent: below it a system call costs more than the second copy.
+/// A cell's length if it says where in the sender's memory the rest of the frame lies whose beginning is in the stream.
+const REST_LENT: u32 = u32::MAX - 2;
+/// Frames from this length on may be lent: below it a system call costs more than to wait for room in the stream.
 const LENT_MIN: usize = 16 << 10;
 /// Bytes of the stream that are announced, and given back, at a time.
 const STEP: u64 = 8 << 10;

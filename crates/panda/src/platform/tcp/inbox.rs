@@ -235,8 +235,7 @@ impl TcpInbox {
             let now = Instant::now();
             seen = Some(now);
             if until.is_none_or(|until| now < until) {
-                let spin = self.patience.spin();
-                seen = patience::wait(self, now, spin, until, events);
+                seen = patience::wait(self, now, Duration::ZERO, until, events);
             } else {
                 self.look(events);
             }

@@ -244,8 +244,7 @@ impl Inbox for UdpInbox {
             seen = Some(now);
             self.shared.probe(now);
             if until.is_none_or(|until| now < until) {
-                let spin = self.patience.spin();
-                seen = patience::wait(self, now, spin, until, events);
+                seen = patience::wait(self, now, Duration::ZERO, until, events);
             } else {
                 self.turn(events);
             }

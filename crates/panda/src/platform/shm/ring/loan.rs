@@ -1,6 +1,6 @@
 //! Frames that a receiver reads where they lie: in the sender's memory.
 //!
-//! Instead of the frame its cell holds its headers, and where the rest is. The sender keeps that unchanged until the receiver's count says that it has been read.
+//! Instead of the frame, or of what the stream does not hold of it, its cell holds its headers, and where the rest is. The sender keeps that unchanged until the receiver's count says that it has been read.
 //!
 //! ```text
 //!   bytes of headers 4 | pieces 4 | address 8, length 8 of each piece | headers
@@ -27,13 +27,19 @@ pub struct Loan {
 }
 
 impl Loan {
-    /// A frame that can be lent; nothing if it lies in too many pieces.
-    pub fn of(frame: &Message) -> Option<Self> {
+    /// A frame without its first bytes, if that can be lent; nothing if it lies in too many pieces.
+    pub fn of(frame: &Message, mut without: usize) -> Option<Self> {
         let mut loan = Self {
             headers: ([0; HEADERS_MAX], 0),
             pieces: ([(0, 0); PIECES], 0),
         };
         for (i, slice) in frame.slices().enumerate() {
+            let whole = slice.len();
+            let slice = &slice[without.min(whole)..];
+            without = without.saturating_sub(whole);
+            if slice.is_empty() {
+                continue;
+            }
             if i == 0 && slice.len() <= HEADERS_MAX {
                 loan.headers.0[..slice.len()].copy_from_slice(slice);
                 loan.headers.1 = slice.len();
@@ -101,6 +107,12 @@ impl Loan {
 
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces.0[..self.pieces.1]
+    }
+
+    /// Bytes of headers and pieces.
+    pub fn bytes(&self) -> u64 {
+        let pieces = self.pieces().iter().map(|piece| piece.1 as u64);
+        self.headers.1 as u64 + pieces.sum::<u64>()
     }
 }
 

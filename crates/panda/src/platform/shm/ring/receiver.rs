@@ -7,7 +7,8 @@ use super::super::memory::{CellHead, Counters, Map, STREAM};
 use super::super::reach::{Reach, Unread};
 use super::loan::Loan;
 use super::{
-    ALIGN, CELL_HEAD, CELLS, Corrupt, IN_STREAM, INLINE, LENT, LINE, STEP, cell_at, lap, run,
+    ALIGN, CELL_HEAD, CELLS, Corrupt, IN_STREAM, INLINE, LENT, LINE, REST_LENT, STEP, cell_at, lap,
+    run,
 };
 use crate::message::Message;
 use crate::platform::pool::Pool;
@@ -122,11 +123,19 @@ impl Receiver {
 
     /// Whether [`take_or`](Self::take_or) would find anything new.
     pub fn has_any(&self) -> bool {
-        if self.current.is_some() {
-            return self.map.view::<Counters>(0).sent.stream.load(Acquire) > self.stream;
-        }
+        let has_more = || self.map.view::<Counters>(0).sent.stream.load(Acquire) > self.stream;
+        self.has_cell() && !self.is_cut || self.current.is_some() && has_more()
+    }
+
+    /// Whether another cell was written.
+    fn has_cell(&self) -> bool {
         let head: &CellHead = self.map.view(cell_at(self.cell));
-        head.lap.load(Acquire) == lap(self.cell) && !self.is_cut
+        head.lap.load(Acquire) == lap(self.cell)
+    }
+
+    /// Bytes of the stream that were taken: while that grows a frame is coming.
+    pub fn position(&self) -> u64 {
+        self.stream
     }
 
     /// Whether the sender should be told at once what was taken: it may wait for that, or soon will.
@@ -162,17 +171,46 @@ impl Receiver {
     /// Reads a frame where it lies.
     fn take_lent(&mut self, at: usize) -> Result<Option<Message>, Corrupt> {
         let loan = Loan::read(&self.map, at)?;
+        let mut bytes = self.pool.space();
+        if !self.read_lent(&loan, &mut bytes)? {
+            return Ok(None);
+        }
+        let mut frame = Message::from(self.pool.frame(bytes));
+        frame.push(loan.headers());
+        Ok(Some(frame))
+    }
+
+    /// Where the rest lies of the frame whose beginning is in the stream, if the next cell says so.
+    fn rest_lent(&self) -> Result<Option<Loan>, Corrupt> {
+        let at = cell_at(self.cell);
+        let what = self.map.view::<CellHead>(at).length.load(Relaxed);
+        (what == REST_LENT)
+            .then(|| Loan::read(&self.map, at))
+            .transpose()
+    }
+
+    /// Reads the rest of a frame where it lies, behind what came through the stream.
+    fn take_rest(&mut self, loan: &Loan, mut bytes: Vec<u8>) -> Result<Option<Message>, Corrupt> {
+        self.cell += 1;
+        self.stream = self.stream.next_multiple_of(ALIGN);
+        reserve(&mut bytes, loan.headers().len() as u64)?;
+        bytes.extend_from_slice(loan.headers());
+        let is_whole = self.read_lent(loan, &mut bytes)?;
+        Ok(is_whole.then(|| Message::from(self.pool.frame(bytes))))
+    }
+
+    /// Reads the pieces of a loan. False if the sender's process has ended.
+    fn read_lent(&mut self, loan: &Loan, bytes: &mut Vec<u8>) -> Result<bool, Corrupt> {
         let Some(reach) = &self.reach else {
             return Err(Corrupt(
                 "it lent a frame to a process that cannot read its memory".into(),
             ));
         };
-        let mut bytes = self.pool.space();
-        match reach.read(loan.pieces(), &mut bytes) {
+        match reach.read(loan.pieces(), bytes) {
             Ok(()) => {}
             Err(Unread::Gone) => {
                 self.is_cut = true;
-                return Ok(None);
+                return Ok(false);
             }
             Err(Unread::Failed(error)) => {
                 return Err(Corrupt(format!(
@@ -183,9 +221,7 @@ impl Receiver {
         self.loans += 1;
         let taken = &self.map.view::<Counters>(0).taken;
         taken.loans.store(self.loans, Release);
-        let mut frame = Message::from(self.pool.frame(bytes));
-        frame.push(loan.headers());
-        Ok(Some(frame))
+        Ok(true)
     }
 
     fn take_inline(&self, at: usize, length: usize) -> Result<Message, Corrupt> {
@@ -216,28 +252,50 @@ impl Receiver {
         self.take_stream()
     }
 
+    /// Bytes of the stream that are there, when so many were ever sent.
+    fn there(&self, sent: u64) -> Result<u64, Corrupt> {
+        match sent.checked_sub(self.stream) {
+            Some(there) if there <= STREAM => Ok(there),
+            // The bytes between two frames are skipped here before they are there.
+            None if self.stream - sent < ALIGN => Ok(0),
+            _ => Err(Corrupt(format!(
+                "it claims to have sent {sent} bytes where {} were taken",
+                self.stream
+            ))),
+        }
+    }
+
     fn take_stream(&mut self) -> Result<Option<Message>, Corrupt> {
         let Some((mut bytes, length)) = self.current.take() else {
             return Ok(None);
         };
+        let (mut rest, mut is_followed) = (None, false);
         loop {
             let sent = self.map.view::<Counters>(0).sent.stream.load(Acquire);
-            let there = match sent.checked_sub(self.stream) {
-                Some(there) if there <= STREAM => there,
-                // The bytes between two frames are skipped here before they are there.
-                None if self.stream - sent < ALIGN => 0,
-                _ => {
+            // Looked for after what was sent: bytes of later frames are there only if the cell is, which says where this frame's end.
+            let was_followed = std::mem::replace(&mut is_followed, self.has_cell());
+            if is_followed && rest.is_none() {
+                rest = self.rest_lent()?;
+            }
+            let there = self.there(sent)?;
+            let missing = missing(length, bytes.len() as u64, rest.as_ref())?;
+            if let Some(rest) = rest.as_ref().filter(|_| missing == 0) {
+                return self.take_rest(rest, bytes);
+            }
+            let (from, count) = run(self.stream, there.min(missing).min(STEP));
+            match (count, was_followed, is_followed) {
+                (0, true, _) => {
                     return Err(Corrupt(format!(
-                        "it claims to have sent {sent} bytes where {} were taken",
-                        self.stream
+                        "it sent another frame when {missing} bytes of one of {length} were missing"
                     )));
                 }
-            };
-            let missing = length - bytes.len() as u64;
-            let (from, count) = run(self.stream, there.min(missing).min(STEP));
-            if count == 0 {
-                self.current = Some((bytes, length));
-                return Ok(None);
+                // What is missing was put into the stream before the cell was written, and perhaps after our look.
+                (0, false, true) => continue,
+                (0, false, false) => {
+                    self.current = Some((bytes, length));
+                    return Ok(None);
+                }
+                _ => {}
             }
             if bytes.capacity() - bytes.len() < count {
                 let more = missing.min(bytes.len() as u64).max(count as u64);
@@ -254,6 +312,18 @@ impl Receiver {
             taken.store(self.stream, Release);
         }
     }
+}
+
+/// Bytes of a frame that are still to come through the stream.
+fn missing(length: u64, came: u64, rest: Option<&Loan>) -> Result<u64, Corrupt> {
+    let lent = rest.map_or(0, Loan::bytes);
+    let streamed = length.checked_sub(lent);
+    let missing = streamed.and_then(|streamed| streamed.checked_sub(came));
+    missing.ok_or_else(|| {
+        Corrupt(format!(
+            "it lent {lent} bytes of a frame of {length}, of which {came} had come"
+        ))
+    })
 }
 
 fn reserve(bytes: &mut Vec<u8>, more: u64) -> Result<(), Corrupt> {

@@ -7,7 +7,8 @@ use std::sync::atomic::fence;
 use super::super::memory::{CELLS, CellHead, Counters, Map, STREAM};
 use super::loan::{Loan, Loans};
 use super::{
-    ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, STEP, cell_at, lap, run,
+    ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, REST_LENT, STEP, cell_at, lap,
+    run,
 };
 use crate::message::{Header, Message};
 
@@ -20,13 +21,21 @@ pub struct Sender {
     /// Bytes put into the stream, and how many the receiver was known to have taken.
     stream: u64,
     stream_taken: u64,
-    /// The frame that is being put into the stream, and how much of it is in.
-    current: Option<(Message, usize)>,
+    current: Option<Current>,
     waiting: VecDeque<Message>,
     waiting_bytes: usize,
     loans: Loans,
     /// The receiver can read this process's memory.
     may_lend: bool,
+}
+
+/// The frame that is being put into the stream.
+struct Current {
+    frame: Message,
+    /// How much of it is in.
+    done: usize,
+    /// The rest may be lent.
+    is_lendable: bool,
 }
 
 impl Sender {
@@ -83,14 +92,13 @@ impl Sender {
     pub fn go_on(&mut self) -> Result<(), Corrupt> {
         self.let_go()?;
         loop {
-            if let Some((frame, done)) = self.current.take() {
-                let done = self.put(&frame, done)?;
-                if done < frame.len() {
-                    self.current = Some((frame, done));
+            if let Some(mut current) = self.current.take() {
+                current.done = self.put(&current.frame, current.done)?;
+                if current.done < current.frame.len() {
+                    self.current = Some(current);
                     break;
                 }
-                self.waiting_bytes -= frame.len();
-                self.stream = self.stream.next_multiple_of(ALIGN);
+                self.end_stream(&current.frame);
                 continue;
             }
             if self.waiting.is_empty() || !self.has_cell()? {
@@ -102,15 +110,48 @@ impl Sender {
             if frame.len() <= INLINE {
                 self.waiting_bytes -= frame.len();
                 self.put_inline(&frame);
-            } else if let Some(loan) = self.loan(&frame) {
-                self.waiting_bytes -= frame.len();
-                self.lend(frame, &loan);
-            } else {
-                self.announce(frame.len());
-                self.current = Some((frame, 0));
+                continue;
             }
+            let loan = self.loan(&frame);
+            // A receiver that leaves no room is busy with something else.
+            if let Some(loan) = &loan
+                && self.room()? < STEP
+            {
+                self.waiting_bytes -= frame.len();
+                self.lend(frame, loan, LENT);
+                continue;
+            }
+            self.announce(frame.len());
+            self.current = Some(Current {
+                frame,
+                done: 0,
+                is_lendable: loan.is_some(),
+            });
         }
         Ok(())
+    }
+
+    /// Lends what is not yet in the stream of the frame that is being put there. True if so.
+    ///
+    /// # Errors
+    /// The receiver's counters are wrong.
+    pub fn lend_rest(&mut self) -> Result<bool, Corrupt> {
+        if !self.may_lend_rest() || !self.has_cell()? {
+            return Ok(false);
+        }
+        let current = self.current.take();
+        let loan = current.as_ref().and_then(|c| Loan::of(&c.frame, c.done));
+        let (Some(Current { frame, .. }), Some(loan)) = (current, loan) else {
+            unreachable!("a rest lies in no more pieces than the frame");
+        };
+        self.end_stream(&frame);
+        self.lend(frame, &loan, REST_LENT);
+        Ok(true)
+    }
+
+    /// Whether a frame is being put into the stream whose rest may be lent.
+    pub fn may_lend_rest(&self) -> bool {
+        self.current.as_ref().is_some_and(|c| c.is_lendable)
     }
 
     /// The same. True if anything was put in.
@@ -220,14 +261,15 @@ impl Sender {
             return None;
         }
         self.may_lend = self.may_lend || self.counters().taken.reads.load(Acquire) != 0;
-        self.may_lend.then(|| Loan::of(frame)).flatten()
+        self.may_lend.then(|| Loan::of(frame, 0)).flatten()
     }
 
-    fn lend(&mut self, frame: Message, loan: &Loan) {
+    /// Lends a frame, or the rest of one.
+    fn lend(&mut self, frame: Message, loan: &Loan, what: u32) {
         loan.write(&self.map, cell_at(self.cell));
         self.loans.add(frame);
         self.counters().starved.lends.store(1, Relaxed);
-        self.publish_cell(LENT);
+        self.publish_cell(what);
     }
 
     /// Lets go of what was lent and has been read.
@@ -254,6 +296,12 @@ impl Sender {
         head.length.store(length, Relaxed);
         head.lap.store(lap(self.cell), Release);
         self.cell += 1;
+    }
+
+    /// Nothing more of a frame comes into the stream.
+    fn end_stream(&mut self, frame: &Message) {
+        self.waiting_bytes -= frame.len();
+        self.stream = self.stream.next_multiple_of(ALIGN);
     }
 
     /// Puts more of a frame into the stream; how much of it is in then.

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::super::meeting::Meeting;
 use super::super::memory::{CellHead, Counters, Map, RING, ring_at};
 use super::super::reach::Reach;
+use super::loan::Loan;
 use super::*;
 use crate::message::{Header, Message};
 use crate::platform::Secret;
@@ -57,6 +58,7 @@ proptest! {
     fn frames_of_any_length_come_whole_and_in_order(
         lengths in proptest::collection::vec(prop_oneof![0..300_usize, 0..70_000_usize, Just(600_000)], 1..40),
         eagerness in 1..8_usize,
+        haste in 1..4_usize,
         lends in any::<bool>(),
     ) {
         let (a, b) = map();
@@ -67,6 +69,9 @@ proptest! {
             if i % eagerness == 0 {
                 taken.extend(receiver.take().unwrap());
                 receiver.tell();
+            }
+            if i % haste == 0 {
+                sender.lend_rest().unwrap();
             }
         }
         while taken.len() < lengths.len() {
@@ -92,7 +97,7 @@ proptest! {
             let head: &CellHead = a.view(cell_at(cell));
             head.lap.store(lap(cell), Relaxed);
             if cell % 2 == 0 {
-                head.length.store([12, IN_STREAM, LENT, 240][cell as usize / 2 % 4], Relaxed);
+                head.length.store([12, IN_STREAM, LENT, REST_LENT][cell as usize / 2 % 4], Relaxed);
             }
         }
         a.view::<Counters>(0).sent.stream.store(sent, Relaxed);
@@ -196,8 +201,15 @@ fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
     let mut frame = Message::from(Bytes::from_owner(owner));
     frame.push(b"headers");
     sender.send(frame).unwrap();
+    assert!(sender.has_queue() && sender.lent_bytes() == 0);
+    assert!(receiver.take().unwrap().is_none(), "a part of it");
+    sender.advance().unwrap();
+    assert!(
+        sender.lend_rest().unwrap(),
+        "the receiver does not go on taking"
+    );
     assert!(!sender.is_idle() && !sender.has_queue() && sender.lent_bytes() == 100_007);
-    assert!(!is_gone.load(Relaxed));
+    assert!(!is_gone.load(Relaxed) && !sender.lend_rest().unwrap());
     let mut taken = receiver.take().unwrap().expect("it is there");
     assert_eq!(taken.pop(), Ok(*b"headers"));
     assert!(taken == Message::from(vec![5; 100_000]));
@@ -205,4 +217,89 @@ fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
     sender.go_on().unwrap();
     assert!(sender.is_idle() && is_gone.load(Relaxed));
     assert!(!receiver.owes_bell());
+}
+
+#[test]
+fn a_frame_that_finds_no_room_is_lent_whole() {
+    let (a, b) = map();
+    let Some(reach) = reach() else { return };
+    let (mut sender, mut receiver) = (
+        Sender::new(a),
+        Receiver::new(b, Some(reach), Pool::default()),
+    );
+    for mark in 0..3 {
+        sender.send(frame(50_000, mark)).unwrap();
+        sender.lend_rest().unwrap();
+    }
+    assert!(!sender.has_queue() && sender.lent_bytes() == 150_000);
+    for mark in 0..3 {
+        let taken = receiver.take().unwrap().expect("it is there");
+        assert!(taken.to_bytes() == frame(50_000, mark).to_bytes(), "{mark}");
+    }
+    sender.go_on().unwrap();
+    assert!(sender.is_idle());
+}
+
+#[test]
+fn rests_are_lent_while_the_receiver_takes() {
+    const FRAMES: usize = 2000;
+    let length = |number: usize| number * 7919 % 120_000;
+    let (a, b) = map();
+    let Some(reach) = reach() else { return };
+    let mut receiver = Receiver::new(b, Some(reach), Pool::default());
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut sender = Sender::new(a);
+            for number in 0..FRAMES {
+                sender.send(frame(length(number), number as u8)).unwrap();
+                // What lies in the stream differs with how far the receiver is.
+                for _ in 0..number % 50 {
+                    sender.advance().unwrap();
+                }
+                sender.lend_rest().unwrap();
+                while sender.waiting_bytes() > 300_000 {
+                    sender.advance().unwrap();
+                }
+            }
+            while !sender.is_idle() {
+                sender.advance().unwrap();
+            }
+        });
+        for number in 0..FRAMES {
+            let taken = loop {
+                let taken = receiver.take().unwrap();
+                receiver.tell();
+                if let Some(taken) = taken {
+                    break taken;
+                }
+            };
+            let expected = frame(length(number), number as u8);
+            assert!(taken.to_bytes() == expected.to_bytes(), "frame {number}");
+        }
+    });
+}
+
+#[test]
+fn a_rest_that_is_not_what_is_missing_is_corrupt() {
+    for (is_rest, lent) in [(true, 9_999), (true, 10_001), (false, 10_000)] {
+        let (a, b) = map();
+        let Some(reach) = reach() else { return };
+        let mut receiver = Receiver::new(b, Some(reach), Pool::default());
+        a.write(cell_at(0) + CELL_HEAD, &20_000_u64.to_ne_bytes());
+        publish(&a, 0, IN_STREAM);
+        a.view::<Counters>(0).sent.stream.store(10_000, Relaxed);
+        assert!(receiver.take().unwrap().is_none());
+        let bytes = Message::from(vec![1; lent]);
+        let loan = Loan::of(&bytes, 0).expect("one piece");
+        loan.write(&a, cell_at(1));
+        publish(&a, 1, if is_rest { REST_LENT } else { LENT });
+        assert!(receiver.has_any());
+        assert!(receiver.take().is_err(), "{is_rest}, {lent}");
+    }
+}
+
+fn publish(map: &Map, cell: u64, what: u32) {
+    let head: &CellHead = map.view(cell_at(cell));
+    head.length.store(what, Relaxed);
+    head.lap.store(lap(cell), Relaxed);
 }
