@@ -310,6 +310,8 @@ fn try_out(
 /// One turn. Around its slices it is asked how fast the processors are, but not between those of the test: what works beside an operation goes on there.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
+    // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
+    slice(engine, member, start, Role::Test, (count / 2).max(1))?;
     // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
     live(engine, member, start)?;
     let mut trees = member.roots.trees();
