@@ -3,15 +3,25 @@
 /// A processor that is slower by no more is not slowed.
 pub(crate) const CALM: f64 = 0.08;
 
-/// Rounds of a start that count at least, the least slowed ones where others were not calm.
+/// Rounds that count at least, of each start the least slowed ones where others were not calm.
 const FEW: usize = 6;
 
-/// Of rounds, each with its start, by how much its processors were slowed, and a figure: the calm ones of each start, or else the least slowed,
+/// Of rounds, each with its start, by how much its processors were slowed, and a figure: the calm ones, or else the least slowed of each start,
 /// without what slowed them; and by how much those that count were slowed in the start that fared worst, 0 where enough were calm.
 ///
-/// What slows a processor does not slow all programs alike, so rounds of both kinds together say now the one and now the other. They are chosen by a loop of
-/// known work, not by what they cost: a round that a collector made dear stays.
+/// What slows a processor does not slow all programs alike, so rounds of both kinds together say now the one and now the other: a start that met no calm
+/// moment does not count beside one that did. They are chosen by a loop of known work, not by what they cost: a round that a collector made dear stays.
 pub(super) fn rounds(all: Vec<(u32, f64, f64)>) -> (Vec<(u32, f64)>, f64) {
+    let calm = all.iter().filter(|(_, slowed, _)| *slowed <= CALM);
+    let calm: Vec<(u32, f64)> = calm.map(|(start, _, figure)| (*start, *figure)).collect();
+    match calm.len() {
+        0..FEW => least_slowed(&all),
+        _ => (calm, 0.0),
+    }
+}
+
+/// The rounds of each start that were slowed least, and by how much in the start that fared worst.
+fn least_slowed(all: &[(u32, f64, f64)]) -> (Vec<(u32, f64)>, f64) {
     let mut starts: Vec<u32> = all.iter().map(|(start, ..)| *start).collect();
     starts.sort_unstable();
     starts.dedup();
@@ -60,10 +70,19 @@ mod tests {
     }
 
     #[test]
-    fn each_start_has_its_rounds() {
-        let first = (0..10).map(|at| (0, 0.0, f64::from(at)));
+    fn each_start_has_its_rounds_where_none_was_calm() {
+        let first = (0..10).map(|at| (0, 0.2, f64::from(at)));
         let second = (0..10).map(|at| (1, 0.4, f64::from(at)));
         let (kept, slowed) = rounds(first.chain(second).collect());
         assert_eq!((kept.len(), slowed), (20, 0.4));
+    }
+
+    #[test]
+    fn a_start_that_met_no_calm_moment_does_not_count_beside_one_that_did() {
+        let first = (0..10).map(|at| (0, 0.4, f64::from(at)));
+        let second = (0..6).map(|at| (1, 0.01, f64::from(at)));
+        let (kept, slowed) = rounds(first.chain(second).collect());
+        assert_eq!((kept.len(), slowed), (6, 0.0));
+        assert!(kept.iter().all(|(start, _)| *start == 1));
     }
 }

@@ -4,6 +4,7 @@
 //! test, control; the clocks are read between them, and no slice is timed. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
+mod calm;
 mod clocks;
 mod gauge;
 mod member;
@@ -17,8 +18,10 @@ use super::{Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
 use antiphon_measure::Role;
+pub(super) use calm::{Gauged, tell_how_slow};
 use clocks::Roots;
 pub(super) use gauge::Gauge;
+use gauge::Moment;
 use member::{Member, Turn};
 use std::time::{Duration, Instant};
 
@@ -96,38 +99,25 @@ fn take_turns(
     let share = engine.budget.share();
     let nominal = PART * engine.sizes.seconds_per_row;
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
-    let of_position = |position: &usize| roots(engine, *position, start);
-    let all = positions.iter().filter_map(of_position);
-    let mut raised = Raised::of(all.flat_map(Roots::all).collect());
-    let identity = &engine.items[positions[0]].identity;
-    if identity.placement != "free" && identity.policy != "fifo" {
-        // Threads that the system places would contend as on a machine of their own: in Python for its lock, at 18 times the processor time. And who is
-        // measured under FIFO comes before everything ordinary as it is.
-        raised = raised.real_time();
-    }
-    tell_if_refused(engine, &raised)?;
+    let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()
         .filter_map(|position| member(engine, *position, start))
         .collect();
     let seconds = nominal * share * members.len() as f64;
+    let until = begun + Duration::from_secs_f64(OVERDRAWN * seconds);
     let (mut round, mut calm) = (0, 0);
     while wants_round(round, calm, begun.elapsed().as_secs_f64(), seconds) {
-        let mut order: Vec<usize> = (0..members.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for index in order {
-            if engine.interrupted() {
-                break;
-            }
-            visit(engine, &mut members[index], start, round);
-        }
+        visit_all(engine, &mut members, start, round);
         let lengthened = members.iter_mut().map(Member::lengthen);
         if lengthened.filter(|is_longer| *is_longer).count() > 0 {
             calm = 0;
         }
-        calm += u32::from(members.iter().all(|member| member.was_calm(round)));
+        match was_calm(engine, &members, round) {
+            true => calm += 1,
+            false if calm < ROUNDS_LEAST => calm::wait(engine, positions[0], until),
+            false => {}
+        }
         round += 1;
     }
     drop(raised);
@@ -139,6 +129,45 @@ fn take_turns(
         engine.budget.spent(nominal, share, took);
     }
     Ok(())
+}
+
+/// Puts the processes of a test's subjects, which are to take turns, before others, and says, once, what of that is refused.
+fn raised(
+    engine: &mut Engine<'_, '_>,
+    positions: &[usize],
+    start: u32,
+) -> Result<Raised, RunError> {
+    let of_position = |position: &usize| roots(engine, *position, start);
+    let all = positions.iter().filter_map(of_position);
+    let mut raised = Raised::of(all.flat_map(Roots::all).collect());
+    let identity = &engine.items[positions[0]].identity;
+    if identity.placement != "free" && identity.policy != "fifo" {
+        // Threads that the system places would contend as on a machine of their own: in Python for its lock, at 18 times the processor time. And who is
+        // measured under FIFO comes before everything ordinary as it is.
+        raised = raised.real_time();
+    }
+    tell_if_refused(engine, &raised)?;
+    Ok(raised)
+}
+
+/// A turn of each, forth in one round and back in the next.
+fn visit_all(engine: &mut Engine<'_, '_>, members: &mut [Member], start: u32, round: u32) {
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    for index in order {
+        if engine.interrupted() {
+            break;
+        }
+        visit(engine, &mut members[index], start, round);
+    }
+}
+
+/// Whether nothing slowed the processors in any turn of a round.
+fn was_calm(engine: &Engine<'_, '_>, members: &[Member], round: u32) -> bool {
+    let was_calm = |member: &Member| member.was_calm(round, &engine.gauge);
+    members.iter().all(was_calm)
 }
 
 /// Whether another round is made after so many, of which so many were calm, which took so long where so much was meant, s.
@@ -281,10 +310,12 @@ fn try_out(
 /// One turn. Around its slices it is asked how fast the processors are, but not between those of the test: what works beside an operation goes on there.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
+    // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
+    slice(engine, member, start, Role::Test, (count / 2).max(1))?;
     // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
     live(engine, member, start)?;
     let mut trees = member.roots.trees();
-    let mut gauges = vec![gauge(engine, member)];
+    let mut moments = vec![probe(engine, member.position)];
     let mut read = Vec::new();
     for slices in [&[Role::Control][..], &[Role::Test; 2], &[Role::Control]] {
         let (before, begun) = (trees.read(), Instant::now());
@@ -293,27 +324,27 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
         }
         let wall_ns = begun.elapsed().as_nanos() as f64;
         read.push((trees.read().less(before), wall_ns));
-        gauges.push(gauge(engine, member));
+        moments.push(probe(engine, member.position));
     }
     let (test, wall_ns) = read[1];
     Ok(Turn {
         used: test.less(read[0].0.and(read[2].0)),
         wall_ns,
-        slowed: gauges.iter().sum::<f64>() / gauges.len() as f64,
+        moments,
     })
 }
 
-/// By how much the processors of a member are slower now than when they were fast. Not asked of one under FIFO: if it polls, we would wait for it.
-fn gauge(engine: &mut Engine<'_, '_>, member: &Member) -> f64 {
-    let identity = &engine.items[member.position].identity;
+/// How fast the processors of an item are now. Not asked of one under FIFO: if it polls, we would wait for it.
+fn probe(engine: &mut Engine<'_, '_>, position: usize) -> Moment {
+    let identity = &engine.items[position].identity;
     if identity.policy == "fifo" {
-        return 0.0;
+        return Moment::new();
     }
     let placement = engine.seats.processors.placement(&identity.placement);
     let processors = foreign::processors(placement);
     let some = processors.into_iter().take(GAUGED);
     let processors: Vec<u32> = some.map(|cpu| cpu as u32).collect();
-    engine.gauge.slowed(&processors)
+    engine.gauge.probe(&processors)
 }
 
 fn slice(
@@ -359,7 +390,8 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
     };
     let mut result = result.clone();
     let costs = result.costs.get_or_insert_with(Costs::default);
-    costs.rounds.extend(member.rounds(start));
+    costs.rounds.extend(member.rounds(start, &engine.gauge));
+    engine.gauged.push(Gauged::of(&member, start));
     let parents = Parents::now();
     costs.held.push(HeldAfter {
         start,

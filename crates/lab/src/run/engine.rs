@@ -56,6 +56,8 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) warmed: HashSet<u32>,
     /// How fast the processors are.
     pub(super) gauge: super::costs::Gauge,
+    /// What was asked of them in turns.
+    pub(super) gauged: Vec<super::costs::Gauged>,
     /// Whether it was told that priorities cannot be raised.
     pub(super) told_of_priority: bool,
     /// Whether it was told that turns are not in real time.
@@ -108,6 +110,7 @@ pub(super) fn execute(
             }
             engine.tell_warnings()?;
         }
+        super::costs::tell_how_slow(&mut engine)?;
         engine.seats.end(start);
     }
     super::work::check(&mut engine)?;
@@ -169,6 +172,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             warm_up: None,
             warmed: HashSet::new(),
             gauge: super::costs::Gauge::default(),
+            gauged: Vec::new(),
             told_of_priority: false,
             told_of_real_time: false,
             begun: 0,

@@ -22,49 +22,100 @@ const LOOPS: u32 = 4;
 const FIRST: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The part of the probes that was faster than what others are compared with: not the very fastest, since a processor may have a rare state
+/// Probes of a stretch, and the part of them that was faster than what stands for it: not the very fastest, since a processor may have a rare state
 /// in which it is faster than it can stay.
+const STRETCH: usize = 100;
 const FASTEST: f64 = 0.1;
 
-/// Probes that are kept of a processor, so that a phase in which it was faster for long is forgotten.
-const KEPT: usize = 2_000;
+/// Stretches that are kept of a processor, some minutes of turns: longer than what mostly slows it lasts, so that a slow minute does not pass for its
+/// ordinary speed. A phase in which it was faster before that is forgotten.
+const KEPT: usize = 600;
 
-/// What loops took of late, by processor, ns.
+/// What the loop took of each processor of a member at one moment, ns.
+pub(in crate::run) type Moment = Vec<(u32, f64)>;
+
+/// What loops took of late, by processor.
 #[derive(Default)]
-pub(in crate::run) struct Gauge(HashMap<u32, VecDeque<f64>>);
+pub(in crate::run) struct Gauge(HashMap<u32, Seen>);
+
+/// What loops took of one processor, ns.
+#[derive(Default)]
+struct Seen {
+    /// Those of the stretch that is not yet over.
+    last: Vec<f64>,
+    /// The fast ones of each stretch.
+    stretches: VecDeque<f64>,
+}
 
 impl Gauge {
-    /// By how much the slowest of these processors is slower than when it was fast, as a part of that.
-    pub(super) fn slowed(&mut self, processors: &[u32]) -> f64 {
-        let slowed = processors.iter().map(|processor| self.of(*processor));
-        slowed.fold(0.0, f64::max)
+    /// Asks these processors how fast they are now.
+    pub(super) fn probe(&mut self, processors: &[u32]) -> Moment {
+        let took = processors.iter().map(|cpu| Some((*cpu, self.of(*cpu)?)));
+        took.flatten().collect()
     }
 
-    fn of(&mut self, processor: u32) -> f64 {
+    /// By how much the slowest of its processors was slower at a moment than when it was fast, as a part of that, by what is known of them now.
+    pub(super) fn slowed(&self, moment: &Moment) -> f64 {
+        let slowed = |(cpu, took_ns): &(u32, f64)| {
+            let fast_ns = self.0.get(cpu).and_then(Seen::fast_ns);
+            fast_ns.map_or(0.0, |fast_ns| took_ns / fast_ns - 1.0)
+        };
+        moment.iter().map(slowed).fold(0.0, f64::max)
+    }
+
+    fn of(&mut self, processor: u32) -> Option<f64> {
         let seen = self.0.entry(processor).or_insert_with(|| {
-            let first = (0..FIRST).filter_map(|_| {
+            let mut seen = Seen::default();
+            for _ in 0..FIRST {
                 std::thread::sleep(PAUSE);
-                probe_on(processor)
-            });
-            first.collect()
+                seen.note(probe_on(processor));
+            }
+            seen
         });
-        match probe_on(processor) {
-            Some(took_ns) => slower(seen, took_ns),
-            None => 0.0,
-        }
+        let took_ns = probe_on(processor);
+        seen.note(took_ns);
+        took_ns
     }
 }
 
-/// By how much a loop was slower than fast ones, and notes what it took.
-fn slower(seen: &mut VecDeque<f64>, took_ns: f64) -> f64 {
-    seen.push_back(took_ns);
-    if seen.len() > KEPT {
-        seen.pop_front();
+#[cfg(test)]
+impl Gauge {
+    /// The gauge of processor 0 that has seen these probes.
+    pub(super) fn of_one(probes: impl IntoIterator<Item = f64>) -> Gauge {
+        let mut seen = Seen::default();
+        probes
+            .into_iter()
+            .for_each(|took_ns| seen.note(Some(took_ns)));
+        Gauge(HashMap::from([(0, seen)]))
     }
-    let mut all: Vec<f64> = seen.iter().copied().collect();
-    let fast = (FASTEST * (all.len() - 1) as f64) as usize;
-    let (_, fast_ns, _) = all.select_nth_unstable_by(fast, f64::total_cmp);
-    (took_ns / *fast_ns - 1.0).max(0.0)
+}
+
+impl Seen {
+    fn note(&mut self, took_ns: Option<f64>) {
+        self.last.extend(took_ns);
+        if self.last.len() < STRETCH {
+            return;
+        }
+        self.stretches.extend(fast(&self.last));
+        self.last.clear();
+        if self.stretches.len() > KEPT {
+            self.stretches.pop_front();
+        }
+    }
+
+    /// What the loop takes when the processor is fast: in the fastest stretch of all. The last one counts when enough of it is there.
+    fn fast_ns(&self) -> Option<f64> {
+        let last = fast(&self.last).filter(|_| self.last.len() >= STRETCH / 2);
+        let known = self.stretches.iter().copied().chain(last);
+        known.min_by(f64::total_cmp)
+    }
+}
+
+/// What the fast probes of a stretch took.
+fn fast(probes: &[f64]) -> Option<f64> {
+    let mut all = probes.to_vec();
+    let at = (FASTEST * all.len().checked_sub(1)? as f64) as usize;
+    Some(*all.select_nth_unstable_by(at, f64::total_cmp).1)
 }
 
 /// What the loop takes of a processor, ns; `None` where we may not run.
@@ -103,24 +154,34 @@ fn probe() -> f64 {
 mod tests {
     use super::*;
 
+    fn slowed(gauge: &Gauge, took_ns: f64) -> f64 {
+        gauge.slowed(&vec![(0, took_ns)])
+    }
+
     #[test]
     fn a_loop_is_held_against_fast_ones() {
-        let mut seen = VecDeque::from([50.0]);
-        seen.extend([100.0; 20]);
-        seen.extend([180.0; 40]);
         // One was faster than the processor can stay; most were slow.
-        assert_eq!(slower(&mut seen, 100.0), 0.0);
-        assert!((slower(&mut seen, 150.0) - 0.5).abs() < 1e-9);
-        assert_eq!(slower(&mut seen, 40.0), 0.0);
-        assert_eq!(seen.len(), 64);
+        let probes = [[50.0].as_slice(), &[100.0; 20], &[180.0; 40]].concat();
+        let gauge = Gauge::of_one(probes);
+        assert_eq!(slowed(&gauge, 100.0), 0.0);
+        assert!((slowed(&gauge, 150.0) - 0.5).abs() < 1e-9);
+        assert_eq!(slowed(&gauge, 40.0), 0.0);
+        assert_eq!(gauge.slowed(&vec![(0, 100.0), (7, 900.0)]), 0.0);
+    }
+
+    #[test]
+    fn a_slow_minute_does_not_pass_for_the_ordinary_speed() {
+        let fast = std::iter::repeat_n(100.0, STRETCH);
+        let gauge = Gauge::of_one(fast.chain(std::iter::repeat_n(150.0, 100 * STRETCH)));
+        assert!((slowed(&gauge, 150.0) - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn a_phase_that_was_faster_is_forgotten() {
-        let mut seen = VecDeque::from(vec![100.0; KEPT]);
-        let slowed: Vec<f64> = (0..KEPT).map(|_| slower(&mut seen, 120.0)).collect();
-        assert!((slowed[0] - 0.2).abs() < 1e-9);
-        assert_eq!((slowed[KEPT - 1], seen.len()), (0.0, KEPT));
+        let fast = std::iter::repeat_n(100.0, STRETCH);
+        let gauge = Gauge::of_one(fast.chain(std::iter::repeat_n(120.0, KEPT * STRETCH)));
+        assert_eq!(slowed(&gauge, 120.0), 0.0);
+        assert_eq!(gauge.0[&0].stretches.len(), KEPT);
     }
 
     #[test]
@@ -129,8 +190,8 @@ mod tests {
         let processors = crate::machine::allowed_processors();
         let first = processors[0] as u32;
         let mut gauge = Gauge::default();
-        gauge.slowed(&[first]);
-        assert_eq!(gauge.0[&first].len(), FIRST as usize + 1);
+        assert_eq!(gauge.probe(&[first]).len(), 1);
+        assert_eq!(gauge.0[&first].last.len(), FIRST as usize + 1);
         assert_eq!(sched_getaffinity(None).unwrap(), before);
     }
 }

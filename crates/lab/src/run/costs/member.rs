@@ -1,6 +1,7 @@
 //! A subject that takes turns, and what its turns come to.
 
 use super::clocks::{Clock, Reading, Roots};
+use super::gauge::{Gauge, Moment};
 use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
@@ -29,15 +30,28 @@ pub(super) struct Turn {
     /// Less what two slices of its control used.
     pub(super) used: Reading,
     pub(super) wall_ns: f64,
+    /// What tells how fast its processors were, around its slices.
+    pub(super) moments: Vec<Moment>,
+}
+
+impl Turn {
     /// By how much its processors were slower than when they were fast, as a part of that.
-    pub(super) slowed: f64,
+    fn slowed(&self, gauge: &Gauge) -> f64 {
+        slowed(&self.moments, gauge)
+    }
+}
+
+/// By how much processors were slower around slices than when they were fast.
+pub(super) fn slowed(moments: &[Moment], gauge: &Gauge) -> f64 {
+    let slowed = moments.iter().map(|moment| gauge.slowed(moment));
+    slowed.sum::<f64>() / moments.len().max(1) as f64
 }
 
 impl Member {
     /// Whether nothing slowed the processors in its turn of a round; one that takes no more turns does not matter.
-    pub(super) fn was_calm(&self, round: u32) -> bool {
+    pub(super) fn was_calm(&self, round: u32, gauge: &Gauge) -> bool {
         let own = self.turns.last().filter(|(of, _)| *of == round);
-        self.failed || own.is_some_and(|(_, turn)| turn.slowed <= CALM)
+        self.failed || own.is_some_and(|(_, turn)| turn.slowed(gauge) <= CALM)
     }
 
     /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten. Whether it did.
@@ -68,7 +82,7 @@ impl Member {
 
     /// Its turns as they are kept. Where children of a process ended on the way, the steps in which the kernel tells what they used are
     /// coarser than a turn: then their part is that of all turns together.
-    pub(super) fn rounds(&self, start: u32) -> Vec<CostRound> {
+    pub(super) fn rounds(&self, start: u32, gauge: &Gauge) -> Vec<CostRound> {
         let operations = 2.0 * self.iterations as f64;
         let each = |clock: fn(&Reading) -> Clock| {
             let ended = self
@@ -94,7 +108,7 @@ impl Member {
                 server_ns: self.roots.server.map(|_| server_ns),
                 wall_ns: turn.wall_ns / operations,
                 step_ns: self.step_ns(operations),
-                slowed: turn.slowed,
+                slowed: turn.slowed(gauge),
             })
             .collect()
     }
@@ -117,7 +131,7 @@ mod tests {
                     server: clock,
                 },
                 wall_ns: 500.0,
-                slowed: 0.0,
+                moments: Vec::new(),
             }
         };
         Member {
@@ -133,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_operation_is_one_of_two_slices() {
-        let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3);
+        let rounds = member(&[(1000.0, 0.0), (1100.0, 0.0)], None).rounds(3, &Gauge::default());
         let of = |index: usize| {
             (
                 rounds[index].round,
@@ -152,15 +166,16 @@ mod tests {
     #[test]
     fn slices_in_which_children_end_are_made_longer_once_and_what_was_calm_before_is_forgotten() {
         let mut ending = member(&[(1000.0, 0.0), (10_001_000.0, 10_000_000.0)], None);
-        assert!(ending.was_calm(1) && !ending.was_calm(0));
+        let gauge = Gauge::of_one([1.0; 100]);
+        assert!(ending.was_calm(1, &gauge) && !ending.was_calm(0, &gauge));
         assert!(ending.lengthen() && !ending.lengthen());
-        assert!(ending.turns.is_empty() && !ending.was_calm(1));
+        assert!(ending.turns.is_empty() && !ending.was_calm(1, &gauge));
         assert_eq!(ending.iterations, 5 * LONGER);
         let mut slowed = member(&[(1000.0, 0.0)], None);
-        slowed.turns[0].1.slowed = 2.0 * CALM;
-        assert!(!slowed.was_calm(0) && !slowed.lengthen());
+        slowed.turns[0].1.moments = vec![vec![(0, 1.0 + 2.0 * CALM)]];
+        assert!(!slowed.was_calm(0, &gauge) && !slowed.lengthen());
         slowed.failed = true;
-        assert!(slowed.was_calm(0), "it takes no more turns");
+        assert!(slowed.was_calm(0, &gauge), "it takes no more turns");
     }
 
     #[test]
@@ -172,7 +187,7 @@ mod tests {
             (1000.0, 0.0),
             (1000.0, 0.0),
         ];
-        for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0) {
+        for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0, &Gauge::default()) {
             assert_eq!(round.server_ns, Some(250_100.0));
             assert_eq!(round.step_ns, 500_000.0);
         }
