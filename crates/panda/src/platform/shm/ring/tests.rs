@@ -153,6 +153,7 @@ fn a_frame_of_two_parts_is_offered_whole_and_is_a_message_if_nobody_wants_it() {
         !sender.send_parts(&header, &rest(300)).unwrap(),
         "too long for a cell"
     );
+    receiver.tell();
     for _ in 0..CELLS {
         assert!(sender.send_parts(&header, &rest(1)).unwrap());
     }
