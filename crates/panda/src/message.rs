@@ -111,18 +111,6 @@ impl Message {
         message
     }
 
-    /// A short message that is written where headers lie.
-    ///
-    /// # Panics
-    /// It is longer than those may be.
-    pub(crate) fn of_head(length: usize, write: impl FnOnce(&mut [u8])) -> Self {
-        let mut message = Self::new();
-        let start = HEAD - length;
-        write(&mut message.head[start..]);
-        message.start = start as u8;
-        message
-    }
-
     /// A message whose payload is a value, in postcard's form.
     ///
     /// # Errors

@@ -151,13 +151,14 @@ impl Contest {
 
     /// What multicast is of that over another version.
     fn print_beside(&self, other: &Self, messages: f64) {
+        let versions = format!("{} ÷ over {}", self.version, other.version);
         let (own, other) = (&self.rows[1], &other.rows[1]);
         let rates = own.rates.iter().zip(&other.rates);
         let ratios: Vec<f64> = rates.map(|(own, other)| own / other).collect();
         let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let most = ratios.iter().copied().fold(0.0, f64::max);
         println!(
-            "        multicast over IPv6 ÷ over IPv4: messages/s {:.2} ({least:.2} to {most:.2}), bytes {:.2}",
+            "        multicast over {versions}: messages/s {:.2} ({least:.2} to {most:.2}), bytes {:.2}",
             median(&ratios),
             own.sent.per(messages).0 / other.sent.per(messages).0,
         );

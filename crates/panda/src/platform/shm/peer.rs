@@ -74,7 +74,7 @@ impl Outgoing {
         Ok(way.left())
     }
 
-    /// Sends a frame of two parts, if it fits into a cell that is free; whether it did.
+    /// Sends a frame of two parts, if it fits into a cell that is free, and nothing waits before it. `None` if not.
     pub fn send_parts(
         &self,
         header: &Header,

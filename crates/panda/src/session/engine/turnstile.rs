@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lets one thread through at a time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Turnstile<T> {
     is_taken: AtomicBool,
     value: UnsafeCell<T>,

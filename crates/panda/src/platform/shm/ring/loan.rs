@@ -1,6 +1,7 @@
 //! Frames that a receiver reads where they lie: in the sender's memory.
 //!
-//! Instead of the frame, or of what the stream does not hold of it, its cell holds its headers, and where the rest is. The sender keeps that unchanged until the receiver's count says that it has been read.
+//! Instead of the frame, or of what the stream does not hold of it, its cell holds its headers, and where the rest is. The sender keeps that unchanged until the
+//! receiver's count says that it has been read.
 //!
 //! ```text
 //!   bytes of headers 4 | pieces 4 | address 8, length 8 of each piece | headers

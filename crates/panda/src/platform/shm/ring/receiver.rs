@@ -13,10 +13,8 @@ use super::{
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
-/// The longest frame that lies in the first line of its cell.
+/// The longest frame that lies in the first line of its cell, and is copied into the message itself, without allocating.
 const SHORT: usize = LINE - CELL_HEAD;
-/// The longest frame that is copied into the message itself, without allocating.
-const WITHIN: usize = 64;
 /// Space that a frame is given before any of it has come. The rest only as it comes, so that an announcement alone costs no memory.
 const BELIEVED: u64 = 64 << 20;
 
@@ -88,12 +86,11 @@ impl Receiver {
         if self.current.is_some() {
             return self.take_stream().map(Taken::from);
         }
-        let at = cell_at(self.cell);
-        let head: &CellHead = self.map.view(at);
-        if head.lap.load(Acquire) != lap(self.cell) || self.is_cut {
+        if !self.has_cell() || self.is_cut {
             return Ok(Taken::Nothing);
         }
-        let length = head.length.load(Relaxed);
+        let at = cell_at(self.cell);
+        let length = self.map.view::<CellHead>(at).length.load(Relaxed);
         self.cell += 1;
         match length {
             IN_STREAM => self.begin(at).map(Taken::from),
@@ -227,11 +224,6 @@ impl Receiver {
     fn take_inline(&self, at: usize, length: usize) -> Result<Message, Corrupt> {
         if length > INLINE {
             return Err(Corrupt(format!("a cell says that it holds {length} bytes")));
-        }
-        if length <= WITHIN {
-            return Ok(Message::of_head(length, |head| {
-                self.map.read(at + CELL_HEAD, head);
-            }));
         }
         let mut bytes = Vec::with_capacity(length);
         self.map.read_onto(at + CELL_HEAD, length, &mut bytes);

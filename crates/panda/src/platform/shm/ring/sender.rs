@@ -59,7 +59,7 @@ impl Sender {
     /// # Errors
     /// The receiver's counters are wrong.
     pub fn send(&mut self, frame: Message) -> Result<(), Corrupt> {
-        if !self.has_queue() && frame.len() <= INLINE && self.has_cell()? {
+        if self.takes_at_once(frame.len())? {
             self.put_inline(&frame);
             return Ok(());
         }
@@ -74,7 +74,7 @@ impl Sender {
     /// The receiver's counters are wrong.
     pub fn send_parts(&mut self, header: &Header, rest: &Message) -> Result<bool, Corrupt> {
         let length = header.len() + rest.len();
-        let fits = !self.has_queue() && length <= INLINE && self.has_cell()?;
+        let fits = self.takes_at_once(length)?;
         if fits {
             // What follows the header in its space is overwritten, or not told.
             let at = cell_at(self.cell) + CELL_HEAD;
@@ -209,6 +209,11 @@ impl Sender {
 
     fn counters(&self) -> &Counters {
         self.map.view(0)
+    }
+
+    /// Whether a frame of so many bytes can be put into a cell now.
+    fn takes_at_once(&mut self, length: usize) -> Result<bool, Corrupt> {
+        Ok(!self.has_queue() && length <= INLINE && self.has_cell()?)
     }
 
     fn has_cell(&mut self) -> Result<bool, Corrupt> {
