@@ -3,7 +3,6 @@
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::End;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -16,6 +15,7 @@ mod sshd;
 use networks::Networks;
 
 const MEMBER: &str = env!("CARGO_BIN_EXE_launch-test-member");
+const STANDS_FOR_SSH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/ssh.sh");
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The variable that names the command is the process's, so tests take turns.
@@ -33,14 +33,8 @@ impl Fake {
         let turn = SSH.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let folder = tempfile::tempdir().expect("a folder");
         let ssh = folder.path().join("ssh");
-        // It notes what is seen of it, as `ps` would show it.
-        let log = folder.path().join("log");
-        let text = format!(
-            "#!/bin/sh\nhost=$1; shift\nprintf '%s\\n' \"$host $*\" >> {}\n{reach}\n",
-            log.display()
-        );
-        std::fs::write(&ssh, text).expect("written");
-        std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).expect("set");
+        std::os::unix::fs::symlink(STANDS_FOR_SSH, &ssh).expect("linked");
+        std::fs::write(folder.path().join("reach"), reach).expect("written");
         std::fs::write(folder.path().join("hosts"), hosts).expect("written");
         // SAFETY: tests of this file that read the environment hold the same lock.
         unsafe { std::env::set_var("ANTIPHON_SSH", &ssh) };
