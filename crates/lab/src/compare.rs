@@ -101,6 +101,14 @@ fn row(
         (Some(_), ..) => String::new(),
         (None, true, _) => format!("the first run has no figure{}", reason(a)),
         (None, _, true) => format!("the second run has no figure{}", reason(b)),
+        (None, false, false)
+            if left
+                .iter()
+                .chain(right)
+                .any(|e| e.cost_ns.limits().is_none()) =>
+        {
+            "a side is one block of one start, which tells no limits; give it more time".to_owned()
+        }
         (None, false, false) => "a side has no time above zero".to_owned(),
     };
     Some(ComparisonRow {

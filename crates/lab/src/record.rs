@@ -150,6 +150,15 @@ impl ResultRecord {
             warm_ups: Vec::new(),
         }
     }
+
+    /// Takes the limits from costs that rest on one block: runs of earlier versions have some there.
+    pub(crate) fn open_if_one_block(&mut self) {
+        self.starts.iter_mut().for_each(Estimate::open_if_one_block);
+        // Several starts tell limits by what they differ by.
+        if let (Outcome::Frame(estimate), 0 | 1) = (&mut self.outcome, self.starts.len()) {
+            estimate.open_if_one_block();
+        }
+    }
 }
 
 /// What came out.

@@ -347,3 +347,45 @@ fn a_lease_that_a_killed_process_left_holds_nothing() {
     assert_eq!(store.runs().unwrap()[0].open.clone().unwrap().held_by, None);
     store.hold(run).unwrap();
 }
+
+/// A frame's result as versions before limits could be unknown stored it.
+fn of_one_block(starts: usize) -> ResultRecord {
+    let limits = serde_json::json!({ "value": 11e6, "low": 10.9e6, "high": 11.1e6 });
+    let estimate = serde_json::json!({
+        "cost_ns": limits, "sign_cost_ns": limits, "log_ratio": limits, "log_ratio_to_reference": null,
+        "paper": {
+            "minimum_control_ns": 1.0, "minimum_test_ns": 1.0, "minima_difference_ns": 1.0, "mean_raw_ns": 1.0,
+            "mean_corrected_ns": null, "clock_accuracy_ns": 1.0
+        },
+        "frames": { "control_ns": 3.0, "test_ns": 11e6, "reference_ns": null },
+        "resources": { "voluntary": 0.0, "involuntary": 0.0, "minor_faults": 0.0, "major_faults": 0.0, "wait_ns": null },
+        "iterations": 1, "blocks": 1, "total_iterations": 2, "stopped": "budget_spent", "relative_half_width": 0.01, "findings": []
+    });
+    let estimate: antiphon_measure::Estimate = serde_json::from_value(estimate).unwrap();
+    let mut result = absent("connect", "");
+    result.starts = vec![estimate.clone(); starts];
+    result.outcome = Outcome::Frame(Box::new(estimate));
+    result
+}
+
+#[test]
+fn limits_that_one_block_was_given_by_earlier_versions_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let run = begin(&mut store);
+    let items = ["one".to_owned(), "two".to_owned()];
+    store.plan(run, &items).unwrap();
+    store.result(run, 0, &of_one_block(1)).unwrap();
+    store.result(run, 1, &of_one_block(2)).unwrap();
+    let results = store.load(run).unwrap().results;
+    let cost = |at: usize| match &results[at].outcome {
+        Outcome::Frame(estimate) => estimate.cost_ns,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((cost(0).value, cost(0).limits()), (11e6, None));
+    assert_eq!(cost(1).limits(), Some((10.9e6, 11.1e6)), "of two starts");
+    assert_eq!(results[1].starts[0].cost_ns.limits(), None);
+    // What is not known is stored as it is.
+    store.result(run, 0, &results[0]).unwrap();
+    assert_eq!(store.load(run).unwrap().results[0], results[0]);
+}

@@ -101,7 +101,8 @@ pub struct Comparison {
     pub findings: Vec<Finding>,
 }
 
-/// Compares one test, each side given by the estimates of its process starts; `fifo` if both ran under FIFO scheduling. `None` if a side has none, or no positive time.
+/// Compares one test, each side given by the estimates of its process starts; `fifo` if both ran under FIFO scheduling. `None` if a side has none, or no
+/// positive time, or both have one start and one of these one block.
 pub fn compare(
     a: &[Estimate],
     b: &[Estimate],
@@ -114,6 +115,8 @@ pub fn compare(
     let mut findings = notes(a, b, basis);
     let (between, freedom) = match pooled(&left, &right) {
         Some((variance, freedom)) => (variance, freedom),
+        // One block of one start: nothing tells how far it may be off.
+        None if a.iter().chain(b).any(is_open) => return None,
         None => {
             let assumed = assumed_deviation(a, b, fifo);
             let text = format!(
@@ -159,6 +162,11 @@ pub fn compare(
     };
     judge(std::slice::from_mut(&mut comparison), settings);
     Some(comparison)
+}
+
+/// Whether an estimate has no limits.
+fn is_open(estimate: &Estimate) -> bool {
+    estimate.cost_ns.limits().is_none()
 }
 
 /// What is assumed where no deviation between starts is seen: more for operations that the scheduler has a part in.
@@ -214,7 +222,7 @@ pub fn correct(p: &[f64], correction: Correction) -> Vec<f64> {
 fn basis(a: &[Estimate], b: &[Estimate]) -> Basis {
     let all = || a.iter().chain(b);
     let referenced = all().all(|e| e.frames.reference_ns.is_some_and(|ns| ns > 0.0));
-    let distinguishable = all().all(|e| e.cost_ns.low > 0.0);
+    let distinguishable = all().all(|e| e.cost_ns.low > 0.0 || is_open(e) && !e.is_like_control());
     match (distinguishable, referenced) {
         (true, true) => Basis::CostToReference,
         (true, false) => Basis::Cost,
@@ -248,7 +256,8 @@ fn side(estimates: &[Estimate], basis: Basis) -> Option<Summary> {
     })
 }
 
-/// ln of an estimate's figure, and its variance. Intervals are at least of level 0.95, so the variance errs upwards.
+/// ln of an estimate's figure, and its variance. Intervals are at least of level 0.95, so the variance errs upwards. Without limits it is 0: then other
+/// starts tell it, or there is no comparison.
 fn figure(estimate: &Estimate, basis: Basis) -> Option<(f64, f64)> {
     let z = normal_quantile(0.95);
     let reference = estimate.frames.reference_ns;
@@ -265,7 +274,10 @@ fn figure(estimate: &Estimate, basis: Basis) -> Option<(f64, f64)> {
         Basis::Cost | Basis::Frame => 1.0,
     };
     let log = (value / unit).ln();
-    let variance = (half_width / value / z).powi(2);
+    let variance = match is_open(estimate) {
+        true => 0.0,
+        false => (half_width / value / z).powi(2),
+    };
     (value > 0.0 && unit > 0.0 && log.is_finite() && variance.is_finite())
         .then_some((log, variance))
 }

@@ -152,6 +152,7 @@ pub(crate) fn estimate(question: &Question) -> Estimate {
         relative_half_width: cost_ns.relative_half_width(),
         findings: Vec::new(),
     };
+    estimate.open_if_one_block();
     estimate.findings = findings::all(question, &estimate);
     estimate.hold_against_zero();
     estimate

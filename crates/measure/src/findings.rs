@@ -199,7 +199,7 @@ fn preemptions(slice: &Slice) -> f64 {
 fn few_blocks(_: &Question, estimate: &Estimate) -> Option<Finding> {
     (estimate.blocks < 6).then(|| {
         let text = match estimate.blocks {
-            1 => "one block only: the limits are those that its clock allows, not a confidence interval".to_owned(),
+            1 => "one block only, which tells no limits: another may give another cost".to_owned(),
             n => format!(
                 "{n} blocks only: the limits are the smallest and largest difference seen, which hold the median with a confidence of {:.0} %",
                 100.0 * at_least(n)

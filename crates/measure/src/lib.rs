@@ -57,7 +57,7 @@ pub use gaps::{ClockGap, GapLoop, gap_threshold_ns};
 pub use instructions::{CountPass, CountedBy, InstructionCount};
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
 pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
-pub use line::{Line, line};
+pub use line::{Line, farthest, line};
 pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};
 pub use placement::{Expected, Placement};
 pub use plan::{

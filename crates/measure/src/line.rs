@@ -4,6 +4,12 @@ use crate::Interval;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// How often costs are moved towards a line that is put through them anew.
+const MOVES: usize = 300;
+
+/// A cost that is nearer to its line, as a part of it, lies on it: what rounding and a finite number of moves leave.
+const ON_THE_LINE: f64 = 1e-4;
+
 /// cost = intercept + slope · number, and how well the costs keep to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
@@ -69,9 +75,76 @@ pub fn line(points: &[(f64, f64)]) -> Option<Line> {
     Some(line)
 }
 
+/// [`Line::farthest`] of costs that are known within limits. At least: as far as the farthest cost must be from a line; 0 where one passes
+/// through all intervals, so that nothing tells the costs from a line. At most: where each cost lies at the end of its interval that is farther from the
+/// line.
+///
+/// `None` where there is no line; no limits where a cost has none.
+pub fn farthest(points: &[(f64, Interval)]) -> Option<Interval> {
+    let costs: Vec<_> = points.iter().map(|(n, cost)| (*n, cost.value)).collect();
+    let through = line(&costs)?;
+    if points.iter().any(|(_, cost)| cost.limits().is_none()) {
+        return Some(Interval::open(through.farthest));
+    }
+    let away = |(number, cost): &(f64, Interval)| {
+        let on = through.at(*number);
+        (cost.low / on - 1.0)
+            .abs()
+            .max((cost.high / on - 1.0).abs())
+    };
+    Some(Interval {
+        value: through.farthest,
+        low: least(points, costs).min(through.farthest),
+        high: points.iter().map(away).fold(through.farthest, f64::max),
+    })
+}
+
+/// How far the farthest cost stays from a line: each is moved within its interval to where it is nearest to the line through all, again and again
+/// (alternating projections, which end on a line if one passes through all intervals).
+fn least(points: &[(f64, Interval)], mut costs: Vec<(f64, f64)>) -> f64 {
+    let mut left = f64::INFINITY;
+    for _ in 0..MOVES {
+        let Some(through) = line(&costs) else { break };
+        left = left.min(through.farthest);
+        for (cost, (number, within)) in costs.iter_mut().zip(points) {
+            cost.1 = through.at(*number).clamp(within.low, within.high);
+        }
+    }
+    if left < ON_THE_LINE { 0.0 } else { left }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Costs that are off 2300 ns + 85 ns by some parts of themselves, and are known to so much.
+    fn known(off: [f64; 5], half: f64) -> Vec<(f64, Interval)> {
+        let cost = |(number, off): (f64, f64)| {
+            let value = (2300.0 + 85.0 * number) * (1.0 + off);
+            let (low, high) = (value * (1.0 - half), value * (1.0 + half));
+            (number, Interval { value, low, high })
+        };
+        NUMBERS.into_iter().zip(off).map(cost).collect()
+    }
+
+    #[test]
+    fn what_intervals_hide_is_not_told_from_a_line() {
+        let noise = [0.01, -0.01, 0.01, -0.01, 0.005];
+        let hidden = farthest(&known(noise, 0.02)).unwrap();
+        assert_eq!(hidden.low, 0.0, "{hidden:?}");
+        assert!(hidden.value > 0.005 && hidden.high > 0.02, "{hidden:?}");
+        let shown = farthest(&known(noise, 0.001)).unwrap();
+        assert!(0.003 < shown.low && shown.low < shown.value, "{shown:?}");
+        assert!(shown.value < shown.high && shown.high < 0.015, "{shown:?}");
+    }
+
+    #[test]
+    fn a_cost_without_limits_leaves_the_deviation_open() {
+        let mut points = known([0.0, 0.01, 0.0, 0.0, 0.0], 0.001);
+        points[2].1 = Interval::open(points[2].1.value);
+        assert_eq!(farthest(&points).unwrap().limits(), None);
+        assert_eq!(farthest(&points[..2]), None);
+    }
 
     const NUMBERS: [f64; 5] = [1.0, 10.0, 100.0, 500.0, 1000.0];
 

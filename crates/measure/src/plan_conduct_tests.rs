@@ -3,8 +3,9 @@
 use crate::synthetic_plan::{CLOCK, busy, has, measure, measure_with};
 use crate::synthetic_subject::{Subject, Truth, run};
 use crate::{
-    Batch, CountPass, CountedBy, Expected, Finding, FindingKind, FrameError, FramePlan,
-    FrameSettings, InstructionCount, Placement, Purpose, Role, Step, Stopped, ThreadReport,
+    Batch, ComparisonSettings, CountPass, CountedBy, Expected, Finding, FindingKind, FrameError,
+    FramePlan, FrameSettings, InstructionCount, Placement, Purpose, Role, Step, Stopped,
+    ThreadReport, Verdict, compare,
 };
 
 #[test]
@@ -109,6 +110,33 @@ fn slow_operations_end_with_the_blocks_that_fit() {
             .iter()
             .any(|f| f.text.contains("one block only"))
     );
+}
+
+#[test]
+fn one_block_tells_no_limits_and_decides_nothing() {
+    let truth = Truth {
+        test_ns: 1e9,
+        ..busy()
+    };
+    let quick = FrameSettings {
+        budget_ns: 150_000_000,
+        ..FrameSettings::default()
+    };
+    let of = |seed| measure_with(&truth, Expected::default(), quick.clone(), seed).unwrap();
+    let (first, again) = (of(1), of(2));
+    assert_eq!((first.blocks, again.blocks), (1, 1));
+    assert_eq!(first.cost_ns.limits(), None);
+    assert_eq!(first.log_ratio.limits(), None);
+    assert!(!first.is_like_control());
+    let ratio = first.cost_ns.over(&again.cost_ns).unwrap();
+    assert!(ratio.limits().is_none() && ratio.contains(1.0), "{ratio:?}");
+    let settings = ComparisonSettings::default();
+    let one = std::slice::from_ref;
+    assert_eq!(compare(one(&first), one(&again), false, &settings), None);
+    // Starts of one block each tell by what they differ by.
+    let starts = [of(3), of(4), of(5)];
+    let same = compare(&starts, &[first, again], false, &settings).unwrap();
+    assert_eq!(same.verdict, Verdict::Indistinguishable, "{same:?}");
 }
 
 #[test]

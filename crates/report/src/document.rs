@@ -300,9 +300,9 @@ pub enum Standing {
 pub struct Figure {
     /// Estimate.
     pub value: f64,
-    /// Lower limit of its interval.
+    /// Lower limit of its interval; −∞ where none is known.
     pub low: f64,
-    /// Upper limit of its interval.
+    /// Upper limit of its interval; ∞ where none is known.
     pub high: f64,
     /// Unit of the three.
     pub unit: Unit,
@@ -319,6 +319,11 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Both limits; `None` where one is not known.
+    pub fn limits(&self) -> Option<(f64, f64)> {
+        (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))
+    }
+
     /// A figure that is told from zero, without evidence.
     pub fn resolved(of: Interval, unit: Unit) -> Self {
         Figure {

@@ -130,6 +130,9 @@ pub fn range(unit: Unit, low: f64, high: f64) -> String {
 
 /// Both limits of an interval, in brackets.
 pub fn limits(unit: Unit, low: f64, high: f64) -> String {
+    if !(low.is_finite() && high.is_finite()) {
+        return "no limits".into();
+    }
     let scale = scale_for(unit, low.abs().max(high.abs()));
     let decimals = decimals_of(((high - low) / 2.0 / scale.factor).max(1e-4));
     let mut text = format!(

@@ -126,6 +126,40 @@ fn json_names_its_schema_and_gives_the_run_back() {
 }
 
 #[test]
+fn a_cost_of_one_block_has_no_limits_anywhere() {
+    let mut of_one = estimate(11_716_213.0, 5.0);
+    of_one.blocks = 1;
+    of_one.open_if_one_block();
+    let outcome = Outcome::Frame(Box::new(of_one));
+    let run = with(vec![result(
+        identity("call.inter.none", "ada/O2", "other", "same"),
+        outcome,
+    )]);
+    let rows = csv_rows(&csv::run(&run).expect("CSV"));
+    assert_eq!(rows[0]["value"], "11716213");
+    for limit in ["low", "high", "sign_low", "sign_high"] {
+        assert_eq!(rows[0][limit], "", "{limit}");
+    }
+    let text = json::run(&run).expect("JSON");
+    let value: serde_json::Value = serde_json::from_str(&text).expect("sound JSON");
+    assert!(value["run"]["results"][0]["outcome"]["cost_ns"]["low"].is_null());
+    let back: RunRecord = serde_json::from_value(value["run"].clone()).expect("a run");
+    assert_eq!(back.results, run.results);
+    let document = compose(&run);
+    let shown = render(&document, PLAIN);
+    let figure = shown.lines().find(|line| line.contains("[one block]"));
+    let figure = figure.unwrap_or_else(|| panic!("{shown}"));
+    assert!(
+        figure.contains("11.7\u{202f}ms") && !figure.contains('±'),
+        "{figure}"
+    );
+    let page = html::render(&document);
+    assert!(page.contains("one block") && !page.contains('∞'));
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    assert!(parts.values().all(|part| !part.contains("not finite")));
+}
+
+#[test]
 fn json_survives_numbers_that_are_no_numbers() {
     let text = json::run(&with(vec![frame("call.inter.none", "ada/O2", f64::NAN)])).expect("JSON");
     let value: serde_json::Value = serde_json::from_str(&text).expect("sound JSON");

@@ -21,8 +21,10 @@ fn widened(starts: &[Estimate]) -> Option<Estimate> {
     let lowest = by_cost[0].cost_ns.value;
     let highest = by_cost[by_cost.len() - 1].cost_ns.value;
     for interval in [&mut sum.cost_ns, &mut sum.sign_cost_ns] {
-        interval.low = interval.low.min(lowest);
-        interval.high = interval.high.max(highest);
+        // A start of one block has no limits: those are then what the starts differ by.
+        let (low, high) = interval.limits().unwrap_or((lowest, highest));
+        interval.low = low.min(lowest);
+        interval.high = high.max(highest);
     }
     sum.relative_half_width = sum.cost_ns.relative_half_width();
     sum.outliers = starts.iter().map(|start| start.outliers).sum();

@@ -116,10 +116,11 @@ impl Store {
             "SELECT result FROM result WHERE id IN (SELECT max(id) FROM result WHERE run = ? GROUP BY position) ORDER BY position",
             run,
         )?;
-        texts
-            .iter()
-            .map(|text| self.parse(run, "a result", text))
-            .collect()
+        let results = texts.iter().map(|text| self.parse(run, "a result", text));
+        let results: Result<Vec<ResultRecord>, _> = results.collect();
+        let mut results = results?;
+        results.iter_mut().for_each(ResultRecord::open_if_one_block);
+        Ok(results)
     }
 
     /// Whether there is such a run.

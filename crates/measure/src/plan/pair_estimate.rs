@@ -37,7 +37,11 @@ pub(crate) fn estimate(
 ) -> PairEstimate {
     let of = |f: &dyn Fn(&PairBlock) -> f64| blocks.iter().map(f).collect::<Vec<f64>>();
     let logs = of(&|b| b.log_ratio);
-    let log_ratio = Ranked::new(&logs).sign(level).widened(edge);
+    let known = |interval: Interval| match blocks.len() {
+        0 | 1 => Interval::open(interval.value),
+        _ => interval,
+    };
+    let log_ratio = known(Ranked::new(&logs).sign(level).widened(edge));
     let costs = of(&|b| (b.test_ns[1] - b.control_ns[1]) - (b.test_ns[0] - b.control_ns[0]));
     let middle = |f: &dyn Fn(&PairBlock) -> f64| median_of(&of(f));
     PairEstimate {
@@ -47,7 +51,7 @@ pub(crate) fn estimate(
             low: log_ratio.low.exp(),
             high: log_ratio.high.exp(),
         },
-        cost_difference_ns: controls.then(|| Ranked::new(&costs).sign(level)),
+        cost_difference_ns: controls.then(|| known(Ranked::new(&costs).sign(level))),
         test_ns: (middle(&|b| b.test_ns[0]), middle(&|b| b.test_ns[1])),
         control_ns: controls.then(|| (middle(&|b| b.control_ns[0]), middle(&|b| b.control_ns[1]))),
         iterations: (0, 0),
@@ -60,13 +64,16 @@ pub(crate) fn estimate(
 fn findings(logs: &[f64], interval: Interval) -> Vec<Finding> {
     let mut findings = Vec::new();
     if logs.len() < 6 {
+        let text = match logs.len() {
+            1 => "one block only, which tells no limits: another may give another ratio".to_owned(),
+            n => format!(
+                "{n} blocks only: the limits are the smallest and largest ratio seen, which hold the median with a confidence of {:.0} %",
+                100.0 * at_least(n)
+            ),
+        };
         findings.push(Finding {
             kind: FindingKind::Note,
-            text: format!(
-                "{} blocks only: the limits are the smallest and largest ratio seen, which hold the median with a confidence of {:.0} %",
-                logs.len(),
-                100.0 * at_least(logs.len())
-            ),
+            text,
         });
     }
     if let Some(trend) = trend(logs)

@@ -205,7 +205,7 @@ fn plot(comparison: &Comparison, title: &str, rows: &[&ComparisonRow]) -> Option
         .map(|(index, row, log)| Point {
             x: log.value.exp(),
             y: index as f64,
-            interval: Some((log.low.exp(), log.high.exp())),
+            interval: log.limits().map(|(low, high)| (low.exp(), high.exp())),
             text: format!("{}, {}", change(log.value), row.verdict.word()),
         })
         .collect();

@@ -179,7 +179,7 @@ fn point(index: usize, figure: &Figure) -> Point {
     Point {
         x: figure.value,
         y: index as f64,
-        interval: Some((figure.low, figure.high)),
+        interval: figure.limits(),
         text: number::interval(figure.unit, figure.value, figure.low, figure.high).line(),
     }
 }

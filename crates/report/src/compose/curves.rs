@@ -109,11 +109,7 @@ impl Measured<'_> {
     fn multiple(&self, column: &CurveColumn, row: &str) -> Option<Interval> {
         let beside = self.curve.column(column.against.as_deref()?)?;
         let (own, other) = (self.cost(column, row)?, self.cost(beside, row)?);
-        (other.low > 0.0).then(|| Interval {
-            value: own.value / other.value,
-            low: own.low.max(0.0) / other.high,
-            high: own.high / other.low,
-        })
+        own.over(&other)
     }
 
     fn shown(&self, shown: Shown, column: &CurveColumn, row: &str) -> Option<Interval> {
@@ -146,11 +142,16 @@ impl Measured<'_> {
 /// How often a time of ns, in which so much goes by, goes into a second.
 fn per_second(much: f64, time: Interval) -> Option<Interval> {
     let rate = |time: f64| much * 1e9 / time;
-    (much > 0.0 && time.low > 0.0).then(|| Interval {
-        value: rate(time.value),
-        low: rate(time.high),
-        high: rate(time.low),
-    })
+    let told = match time.limits() {
+        Some((low, high)) => Interval {
+            value: rate(time.value),
+            low: rate(high),
+            high: rate(low),
+        },
+        None => Interval::open(rate(time.value)),
+    };
+    (much > 0.0 && told.value > 0.0 && time.limits().is_none_or(|(low, _)| low > 0.0))
+        .then_some(told)
 }
 
 /// `None` where there is nothing to show.
@@ -297,7 +298,7 @@ fn plot(measured: &Measured, shown: Shown) -> Option<Plot> {
 }
 
 fn point(measured: &Measured, row: &str, unit: Unit, figure: Interval) -> Point {
-    let line = match figure.low < figure.high {
+    let line = match figure.low < figure.high && figure.limits().is_some() {
         true => number::interval(unit, figure.value, figure.low, figure.high).line(),
         false => number::exact(unit, figure.value),
     };
@@ -306,7 +307,7 @@ fn point(measured: &Measured, row: &str, unit: Unit, figure: Interval) -> Point 
         // An axis may be logarithmic.
         x: x.max(1.0),
         y: figure.value,
-        interval: Some((figure.low, figure.high)),
+        interval: figure.limits(),
         text: format!("{}: {line}", measured.number(row)),
     }
 }

@@ -39,13 +39,27 @@ fn standing(estimate: &Estimate) -> Standing {
     }
 }
 
-/// The largest size that an indistinguishable cost may still have, ns: no less than what the loops' places in memory hide.
+/// The largest size that an indistinguishable cost may still have, ns: no less than what the loops' places in memory hide, and ∞ where nothing tells.
 pub fn bound(low: f64, high: f64) -> f64 {
     low.abs().max(high.abs()).max(PLACEMENT_FLOOR_NS)
 }
 
+/// What stands for costs that cannot be told from their control.
+pub fn like_control(unit: Unit, bound: f64) -> String {
+    match bound.is_finite() {
+        true => format!("≈ control (< {})", number::rough(unit, bound)),
+        false => "≈ control".into(),
+    }
+}
+
 fn marks(estimate: &Estimate) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
+    if estimate.cost_ns.limits().is_none() {
+        marks.push(Mark {
+            weight: Weight::Warning,
+            word: "one block".into(),
+        });
+    }
     let told = |f: &Finding| f.kind == FindingKind::ControlDearer;
     if estimate.cost_ns.high < 0.0
         && !estimate.is_like_control()
@@ -167,6 +181,9 @@ fn with_limits(interval: &Interval) -> String {
 
 fn as_ratio(log: &Interval) -> String {
     let ratio = |v: f64| number::significant(v.exp(), 5);
+    if log.limits().is_none() {
+        return format!("{}, no limits", ratio(log.value));
+    }
     format!(
         "{} [{}, {}]",
         ratio(log.value),
@@ -239,6 +256,9 @@ fn effort_facts(estimate: &Estimate) -> Vec<Fact> {
 fn stopped(estimate: &Estimate) -> String {
     let width = number::quantity(Unit::Share, estimate.relative_half_width);
     match estimate.stopped {
+        Stopped::BudgetSpent if estimate.cost_ns.limits().is_none() => {
+            "the time was spent; one block tells no limits".into()
+        }
         Stopped::IntervalReached => format!("the interval was narrow enough (±\u{202f}{width})"),
         Stopped::BudgetSpent if estimate.relative_half_width.is_finite() => {
             format!("the time was spent (±\u{202f}{width})")

@@ -8,12 +8,12 @@ use crate::document::{
 use crate::layout::{Group, Sweep};
 use crate::number;
 use antiphon_lab::ResultRecord;
-use antiphon_measure::{Interval, Line, line};
+use antiphon_measure::{Interval, Line, farthest, line};
 
 /// One sweep of one column, measured.
 struct Measured {
     points: Vec<(f64, Interval)>,
-    line: Option<Line>,
+    line: Option<(Line, Interval)>,
 }
 
 /// A table and a plot for each of the group's lines; nothing where it has none.
@@ -42,13 +42,13 @@ fn measured(view: &View, sweep: &Sweep, column: &RunColumn) -> Measured {
         .collect();
     let values: Vec<_> = points.iter().map(|(n, cost)| (*n, cost.value)).collect();
     Measured {
-        line: line(&values),
+        line: line(&values).zip(farthest(&points)),
         points,
     }
 }
 
 fn table(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured]) -> Table {
-    let row = |label: &str, of: &dyn Fn(&Line) -> String| Row {
+    let row = |label: &str, of: &dyn Fn(&(Line, Interval)) -> String| Row {
         label: label.to_owned(),
         place: String::new(),
         kind: RowKind::Derived,
@@ -64,23 +64,35 @@ fn table(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured
     Table {
         title: format!("As a straight line: {}", sweep.label),
         caption: "Least squares of relative deviations; 95 % intervals from how the costs deviate from the line. The last row is the part by which \
-                  the farthest cost misses it: the smaller, the more predictable."
+                  the farthest cost misses it: the smaller, the more predictable. Its limits are what it must be at least, and may be at most, with each \
+                  cost anywhere in its interval."
             .into(),
         corner: "n".into(),
         columns: columns.iter().map(|column| heading(view, column)).collect(),
         rows: vec![
-            row("to begin with", &|line| written(&line.intercept)),
-            row("for each", &|line| written(&line.slope)),
-            row("farthest from the line", &|line| away(line.farthest)),
+            row("to begin with", &|(line, _)| written(&line.intercept)),
+            row("for each", &|(line, _)| written(&line.slope)),
+            row("farthest from the line", &|(_, farthest)| {
+                deviation(farthest)
+            }),
         ],
         folded: false,
+    }
+}
+
+/// The deviation of the costs, and what it may be for all that their intervals tell.
+fn deviation(farthest: &Interval) -> String {
+    let value = away(farthest.value);
+    match farthest.limits() {
+        Some((low, high)) => format!("{value} ({} to {})", away(low), away(high)),
+        None => format!("{value}, no limits"),
     }
 }
 
 /// A deviation; what is below a ten-thousandth is rounding.
 fn away(farthest: f64) -> String {
     match farthest < 1e-4 {
-        true => "under 0.01 %".into(),
+        true => "under 0.01\u{202f}%".into(),
         false => number::quantity(Unit::Share, farthest),
     }
 }
@@ -130,7 +142,7 @@ fn point((number, cost): &(f64, Interval)) -> Point {
     Point {
         x: *number,
         y: cost.value,
-        interval: Some((cost.low, cost.high)),
+        interval: cost.limits(),
         text: format!("n = {number}: {}", written(cost)),
     }
 }

@@ -1,6 +1,6 @@
 //! Tables in the shape of the published ones, with today's rows beneath.
 
-use super::figure::{bound, figure};
+use super::figure::{bound, figure, like_control};
 use super::slope::{number_of, slope};
 use super::view::{RunColumn, View};
 use super::{costs::extent, delay};
@@ -183,8 +183,8 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
         let bounds = estimates
             .iter()
             .map(|e| bound(e.cost_ns.low, e.cost_ns.high));
-        let most = number::rough(Unit::Nanoseconds, bounds.fold(0.0, f64::max));
-        return Cell::text(format!("≈ control (< {most})"));
+        let most = bounds.fold(0.0, f64::max);
+        return Cell::text(like_control(Unit::Nanoseconds, most));
     };
     let like = estimates.len() - values.len();
     if like > 0 {
@@ -200,10 +200,9 @@ fn range_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
 
 fn slope_cell(view: &View, tests: &[String], column: &RunColumn) -> Cell {
     let point = |test: &String| {
-        Some((
-            number_of(test)?,
-            with_floor(view.estimate(test, column)?.cost_ns),
-        ))
+        let cost = view.estimate(test, column)?.cost_ns;
+        cost.limits()?;
+        Some((number_of(test)?, with_floor(cost)))
     };
     let points: Vec<(f64, Interval)> = tests.iter().filter_map(point).collect();
     match slope(&points) {

@@ -47,6 +47,8 @@ fn measured<'t>(
     pairs
         .map(|(trend, column)| {
             let cost = |test: &str| view.estimate(test, &columns[column]).map(|e| e.cost_ns);
+            // A level is told from another by limits.
+            let cost = |test: &str| cost(test).filter(|cost| cost.limits().is_some());
             let points = trend
                 .points
                 .iter()

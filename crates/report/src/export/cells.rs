@@ -1,6 +1,6 @@
 //! A table's cells in one line of plain text each, for exporters without markup.
 
-use crate::compose::figure::bound;
+use crate::compose::figure;
 use crate::document::{Cell, Figure, Row, Standing, Table, Unit};
 use crate::number::{self, Scale};
 
@@ -61,10 +61,7 @@ pub fn figure_value(figure: &Figure, scale: Option<Scale>) -> number::Written {
 
 /// What stands for a cost that cannot be told from the control.
 pub fn like_control(figure: &Figure) -> String {
-    format!(
-        "≈ control (< {})",
-        number::rough(figure.unit, bound(figure.low, figure.high))
-    )
+    figure::like_control(figure.unit, figure::bound(figure.low, figure.high))
 }
 
 fn figure_line(figure: &Figure, scale: Option<Scale>) -> String {

@@ -80,8 +80,15 @@ impl Record {
 
     fn with_interval(self, interval: &Interval) -> Self {
         self.with("value", interval.value)
-            .with("low", interval.low)
-            .with("high", interval.high)
+            .with_limits("low", "high", interval)
+    }
+
+    /// Empty where no limits are known.
+    fn with_limits(self, low: &'static str, high: &'static str, interval: &Interval) -> Self {
+        match interval.limits() {
+            Some((lower, upper)) => self.with(low, lower).with(high, upper),
+            None => self,
+        }
     }
 
     fn fields(&self) -> impl Iterator<Item = &str> {
@@ -257,8 +264,7 @@ fn frame(record: Record, e: &Estimate) -> Record {
     record
         .with_interval(&e.cost_ns)
         .with("standing", standing(e))
-        .with("sign_low", e.sign_cost_ns.low)
-        .with("sign_high", e.sign_cost_ns.high)
+        .with_limits("sign_low", "sign_high", &e.sign_cost_ns)
         .with("ratio_to_control", e.log_ratio.value.exp())
         .with(
             "ratio_to_reference",
@@ -377,8 +383,11 @@ pub fn comparison(comparison: &Comparison) -> Result<String, CsvError> {
     for row in &comparison.rows {
         let mut fields = vec![harmless(&row.group), harmless(&row.label)];
         for interval in [row.before_ns, row.after_ns, row.log_ratio] {
-            let parts = interval.map(|i| [i.value, i.low, i.high].map(|v| v.to_string()));
-            fields.extend(parts.unwrap_or_default());
+            let value = interval.map(|i| i.value.to_string());
+            let limits = interval.and_then(|i| i.limits());
+            let limits = limits.map(|(low, high)| [low, high].map(|v| v.to_string()));
+            fields.push(value.unwrap_or_default());
+            fields.extend(limits.unwrap_or_default());
         }
         fields.extend([word(&row.verdict), harmless(&row.note)]);
         writer.write_record(&fields)?;

@@ -353,8 +353,11 @@ fn write_figure(
                 }
                 _ => write_number(sheet, line, at, figure.value)?,
             }
-            write_number(sheet, line, at + 1, figure.low)?;
-            write_number(sheet, line, at + 2, figure.high)?;
+            // Empty where no limits are known.
+            if let Some((low, high)) = figure.limits() {
+                write_number(sheet, line, at + 1, low)?;
+                write_number(sheet, line, at + 2, high)?;
+            }
         }
     }
     if let Some(switches) = figure.switches {

@@ -7,7 +7,10 @@ pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".into();
     }
-    if !value.is_finite() {
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "\u{2212}∞" }.into();
+    }
+    if value.is_nan() {
         return "–".into();
     }
     let rounded = format!("{:.*e}", digits.saturating_sub(1), value);

@@ -146,6 +146,9 @@ fn whole_run(program: &Program, estimate: &Estimate) -> Interval {
 
 /// `now` as a share of `before`; `None` where there was nothing to save.
 fn share(now: Interval, before: Interval) -> Option<Interval> {
+    if now.limits().is_none() || before.limits().is_none() {
+        return (before.value > 0.0).then(|| Interval::open(now.value / before.value));
+    }
     (before.low > 0.0).then(|| Interval {
         value: now.value / before.value,
         low: (now.low / before.high).min(now.low / before.low),

@@ -181,7 +181,7 @@ fn point(size: f64, cost: Interval, sizes_of: &str) -> Point {
     Point {
         x: size,
         y: cost.value,
-        interval: Some((cost.low, cost.high)),
+        interval: cost.limits(),
         text: format!("{} {sizes_of}: {line}", number::printed(size)),
     }
 }

@@ -5,8 +5,8 @@ use crate::compose::load::claims_table;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{ServerClaim, ServerQuantity};
-use antiphon_lab::{HeldAfter, Outcome, ResultRecord};
-use antiphon_measure::{Interval, line};
+use antiphon_lab::{Costs, Outcome, ResultRecord};
+use antiphon_measure::{Interval, farthest};
 
 /// The section of findings; `None` where none can be tried.
 pub(super) fn section(view: &View) -> Option<Section> {
@@ -29,14 +29,20 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interv
         ServerQuantity::Deviation if claim.tests.first().is_some_and(|first| first == test) => {
             deviation(view, claim)
         }
-        ServerQuantity::Time => apart(cost(ours)?, cost(theirs)?),
+        ServerQuantity::Time => cost(ours)?.over(&cost(theirs)?),
         ServerQuantity::Cpu => ours
             .costs
             .as_ref()?
             .ratio(theirs.costs.as_ref()?, of_subject),
         ServerQuantity::BothCpu => ours.costs.as_ref()?.ratio(theirs.costs.as_ref()?, of_both),
-        ServerQuantity::Memory => held(ours, theirs, |held| Some(held.subject.pss_bytes)),
-        ServerQuantity::Threads => held(ours, theirs, |held| Some(held.subject.threads)),
+        ServerQuantity::Memory => {
+            let held = |costs: &Costs| costs.memory(|held| Some(held.subject.pss_bytes));
+            share(ours, theirs, held)
+        }
+        ServerQuantity::Threads => {
+            let held = |costs: &Costs| costs.held(|held| Some(held.subject.threads));
+            share(ours, theirs, held)
+        }
         _ => None,
     };
     Some((view.label(&ours.identity), share?))
@@ -57,42 +63,30 @@ fn cost(result: &ResultRecord) -> Option<Interval> {
     }
 }
 
-fn held(
+fn share(
     ours: &ResultRecord,
     theirs: &ResultRecord,
-    of: fn(&HeldAfter) -> Option<u64>,
+    of: impl Fn(&Costs) -> Option<Interval>,
 ) -> Option<Interval> {
-    apart(
-        ours.costs.as_ref()?.held(of)?,
-        theirs.costs.as_ref()?.held(of)?,
-    )
+    of(ours.costs.as_ref()?)?.over(&of(theirs.costs.as_ref()?)?)
 }
 
-/// The ratio of two figures that were not measured in turns: its limits are those of the farthest ends of both.
-fn apart(ours: Interval, theirs: Interval) -> Option<Interval> {
-    (ours.low > 0.0 && theirs.low > 0.0).then(|| Interval {
-        value: ours.value / theirs.value,
-        low: ours.low / theirs.high,
-        high: ours.high / theirs.low,
-    })
-}
-
-/// How far the costs in the claim's tests are from a straight line, as a share of how far the others' are.
+/// How far the costs in the claim's tests are from a straight line, as a share of how far the others' are: from 0 where ours may be on one, to ∞ where
+/// the others' may.
 fn deviation(view: &View, claim: &ServerClaim) -> Option<Interval> {
     let of = |subject: &String| {
         let column = column(claim, subject);
         let lines = view.layout.groups.iter().flat_map(|group| &group.lines);
         let points = lines.flat_map(|sweep| &sweep.points);
         let points = points.filter(|(_, test)| claim.tests.contains(test));
-        let costs = points
-            .filter_map(|(number, test)| Some((*number, cost(view.find(test, &column)?)?.value)));
-        Some(line(&costs.collect::<Vec<_>>())?.farthest)
+        let costs =
+            points.filter_map(|(number, test)| Some((*number, cost(view.find(test, &column)?)?)));
+        farthest(&costs.collect::<Vec<_>>())
     };
     let (ours, theirs) = (of(&claim.of)?, of(&claim.against)?);
-    let share = ours / theirs;
-    (theirs > 0.0).then_some(Interval {
-        value: share,
-        low: share,
-        high: share,
+    (theirs.value > 0.0).then(|| Interval {
+        value: ours.value / theirs.value,
+        low: ours.low.max(0.0) / theirs.high,
+        high: ours.high / theirs.low.max(0.0),
     })
 }

@@ -85,15 +85,7 @@ fn row(view: &View, original: &ResultRecord, twin: &ResultRecord) -> Option<Row>
 
 fn time(original: &ResultRecord, twin: &ResultRecord) -> Option<Interval> {
     match (&original.outcome, &twin.outcome) {
-        (Outcome::Frame(a), Outcome::Frame(b)) => {
-            let (a, b) = (a.cost_ns, b.cost_ns);
-            // The limits of the farthest ends of both: they were not measured in turns.
-            (a.low > 0.0 && b.low > 0.0).then(|| Interval {
-                value: b.value / a.value,
-                low: b.low / a.high,
-                high: b.high / a.low,
-            })
-        }
+        (Outcome::Frame(a), Outcome::Frame(b)) => b.cost_ns.over(&a.cost_ns),
         (Outcome::Program { runs: a, .. }, Outcome::Program { runs: b, .. }) => {
             run_ratio(b, a, &RunFigure::TimePerOperation)
         }

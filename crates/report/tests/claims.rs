@@ -1,0 +1,114 @@
+//! What was found elsewhere is neither confirmed nor denied by figures that do not tell.
+
+mod sample;
+
+use antiphon_lab::{Costs, Held, HeldAfter, Outcome, ResultRecord, RunRecord};
+use antiphon_measure::Estimate;
+use antiphon_report::compose;
+use antiphon_report::document::{Cell, Row};
+use sample::{empty_run, estimate, identity, result, section, tables};
+
+const SUITE: &str = include_str!("../../../suites/sql.toml");
+const ROWS: [u32; 4] = [1, 10, 100, 1000];
+const ADA: &str = "sql-ada/sqlite";
+const JAVA: &str = "sql-java/sqlite";
+
+/// Ada's and Java's costs, which are off a line by parts of themselves and known to a part of themselves.
+fn run(off: [(&str, f64); 2], known_to: f64) -> RunRecord {
+    let mut run = empty_run();
+    run.suite_toml = SUITE.to_owned();
+    for (subject, off) in off {
+        for (at, rows) in ROWS.iter().enumerate() {
+            let sign = if at % 2 == 0 { 1.0 } else { -1.0 };
+            let cost = (2300.0 + 85.0 * f64::from(*rows)) * (1.0 + sign * off);
+            let cost = estimate(cost, cost * known_to);
+            run.results
+                .push(frame(&format!("rows.{rows}"), subject, cost));
+        }
+    }
+    run
+}
+
+fn frame(test: &str, subject: &str, cost: Estimate) -> ResultRecord {
+    let identity = identity(test, subject, "other", "same");
+    result(identity, Outcome::Frame(Box::new(cost)))
+}
+
+/// A claim's row in the report of a run.
+fn claim(run: &RunRecord, text: &str) -> Row {
+    let document = compose(run);
+    let tables = tables(section(&document, "spent-claims"));
+    let mut rows = tables.iter().flat_map(|table| &table.rows);
+    rows.find(|row| row.label.starts_with(text))
+        .unwrap_or_else(|| panic!("no claim {text}"))
+        .clone()
+}
+
+fn verdict(row: &Row) -> &str {
+    match &row.cells[0] {
+        Cell::Text { text } => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_more_predictable_is_undecided_where_the_costs_do_not_tell() {
+    let claimed = "Ada is more predictable than Java";
+    let off = [(ADA, 0.01), (JAVA, 0.04)];
+    assert_eq!(verdict(&claim(&run(off, 0.001), claimed)), "yes");
+    assert_eq!(verdict(&claim(&run(off, 0.05), claimed)), "undecided");
+    let off = [(ADA, 0.04), (JAVA, 0.01)];
+    assert_eq!(verdict(&claim(&run(off, 0.001), claimed)), "no");
+    assert_eq!(verdict(&claim(&run(off, 0.05), claimed)), "undecided");
+}
+
+#[test]
+fn a_time_of_one_block_decides_nothing() {
+    let claimed = "With SQLite and more than 500 rows Ada is faster than Java";
+    let of = |blocks: usize| {
+        let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
+        run.results.retain(|of| of.identity.subject == ADA);
+        let mut java = estimate(200_000.0, 5.0);
+        java.blocks = blocks;
+        java.open_if_one_block();
+        run.results.push(frame("rows.1000", JAVA, java));
+        run
+    };
+    assert_eq!(verdict(&claim(&of(2), claimed)), "yes");
+    let row = claim(&of(1), claimed);
+    assert_eq!(verdict(&row), "undecided");
+    let Cell::Text { text } = &row.cells[1] else {
+        panic!("{row:?}");
+    };
+    assert!(text.contains("to ∞"), "{text}");
+}
+
+#[test]
+fn memory_of_one_start_is_not_exact() {
+    let claimed = "Java needs ten times more memory than Ada";
+    let of = |java: u64| {
+        let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
+        for result in &mut run.results {
+            let bytes = if result.identity.subject == ADA {
+                4
+            } else {
+                java
+            };
+            let held = HeldAfter {
+                start: 0,
+                subject: Held {
+                    pss_bytes: bytes << 20,
+                    ..Held::default()
+                },
+                server: None,
+            };
+            result.costs = Some(Costs {
+                held: vec![held],
+                ..Costs::default()
+            });
+        }
+        run
+    };
+    assert_eq!(verdict(&claim(&of(42), claimed)), "undecided");
+    assert_eq!(verdict(&claim(&of(90), claimed)), "yes");
+}
