@@ -3,7 +3,7 @@
 //! Costs are taken relative to the reference operation of the same run, so that a change of the processor's speed between the
 //! runs cancels.
 
-use crate::statistics::{mean, normal_quantile};
+use crate::statistics::{at_least, mean, normal_quantile};
 use crate::{Estimate, Finding, FindingKind, Interval};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -259,7 +259,8 @@ fn side(estimates: &[Estimate], basis: Basis) -> Option<Summary> {
 /// ln of an estimate's figure, and its variance. Intervals are at least of level 0.95, so the variance errs upwards. Without limits it is 0: then other
 /// starts tell it, or there is no comparison.
 fn figure(estimate: &Estimate, basis: Basis) -> Option<(f64, f64)> {
-    let z = normal_quantile(0.95);
+    // Of few blocks the limits are the range seen, which holds the median less often.
+    let z = normal_quantile(0.95_f64.min(f64::midpoint(1.0, at_least(estimate.blocks))));
     let reference = estimate.frames.reference_ns;
     let (value, half_width) = match basis {
         Basis::CostToReference | Basis::Cost => {
@@ -274,10 +275,18 @@ fn figure(estimate: &Estimate, basis: Basis) -> Option<(f64, f64)> {
         Basis::Cost | Basis::Frame => 1.0,
     };
     let log = (value / unit).ln();
-    let variance = match is_open(estimate) {
+    let variance = match is_open(estimate) || z <= 0.0 {
         true => 0.0,
         false => (half_width / value / z).powi(2),
     };
+    // A reference that was disturbed moves the ratio to it, however well the cost is known.
+    let to_reference = match (basis, estimate.log_ratio_to_reference) {
+        (Basis::CostToReference | Basis::FrameToReference, Some(log)) if log.limits().is_some() => {
+            (log.half_width() / z).powi(2)
+        }
+        _ => 0.0,
+    };
+    let variance = variance.max(to_reference);
     (value > 0.0 && unit > 0.0 && log.is_finite() && variance.is_finite())
         .then_some((log, variance))
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::synthetic::Noise;
+use crate::synthetic_plan::{busy, measure_with};
 use crate::synthetic_subject::{Subject, Truth, run};
 use crate::{ClockFacts, Expected, FramePlan, FrameSettings};
 
@@ -92,6 +93,37 @@ fn forty_equal_tests_give_no_verdict() {
             .iter()
             .all(|c| c.verdict == Verdict::Indistinguishable)
     );
+}
+
+#[test]
+fn two_quick_runs_of_the_same_show_no_change() {
+    // Rows from 20 ns to 1 s on a busy machine, with as little time as a quick run leaves to each.
+    let quick = FrameSettings {
+        budget_ns: 10_000_000,
+        relative_half_width: 0.03,
+        ..FrameSettings::default()
+    };
+    let row = |test_ns: f64, seed| {
+        let truth = Truth { test_ns, ..busy() };
+        measure_with(&truth, Expected::default(), quick.clone(), seed).unwrap()
+    };
+    let run = |seed| [23.0, 2e3, 1e5, 12e6, 1e9].map(|test_ns| row(test_ns, seed));
+    let settings = ComparisonSettings::default();
+    for seed in 0..20 {
+        let (first, second) = (run(seed), run(1000 + seed));
+        let pairs = first.iter().zip(&second);
+        let one = std::slice::from_ref;
+        let compared = pairs.map(|(a, b)| compare(one(a), one(b), false, &settings));
+        let mut compared: Vec<_> = compared.flatten().collect();
+        assert_eq!(compared.len(), 4, "{seed}: the last row has one block");
+        judge(&mut compared, &settings);
+        for row in compared {
+            assert_eq!(row.verdict, Verdict::Indistinguishable, "{seed}: {row:?}");
+        }
+        // 12 ms an operation are 24 ms a block: of these there are two.
+        assert!(first[3].blocks > 1 && first[3].cost_ns.limits().is_some());
+        assert_eq!((first[4].blocks, first[4].cost_ns.limits()), (1, None));
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ const FEWEST_BLOCKS: usize = 3;
 const INTERVAL_BLOCKS: usize = 6;
 /// … for which the budget may be overrun by this factor.
 const OVERRUN: f64 = 4.0;
+/// One block tells no limits, so a second one is had in any case where it takes no longer, ns.
+const SECOND_BLOCK_NS: f64 = 1e8;
 /// No figure needs more blocks; it bounds the memory of a plan.
 const MOST_BLOCKS: usize = 1 << 14;
 
@@ -251,8 +253,10 @@ impl FramePlan {
         let budget = self.settings.budget_ns as f64;
         let spent = self.spent_ns as f64;
         let blocks = self.evidence.blocks.len();
-        let affordable =
-            blocks == 0 || self.is_cheap() || spent + self.evidence.block_ns <= OVERRUN * budget;
+        let affordable = blocks == 0
+            || (blocks == 1 && self.evidence.block_ns <= SECOND_BLOCK_NS)
+            || self.is_cheap()
+            || spent + self.evidence.block_ns <= OVERRUN * budget;
         spent >= budget && !(blocks < self.fewest() && affordable)
     }
 
