@@ -104,3 +104,46 @@ fn all_languages_read_and_write_the_same() {
         assert_eq!(tests, also, "{first} and {other} must list the same tests");
     }
 }
+
+/// A subject over SQLite, as the laboratory starts it, with its file and the table that it writes to.
+fn over_sqlite(built: &Built, services: &Services) -> (Session, rusqlite::Connection, String) {
+    let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
+    launch.env.clone_from(&built.environment);
+    let told = services.environment(built).unwrap();
+    let of = |name: &str| {
+        told.iter()
+            .find(|(known, _)| known == name)
+            .unwrap()
+            .1
+            .clone()
+    };
+    let (file, table) = (of("ANTIPHON_SQL_FILE"), of("ANTIPHON_SQL_TABLE"));
+    launch.env.extend(told.clone());
+    let session = Session::start(&launch).unwrap();
+    let file = rusqlite::Connection::open(file).unwrap();
+    file.busy_timeout(LIMIT).unwrap();
+    (session, file, format!("{table}_written"))
+}
+
+#[test]
+fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
+    let services = Services::default();
+    let (subjects, _) = Subject::discover(&folder);
+    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
+        let mut built = builds(subject, &cache);
+        built.retain(|built| built.record.id.ends_with("/sqlite"));
+        for built in built {
+            let (mut session, file, table) = over_sqlite(&built, &services);
+            let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
+            let name = &built.record.id;
+            slice().unwrap_or_else(|error| panic!("{name}: {error}"));
+            file.execute(&format!("INSERT INTO {table} (value) VALUES (1)"), [])
+                .unwrap();
+            let last = slice().expect_err(name).to_string();
+            assert!(last.contains("add up to 6"), "{name}: {last}");
+            session.quit().unwrap();
+        }
+    }
+}

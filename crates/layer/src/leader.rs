@@ -205,8 +205,9 @@ impl Frames for Operation {
         Ok(self.led.breaks(confirmed)?)
     }
 
-    fn reset(&mut self) {
+    fn reset(&mut self) -> Result<(), Failure> {
         self.led.end_slice();
+        Ok(())
     }
 
     fn report(&mut self) -> Result<Vec<ThreadReport>, Failure> {

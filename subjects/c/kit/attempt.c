@@ -29,6 +29,20 @@ const char *attempt(void (*work)(void *), void *context)
     return completed ? NULL : failure_text;
 }
 
+static void run_reset(void *context)
+{
+    const struct kit_test *const *test = context;
+    run_hook((*test)->reset);
+}
+
+void reset_after_failure(const struct kit_test *test)
+{
+    char first[sizeof failure_text];
+    memcpy(first, failure_text, sizeof first);
+    attempt(run_reset, &test);
+    memcpy(failure_text, first, sizeof first);
+}
+
 void kit_fail(const char *format, ...)
 {
     va_list arguments;

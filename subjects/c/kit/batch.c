@@ -173,7 +173,7 @@ void serve_batch(const struct request *request)
         return;
     const char *failed = attempt(run_batch, &batch);
     if (failed)
-        run_hook(batch.test->reset);
+        reset_after_failure(batch.test);
     run_hook(batch.test->finish);
     if (failed)
         answer_error("failed", "%s", failed);
@@ -248,7 +248,7 @@ void serve_slice(const struct request *request)
         return;
     const char *failed = attempt(run_single, &single);
     if (failed) {
-        run_hook(single.test->reset);
+        reset_after_failure(single.test);
         finish_slices();
         answer_error("failed", "%s", failed);
         return;

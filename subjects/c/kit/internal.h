@@ -108,6 +108,7 @@ const struct clock_source *requested_clock(const struct request *request);
 
 /* Runs the work; NULL, or the text of the kit_fail that ended it. Afterwards no thread reports any more, however it ended. */
 const char *attempt(void (*work)(void *), void *context);
+void reset_after_failure(const struct kit_test *test); /* what an attempt failed with stands, whatever the reset hook says */
 
 /* Storage for `count` objects, written to before it is returned so that no page of it is first touched while timing
  * runs; NULL, and `failed` answered, where there is none. */

@@ -68,7 +68,7 @@ typedef bool kit_turn(uint64_t index);
 /* Tests --------------------------------------------------------------------------------------------------------- */
 
 typedef void kit_prepare_hook(uint64_t argument); /* may call kit_fail */
-typedef void kit_hook(void);                      /* may not fail; also runs after a preparation that failed half-way */
+typedef void kit_hook(void); /* may not fail, but for `reset`; also runs after a preparation that failed half-way */
 typedef void kit_begin_hook(const void *context, uint64_t argument, uint64_t operations); /* may call kit_fail */
 
 enum kit_kind { KIT_FRAME, KIT_LATENCY, KIT_SERIES };
@@ -86,7 +86,8 @@ struct kit_test {
     kit_begin_hook *begin;     /* untimed, before each turn of a frame: tell partners in other processes how many operations
                                 * they shall take part in, none of the control's; NULL: nothing to do */
     const void *context;       /* for `begin` */
-    kit_hook *reset;           /* untimed, after each slice: give storage back; NULL: nothing to do */
+    kit_hook *reset;           /* untimed, after each slice: give storage back; may call kit_fail if the slice went wrong;
+                                * also runs after a frame that failed, whose words then stand; NULL: nothing to do */
     kit_hook *finish;          /* untimed, after the last slice, operation or turn: end partners, give all back */
 
     const char *arg_unit;     /* "ns", "bytes", "count"; NULL: the test takes no argument */
@@ -105,7 +106,7 @@ extern const struct kit_test *const kit_tables[];
 /* The subject's clock, CLOCK_MONOTONIC, ns. */
 uint64_t kit_now(void);
 
-/* Ends the test with `@@ error failed TEXT`. For the measuring thread: from a frame, an operation or a preparation.
+/* Ends the test with `@@ error failed TEXT`. For the measuring thread: from a frame, an operation, a preparation or a reset.
  * The reset and finish hooks run as usual. */
 KIT_NORETURN void kit_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

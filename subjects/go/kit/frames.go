@@ -44,10 +44,18 @@ func recovered(err *error) {
 	}
 }
 
-func reset(prepared any) {
+// reset also follows a frame that failed, whose error then stands.
+func reset(prepared any, failed error) (err error) {
+	defer func() {
+		if failed != nil {
+			err = failed
+		}
+	}()
+	defer recovered(&err)
 	if resetter, has := prepared.(Resetter); has {
-		resetter.Reset()
+		return resetter.Reset()
 	}
+	return nil
 }
 
 func finish(prepared any) (err error) {
@@ -73,8 +81,7 @@ func (s *Subject) slice(frames Frames, role role, iterations uint64) (slice, err
 	result.checksum, err = run(frames, role, iterations)
 	result.end = Now()
 	result.after = s.resources()
-	reset(frames)
-	return result, err
+	return result, reset(frames, err)
 }
 
 func untimed(frames Frames, role role, iterations uint64) error {
@@ -82,8 +89,7 @@ func untimed(frames Frames, role role, iterations uint64) error {
 		return nil
 	}
 	_, err := run(frames, role, iterations)
-	reset(frames)
-	return err
+	return reset(frames, err)
 }
 
 func (r *slice) answer(block int, a *answer) {

@@ -25,9 +25,9 @@ type Frames interface {
 	Test(iterations uint64) (uint64, error)
 }
 
-// Resetter is what frames may be too: Reset gives back, untimed, what a slice took.
+// Resetter is what frames may be too: Reset gives back, untimed, what a slice took, or fails its test if it finds that the slice went wrong.
 type Resetter interface {
-	Reset()
+	Reset() error
 }
 
 // Operation is one whose latency is measured. It tells when it started and ended, by [Now].

@@ -99,7 +99,7 @@ pub(crate) fn run_untimed(
     if iterations > 0 {
         begin(frames, role, iterations)?;
         run(frames, role, iterations)?;
-        frames.reset();
+        caught(|| frames.reset())?;
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ impl Timer {
         let after = self.resources();
         let processor = system::processor();
         let checksum = call.outcome?;
-        call.frames.reset();
+        caught(|| call.frames.reset())?;
         Ok(Slice {
             role,
             iterations,

@@ -28,8 +28,10 @@ pub trait Frames {
         Ok(())
     }
 
-    /// Untimed, after each slice: gives back what the slice took.
-    fn reset(&mut self) {}
+    /// Untimed, after each slice: gives back what the slice took, or fails its test if it finds that the slice went wrong.
+    fn reset(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Untimed, after the warm-up and after the iteration that follows the last slice: what threads of other processes report of
     /// themselves. Those of this process call [`takes_part`](crate::takes_part) instead.
