@@ -34,9 +34,9 @@ static void stay_silent(void *context, const char *message)
 
 struct connection *sql_connect(void)
 {
-    static const char *const keys[] = {"host", "port", "user", "password", "dbname", "sslmode", "gssencmode", NULL};
+    static const char *const keys[] = {"host", "port", "user", "password", "dbname", "sslmode", NULL};
     const char *values[] = {sql_told("ANTIPHON_SQL_HOST"), sql_told("ANTIPHON_SQL_PORT"), sql_told("ANTIPHON_SQL_USER"),
-                            sql_told("ANTIPHON_SQL_PASSWORD"), sql_told("ANTIPHON_SQL_NAME"), "disable", "disable", NULL};
+                            sql_told("ANTIPHON_SQL_PASSWORD"), sql_told("ANTIPHON_SQL_NAME"), "disable", NULL};
     for (int i = 0; i < 5; i++)
         if (!values[i])
             return NULL;

@@ -10,6 +10,7 @@ mod content;
 pub use cache::Cache;
 
 use crate::record::{Absence, SubjectRecord};
+use crate::services;
 use crate::subject::{Need, Remedy, Subject, Variant};
 use antiphon_runner::{Error as RunnerError, Program};
 use antiphon_service::Kind;
@@ -202,7 +203,7 @@ impl Cache {
     }
 }
 
-/// The flags of a variant, the environment that it runs with, and what its database is set to.
+/// The flags of a variant, the environment that it runs with, what its database is set to, and what that lies on.
 fn conditions(variant: &Variant) -> String {
     let environment = variant.environment.iter();
     let environment = environment.map(|(name, value)| format!("{name}={value}"));
@@ -212,6 +213,7 @@ fn conditions(variant: &Variant) -> String {
         .cloned()
         .chain(environment)
         .chain(variant.service.map(Kind::conditions))
+        .chain(variant.service.and_then(|_| services::on_file_system()))
         .collect();
     words.join(" ")
 }

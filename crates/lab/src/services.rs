@@ -6,10 +6,18 @@ use antiphon_service::{Kind, Place, Service, ServiceError};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+/// What the data of services lies on, in words for the record of a run; `None` where the system does not tell.
+pub(crate) fn on_file_system() -> Option<String> {
+    let found = Place::of_user().ok()?.file_system()?;
+    Some(format!("data on {}", found.name))
+}
+
 /// Databases, started when they are needed and ended when this is dropped.
 #[derive(Default)]
 pub struct Services {
     started: Mutex<HashMap<Kind, Service>>,
+    /// What makes their costs doubtful.
+    warnings: Mutex<Vec<String>>,
 }
 
 impl Services {
@@ -34,12 +42,32 @@ impl Services {
         started.get(&kind)?.process()
     }
 
+    /// What was found that makes costs doubtful, once.
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn warn(&self, text: &str) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.push(text.to_owned());
+    }
+
     fn of(&self, kind: Kind) -> Result<Vec<(String, String)>, ServiceError> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(service) = started.get(&kind) {
             return Ok(service.address().environment());
         }
-        let service = Service::start(kind, &Place::of_user()?)?;
+        let place = Place::of_user()?;
+        if started.is_empty()
+            && let Some(found) = place.file_system().filter(|of| of.in_memory)
+        {
+            self.warn(&format!(
+                "the databases' files are in memory ({}): a commit is on no disk, and the costs of writing are not those of one (set TMPDIR to a \
+                 folder on a disk)",
+                found.name
+            ));
+        }
+        let service = Service::start(kind, &place)?;
         let environment = service.address().environment();
         started.insert(kind, service);
         Ok(environment)

@@ -34,7 +34,8 @@ impl Address {
     }
 
     /// The environment variables that tell it (docs/subjects.md): `ANTIPHON_SQL_DATABASE` and `ANTIPHON_SQL_TABLE`; `ANTIPHON_SQL_FILE`
-    /// for SQLite; `ANTIPHON_SQL_HOST`, `_PORT`, `_USER`, `_PASSWORD` and `_NAME` for servers.
+    /// for SQLite; `ANTIPHON_SQL_HOST`, `_PORT`, `_USER`, `_PASSWORD` and `_NAME` for servers; and what drivers read by themselves
+    /// ([`Kind::client_environment`]).
     pub fn environment(&self) -> Vec<(String, String)> {
         let mut environment = vec![
             ("DATABASE", self.kind.name().to_owned()),
@@ -51,6 +52,9 @@ impl Address {
             ]),
         }
         let variable = |(name, value)| (format!("ANTIPHON_SQL_{name}"), value);
-        environment.into_iter().map(variable).collect()
+        let of_drivers = self.kind.client_environment().iter();
+        let of_drivers = of_drivers.map(|set| (set.name.to_owned(), set.value.to_owned()));
+        let own = environment.into_iter().map(variable);
+        own.chain(of_drivers).collect()
     }
 }

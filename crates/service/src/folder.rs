@@ -3,7 +3,7 @@
 //! Beside each folder lies a lock file, which its owner holds. The system gives a lock back when a process ends in whatever way, so a
 //! lock that can be had means a folder that nobody needs.
 
-use crate::{ServiceError, postgresql};
+use crate::{FileSystem, ServiceError, postgresql};
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
 use std::io;
@@ -23,14 +23,21 @@ pub struct Place {
 }
 
 impl Place {
-    /// The user's own, in the system's folder for temporary files (`TMPDIR`): its path must be short, for sockets, and open to the
-    /// account that servers run as.
+    /// The user's own, in the system's folder for temporary files (`TMPDIR`), or in /var/tmp where the former is in memory and the latter is not: a
+    /// commit is to be on a disk. Its path must be short, for sockets, and open to the account that servers run as.
     ///
     /// # Errors
     /// It cannot be made, or is another user's.
     pub fn of_user() -> Result<Place, ServiceError> {
         let user = nix::unistd::Uid::effective();
-        Place::at(std::env::temp_dir().join(format!("antiphon-services-{user}")))
+        let temporary = std::env::temp_dir();
+        let within = on_disk(&[&temporary, Path::new("/var/tmp")]);
+        Place::at(within.join(format!("antiphon-services-{user}")))
+    }
+
+    /// What it lies on; `None` where the system does not tell.
+    pub fn file_system(&self) -> Option<FileSystem> {
+        FileSystem::of(&self.folder)
     }
 
     /// Another one.
@@ -110,6 +117,12 @@ impl Place {
     }
 }
 
+/// The first folder that is not in memory; else the first.
+fn on_disk<'f>(folders: &[&'f Path]) -> &'f Path {
+    let is_on_disk = |folder: &&&Path| FileSystem::of(folder).is_some_and(|of| !of.in_memory);
+    folders.iter().find(is_on_disk).unwrap_or(&folders[0])
+}
+
 /// A folder of ours; dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -158,4 +171,21 @@ fn remove(path: &Path) -> io::Result<()> {
         std::thread::sleep(BETWEEN);
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_passed_over_for_a_disk() {
+        let (memory, none) = (Path::new("/dev/shm"), Path::new("/no/such/folder"));
+        let disk = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(on_disk(&[none, disk]), disk);
+        assert_eq!(on_disk(&[none]), none);
+        if FileSystem::of(memory).is_some_and(|of| of.in_memory) {
+            assert_eq!(on_disk(&[memory, disk]), disk);
+            assert_eq!(on_disk(&[memory, none]), memory);
+        }
+    }
 }

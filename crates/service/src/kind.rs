@@ -68,9 +68,17 @@ impl Kind {
         }
     }
 
-    /// The settings in one line, for the record of a run.
+    /// Variables that clients' libraries read by themselves: all drivers then go the same way, also those whose interface has no word for it.
+    pub fn client_environment(self) -> &'static [Setting] {
+        match self {
+            Kind::Sqlite | Kind::Mariadb => &[],
+            Kind::Postgresql => &postgresql::CLIENTS,
+        }
+    }
+
+    /// The settings, and what clients are told, in one line, for the record of a run.
     pub fn conditions(self) -> String {
-        let settings = self.settings().iter();
+        let settings = self.settings().iter().chain(self.client_environment());
         let words: Vec<_> = settings
             .map(|setting| format!("{}={}", setting.name, setting.value))
             .collect();

@@ -23,6 +23,7 @@
 mod account;
 mod address;
 mod error;
+mod file_system;
 mod folder;
 mod kind;
 mod mariadb;
@@ -32,6 +33,7 @@ mod service;
 
 pub use address::Address;
 pub use error::ServiceError;
+pub use file_system::FileSystem;
 pub use folder::Place;
 pub use kind::{Kind, Setting};
 pub use service::Service;

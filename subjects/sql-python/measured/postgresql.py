@@ -17,7 +17,6 @@ def connect(prepare_threshold=None):
         password=told("PASSWORD"),
         dbname=told("NAME"),
         sslmode="disable",
-        gssencmode="disable",
         autocommit=True,
         prepare_threshold=prepare_threshold,
     )

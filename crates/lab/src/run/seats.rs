@@ -315,6 +315,7 @@ impl Seats {
 
     /// Takes what the user should know of the processes, once for each subject.
     pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        self.warnings.extend(self.services.take_warnings());
         std::mem::take(&mut self.warnings)
     }
 
