@@ -12,7 +12,7 @@ enum Driver {
     SQLITE("INTEGER PRIMARY KEY AUTOINCREMENT", "PRAGMA query_only = OFF") {
         @Override
         Connection connect() throws SQLException {
-            return DriverManager.getConnection("jdbc:sqlite:" + Database.told("FILE") + "?busy_timeout=10000&synchronous=FULL");
+            return DriverManager.getConnection("jdbc:sqlite:" + Database.told("FILE") + "?busy_timeout=10000");
         }
 
         /** The journal's mode belongs to the file. */
