@@ -1,5 +1,6 @@
 //! What is given out: a cost with its intervals, its raw evidence, and everything a reader must be told about it.
 
+use crate::findings::ONE_BLOCK;
 use crate::{InstructionCount, PLACEMENT_FLOOR_NS};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -137,6 +138,11 @@ impl Estimate {
             *interval = Interval::open(interval.value);
         }
         self.relative_half_width = self.cost_ns.relative_half_width();
+        // Stored runs may speak of limits.
+        let told = self.findings.iter_mut();
+        for finding in told.filter(|finding| finding.text.starts_with("one block only")) {
+            finding.text = ONE_BLOCK.to_owned();
+        }
     }
 
     /// Whether the cost cannot be told from its control: the interval contains zero, or lies within what the places of loops in memory

@@ -14,6 +14,10 @@ const TICK_NS: f64 = 1e6;
 /// With this share of outlying slices the median of pairs is no longer far from them.
 const MANY_OUTLIERS: f64 = 0.1;
 
+/// What a cost of one block is told with.
+pub(crate) const ONE_BLOCK: &str =
+    "one block only, which tells no limits: another may give another cost";
+
 type Check = fn(&Question, &Estimate) -> Option<Finding>;
 
 /// The findings, the gravest first.
@@ -199,7 +203,7 @@ fn preemptions(slice: &Slice) -> f64 {
 fn few_blocks(_: &Question, estimate: &Estimate) -> Option<Finding> {
     (estimate.blocks < 6).then(|| {
         let text = match estimate.blocks {
-            1 => "one block only, which tells no limits: another may give another cost".to_owned(),
+            1 => ONE_BLOCK.to_owned(),
             n => format!(
                 "{n} blocks only: the limits are the smallest and largest difference seen, which hold the median with a confidence of {:.0} %",
                 100.0 * at_least(n)

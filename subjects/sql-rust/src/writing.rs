@@ -95,7 +95,6 @@ impl Writing {
         self.done += 1;
         Ok(())
     }
-
 }
 
 impl Frames for Writing {
