@@ -120,8 +120,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Takes the limits away if there is one block only. Another block may give another cost, and what the clock allows is no measure of that: the
-    /// same connection to a database, one block each, differed from itself by 1.6 %, where the clock allowed for 5 ns in 12 ms.
+    /// Takes the limits away if there is one block only. Another block may give another cost, and what the clock allows, some ns in a commit of
+    /// milliseconds, is no measure of that.
     pub fn open_if_one_block(&mut self) {
         if self.blocks > 1 {
             return;

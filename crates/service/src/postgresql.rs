@@ -22,8 +22,8 @@ pub(crate) const SETTINGS: [Setting; 6] = [
     setting("dynamic_shared_memory_type", "mmap"),
 ];
 
-/// libpq looks for Kerberos tickets before it connects, which took up to a third of a connection's processor time, in the programs of those languages
-/// whose binding has no parameter for it (GNATCOLL's).
+/// libpq looks for Kerberos tickets before it connects, which is processor time of each connection, and bindings such as GNATCOLL's have no parameter
+/// for it.
 pub(crate) const CLIENTS: [Setting; 1] = [setting("PGGSSENCMODE", "disable")];
 
 /// Where Debian keeps its versions, the newest first.
