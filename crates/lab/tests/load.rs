@@ -130,7 +130,7 @@ fn servers_are_measured_and_their_failures_are_results() {
             let all = |fits: fn(&LoadRound) -> bool| load.rounds.iter().all(fits);
             assert!(all(|round| round.answered > 0
                 && round.per_second > 0.0
-                && round.p50_ns > 0));
+                && round.p50_ns.is_some()));
             assert!(all(|round| round.pss_bytes > 0
                 && round.peak_bytes > 0
                 && round.threads > 0));
