@@ -308,6 +308,13 @@ fn starving_beside_others_may_be_the_machine_s() {
     let (note, marked) = starving_once(|run| of(run, 0).rounds[1].starved = vec![0]);
     assert!(note.text.contains("the machine"), "{}", note.text);
     assert!(note.weight == Weight::Info && !marked);
+    // One that always starves excuses nobody.
+    let (note, _) = starving_once(|run| {
+        for round in &mut of(run, 2).rounds {
+            round.starved = vec![0];
+        }
+    });
+    assert!(note.text.contains("it is this server"), "{}", note.text);
     let (note, marked) =
         starving_once(|run| run.results.retain(|of| of.identity.subject != "ada/tasks"));
     assert!(

@@ -30,13 +30,15 @@ pub(super) fn whose(result: &ResultRecord, results: &[&ResultRecord]) -> Option<
     if rounds.is_empty() {
         return None;
     }
-    if 2 * starved_rounds(load).count() > load.all_rounds().count() {
+    if starves_mostly(load) {
         return Some(Whose::Server);
     }
-    let mut others = others(result, results).peekable();
-    Some(match others.peek() {
-        None => Whose::Unknown,
-        Some(_) => match others.any(|other| starved_rounds(other).any(|at| rounds.contains(&at))) {
+    let others: Vec<&LoadOutcome> = others(result, results).collect();
+    // One that starves by itself tells nothing of the machine.
+    let mut telling = others.iter().filter(|other| !starves_mostly(other));
+    Some(match others.is_empty() {
+        true => Whose::Unknown,
+        false => match telling.any(|other| starved_rounds(other).any(|at| rounds.contains(&at))) {
             true => Whose::Machine,
             false => Whose::ServerAlone,
         },
@@ -46,6 +48,10 @@ pub(super) fn whose(result: &ResultRecord, results: &[&ResultRecord]) -> Option<
 /// Whether it is the server's.
 pub(super) fn is_servers(whose: Option<Whose>) -> bool {
     matches!(whose, Some(Whose::Server | Whose::ServerAlone))
+}
+
+fn starves_mostly(load: &LoadOutcome) -> bool {
+    2 * starved_rounds(load).count() > load.all_rounds().count()
 }
 
 fn starved_rounds(load: &LoadOutcome) -> impl Iterator<Item = u32> {
