@@ -12,9 +12,9 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t readers_writer = PTHREAD_RWLOCK_INITIALIZER;
 
 /* Hazard pointers: what a task reads of the published map it holds, and what a task replaced it frees once nobody holds it. A task never has more
- * to free than there are tasks to hold it. Lines of the processor's cache apart, so that readers do not disturb each other. */
+ * to free than there are tasks to hold it. */
 static struct {
-    _Alignas(64) _Atomic(struct map *) held;
+    _Alignas(APART) _Atomic(struct map *) held;
     struct map *replaced[2 * TASKS_MOST];
     unsigned count;
 } hazard[TASKS_MOST];

@@ -11,12 +11,17 @@ enum { OPERATIONS_A_LOOK = 64, TASKS_MOST = 64 };
 
 /* team.c: tasks that start at a barrier and work until time is up --------------------------------------------------- */
 
+/* What tasks write at each operation lies so far apart, bytes: two lines of the processor's cache, since it fetches them in pairs. */
+enum { APART = 128 };
+
 struct task {
-    unsigned number;
+    _Alignas(APART) unsigned number;
     uint64_t operations; /* what it did */
     uint64_t updates, longest_wait_ns;
     uint64_t random;
 };
+
+_Static_assert(sizeof(struct task) % APART == 0, "tasks beside each other would disturb each other");
 
 extern atomic_bool time_is_up;
 

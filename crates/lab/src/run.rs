@@ -34,6 +34,7 @@ mod resting;
 mod seats;
 mod selection;
 mod sequence;
+mod shown;
 mod starts;
 mod tasks;
 mod tree;

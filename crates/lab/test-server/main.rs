@@ -1,4 +1,4 @@
-//! A server for the laboratory's own tests: `antiphon-test-server PORT CONDUCT`. It answers, or misbehaves as it is told.
+//! A server for the laboratory's own tests: `antiphon-test-server PORT CONDUCT FOLDER`. It answers, or misbehaves as it is told.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,14 +13,19 @@ const WELL: u64 = 2000;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [port, conduct] = &words[..] else {
-        eprintln!("usage: antiphon-test-server PORT CONDUCT");
+    let [port, conduct, folder] = &words[..] else {
+        eprintln!("usage: antiphon-test-server PORT CONDUCT FOLDER");
         exit(2);
     };
     match conduct.as_str() {
         "refuses" => {
             eprintln!("no licence");
             exit(3);
+        }
+        // The second one that is started in a folder.
+        "alone" if std::fs::create_dir(format!("{folder}/taken")).is_err() => {
+            eprintln!("there is one already");
+            exit(4);
         }
         // A process of its own, which must not outlive the round.
         "child" => {

@@ -11,8 +11,8 @@ use std::path::Path;
 const SUITE: &str = r#"
 name = "served"
 title = "Servers"
-subjects = ["server/well", "server/child", "server/late", "server/other", "server/changes", "server/dies", "server/refuses"]
-twins = ["server/well"]
+subjects = ["server/well", "server/child", "server/late", "server/other", "server/changes", "server/dies", "server/refuses", "server/alone"]
+twins = ["server/well", "server/alone"]
 [quick]
 seconds_per_row = 0.01
 relative_half_width = 0.5
@@ -63,7 +63,7 @@ label = "not of a server"
 /// A subject whose variants are conducts of the test's server.
 fn subject() -> String {
     let conducts = [
-        "well", "child", "late", "other", "changes", "dies", "refuses",
+        "well", "child", "late", "other", "changes", "dies", "refuses", "alone",
     ];
     let variants = conducts
         .map(|conduct| format!("[[variant]]\nname = \"{conduct}\"\nflags = [\"{conduct}\"]\n"));
@@ -74,7 +74,7 @@ name = "server"
 language = "Rust"
 version = ["echo", "1"]
 sources = ["subject.toml"]
-build = [["sh", "-c", "printf '#!/bin/sh\nexec {program} $1 %s\n' $0 >run; chmod +x run", "{{flags}}"]]
+build = [["sh", "-c", "printf '#!/bin/sh\nexec {program} $1 %s $(dirname $0)\n' $0 >run; chmod +x run", "{{flags}}"]]
 run = ["{{build}}/run", "{{port}}"]
 serves = "http"
 {}"#,
@@ -130,7 +130,7 @@ fn servers_are_measured_and_their_failures_are_results() {
             let all = |fits: fn(&LoadRound) -> bool| load.rounds.iter().all(fits);
             assert!(all(|round| round.answered > 0
                 && round.per_second > 0.0
-                && round.p50_ns > 0));
+                && round.p50_ns.is_some()));
             assert!(all(|round| round.pss_bytes > 0
                 && round.peak_bytes > 0
                 && round.threads > 0));
@@ -145,6 +145,11 @@ fn servers_are_measured_and_their_failures_are_results() {
     assert!(twice.ratio_to_itself(LoadRound::cpu_ns).unwrap().low > 0.0);
     assert!(load(&record, "child", "keep.4").again.is_empty());
     assert!(load(&record, "well", "frozen").again.is_empty());
+    assert_eq!(twice.again_failed, None);
+    let alone = load(&record, "alone", "keep.4");
+    let failed = alone.again_failed.as_ref().expect("the second start fails");
+    assert!(alone.again.is_empty() && !alone.rounds.is_empty());
+    assert_eq!(failed.last_words, "there is one already");
 
     let open = load(&record, "well", "open");
     assert!(

@@ -1,7 +1,7 @@
 //! The programs over shared data: in every language that is here they run, lose nothing where nothing may be lost, and say so as the suite needs it.
 
 use antiphon_lab::build::{BuildError, Built, Cache};
-use antiphon_lab::subject::Subject;
+use antiphon_lab::subject::{Subject, Variant};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,12 +11,10 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A subject's build in a cache of its own; `None` where the language is not installed, which is said.
-fn built(name: &str, cache: &Path) -> Option<Built> {
-    let subject = Subject::load(&home().join("subjects").join(name)).expect("the file is right");
-    let variant = subject.variants.last().expect("a subject has a variant");
+/// The build of a subject's variant in a cache of its own; `None` where the language is not installed, which is said.
+fn built(subject: &Subject, variant: &Variant, cache: &Path) -> Option<Built> {
     let never = AtomicBool::new(false);
-    match Cache::at(cache).build(&subject, variant, "other", &never) {
+    match Cache::at(cache).build(subject, variant, "other", &never) {
         Ok(built) => Some(built),
         Err(missing @ BuildError::Missing { .. }) => {
             eprintln!("skipped: {missing} ({})", missing.mend());
@@ -68,15 +66,21 @@ fn busy(built: &Built, program: &str, kind: &str) -> BTreeMap<String, u64> {
     counted
 }
 
-/// Every program of a subject, in small.
+/// Every program of a subject's variants, in small.
 fn examine(name: &str) {
-    let cache = tempfile::tempdir().expect("there is room for a build");
-    let Some(built) = built(name, cache.path()) else {
-        return;
-    };
+    let subject = Subject::load(&home().join("subjects").join(name)).expect("the file is right");
+    for variant in &subject.variants {
+        let cache = tempfile::tempdir().expect("there is room for a build");
+        if let Some(built) = built(&subject, variant, cache.path()) {
+            examine_built(&built);
+        }
+    }
+}
+
+fn examine_built(built: &Built) {
     for program in &built.programs {
         let (kind, way) = program.split_once('_').expect("a name and a way");
-        let counted = busy(&built, program, kind);
+        let counted = busy(built, program, kind);
         let of = |name: &str| {
             let count = counted.get(name);
             *count.unwrap_or_else(|| panic!("{program} did not count {name}"))
@@ -100,13 +104,13 @@ fn examine(name: &str) {
         ("counter_atomic", ["many", "5"]),
         ("counter_bold", ["1", "5"]),
     ] {
-        let output = run(&built, program, &arguments);
+        let output = run(built, program, &arguments);
         assert!(
             !output.status.success() && !output.stderr.is_empty(),
             "{program} {arguments:?}"
         );
     }
-    let refused = run(&built, "counter_atomic", &["1"]);
+    let refused = run(built, "counter_atomic", &["1"]);
     assert!(!refused.status.success(), "an argument is missing");
 }
 

@@ -3,7 +3,8 @@
 mod sample;
 
 use antiphon_lab::{
-    Freeze, Generator, LoadOutcome, LoadRound, LoadTask, Outcome, RunRecord, WarmSlice, WarmUp,
+    Absence, Freeze, Generator, LoadOutcome, LoadRound, LoadTask, Outcome, RunRecord, WarmSlice,
+    WarmUp,
 };
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Document, Note, Plot, Table, Weight};
@@ -62,11 +63,11 @@ fn load(connections: usize, cpu_ns: u64, mib: u64) -> LoadOutcome {
         answered: 1000,
         per_second: 1e9 / (cpu_ns * slow) as f64,
         server_cpu_ns: 1000 * cpu_ns * slow,
-        p50_ns: 100_000 * slow,
-        p99_ns: 200_000 * slow,
-        p999_ns: 300_000 * slow,
-        longest_ns: 400_000 * slow,
-        fairness: 1.0,
+        p50_ns: Some(100_000 * slow),
+        p99_ns: Some(200_000 * slow),
+        p999_ns: Some(300_000 * slow),
+        longest_ns: Some(400_000 * slow),
+        fairness: Some(1.0),
         pss_bytes: mib << 20,
         peak_bytes: mib << 21,
         threads: 9,
@@ -77,6 +78,7 @@ fn load(connections: usize, cpu_ns: u64, mib: u64) -> LoadOutcome {
         task: task(connections),
         rounds: [(0, 1), (1, 10), (2, 1)].map(round).to_vec(),
         again: Vec::new(),
+        again_failed: None,
         warm_ups: Vec::new(),
     }
 }
@@ -108,13 +110,16 @@ fn run() -> RunRecord {
     let mut starving = load(64, 12_000, 200);
     starving.rounds[1].starved = vec![0, 7];
     starving.rounds[2].starved = vec![3];
-    starving.rounds[1].fairness = 0.5;
-    starving.rounds[0].freeze = Some(Freeze {
+    starving.rounds[1].fairness = Some(0.5);
+    let freeze = |longest_ns, long| Freeze {
         frozen_ns: 200_000_000,
-        longest_ns: 5_000_000,
-        long: 0,
+        longest_ns,
+        long,
         owed: 200,
-    });
+    };
+    starving.rounds[0].freeze = Some(freeze(210_000_000, 200));
+    starving.rounds[1].freeze = Some(freeze(5_000_000, 0));
+    starving.rounds[2].freeze = Some(freeze(210_000_000, 200));
     run.results = vec![
         at("keep.1", "ada/tasks", first),
         at("keep.1", "java/grizzly", load(1, 10_000, 190)),
@@ -215,10 +220,12 @@ fn starved_connections_and_an_unseen_freeze_are_told() {
         starved.text
     );
     assert_eq!(starved.weight, Weight::Warning);
+    // One that fails counts, wherever among the others it is.
+    let freeze = notes.iter().find(|note| note.weight == Weight::Error);
+    let freeze = &freeze.expect("an error").text;
     assert!(
-        notes
-            .iter()
-            .any(|note| note.weight == Weight::Error && note.text.contains("did not see a freeze"))
+        freeze.contains("did not see a freeze: 2 of 3 were seen") && freeze.contains("5.00"),
+        "{freeze}"
     );
 }
 
@@ -260,23 +267,143 @@ fn a_server_that_holds_more_after_each_round_is_named() {
     );
 }
 
-#[test]
-fn starving_once_is_told_and_does_not_mark_the_server() {
+/// What is told of a server that starves in one of its rounds, and whether its figures are marked.
+fn starving_once(change: impl Fn(&mut RunRecord)) -> (Note, bool) {
     let mut run = run();
-    let Outcome::Load(load) = &mut run.results[3].outcome else {
-        panic!("no load in {:?}", run.results[3]);
-    };
-    load.rounds[2].starved.clear();
+    of(&mut run, 3).rounds[2].starved.clear();
+    change(&mut run);
     let document = compose(&run);
     let notes = notes(&document, "group-over");
-    let starved = notes.iter().find(|note| note.text.contains("starved"));
-    let starved = starved.unwrap();
-    assert!(starved.text.contains("the machine"), "{}", starved.text);
-    assert_eq!(starved.weight, Weight::Info);
-    let Cell::Figure(cost) = &tables(&document, "group-over")[0].rows[1].cells[1] else {
-        panic!("no figure");
+    let told = notes
+        .into_iter()
+        .find(|note| note.about.contains("java/grizzly") && note.text.contains("starved"));
+    let tables = tables(&document, "group-over");
+    let row = tables[0]
+        .rows
+        .iter()
+        .find(|row| row.label == "java/grizzly");
+    let Some(Cell::Figure(cost)) = row.and_then(|row| row.cells.last()) else {
+        panic!("no figure in {row:?}");
     };
-    assert!(cost.marks.iter().all(|mark| mark.word != "starves"));
+    let marked = cost.marks.iter().any(|mark| mark.word == "starves");
+    (told.expect("it is told"), marked)
+}
+
+fn of(run: &mut RunRecord, result: usize) -> &mut LoadOutcome {
+    match &mut run.results[result].outcome {
+        Outcome::Load(load) => load,
+        other => panic!("no load in {other:?}"),
+    }
+}
+
+#[test]
+fn a_server_that_starves_alone_is_not_excused() {
+    let (note, marked) = starving_once(|_| ());
+    assert!(note.text.contains("it is this server"), "{}", note.text);
+    assert!(note.weight == Weight::Warning && marked);
+}
+
+#[test]
+fn starving_beside_others_may_be_the_machine_s() {
+    let (note, marked) = starving_once(|run| of(run, 0).rounds[1].starved = vec![0]);
+    assert!(note.text.contains("the machine"), "{}", note.text);
+    assert!(note.weight == Weight::Info && !marked);
+    // One that always starves excuses nobody.
+    let (note, _) = starving_once(|run| {
+        for round in &mut of(run, 2).rounds {
+            round.starved = vec![0];
+        }
+    });
+    assert!(note.text.contains("it is this server"), "{}", note.text);
+    let (note, marked) =
+        starving_once(|run| run.results.retain(|of| of.identity.subject != "ada/tasks"));
+    assert!(
+        note.text.contains("No other server took turns"),
+        "{}",
+        note.text
+    );
+    assert!(note.weight == Weight::Info && !marked);
+}
+
+#[test]
+fn rounds_of_the_second_start_count() {
+    let (note, marked) = starving_once(|run| {
+        of(run, 0).rounds[1].starved = vec![0];
+        let again = of(run, 3).rounds.clone();
+        of(run, 3).again = again;
+        for round in &mut of(run, 3).again {
+            round.starved = vec![4, 5, 6];
+        }
+    });
+    assert!(
+        note.text.contains("in 4 of 6 rounds of its two starts")
+            && note.text.contains("at worst 3 of 64"),
+        "{}",
+        note.text
+    );
+    assert!(note.weight == Weight::Warning && marked);
+}
+
+#[test]
+fn a_second_start_that_failed_is_told() {
+    let mut run = run();
+    of(&mut run, 0).again_failed = Some(Absence {
+        reason: "the server ended under load".into(),
+        mend: "mend the server".into(),
+        last_words: String::new(),
+        listed: false,
+    });
+    let notes = notes(&compose(&run), "group-over");
+    let told = notes.iter().find(|note| note.text.contains("second start"));
+    let told = told.expect("it is told");
+    assert!(
+        told.text
+            .contains("after 3 rounds: the server ended under load"),
+        "{}",
+        told.text
+    );
+    assert_eq!(told.weight, Weight::Warning);
+}
+
+#[test]
+fn what_a_generator_does_not_tell_has_no_figure() {
+    let mut run = run();
+    let load = of(&mut run, 2);
+    load.task.by = Generator::Ab;
+    for round in &mut load.rounds {
+        (round.p50_ns, round.p99_ns, round.p999_ns) = (None, None, None);
+        (round.longest_ns, round.fairness) = (None, None);
+    }
+    let tables = tables(&compose(&run), "group-over");
+    let full = tables.last().unwrap();
+    for (column, cell) in full.columns.iter().zip(&full.rows[0].cells) {
+        let told = ![
+            "p50",
+            "p99",
+            "p99.9",
+            "Longest",
+            "Starved",
+            "Sent late by, p99",
+        ]
+        .contains(&column.title.as_str());
+        assert_eq!(
+            matches!(cell, Cell::Figure(_)),
+            told,
+            "{}: {cell:?}",
+            column.title
+        );
+    }
+    let text = csv::runs(&[run]).unwrap();
+    let of_ab = text
+        .lines()
+        .filter(|line| line.contains("keep.64") && line.contains("ada/tasks"));
+    assert!(of_ab.clone().count() > 0);
+    assert_eq!(
+        of_ab
+            .filter(|line| line.contains("load_p50") || line.contains("load_fairness"))
+            .count(),
+        0
+    );
 }
 
 #[test]

@@ -1,10 +1,12 @@
 --  One connection, from its first request to its end.
 
+with Dates;
 with GNAT.Sockets;
 
 package Connections is
 
-   procedure Serve (Client : GNAT.Sockets.Socket_Type);
-   --  Answers requests until the client closes, is silent for long, or asks for what is not understood; then closes
+   procedure Serve (Client : GNAT.Sockets.Socket_Type; Date : in out Dates.Stamp);
+   --  Answers requests until the client closes, is silent for long, or asks for what is not understood. Whoever calls it closes the socket,
+   --  also where it raises an exception: Socket_Error, if the client broke off.
 
 end Connections;

@@ -1,4 +1,7 @@
+with Ada.Exceptions;
+with Ada.Text_IO;
 with Connections;
+with Dates;
 with Settings;
 
 package body Pool is
@@ -49,14 +52,37 @@ package body Pool is
 
    end Queue;
 
+   procedure Serve_And_Close (Client : Socket_Type; Date : in out Dates.Stamp);
+   --  Whatever goes wrong ends the connection, and no more than that
+
+   procedure Serve_And_Close (Client : Socket_Type; Date : in out Dates.Stamp) is
+   begin
+      begin
+         Connections.Serve (Client, Date);
+      exception
+         when Socket_Error =>
+            --  The client broke off, or did not take its answer
+            null;
+         when Wrong : others =>
+            Ada.Text_IO.Put_Line
+              (Ada.Text_IO.Standard_Error, "rest_server: " & Ada.Exceptions.Exception_Information (Wrong));
+      end;
+      Close_Socket (Client);
+   exception
+      when Socket_Error =>
+         --  It was broken already
+         null;
+   end Serve_And_Close;
+
    task type Server with Storage_Size => Stack_Size, Secondary_Stack_Size => Answers_Size;
 
    task body Server is
       Client : Socket_Type;
+      Date   : Dates.Stamp;
    begin
       loop
          Queue.Take (Client);
-         Connections.Serve (Client);
+         Serve_And_Close (Client, Date);
       end loop;
    end Server;
 
@@ -65,17 +91,36 @@ package body Pool is
    Made : Natural := 0;
    --  How many tasks there are; of the accepting task alone
 
-   procedure Serve (Client : Socket_Type) is
-      Needs_Task : Boolean;
+   Is_Whole : Boolean := False with Atomic;
+   --  Whether no more are made
+
+   procedure Make_Task;
+
+   procedure Make_Task is
       New_Server : Server_Access with Unreferenced;
    begin
+      New_Server := new Server;
+      Made       := Made + 1;
+      Is_Whole   := Made = Settings.Tasks_Max;
+   exception
+      when Storage_Error | Tasking_Error =>
+         --  The system permits no more threads: those that there are take turns
+         if Made = 0 then
+            raise;
+         end if;
+         Is_Whole := True;
+   end Make_Task;
+
+   procedure Serve (Client : Socket_Type) is
+      Needs_Task : Boolean;
+   begin
       Queue.Put (Client, Needs_Task);
-      if Needs_Task and then Made < Settings.Tasks_Max then
-         Made       := Made + 1;
-         New_Server := new Server;
+      if Needs_Task and then not Is_Whole then
+         Make_Task;
       end if;
    end Serve;
 
-   function Connections_Wait return Boolean is (Count_Waiting > 0);
+   --  One that waits for a task that is just made waits for nobody else
+   function Connections_Wait return Boolean is (Is_Whole and then Count_Waiting > 0);
 
 end Pool;

@@ -11,6 +11,6 @@ package Pool is
    --  Hands a connection to the pool. Waits while too many wait already.
 
    function Connections_Wait return Boolean;
-   --  Whether connections wait for a task. Without a lock, since it is asked after each answer.
+   --  Whether connections wait until a task is done with another one. Without a lock, since it is asked after each answer.
 
 end Pool;

@@ -21,10 +21,15 @@ package body Requests is
    Fine_Fields : constant String := Whole ("200 OK", Greeting);
 
    function End_Of_Head (Text : String) return Natural is
+
+      function Ends (Index : Integer) return Boolean is
+        (Index >= Text'First and then Text (Index) = ASCII.LF);
+      --  Whether a line ends there
+
    begin
-      for Index in Text'First + 3 .. Text'Last loop
-         if Text (Index) = ASCII.LF
-           and then Text (Index - 3 .. Index) = CRLF & CRLF
+      for Index in Text'First + 1 .. Text'Last loop
+         if Ends (Index)
+           and then (Ends (Index - 1) or else (Text (Index - 1) = ASCII.CR and then Ends (Index - 2)))
          then
             return Index;
          end if;
@@ -50,22 +55,27 @@ package body Requests is
       Last  : Natural;
       Asked : Request;
 
+      Malformed : exception;
+
       function Has (Index : Natural; Text : String) return Boolean is
         (Index + Text'Length - 1 <= Last
          and then Head (Index .. Index + Text'Length - 1) = Text);
 
       procedure Find_Line_End;
-      --  Last is where the line ends that begins at First
+      --  Last is where the line ends that begins at First. What ends in another way than by CR and LF, or has a zero within, is Malformed
 
       procedure Read_Request_Line;
 
       procedure Find_Line_End is
       begin
-         Last := First;
-         while Head (Last) /= ASCII.LF loop
+         Last := First - 1;
+         while Head (Last + 1) not in ASCII.NUL | ASCII.LF | ASCII.CR loop
             Last := Last + 1;
          end loop;
-         Last := Last - 2;
+         --  The head ends by LF, so a character follows each CR
+         if Head (Last + 1) /= ASCII.CR or else Head (Last + 2) /= ASCII.LF then
+            raise Malformed;
+         end if;
       end Find_Line_End;
 
       procedure Read_Request_Line is
@@ -87,6 +97,11 @@ package body Requests is
 
    begin
       Find_Line_End;
+      if Last < First and then Last + 2 < Head'Last then
+         --  An empty line before a request does no harm (RFC 9112, 2.2)
+         First := First + 2;
+         Find_Line_End;
+      end if;
       if Last - First < 13 then
          return Asked;
       end if;
@@ -116,11 +131,15 @@ package body Requests is
          end case;
       end loop;
       return Asked;
+   exception
+      when Malformed =>
+         return (others => <>);
    end Read;
 
-   function Text (Of_Status : Status; Then_It : Fate) return String is
+   function Text (Of_Status : Status; Then_It : Fate; Date : Dates.Text) return String is
       Ending : constant String :=
-        (case Then_It is
+        "Date: " & Date & CRLF
+        & (case Then_It is
             when Stays             => CRLF,
             when Stays_And_Says_So => "Connection: keep-alive" & CRLF & CRLF,
             when Closes            => "Connection: close" & CRLF & CRLF);

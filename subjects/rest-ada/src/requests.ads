@@ -1,5 +1,7 @@
 --  Requests of HTTP/1.0 and 1.1 (RFC 9112), as far as this server must understand them, and the answers to them.
 
+with Dates;
+
 package Requests is
 
    type Status is (Fine, Not_Understood, Not_Found, Not_Permitted, Head_Too_Long);
@@ -14,12 +16,12 @@ package Requests is
    end record;
 
    function End_Of_Head (Text : String) return Natural;
-   --  Where the empty line ends that ends a head; 0 if there is none yet
+   --  Where the empty line ends that ends a head; 0 if there is none yet. Lines that end by LF alone count, so that their client has its answer
 
    function Read (Head : String) return Request;
-   --  What a head asks for
+   --  What a head asks for. It may hold anything, but ends by LF
 
-   function Text (Of_Status : Status; Then_It : Fate) return String;
+   function Text (Of_Status : Status; Then_It : Fate; Date : Dates.Text) return String;
    --  The whole answer
 
 end Requests;

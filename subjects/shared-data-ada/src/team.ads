@@ -1,6 +1,7 @@
 --  Tasks that start at a barrier and work until time is up.
 
 with Interfaces;
+with System;
 
 package Team is
 
@@ -13,6 +14,10 @@ package Team is
 
    type Count is range 0 .. 2**63 - 1;
 
+   --  What tasks write at each operation lies so far apart, in storage elements: two lines of the processor's cache, since it fetches them in
+   --  pairs.
+   Apart : constant := 128;
+
    --  What a task did.
    type Account is record
       Number          : Natural := 0;
@@ -20,9 +25,11 @@ package Team is
       Updates         : Count := 0;
       Longest_Wait_Ns : Count := 0;
       Random          : Interfaces.Unsigned_64 := 0;
-   end record;
+   end record
+     with Alignment => Apart;
 
-   type Accounts is array (Positive range <>) of aliased Account;
+   type Accounts is array (Positive range <>) of aliased Account
+     with Component_Size => Apart * System.Storage_Unit;
 
    Time_Is_Up : Boolean := False with Atomic;
 

@@ -1,9 +1,10 @@
 //! What came out of load on a server.
 
+use super::Absence;
 use super::ratio::over_starts;
 use antiphon_load::{Latency, Measured};
 use antiphon_measure::{Interval, median_interval};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Above this part of its time the generator may be what limited the rate.
 const GENERATOR_BUSY: f64 = 0.9;
@@ -85,6 +86,9 @@ pub struct LoadOutcome {
     /// Those of the same server started twice, where it was: what differs between the two is noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<LoadRound>,
+    /// Why the second start was measured no more, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_failed: Option<Absence>,
     /// How it became warm, round by round. With the first load of a server in a placement; the others ran in the same processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm_ups: Vec<WarmUp>,
@@ -114,19 +118,24 @@ pub struct LoadRound {
     pub foreign_share: f64,
     /// How often it was measured; of the attempts that with the least foreign share is kept.
     pub attempts: u32,
-    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; 0 where the generator does not tell.
-    pub p50_ns: u64,
+    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; `None` where the generator does not tell.
+    #[serde(default, deserialize_with = "told")]
+    pub p50_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
-    pub p99_ns: u64,
+    #[serde(default, deserialize_with = "told")]
+    pub p99_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
-    pub p999_ns: u64,
+    #[serde(default, deserialize_with = "told")]
+    pub p999_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
-    pub longest_ns: u64,
+    #[serde(default, deserialize_with = "told")]
+    pub longest_ns: Option<u64>,
     /// How late requests were sent at 99 per cent, ns.
-    pub lag_p99_ns: u64,
-    /// Jain's index over the connections.
-    pub fairness: f64,
-    /// The connections that were starved, from 0.
+    #[serde(default, deserialize_with = "told")]
+    pub lag_p99_ns: Option<u64>,
+    /// Jain's index over the connections; see [`tells_connections`](Self::tells_connections).
+    pub fairness: Option<f64>,
+    /// The connections that were starved, from 0; see [`tells_connections`](Self::tells_connections).
     pub starved: Vec<usize>,
     /// Connections that were opened again.
     pub reconnects: u64,
@@ -190,7 +199,7 @@ pub struct WarmSlice {
 impl LoadRound {
     /// What the laboratory's own generator measured.
     pub(crate) fn of(measured: &Measured) -> LoadRound {
-        let at = |latency: &Latency, part| latency.at(part);
+        let at = |latency: &Latency, part| some(latency.at(part));
         LoadRound {
             answered: measured.answered,
             per_second: measured.per_second(),
@@ -200,9 +209,9 @@ impl LoadRound {
             p50_ns: at(&measured.latency, 0.5),
             p99_ns: at(&measured.latency, 0.99),
             p999_ns: at(&measured.latency, 0.999),
-            longest_ns: measured.latency.longest(),
+            longest_ns: some(measured.latency.longest()),
             lag_p99_ns: at(&measured.lag, 0.99),
-            fairness: measured.fairness(),
+            fairness: Some(measured.fairness()),
             starved: measured.starved(),
             reconnects: measured.reconnects,
             ..LoadRound::default()
@@ -212,6 +221,16 @@ impl LoadRound {
     /// Processor time of the server a request, ns.
     pub fn cpu_ns(&self) -> f64 {
         self.server_cpu_ns as f64 / (self.answered as f64).max(1.0)
+    }
+
+    /// Whether the generator told of single connections: who does not know the longest wait does not know whose it was.
+    pub fn tells_connections(&self) -> bool {
+        self.longest_ns.is_some()
+    }
+
+    /// Whether connections were starved.
+    pub fn starves(&self) -> bool {
+        !self.starved.is_empty()
     }
 
     /// Whether the generator may be what limited the rate.
@@ -244,13 +263,33 @@ impl LoadOutcome {
         median_interval(&ratios.map(|(_, ratio)| ratio).collect::<Vec<_>>())
     }
 
+    /// The rounds of all starts, also of the second one of a server that was started twice.
+    pub fn all_rounds(&self) -> impl Iterator<Item = &LoadRound> {
+        self.rounds.iter().chain(&self.again)
+    }
+
+    /// The median over the rounds of a figure that not all generators tell; `None` where none was told.
+    pub fn told(&self, of: impl Fn(&LoadRound) -> Option<f64>) -> Option<Interval> {
+        median_interval(&self.rounds.iter().filter_map(of).collect::<Vec<_>>())
+    }
+
     /// How many rounds fit a condition.
     pub fn count(&self, fits: impl Fn(&LoadRound) -> bool) -> usize {
         self.rounds.iter().filter(|round| fits(round)).count()
     }
 }
 
-/// Ratios of a figure within rounds, each with its epoch.
+/// A time that was measured is never 0.
+fn some(ns: u64) -> Option<u64> {
+    (ns > 0).then_some(ns)
+}
+
+/// Older runs have 0 for what the generator did not tell.
+fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.and_then(some))
+}
+
+/// Ratios of a figure within rounds, each with its epoch; none of what was not told, which is not a number.
 fn ratios(
     rounds: &[LoadRound],
     to: &[LoadRound],
@@ -258,8 +297,32 @@ fn ratios(
 ) -> Vec<(u32, f64)> {
     let ratio = |round: &LoadRound| {
         let other = to.iter().find(|other| other.round == round.round)?;
-        let base = of(other);
-        (base > 0.0).then(|| (round.epoch, of(round) / base))
+        let (own, base) = (of(round), of(other));
+        (own.is_finite() && base > 0.0).then(|| (round.epoch, own / base))
     };
     rounds.iter().filter_map(ratio).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_older_runs_have_as_zero_was_not_told() {
+        let mut round = serde_json::to_value(LoadRound::default()).unwrap();
+        for (name, value) in [
+            ("p50_ns", 0),
+            ("p99_ns", 7),
+            ("longest_ns", 0),
+            ("fairness", 1),
+        ] {
+            round[name] = value.into();
+        }
+        let round: LoadRound = serde_json::from_value(round).unwrap();
+        assert_eq!((round.p50_ns, round.p99_ns), (None, Some(7)));
+        assert!(!round.tells_connections());
+        let again: LoadRound =
+            serde_json::from_str(&serde_json::to_string(&round).unwrap()).unwrap();
+        assert_eq!(again, round);
+    }
 }

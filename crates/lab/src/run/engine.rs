@@ -8,6 +8,7 @@ use super::measured::Measured;
 use super::prepare::Prepared;
 use super::promise::Told;
 use super::seats::Seats;
+use super::shown::Shown;
 use super::work::Claims;
 use super::{Event, Item, Laboratory, Options, RunError, Task};
 use crate::machine::counters_can_be_read;
@@ -30,6 +31,7 @@ pub(super) struct Engine<'e, 'l> {
     pub(super) sizes: Sizes,
     /// Subjects that are measured twice; servers among them are started twice.
     pub(super) twins: Vec<String>,
+    pub(super) shown: Shown,
     pub(super) items: Vec<Item>,
     /// By subject and name.
     pub(super) tests: HashMap<(String, String), TestInfo>,
@@ -157,6 +159,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             quick: options.quick,
             sizes,
             twins: suite.twins.clone(),
+            shown: Shown::of(suite),
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),
             betas: HashMap::new(),

@@ -205,10 +205,8 @@ fn keep(
 ) -> Result<(), RunError> {
     let (again, members): (Vec<Member>, Vec<Member>) =
         members.into_iter().partition(|member| member.is_again);
-    let mut twins: HashMap<usize, Vec<LoadRound>> = HashMap::new();
-    for cell in again.into_iter().flat_map(|member| member.cells) {
-        twins.insert(cell.position, cell.rounds);
-    }
+    let again = again.into_iter().flat_map(|member| member.cells);
+    let mut twins: HashMap<usize, Cell> = again.map(|cell| (cell.position, cell)).collect();
     for member in members {
         drop(member.running);
         let mut warm_ups = member.warm_ups;
@@ -220,12 +218,18 @@ fn keep(
             let outcome = match cell.absence {
                 Some(absence) => absence.into(),
                 None if cell.rounds.is_empty() => continue,
-                None => Outcome::Load(Box::new(LoadOutcome {
-                    task: cell.task,
-                    rounds: cell.rounds,
-                    again: twins.remove(&cell.position).unwrap_or_default(),
-                    warm_ups: std::mem::take(&mut warm_ups),
-                })),
+                None => {
+                    let twin = twins.remove(&cell.position);
+                    let (again, again_failed) =
+                        twin.map_or_else(Default::default, |twin| (twin.rounds, twin.absence));
+                    Outcome::Load(Box::new(LoadOutcome {
+                        task: cell.task,
+                        rounds: cell.rounds,
+                        again,
+                        again_failed,
+                        warm_ups: std::mem::take(&mut warm_ups),
+                    }))
+                }
             };
             let identity = engine.items[cell.position].identity.clone();
             engine.replace(cell.position, ResultRecord::new(identity, outcome))?;

@@ -11,7 +11,7 @@ use super::seats::program_launch;
 use super::{RunError, Task};
 use crate::record::{Absence, Outcome, ResultRecord};
 use crate::store::Raw;
-use antiphon_measure::{WholeRun, run_time_ns};
+use antiphon_measure::{RunFigure, WholeRun, run_figure};
 use antiphon_runner::{End, Error as RunnerError, Output, Program};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
     };
     let mut round = 0;
     while round < least || (round < most && begun.elapsed().as_secs_f64() < seconds) {
-        if engine.interrupted() || is_done(&members, round, engine.sizes.relative_half_width) {
+        if engine.interrupted() || is_done(engine, &members, round) {
             break;
         }
         self::round(engine, &mut members, round)?;
@@ -99,13 +99,21 @@ fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
         .collect()
 }
 
-/// Whether every time is as narrow as was asked for.
-fn is_done(members: &[Member], rounds: u32, wanted: f64) -> bool {
+/// Whether every figure that is shown is as narrow as was asked for.
+fn is_done(engine: &Engine<'_, '_>, members: &[Member], rounds: u32) -> bool {
+    let wanted = engine.sizes.relative_half_width;
     let narrow = |member: &Member| {
-        member.absence.is_some()
-            || run_time_ns(&member.runs).is_some_and(|time| time.relative_half_width() <= wanted)
+        let identity = &engine.items[member.position].identity;
+        let figures = engine.shown.figures(identity);
+        member.absence.is_some() || are_narrow(&member.runs, figures, wanted)
     };
     rounds > ROUNDS_LEAST && members.iter().all(narrow)
+}
+
+/// A figure that no run has becomes no narrower by more of them.
+fn are_narrow(runs: &[WholeRun], figures: &[RunFigure], wanted: f64) -> bool {
+    let mut intervals = figures.iter().filter_map(|figure| run_figure(runs, figure));
+    intervals.all(|interval| interval.relative_half_width() <= wanted)
 }
 
 /// One run of each, in the order of the plan or, in every second round, against it.
@@ -331,4 +339,27 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member) -> Result<(), RunError> {
         .foreign
         .extend(member.seen.map(|seen| seen.foreign(1)));
     engine.replace(member.position, result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_a_fixed_time_are_done_by_what_they_did_in_it() {
+        let run = |operations: u64| WholeRun {
+            elapsed_ns: 100_000_000,
+            counters: BTreeMap::from([("operations".to_owned(), operations)]),
+            ..WholeRun::default()
+        };
+        let wide = [run(1_000_000), run(2_000_000), run(1_500_000)];
+        let even = [run(1_000_000), run(1_000_100), run(1_000_000)];
+        assert!(are_narrow(&wide, &[RunFigure::Time], 0.02));
+        assert!(!are_narrow(&wide, &[RunFigure::TimePerOperation], 0.02));
+        assert!(are_narrow(
+            &even,
+            &[RunFigure::TimePerOperation, RunFigure::CpuPerOperation],
+            0.02
+        ));
+    }
 }

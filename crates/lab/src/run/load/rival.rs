@@ -56,7 +56,6 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
         generator_share: used.as_secs_f64() / output.usage.wall.as_secs_f64().max(1e-9),
         p50_ns: told.p50_ns,
         p99_ns: told.p99_ns,
-        fairness: 1.0,
         ..LoadRound::default()
     })
 }
@@ -79,8 +78,9 @@ fn arguments(by: Generator, load: &Load) -> Vec<String> {
 struct Told {
     answered: u64,
     per_second: f64,
-    p50_ns: u64,
-    p99_ns: u64,
+    /// `None`: it does not tell, or in whole ms, which say nothing here.
+    p50_ns: Option<u64>,
+    p99_ns: Option<u64>,
 }
 
 fn told(by: Generator, text: &str) -> Option<Told> {
@@ -102,15 +102,14 @@ fn told(by: Generator, text: &str) -> Option<Told> {
                 .parse()
                 .ok()?,
             per_second: number("Requests/sec:")?,
-            p50_ns: after("50%").and_then(time_ns).unwrap_or(0),
-            p99_ns: after("99%").and_then(time_ns).unwrap_or(0),
+            p50_ns: after("50%").and_then(time_ns),
+            p99_ns: after("99%").and_then(time_ns),
         }),
         Generator::Ab => Some(Told {
             answered: number("Complete requests:")? as u64,
             per_second: number("Requests per second:")?,
-            // Whole ms, which say nothing here.
-            p50_ns: 0,
-            p99_ns: 0,
+            p50_ns: None,
+            p99_ns: None,
         }),
         Generator::Siege | Generator::Antiphon => {
             // Older ones write `Transactions:`, newer ones a JSON object with `"transactions":`.
@@ -118,8 +117,8 @@ fn told(by: Generator, text: &str) -> Option<Told> {
             Some(Told {
                 answered: either("Transactions:", "\"transactions\":")? as u64,
                 per_second: either("Transaction rate:", "\"transaction_rate\":")?,
-                p50_ns: 0,
-                p99_ns: 0,
+                p50_ns: None,
+                p99_ns: None,
             })
         }
     }
@@ -148,12 +147,13 @@ mod tests {
         let expected = Told {
             answered: 181_860,
             per_second: 181_720.33,
-            p50_ns: 512_000,
-            p99_ns: 1_250_000,
+            p50_ns: Some(512_000),
+            p99_ns: Some(1_250_000),
         };
         assert_eq!(told(Generator::Wrk, wrk), Some(expected));
         let ab = "Complete requests:      50000\nFailed requests:        0\nRequests per second:    118568.83 [#/sec] (mean)\n";
-        assert_eq!(told(Generator::Ab, ab).unwrap().answered, 50_000);
+        let ab = told(Generator::Ab, ab).unwrap();
+        assert_eq!((ab.answered, ab.p50_ns), (50_000, None));
         let siege =
             "{\t\"transactions\":\t\t\t       15400,\n\t\"transaction_rate\":\t\t    15623.11,\n}";
         assert_eq!(told(Generator::Siege, siege).unwrap().per_second, 15_623.11);

@@ -106,7 +106,7 @@ fn quantity(quantity: ServerQuantity) -> Option<fn(&LoadRound) -> f64> {
     Some(match quantity {
         ServerQuantity::Cpu => LoadRound::cpu_ns,
         ServerQuantity::Requests => |round| round.per_second,
-        ServerQuantity::P99 => |round| round.p99_ns as f64,
+        ServerQuantity::P99 => |round| round.p99_ns.map_or(f64::NAN, |ns| ns as f64),
         ServerQuantity::Memory => |round| round.pss_bytes as f64,
         ServerQuantity::Threads => |round| round.threads as f64,
         ServerQuantity::Time | ServerQuantity::BothCpu | ServerQuantity::Deviation => return None,

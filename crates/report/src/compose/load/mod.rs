@@ -4,6 +4,7 @@ mod claims;
 mod leak;
 mod noise;
 mod plots;
+mod starved;
 mod tables;
 mod warm;
 
@@ -15,7 +16,7 @@ use super::{Kind, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
+use antiphon_lab::{Freeze, LoadOutcome, LoadRound, Outcome, ResultRecord};
 
 /// A group's tables and plots, for each policy and placement; nothing where it has no loads.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
@@ -83,7 +84,7 @@ fn in_most_rounds(load: &LoadOutcome, fits: fn(&LoadRound) -> bool) -> bool {
 }
 
 /// What weakens a figure of these rounds, in a word or two each.
-fn marks(load: &LoadOutcome) -> Vec<Mark> {
+fn marks(load: &LoadOutcome, starves: bool) -> Vec<Mark> {
     let words = [
         (
             in_most_rounds(load, LoadRound::was_disturbed),
@@ -95,7 +96,7 @@ fn marks(load: &LoadOutcome) -> Vec<Mark> {
             Weight::Warning,
             "generator’s limit",
         ),
-        (in_most_rounds(load, starves), Weight::Warning, "starves"),
+        (starves, Weight::Warning, "starves"),
         (
             load.count(|round| round.unanswered > 0) > 0,
             Weight::Warning,
@@ -110,7 +111,7 @@ fn marks(load: &LoadOutcome) -> Vec<Mark> {
     .collect()
 }
 
-/// What must be said of single loads: starved connections by number, and what the freeze showed.
+/// What must be said of single loads: starved connections by number, a second start that failed, and what the freeze showed.
 fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
     let mut notes = Vec::new();
     for result in results {
@@ -122,76 +123,61 @@ fn notes(view: &View, results: &[&ResultRecord]) -> Vec<Note> {
             view.label(&result.identity),
             RunColumn::of(&result.identity).name()
         );
-        notes.extend(starved(load).map(|(weight, text)| Note::new(weight, about.clone(), text)));
+        let starving = starved::whose(result, results).and_then(|whose| starved::told(load, whose));
+        let told = [starving, second_start(load), frozen(load)];
         notes.extend(
-            load.rounds
-                .iter()
-                .filter_map(frozen)
-                .map(|(weight, text)| Note::new(weight, about.clone(), text))
-                .next(),
+            told.into_iter()
+                .flatten()
+                .map(|(weight, text)| Note::new(weight, about.clone(), text)),
         );
     }
     notes
 }
 
-fn starves(round: &LoadRound) -> bool {
-    !round.starved.is_empty()
-}
-
-fn starved(load: &LoadOutcome) -> Option<(Weight, String)> {
-    const NAMED: usize = 8;
-    let worst = load.rounds.iter().max_by_key(|round| round.starved.len())?;
-    if worst.starved.is_empty() {
-        return None;
-    }
-    let names: Vec<String> = worst
-        .starved
-        .iter()
-        .take(NAMED)
-        .map(|index| (index + 1).to_string())
-        .collect();
-    let more = if worst.starved.len() > NAMED {
-        ", …"
-    } else {
-        ""
-    };
-    // What a server does by itself, it does again.
-    let (weight, whose) = match in_most_rounds(load, starves) {
-        true => (Weight::Warning, ""),
-        false => (
-            Weight::Info,
-            ". In most rounds none was, so it may be the machine that kept them waiting",
-        ),
-    };
+fn second_start(load: &LoadOutcome) -> Option<(Weight, String)> {
+    let failed = load.again_failed.as_ref()?;
     let text = format!(
-        "in {} of {} rounds connections were starved, at worst {} of {} ({}{more}): each had less than a tenth of the mean, or waited once for \
-         more than half of the time and half a second while others had answers; Jain's index is {}, the longest wait {}{whose}",
-        load.count(starves),
-        load.rounds.len(),
-        worst.starved.len(),
-        load.task.connections,
-        names.join(", "),
-        number::fixed(worst.fairness, 3),
-        number::quantity(crate::document::Unit::Nanoseconds, worst.longest_ns as f64)
+        "its second start, by which it is held against itself, failed after {}: {}",
+        number::counted(load.again.len(), "round"),
+        failed.reason
     );
-    Some((weight, text))
+    Some((Weight::Warning, text))
 }
 
-fn frozen(round: &LoadRound) -> Option<(Weight, String)> {
-    let freeze = round.freeze?;
+/// What the self-tests showed: the worst of them, since one that fails is one too many.
+fn frozen(load: &LoadOutcome) -> Option<(Weight, String)> {
+    let freezes: Vec<Freeze> = load
+        .rounds
+        .iter()
+        .filter_map(|round| round.freeze)
+        .collect();
+    let seen_part = |freeze: &Freeze| {
+        let part = |of: u64, whole: u64| of as f64 / (whole as f64).max(1.0);
+        part(freeze.longest_ns, freeze.frozen_ns).min(part(freeze.long, freeze.owed))
+    };
+    let worst = freezes
+        .iter()
+        .min_by(|a, b| seen_part(a).total_cmp(&seen_part(b)))?;
+    let seen = freezes.iter().filter(|freeze| freeze.is_seen()).count();
     let ns = |ns: u64| number::quantity(crate::document::Unit::Nanoseconds, ns as f64);
     let facts = format!(
         "the server stood still for {}; the longest latency is {}, and {} of at least {} that were due in the first half of it waited for more than half",
-        ns(freeze.frozen_ns),
-        ns(freeze.longest_ns),
-        number::count(freeze.long),
-        number::count(freeze.owed)
+        ns(worst.frozen_ns),
+        ns(worst.longest_ns),
+        number::count(worst.long),
+        number::count(worst.owed)
     );
-    Some(match freeze.is_seen() {
-        true => (Weight::Info, format!("self-test: {facts}")),
+    let all = freezes.len();
+    Some(match seen == all {
+        true => (
+            Weight::Info,
+            format!("self-test: {seen} of {all} freezes were seen; in the least clear one {facts}"),
+        ),
         false => (
             Weight::Error,
-            format!("the generator did not see a freeze: {facts}"),
+            format!(
+                "the generator did not see a freeze: {seen} of {all} were seen; in the worst one {facts}"
+            ),
         ),
     })
 }

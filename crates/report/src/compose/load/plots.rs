@@ -11,24 +11,24 @@ use antiphon_lab::{Generator, LoadOutcome, LoadRound, ResultRecord};
 struct Curve {
     title: &'static str,
     unit: AxisUnit,
-    of: fn(&LoadRound) -> f64,
+    of: fn(&LoadRound) -> Option<f64>,
 }
 
 const CURVES: [Curve; 3] = [
     Curve {
         title: "Processor time of the server a request",
         unit: AxisUnit::Nanoseconds,
-        of: LoadRound::cpu_ns,
+        of: |round| Some(round.cpu_ns()),
     },
     Curve {
         title: "Requests a second",
         unit: AxisUnit::Count,
-        of: |round| round.per_second,
+        of: |round| Some(round.per_second),
     },
     Curve {
         title: "Latency at 99 %",
         unit: AxisUnit::Nanoseconds,
-        of: |round| round.p99_ns as f64,
+        of: |round| round.p99_ns.map(|ns| ns as f64),
     },
 ];
 
@@ -112,7 +112,7 @@ fn new(view: &View, subject: &str, index: usize) -> Series {
 }
 
 fn point(load: &LoadOutcome, curve: &Curve) -> Option<Point> {
-    let of = load.median(curve.of)?;
+    let of = load.told(curve.of)?;
     Some(Point {
         interval: Some((of.low, of.high)),
         ..Point::at(load.task.connections as f64, of.value)

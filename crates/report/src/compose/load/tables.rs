@@ -1,6 +1,6 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
-use super::{marks, noise, outcome};
+use super::{marks, noise, outcome, starved};
 use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
@@ -11,7 +11,12 @@ use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
 struct Shown {
     title: &'static str,
     unit: Unit,
-    of: fn(&LoadRound) -> f64,
+    /// `None` where the generator does not tell it.
+    of: fn(&LoadRound) -> Option<f64>,
+}
+
+fn time(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64)
 }
 
 /// In the order of their weight: what a request costs comes first.
@@ -19,27 +24,27 @@ const OVER_LOADS: [Shown; 5] = [
     Shown {
         title: "Processor time of the server a request",
         unit: Unit::Nanoseconds,
-        of: LoadRound::cpu_ns,
+        of: |round| Some(round.cpu_ns()),
     },
     Shown {
         title: "Requests a second",
         unit: Unit::Count,
-        of: |round| round.per_second,
+        of: |round| Some(round.per_second),
     },
     Shown {
         title: "Latency, median",
         unit: Unit::Nanoseconds,
-        of: |round| round.p50_ns as f64,
+        of: |round| time(round.p50_ns),
     },
     Shown {
         title: "Latency, 99 %",
         unit: Unit::Nanoseconds,
-        of: |round| round.p99_ns as f64,
+        of: |round| time(round.p99_ns),
     },
     Shown {
         title: "Latency, 99.9 %",
         unit: Unit::Nanoseconds,
-        of: |round| round.p999_ns as f64,
+        of: |round| time(round.p999_ns),
     },
 ];
 
@@ -47,67 +52,71 @@ const IN_FULL: [Shown; 13] = [
     Shown {
         title: "CPU a request",
         unit: Unit::Nanoseconds,
-        of: LoadRound::cpu_ns,
+        of: |round| Some(round.cpu_ns()),
     },
     Shown {
         title: "Requests/s",
         unit: Unit::Count,
-        of: |round| round.per_second,
+        of: |round| Some(round.per_second),
     },
     Shown {
         title: "p50",
         unit: Unit::Nanoseconds,
-        of: |round| round.p50_ns as f64,
+        of: |round| time(round.p50_ns),
     },
     Shown {
         title: "p99",
         unit: Unit::Nanoseconds,
-        of: |round| round.p99_ns as f64,
+        of: |round| time(round.p99_ns),
     },
     Shown {
         title: "p99.9",
         unit: Unit::Nanoseconds,
-        of: |round| round.p999_ns as f64,
+        of: |round| time(round.p999_ns),
     },
     Shown {
         title: "Longest",
         unit: Unit::Nanoseconds,
-        of: |round| round.longest_ns as f64,
+        of: |round| time(round.longest_ns),
     },
     Shown {
         title: "Starved",
         unit: Unit::Count,
-        of: |round| round.starved.len() as f64,
+        of: |round| {
+            round
+                .tells_connections()
+                .then_some(round.starved.len() as f64)
+        },
     },
     Shown {
         title: "Memory after",
         unit: Unit::Bytes,
-        of: |round| round.pss_bytes as f64,
+        of: |round| Some(round.pss_bytes as f64),
     },
     Shown {
         title: "Peak",
         unit: Unit::Bytes,
-        of: |round| round.peak_bytes as f64,
+        of: |round| Some(round.peak_bytes as f64),
     },
     Shown {
         title: "Threads",
         unit: Unit::Count,
-        of: |round| round.threads as f64,
+        of: |round| Some(round.threads as f64),
     },
     Shown {
         title: "Sent late by, p99",
         unit: Unit::Nanoseconds,
-        of: |round| round.lag_p99_ns as f64,
+        of: |round| time(round.lag_p99_ns),
     },
     Shown {
         title: "Generator busy",
         unit: Unit::Share,
-        of: |round| round.generator_share,
+        of: |round| Some(round.generator_share),
     },
     Shown {
         title: "Foreign",
         unit: Unit::Share,
-        of: |round| round.foreign_share,
+        of: |round| Some(round.foreign_share),
     },
 ];
 
@@ -125,7 +134,7 @@ pub(super) fn blocks(
             .iter()
             .filter_map(|result| outcome(result))
             .flat_map(|load| &load.rounds)
-            .any(|round| (shown.of)(round) > 0.0)
+            .any(|round| (shown.of)(round).is_some_and(|value| value > 0.0))
     };
     let over = OVER_LOADS.iter().filter(has).map(|shown| {
         let column = |test: &String| Column {
@@ -137,7 +146,7 @@ pub(super) fn blocks(
             place: conditions.into(),
             kind: RowKind::Measured,
             subject: view.colour(subject),
-            cells: tests.iter().map(|test| cell(find(results, subject, test), shown)).collect(),
+            cells: tests.iter().map(|test| cell(results, find(results, subject, test), shown)).collect(),
         };
         Table {
             title: format!("{}: {}", group.title, shown.title),
@@ -174,7 +183,7 @@ fn in_full(
         let result = find(results, subject, test)?;
         let mut cells: Vec<Cell> = IN_FULL
             .iter()
-            .map(|shown| cell(Some(result), shown))
+            .map(|shown| cell(results, Some(result), shown))
             .collect();
         let ratio = base.and_then(|base| outcome(result)?.ratio(base, LoadRound::cpu_ns));
         cells.insert(
@@ -210,7 +219,7 @@ fn in_full(
     }
 }
 
-fn cell(result: Option<&ResultRecord>, shown: &Shown) -> Cell {
+fn cell(results: &[&ResultRecord], result: Option<&ResultRecord>, shown: &Shown) -> Cell {
     let Some(result) = result else {
         return Cell::Empty;
     };
@@ -218,12 +227,12 @@ fn cell(result: Option<&ResultRecord>, shown: &Shown) -> Cell {
         return Cell::absent(reason, *listed);
     }
     let Some((load, interval)) =
-        outcome(result).and_then(|load| Some((load, load.median(shown.of)?)))
+        outcome(result).and_then(|load| Some((load, load.told(shown.of)?)))
     else {
         return Cell::Empty;
     };
     let mut figure = Figure::resolved(interval, shown.unit);
-    figure.marks = marks(load);
+    figure.marks = marks(load, starved::is_servers(starved::whose(result, results)));
     figure.detail = detail(load, shown);
     Cell::Figure(Box::new(figure))
 }
@@ -233,7 +242,7 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
     let values: Vec<String> = load
         .rounds
         .iter()
-        .map(|round| number::quantity(shown.unit, (shown.of)(round)))
+        .filter_map(|round| Some(number::quantity(shown.unit, (shown.of)(round)?)))
         .collect();
     let total: u64 = load.rounds.iter().map(|round| round.answered).sum();
     let again: u32 = load
