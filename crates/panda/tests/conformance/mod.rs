@@ -314,6 +314,8 @@ macro_rules! conformance_tests {
             upcalls_do_not_keep_their_session
             a_group_is_joined_once_at_a_time
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
+            a_wait_at_a_port_ends_with_its_session
+            an_upcall_may_end_its_session
         );
         $crate::conformance_tests!($make => flow:
             a_synchronous_send_returns_when_its_message_was_taken

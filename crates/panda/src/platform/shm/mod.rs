@@ -62,6 +62,10 @@ impl Platform for Shm {
         self.shared.ring(self.shared.rank);
     }
 
+    fn leave(&self) {
+        self.shared.leave();
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
         join::allot(&self.shared, count)
     }
@@ -69,7 +73,7 @@ impl Platform for Shm {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        self.shared.leave();
+        self.leave();
     }
 }
 

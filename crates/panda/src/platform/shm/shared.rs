@@ -180,12 +180,16 @@ impl Shared {
 
     /// Sends what waits and gives the seat up.
     pub fn leave(&self) {
+        let own = &self.slot(self.rank).state;
+        if own.load(Relaxed) == state::LEFT {
+            return;
+        }
         let until = Instant::now() + FAREWELL;
         while self.backlogs.load(Relaxed) > 0 && Instant::now() < until {
             self.go_on();
             std::thread::sleep(Duration::from_micros(100));
         }
-        self.slot(self.rank).state.store(state::LEFT, SeqCst);
+        own.store(state::LEFT, SeqCst);
         self.announce();
     }
 

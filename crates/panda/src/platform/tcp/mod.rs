@@ -6,9 +6,9 @@
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
@@ -36,6 +36,7 @@ mod retry;
 pub struct Tcp {
     shared: Arc<Shared>,
     seat: Seat,
+    has_left: Once,
 }
 
 #[derive(Debug)]
@@ -119,6 +120,7 @@ impl Platform for Tcp {
             Self {
                 shared,
                 seat: seat.clone(),
+                has_left: Once::new(),
             },
             inbox,
         ))
@@ -142,14 +144,18 @@ impl Platform for Tcp {
         self.shared.bell.ring();
     }
 
+    fn leave(&self) {
+        self.has_left.call_once(|| self.hang_up());
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
         meeting::allot(&self.seat, Self::NAME, count)
     }
 }
 
-impl Drop for Tcp {
+impl Tcp {
     /// What waits goes out first, if the peers take it.
-    fn drop(&mut self) {
+    fn hang_up(&self) {
         let until = Instant::now() + Duration::from_secs(2);
         for outbox in self.shared.outboxes.read().iter().flatten() {
             while outbox.wants_to_write() && Instant::now() < until {
@@ -158,6 +164,12 @@ impl Drop for Tcp {
             }
             let _ = outbox.stream.shutdown(std::net::Shutdown::Write);
         }
+    }
+}
+
+impl Drop for Tcp {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

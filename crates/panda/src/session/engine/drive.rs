@@ -89,6 +89,8 @@ impl<P: Platform> Node<P> {
             };
         }
         self.linger();
+        // Now, and not when it is dropped: ports may hold it for longer.
+        self.platform.leave();
     }
 
     /// Drives while nobody else wants to. False if somebody drove already.

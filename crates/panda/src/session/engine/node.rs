@@ -22,6 +22,7 @@ use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::asked::Ended;
 use crate::session::desk::Desk;
+use crate::session::upcall;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
 
@@ -334,8 +335,10 @@ impl<P: Platform> Engine for Node<P> {
         self.is_over.store(true, Ordering::SeqCst);
         self.nudge();
         self.own.call();
-        // The platform takes its leave of the peers when it is dropped, which must be before the process ends.
-        self.own.join();
+        // It takes leave of the peers at last, which must be before the process ends. If this is an upcall, that waits until who drives here has returned from it.
+        if !upcall::is_running() {
+            self.own.join();
+        }
     }
 
     fn rank(&self) -> Rank {

@@ -32,10 +32,15 @@ impl<P: Platform> Node<P> {
             awaited,
             until,
         };
-        match ManyServers::is_caller() {
+        let is_held = match ManyServers::is_caller() {
             true => self.wait_as_fiber(&mut wait),
             false => self.wait_as_thread(&mut wait),
+        };
+        if !is_held && self.is_over() {
+            // An upcall may have ended the session on this very thread.
+            self.own.join();
         }
+        is_held
     }
 
     /// How a wait ended, if it has.
