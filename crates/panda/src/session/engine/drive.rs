@@ -152,7 +152,7 @@ impl<P: Platform> Node<P> {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst);
+        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.has_ended();
         let until = if may_sleep { until } else { Some(self.start) };
         let mut taker = Waiter {
             node: self,
@@ -168,6 +168,15 @@ impl<P: Platform> Node<P> {
         if is_served || is_changed {
             self.waiting.changed();
         }
+    }
+
+    /// Whether a request has ended that whoever drives may wait for; told once.
+    fn has_ended(&self) -> bool {
+        let has_ended = self.has_ended.load(Ordering::SeqCst);
+        if has_ended {
+            self.has_ended.store(false, Ordering::SeqCst);
+        }
+        has_ended
     }
 
     /// Whether nothing is before a plain frame that comes now, and nobody but the program has to know of it.
@@ -288,28 +297,25 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Takes what other threads have brought about; whether that was anything.
-    fn fetch(&self, end: &mut End<P::Inbox>) -> bool {
+    /// Takes what other threads, or upcalls, have brought about.
+    fn fetch(&self, end: &mut End<P::Inbox>) {
         // Pairs with `change`, which stores it with the deliveries' lock held.
         if !self.has_deliveries.load(Ordering::SeqCst) {
-            return false;
+            return;
         }
         let mut deliveries = self.deliveries.lock();
         end.deliveries.append(&mut deliveries);
         self.has_deliveries.store(false, Ordering::SeqCst);
-        true
     }
 
     /// Hands over what is there; whether others than the caller may wait for any of it. Only who has the receiving end does this, so upcalls run one at a time.
     fn hand_over(&self, end: &mut End<P::Inbox>, awaited: &mut dyn Awaited) -> bool {
+        // What upcalls bring about meanwhile is the next round's: else one that sends to its own process would keep everything else from its turn.
+        self.fetch(end);
         let mut is_for_all = false;
-        loop {
-            while let Some(delivery) = end.deliveries.pop_front() {
-                is_for_all |= self.desk.deliver(delivery, self, awaited);
-            }
-            if !self.fetch(end) {
-                return is_for_all;
-            }
+        while let Some(delivery) = end.deliveries.pop_front() {
+            is_for_all |= self.desk.deliver(delivery, self, awaited);
         }
+        is_for_all
     }
 }

@@ -39,6 +39,8 @@ pub struct Node<P: Platform> {
     pub(super) deliveries: Mutex<VecDeque<Delivery>>,
     /// Whether something is.
     pub(super) has_deliveries: AtomicBool,
+    /// Whether another thread had a request end, and nobody has driven since.
+    pub(super) has_ended: AtomicBool,
     /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
@@ -106,6 +108,7 @@ impl<P: Platform> Node<P> {
             desk,
             deliveries: Mutex::default(),
             has_deliveries: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
             wants: Wants::default(),
@@ -207,6 +210,8 @@ impl<P: Platform> Node<P> {
                 Action::Lost(rank, why) => {
                     let ended = self.desk.lost(rank, why).into_iter();
                     ended.for_each(|id| self.waiting.ended(id));
+                    self.waiting.changed();
+                    has_ended = true;
                 }
                 Action::Full(rank) => {
                     let found = self.desk.rooms.found();
@@ -236,6 +241,9 @@ impl<P: Platform> Node<P> {
         });
         let is_sooner = self.set_due(&stack);
         drop(stack);
+        if has_ended {
+            self.has_ended.store(true, Ordering::SeqCst);
+        }
         let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
         if has_work && self.sleeps.load(Ordering::SeqCst) {
             self.platform.wake();
