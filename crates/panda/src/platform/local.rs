@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::patience::{self, Patience, Waits};
-use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, seat::Secret};
+use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, farewell, seat::Secret};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Bus;
@@ -172,7 +172,7 @@ impl Platform for Local {
         queue.changed.notify_one();
     }
 
-    fn leave(&self) {
+    fn leave(&self, _patience: Duration) {
         let _order = self.hub.order.lock();
         let own = &self.hub.queues[self.rank as usize];
         {
@@ -201,7 +201,7 @@ impl Platform for Local {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        self.leave();
+        self.leave(farewell::PATIENCE);
     }
 }
 

@@ -165,6 +165,11 @@ impl Progress {
         state.fault.is_some() || state.ranks.as_ref().is_some_and(have_joined)
     }
 
+    /// Whether it is known if the processes are wanted.
+    fn is_settled(&self) -> bool {
+        self.state.lock().are_kept.is_some()
+    }
+
     /// Keeps the processes if all have joined, else takes them back.
     fn settle(&self, core: &Core) -> Result<Vec<Rank>, Error> {
         let is_decided = self.is_decided(core);
@@ -227,21 +232,25 @@ fn ask(
         progress.hold(Hold::Here(started));
         return Ok(());
     };
-    let failed = |source| {
-        let what = format!("ask {address}, which starts this session's processes on its host");
-        refused(&what, source)
-    };
+    let starter = format!("{address}, which starts this session's processes on its host");
+    let failed = |source| refused(&format!("ask {starter}"), source);
     let mut stream = reach(&address, seat).map_err(failed)?;
     write(&mut stream, &order).map_err(failed)?;
     let hold = stream.try_clone().map_err(failed)?;
     progress.hold(Hold::Starter(hold));
     core.engine.nudge();
     // Until the one that waits has what it wants, and closes the connection.
-    while let Ok(told) = read::<Told>(&mut stream) {
-        progress.hear(told, program, core);
+    let hung_up = loop {
+        match read::<Told>(&mut stream) {
+            Ok(told) => progress.hear(told, program, core),
+            Err(error) => break error,
+        }
         core.engine.nudge();
+    };
+    match progress.is_settled() {
+        true => Ok(()),
+        false => Err(refused(&format!("hear more of {starter}"), hung_up)),
     }
-    Ok(())
 }
 
 fn order(program: &OsStr, args: Vec<OsString>, seats: &[Seat]) -> Result<Order, Error> {

@@ -137,6 +137,29 @@ pub fn an_upcall_that_sends_to_its_own_process_leaves_others_their_turn(make: Ma
     is_enough.store(true, Ordering::SeqCst);
 }
 
+#[allow(dead_code, reason = "not over all platforms")]
+/// What was sent before a session ended reaches a peer that is busy for a while.
+pub fn what_was_sent_last_reaches_who_is_busy(make: Make) {
+    const LAST: usize = 64 << 20;
+    // More than no patience at all, and less than peers may be silent.
+    let busy = Duration::from_millis(2200);
+    let (sender, receiver) = pair(make);
+    let (begins, begun) = std::sync::mpsc::channel();
+    let port = receiver.port("busy");
+    port.on_message(move |_| {
+        begins.send(()).unwrap();
+        thread::sleep(busy);
+    })
+    .unwrap();
+    sender.port("busy").send(1, 0, Message::new()).unwrap();
+    begun.recv_timeout(LIMIT).unwrap();
+    let last = sender.port("last");
+    last.send(1, 0, vec![7; LAST]).unwrap();
+    drop(sender);
+    let arrived = receiver.port("last").receive(Some(0), None).unwrap();
+    assert_eq!(arrived.payload.len(), LAST);
+}
+
 /// A time that is longer than the clock can tell is for ever.
 pub fn a_wait_may_be_of_any_length(make: Make) {
     let (sender, receiver) = pair(make);

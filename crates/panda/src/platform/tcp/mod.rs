@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
+use super::farewell::{self, Farewell};
 use super::handshake::is_hung_up;
 use super::meeting::{self, Contact};
 use super::waiting::Bell;
@@ -144,8 +145,8 @@ impl Platform for Tcp {
         self.shared.bell.ring();
     }
 
-    fn leave(&self) {
-        self.has_left.call_once(|| self.hang_up());
+    fn leave(&self, patience: Duration) {
+        self.has_left.call_once(|| self.hang_up(patience));
     }
 
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
@@ -154,14 +155,18 @@ impl Platform for Tcp {
 }
 
 impl Tcp {
-    /// What waits goes out first, if the peers take it.
-    fn hang_up(&self) {
-        let until = Instant::now() + Duration::from_secs(2);
-        for outbox in self.shared.outboxes.read().iter().flatten() {
-            while outbox.wants_to_write() && Instant::now() < until {
-                outbox.write();
-                std::thread::sleep(Duration::from_micros(200));
+    /// What waits goes out first, to all in turns.
+    fn hang_up(&self, patience: Duration) {
+        let outboxes = self.shared.outboxes.read();
+        let mut farewell = Farewell::new(patience);
+        loop {
+            let left = outboxes.iter().flatten().map(|outbox| outbox.write_last());
+            if !farewell.waits(left.sum()) {
+                break;
             }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        for outbox in outboxes.iter().flatten() {
             let _ = outbox.stream.shutdown(std::net::Shutdown::Write);
         }
     }
@@ -169,7 +174,7 @@ impl Tcp {
 
 impl Drop for Tcp {
     fn drop(&mut self) {
-        self.leave();
+        self.leave(farewell::PATIENCE);
     }
 }
 

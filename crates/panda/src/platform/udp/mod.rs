@@ -4,9 +4,9 @@
 //! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see [`multicast`]).
 
 use std::sync::{Arc, Once};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{Flow, JoinError, Platform, Rank, Seat};
+use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Retransmit;
@@ -79,7 +79,7 @@ impl Platform for Udp {
         self.shared.wake();
     }
 
-    fn leave(&self) {
+    fn leave(&self, _patience: Duration) {
         self.has_left.call_once(|| {
             for _ in 0..FAREWELLS {
                 let birth = self.shared.birth;
@@ -95,7 +95,7 @@ impl Platform for Udp {
 
 impl Drop for Udp {
     fn drop(&mut self) {
-        self.leave();
+        self.leave(farewell::PATIENCE);
     }
 }
 

@@ -7,13 +7,14 @@ use super::node::{End, Node, StackOf};
 use super::own::{ASIDE, ASIDE_MAX};
 use super::{Awaited, Nobody};
 use crate::message::Message;
+use crate::platform::farewell::Farewell;
 use crate::platform::{Event, Inbox, Platform, Rank, Taker};
 use crate::protocol::requests::{self, Failure, RequestId};
 use crate::protocol::{Delivery, Envelope, Plain};
 
-/// A session that ends waits for peers to acknowledge what was sent at least so long …
+/// A session that ends waits for peers that take nothing of what they were sent at least so long …
 const LINGER_LEAST: Duration = Duration::from_secs(1);
-/// … and at most so long. Between these, peers that are silent for longer than they may be are given up.
+/// … and at most so long. Between these, as long as they may be silent.
 const LINGER_MOST: Duration = Duration::from_secs(10);
 
 /// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
@@ -88,9 +89,10 @@ impl<P: Platform> Node<P> {
                 false => self.own.stand_aside(aside),
             };
         }
-        self.linger();
+        let patience = self.silence.clamp(LINGER_LEAST, LINGER_MOST);
+        self.linger(patience);
         // Now, and not when it is dropped: ports may hold it for longer.
-        self.platform.leave();
+        self.platform.leave(patience);
     }
 
     /// Drives while nobody else wants to. False if somebody drove already.
@@ -113,8 +115,7 @@ impl<P: Platform> Node<P> {
     }
 
     /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
-    fn linger(&self) {
-        let until = Instant::now() + self.silence.clamp(LINGER_LEAST, LINGER_MOST);
+    fn linger(&self, patience: Duration) {
         let mut end = loop {
             match self.end.try_pass() {
                 Some(end) => break end,
@@ -122,7 +123,8 @@ impl<P: Platform> Node<P> {
                 None => std::thread::sleep(Duration::from_micros(100)),
             }
         };
-        while self.stack.lock().backlog() > 0 && Instant::now() < until {
+        let mut farewell = Farewell::new(patience);
+        while farewell.waits(self.stack.lock().backlog()) {
             let soon = Instant::now() + Duration::from_millis(5);
             self.turn(&mut end, Some(soon), &mut Nobody);
         }
