@@ -42,6 +42,27 @@ fn a_port_goes_on_with_the_next_message() {
     assert_eq!(port.receive(Some(1), None).unwrap().tag, 8);
 }
 
+/// What a thread waits for panics, on that thread: others are served all the same.
+#[test]
+fn a_wait_that_panics_leaves_its_session_alive() {
+    let (own, other) = pair();
+    (other.serve("echo", |call| call.reply.send(call.payload))).unwrap();
+    let waiting = other.clone();
+    let waiter = std::thread::spawn(move || {
+        let mut looks = 0;
+        let fragile = || {
+            looks += 1;
+            assert!(looks < 2, "not twice");
+            false
+        };
+        waiting.wait_until(fragile, None)
+    });
+    assert!(waiter.join().is_err(), "it panicked");
+    let deadline = std::time::Duration::from_secs(60);
+    let answer = own.call(1, "echo", Message::new(), Some(deadline));
+    assert!(answer.is_ok(), "{answer:?}");
+}
+
 /// The other members see it leave; it is told why, and may join again.
 #[test]
 fn a_member_leaves_its_group() {

@@ -42,6 +42,10 @@ fn meet(meeting: &Meeting, size: u32) -> Vec<Session> {
 }
 
 conformance_tests!(session);
+conformance_tests!(session => flow:
+    who_sends_empty_messages_to_one_that_does_not_ask_is_held
+    what_was_sent_last_reaches_who_is_busy
+);
 
 /// Between hosts see `network`, which takes root.
 #[test]

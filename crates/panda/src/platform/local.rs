@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::patience::{self, Patience, Waits};
-use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, seat::Secret};
+use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, farewell, seat::Secret};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Bus;
@@ -172,6 +172,26 @@ impl Platform for Local {
         queue.changed.notify_one();
     }
 
+    fn leave(&self, _patience: Duration) {
+        let _order = self.hub.order.lock();
+        let own = &self.hub.queues[self.rank as usize];
+        {
+            let mut state = own.state.lock();
+            if std::mem::replace(&mut state.is_gone, true) {
+                return;
+            }
+            state.events.clear();
+        }
+        for to in (0..self.hub.queues.len() as Rank).filter(|to| *to != self.rank) {
+            let loss = Loss {
+                is_certain: true,
+                reason: "ended its session".into(),
+            };
+            let (rank, from) = (self.rank, self.rank);
+            self.hub.put(to, Event::Lost { rank, loss }, from);
+        }
+    }
+
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
         Err(JoinError::refused::<Self>(
             "a session of threads has its size from the beginning: start more threads (`thread::spawn`), or launch the program over shm or tcp",
@@ -181,27 +201,7 @@ impl Platform for Local {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        let _order = self.hub.order.lock();
-        let own = &self.hub.queues[self.rank as usize];
-        {
-            let mut state = own.state.lock();
-            state.is_gone = true;
-            state.events.clear();
-        }
-        for to in (0..self.hub.queues.len() as Rank).filter(|to| *to != self.rank) {
-            let loss = Loss {
-                is_certain: true,
-                reason: "ended its session".into(),
-            };
-            self.hub.put(
-                to,
-                Event::Lost {
-                    rank: self.rank,
-                    loss,
-                },
-                self.rank,
-            );
-        }
+        self.leave(farewell::PATIENCE);
     }
 }
 

@@ -283,6 +283,11 @@ fn connect(seat: &Seat) -> io::Result<TcpStream> {
 
 pub(crate) fn write<V: Serialize>(stream: &mut impl Write, value: &V) -> io::Result<()> {
     let bytes = postcard::to_stdvec(value).map_err(io::Error::other)?;
+    if bytes.len() > LONGEST {
+        let (length, most) = (bytes.len(), LONGEST);
+        let why = format!("{length} bytes are more than the {most} that are read there");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let mut whole = (bytes.len() as u32).to_le_bytes().to_vec();
     whole.extend(bytes);
     stream.write_all(&whole)

@@ -18,6 +18,7 @@ use crate::session::Session;
 mod alarm;
 mod clock;
 pub(crate) mod door;
+pub(crate) mod farewell;
 mod futex;
 pub(crate) mod handshake;
 pub mod local;
@@ -115,6 +116,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// Makes a [`receive`](Inbox::receive) that waits, or else the next one, return. Wakes given while nobody waits count as one.
     fn wake(&self);
+
+    /// Takes leave: the peers learn that this process has ended its session, and what they were sent before still reaches them, unless they take nothing of it for so
+    /// long. What is sent later goes nowhere. It has no effect again; a platform that is dropped has done it.
+    fn leave(&self, patience: Duration);
 
     /// Allots ranks for processes that will be started while the session runs; each of them joins with its seat, and everybody gets [`Event::Joined`].
     ///

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::Session;
+use super::core::Core;
 use super::engine::{Awaited, Interest};
 use crate::error::Error;
 use crate::message::Message;
@@ -92,7 +92,7 @@ impl Asked {
     }
 }
 
-impl Session {
+impl Core {
     /// Waits for the answer to a request of a peer.
     pub(super) fn reply_of(
         &self,
@@ -116,7 +116,7 @@ impl Session {
     pub(super) fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
         let ended = self.taken(id, |awaited| {
             if !awaited.holds() {
-                let engine = &self.core.engine;
+                let engine = &self.engine;
                 engine.wait(Interest::Request(id), awaited, None);
             }
         });
@@ -135,7 +135,7 @@ impl Session {
             self.wait_and_watch(to, Interest::Request(id), awaited, until);
         });
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
-        match ended.or_else(|| self.desk().asked.give_up(id)) {
+        match ended.or_else(|| self.desk.asked.give_up(id)) {
             Some(ended) => Ok(ended),
             None if is_late() => Ok(Ended::Reply(Err(Failure::TimedOut { rank: to }))),
             None => Err(Error::Over),
@@ -146,7 +146,7 @@ impl Session {
     fn taken(&self, id: RequestId, wait: impl FnOnce(&mut dyn Awaited)) -> Option<Ended> {
         let mut end = End {
             of: id,
-            asked: &self.desk().asked,
+            asked: &self.desk.asked,
             ended: None,
         };
         wait(&mut end);

@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::asked::Ended;
+use super::core::Core;
 use super::engine::Ask;
-use super::{Session, WeakSession, number_of, upcall};
+use super::{Session, number_of, upcall};
 use crate::error::Error;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
@@ -20,8 +21,7 @@ use crate::protocol::collective::{Combine, Operation, Part};
 /// Values of a root that only gives, and of leaves that only give to it, may be under way for up to 256 operations; then they wait until all have begun as many.
 #[derive(Clone)]
 pub struct Circle {
-    session: WeakSession,
-    rank: Rank,
+    core: Arc<Core>,
     ranks: Arc<[Rank]>,
     list: u64,
     order: u64,
@@ -54,19 +54,25 @@ impl Session {
     /// # Errors
     /// See [`circle`](Self::circle).
     pub fn circle_named(&self, name: &str, ranks: &[Rank]) -> Result<Circle, Error> {
-        ranks.iter().try_for_each(|rank| self.check_rank(*rank))?;
+        Circle::named(&self.keeper.core, name, ranks)
+    }
+}
+
+impl Circle {
+    pub(super) fn named(core: &Arc<Core>, name: &str, ranks: &[Rank]) -> Result<Self, Error> {
+        let mut all = ranks.iter();
+        all.try_for_each(|rank| core.check_rank(*rank))?;
         let at = ranks
             .iter()
-            .position(|rank| *rank == self.rank())
-            .ok_or(Error::NotInCircle(self.rank()))?;
+            .position(|rank| *rank == core.rank)
+            .ok_or(Error::NotInCircle(core.rank))?;
         let mut sorted = ranks.to_vec();
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::TwiceInCircle(twice[0]));
         }
-        Ok(Circle {
-            session: self.downgrade(),
-            rank: self.rank(),
+        Ok(Self {
+            core: core.clone(),
             ranks: ranks.into(),
             list: list_of(name, &sorted),
             order: hash_of(ranks),
@@ -74,9 +80,7 @@ impl Session {
             turn: sorted[0],
         })
     }
-}
 
-impl Circle {
     /// Who takes part, in order.
     #[must_use]
     pub fn ranks(&self) -> &[Rank] {
@@ -103,7 +107,7 @@ impl Circle {
         root: Rank,
         value: Option<&V>,
     ) -> Result<V, Error> {
-        let own = value.filter(|_| root == self.rank);
+        let own = value.filter(|_| root == self.core.rank);
         let own = own.map(Message::of).transpose()?;
         Ok(self.broadcast_bytes(root, own)?.value()?)
     }
@@ -114,7 +118,7 @@ impl Circle {
     /// See [`barrier`](Self::barrier).
     #[track_caller]
     pub fn broadcast_bytes(&self, root: Rank, value: Option<Message>) -> Result<Message, Error> {
-        let own = value.filter(|_| root == self.rank).unwrap_or_default();
+        let own = value.filter(|_| root == self.core.rank).unwrap_or_default();
         Ok(one(self.run(root, Operation::Broadcast, own)?))
     }
 
@@ -144,7 +148,7 @@ impl Circle {
         value: impl Into<Message>,
     ) -> Result<Option<Vec<Message>>, Error> {
         let values = self.run(root, Operation::Gather, value.into())?;
-        Ok((root == self.rank).then_some(values))
+        Ok((root == self.core.rank).then_some(values))
     }
 
     /// To each its own of the root's values, which are as many as there are processes. Only the root's `values` count.
@@ -160,7 +164,7 @@ impl Circle {
         root: Rank,
         values: &[V],
     ) -> Result<V, Error> {
-        let values = match root == self.rank {
+        let values = match root == self.core.rank {
             true => values.iter().map(Message::of).collect::<Result<_, _>>()?,
             false => Vec::new(),
         };
@@ -177,7 +181,7 @@ impl Circle {
     #[track_caller]
     pub fn scatter_bytes(&self, root: Rank, values: Vec<Message>) -> Result<Message, Error> {
         assert!(
-            root != self.rank || values.len() == self.ranks.len(),
+            root != self.core.rank || values.len() == self.ranks.len(),
             "{} values for {} processes",
             values.len(),
             self.ranks.len()
@@ -202,7 +206,7 @@ impl Circle {
     ) -> Result<Option<V>, Error> {
         let operation = Operation::Reduce(on_values(combine));
         let values = self.run(root, operation, Message::of(value)?)?;
-        let is_root = root == self.rank;
+        let is_root = root == self.core.rank;
         Ok(is_root.then(|| one(values).value()).transpose()?)
     }
 
@@ -219,7 +223,7 @@ impl Circle {
     ) -> Result<Option<Message>, Error> {
         let operation = Operation::Reduce(Box::new(move |a, b| Ok(combine(a, b))));
         let values = self.run(root, operation, value.into())?;
-        Ok((root == self.rank).then(|| one(values)))
+        Ok((root == self.core.rank).then(|| one(values)))
     }
 
     /// Everybody's values combined, at all. `combine` must be associative and commutative.
@@ -259,8 +263,9 @@ impl Circle {
             .iter()
             .position(|rank| *rank == root)
             .ok_or(Error::NotInCircle(root))?;
-        let session = self.session.upgrade()?;
-        let id = session.core.engine.number();
+        let core = &self.core;
+        core.check()?;
+        let id = core.engine.number();
         let part = Part {
             id,
             list: self.list,
@@ -272,14 +277,14 @@ impl Circle {
             value,
         };
         for near in part.neighbours() {
-            session.wait_for_room(near, |rooms| rooms.is_free(near))?;
+            core.wait_for_room(near, |rooms| rooms.is_free(near))?;
         }
-        session.ask(Ask::Collect(part));
-        let outcome = match session.outcome(id)? {
+        core.ask(Ask::Collect(part));
+        let outcome = match core.outcome(id)? {
             Ended::Collected(outcome) => outcome,
             Ended::Reply(outcome) => outcome.map(|_| Vec::new()),
         };
-        outcome.map_err(|failure| session.failed(failure, "", None))
+        outcome.map_err(|failure| core.failed(failure, "", None))
     }
 }
 

@@ -32,6 +32,11 @@ pub struct Arrived {
 }
 
 impl Arrived {
+    /// The memory that it takes while it lies at its port, in bytes: one without a payload takes some, too.
+    fn room(&self) -> usize {
+        size_of::<Self>() + self.payload.len()
+    }
+
     /// Whether it is from a sender and has a tag, if they are said.
     pub(super) fn fits(&self, from: Option<Rank>, tag: Option<u32>) -> bool {
         fits((self.from, self.tag), (from, tag))
@@ -57,7 +62,7 @@ pub struct Incoming {
 #[derive(Default)]
 struct PortState {
     waiting: VecDeque<Arrived>,
-    /// Bytes of those.
+    /// The room that those take, in bytes.
     unread: usize,
     /// Who was told to send no more.
     held: Vec<Rank>,
@@ -208,7 +213,7 @@ impl Desk {
                 state.waiting.remove(at)?
             }
         };
-        state.unread -= arrived.payload.len();
+        state.unread -= arrived.room();
         if state.unread < UNREAD_LOW && !state.held.is_empty() {
             tell(port, std::mem::take(&mut state.held), engine);
         }
@@ -318,7 +323,7 @@ impl Desk {
                 let _ = upcall::run(upcall.place, || (upcall.call.lock())(arrived));
                 return;
             }
-            state.unread += arrived.payload.len();
+            state.unread += arrived.room();
             state.waiting.push_back(arrived);
             state.unread > UNREAD_MAX
         };

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::circle::{Circle, name_of_view};
+use super::core::Core;
 use super::engine::Ask;
-use super::{Session, WeakSession, upcall};
+use super::{Session, upcall};
 use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::Rank;
@@ -13,7 +14,7 @@ use crate::protocol::group::GroupEvent;
 /// A membership of a group. Dropping it does not leave.
 #[derive(Clone)]
 pub struct Group {
-    session: WeakSession,
+    core: Arc<Core>,
     name: String,
     number: u64,
 }
@@ -31,11 +32,11 @@ impl Session {
         upcall: impl FnMut(GroupEvent) + Send + 'static,
     ) -> Result<Group, Error> {
         upcall::must_not_wait()?;
-        let number = self.desk().names.number(Named::Group, name)?;
+        let number = self.core().desk.names.number(Named::Group, name)?;
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
         let given: super::desk::GroupUpcall = Box::new(upcall);
-        let is_first = self.desk().group(number, |membership| {
+        let is_first = self.core().desk.group(number, |membership| {
             let is_first = !std::mem::replace(&mut membership.is_joined, true);
             if is_first {
                 let call = parking_lot::Mutex::new(given);
@@ -49,30 +50,30 @@ impl Session {
         if !is_first {
             return Err(Error::AlreadyMember(name.to_string()));
         }
-        self.ask(Ask::Join(number));
-        let desk = self.desk();
+        self.core().ask(Ask::Join(number));
+        let desk = &self.core().desk;
         let is_decided = || {
             desk.group(number, |membership| {
                 membership.view.is_some() || membership.ended.is_some()
             })
         };
-        self.wait(is_decided, None);
+        self.core().wait(is_decided, None);
         let group = Group {
-            session: self.downgrade(),
+            core: self.keeper.core.clone(),
             name: name.to_string(),
             number,
         };
-        group.check(self).map(|()| group)
+        group.check().map(|()| group)
     }
 
     /// A membership whose upcall panicked is on its way out: the next one begins after it.
     fn wait_for_leave(&self, number: u64) {
         let has_left = || {
-            self.desk().group(number, |membership| {
+            self.core().desk.group(number, |membership| {
                 membership.panic.is_none() || membership.ended.is_some()
             })
         };
-        self.wait(has_left, None);
+        self.core().wait(has_left, None);
     }
 }
 
@@ -82,27 +83,27 @@ impl Group {
     /// # Errors
     /// This process is no member any more.
     pub fn send(&self, payload: impl Into<Message>) -> Result<(), Error> {
-        let session = self.session.upgrade()?;
-        self.check(&session)?;
-        let is_free = || !session.core.engine.group_is_congested(self.number);
+        self.check()?;
+        let core = &self.core;
+        let is_free = || !core.engine.group_is_congested(self.number);
         if !upcall::is_running() && !is_free() {
-            session.wait(|| is_free() || self.check(&session).is_err(), None);
-            self.check(&session)?;
+            core.wait(|| is_free() || self.check().is_err(), None);
+            self.check()?;
         }
-        session.ask(Ask::GroupSend(self.number, payload.into()));
+        core.ask(Ask::GroupSend(self.number, payload.into()));
         Ok(())
     }
 
     /// The members, oldest first, as of the last view that the upcall has seen.
     #[must_use]
     pub fn members(&self) -> Vec<Rank> {
-        let members = |session: Session| {
-            session.desk().group(self.number, |membership| {
-                let members = membership.view.as_ref().map(|view| view.members.clone());
-                members.unwrap_or_default()
-            })
-        };
-        self.session.upgrade().map(members).unwrap_or_default()
+        if self.core.check().is_err() {
+            return Vec::new();
+        }
+        self.core.desk.group(self.number, |membership| {
+            let members = membership.view.as_ref().map(|view| view.members.clone());
+            members.unwrap_or_default()
+        })
     }
 
     /// The members as of the last view that the upcall has seen, for collective operations: members that have seen the same view get the same circle, apart from all other circles of
@@ -112,16 +113,16 @@ impl Group {
     /// # Errors
     /// This process is no member any more.
     pub fn circle(&self) -> Result<Circle, Error> {
-        let session = self.session.upgrade()?;
-        self.check(&session)?;
-        let members = session.desk().group(self.number, |membership| {
+        self.check()?;
+        let core = &self.core;
+        let members = core.desk.group(self.number, |membership| {
             let view = membership.view.as_mut()?;
             view.has_circle = true;
             Some((view.number, view.members.clone()))
         });
         let no_member = || Error::NotMember(self.name.clone());
         let (number, members) = members.ok_or_else(no_member)?;
-        session.circle_named(&name_of_view(self.number, number), &members)
+        Circle::named(&self.core, &name_of_view(self.number, number), &members)
     }
 
     /// Leaves when all that this member sent has been delivered, and waits for that.
@@ -131,22 +132,24 @@ impl Group {
     #[track_caller]
     pub fn leave(self) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        let session = self.session.upgrade()?;
-        self.check(&session)?;
-        session.ask(Ask::Leave(self.number));
-        let desk = session.desk();
-        session.wait(
+        self.check()?;
+        let core = &self.core;
+        core.ask(Ask::Leave(self.number));
+        let desk = &core.desk;
+        core.wait(
             || desk.group(self.number, |membership| membership.ended.is_some()),
             None,
         );
-        match self.check(&session) {
+        match self.check() {
             Err(Error::NotMember(_)) => Ok(()),
             other => other,
         }
     }
 
-    fn check(&self, session: &Session) -> Result<(), Error> {
-        let ended = session.desk().group(self.number, |membership| {
+    /// That this process is a member, and the session goes on.
+    fn check(&self) -> Result<(), Error> {
+        self.core.check()?;
+        let ended = self.core.desk.group(self.number, |membership| {
             let panic = membership.panic.clone().map(Some);
             panic.or_else(|| membership.ended.clone())
         });

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use crate::error::Error;
 use crate::platform::{JoinError, Platform, Rank, Seat};
 use crate::protocol::group::Myself;
-use crate::protocol::requests::Failure;
+use core::Core;
 use desk::Desk;
-use engine::{Ask, Engine, Node};
+use engine::Node;
 use names::number_of;
 
 mod asked;
 mod circle;
+mod core;
 mod desk;
 mod engine;
 mod group;
@@ -37,24 +38,22 @@ pub const SILENCE: Duration = Duration::from_secs(3);
 
 /// A process's part in a session. Clones are the same session; it ends with the last of them.
 ///
-/// Its ports, groups and circles do not keep it: once it has ended their operations fail with [`Error::Over`]. So upcalls may keep those. One that needs the session itself
+/// Its ports, groups and circles do not keep it: once it has ended, or when it ends while they wait, their operations fail with [`Error::Over`]. So upcalls may keep those. One that needs the session itself
 /// keeps what [`downgrade`](Session::downgrade) gives; one that keeps a clone keeps the session until [`end`](Session::end).
 #[derive(Clone)]
 pub struct Session {
-    core: Arc<Core>,
+    keeper: Arc<Keeper>,
 }
 
 /// A session, for those that do not keep it from ending, such as upcalls.
 #[derive(Clone)]
 pub struct WeakSession {
-    core: Weak<Core>,
+    keeper: Weak<Keeper>,
 }
 
-struct Core {
-    engine: Arc<dyn Engine>,
-    desk: Arc<Desk>,
-    rank: Rank,
-    founders: u32,
+/// Ends the session with the last [`Session`], although ports may hold its core for longer.
+struct Keeper {
+    core: Arc<Core>,
 }
 
 /// What goes to several peers at once.
@@ -66,10 +65,9 @@ pub struct Multicast {
     pub frames: u64,
 }
 
-impl Drop for Core {
+impl Drop for Keeper {
     fn drop(&mut self) {
-        self.engine.stop();
-        self.desk.drop_upcalls();
+        self.core.end();
     }
 }
 
@@ -79,8 +77,8 @@ impl WeakSession {
     /// # Errors
     /// [`Error::Over`]: it has ended.
     pub fn upgrade(&self) -> Result<Session, Error> {
-        let core = self.core.upgrade().ok_or(Error::Over)?;
-        Ok(Session { core })
+        let keeper = self.keeper.upgrade().ok_or(Error::Over)?;
+        Ok(Session { keeper })
     }
 }
 
@@ -137,63 +135,58 @@ impl Session {
             source,
         };
         let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
-        Ok(Self {
-            core: Arc::new(Core {
-                engine,
-                desk,
-                rank: seat.rank,
-                founders: seat.size,
-            }),
-        })
+        let core = Arc::new(Core::new(engine, desk, seat.rank, seat.size));
+        let keeper = Arc::new(Keeper { core });
+        Ok(Self { keeper })
     }
 
     /// The same session, for those that do not keep it from ending.
     #[must_use]
     pub fn downgrade(&self) -> WeakSession {
         WeakSession {
-            core: Arc::downgrade(&self.core),
+            keeper: Arc::downgrade(&self.keeper),
         }
     }
 
     /// Takes leave although upcalls may keep clones: drops all upcalls, and with them what they keep.
     pub fn end(self) {
-        self.desk().drop_upcalls();
+        self.core().desk.drop_upcalls();
     }
 
     /// This process's rank.
     #[must_use]
     pub fn rank(&self) -> Rank {
-        self.core.rank
+        self.core().rank
     }
 
     /// How many processes the session began with; their ranks are below it.
     #[must_use]
     pub fn size(&self) -> u32 {
-        self.core.founders
+        self.core().founders
     }
 
     /// How many processes there have been, those that were spawned included.
     #[must_use]
     pub fn population(&self) -> u32 {
-        self.core.desk.size()
+        self.core().desk.size()
     }
 
     /// A process's name.
     #[must_use]
     pub fn name_of(&self, rank: Rank) -> String {
-        self.core.desk.name_of(rank)
+        self.core().desk.name_of(rank)
     }
 
     /// The platform's name.
     #[must_use]
     pub fn platform(&self) -> &'static str {
-        self.core.engine.platform()
+        self.core().engine.platform()
     }
 
     /// What goes by the platform's multicast, if it has one: nothing on most.
     #[must_use]
     pub fn multicast(&self) -> Multicast {
-        self.core.engine.multicast()
+        self.core().engine.multicast()
     }
 
     /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].
@@ -201,14 +194,12 @@ impl Session {
     /// # Errors
     /// Why there can be no more.
     pub fn allot(&self, count: u32) -> Result<Vec<Seat>, Error> {
-        Ok(self.core.engine.allot(count)?)
+        Ok(self.core().engine.allot(count)?)
     }
 
     /// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread.
     pub fn poll(&self) {
-        if !upcall::is_running() {
-            self.core.engine.poll();
-        }
+        self.core().poll();
     }
 
     /// Waits until something holds that upcalls bring about, or a time has passed; whether it holds. This thread drives the session meanwhile, so upcalls run on
@@ -223,48 +214,10 @@ impl Session {
         until: Option<Instant>,
     ) -> Result<bool, Error> {
         upcall::must_not_wait()?;
-        Ok(holds() || self.wait(holds, until))
+        Ok(holds() || self.core().wait(holds, until))
     }
 
-    fn desk(&self) -> &Desk {
-        &self.core.desk
-    }
-
-    fn ask(&self, ask: Ask) {
-        self.core.engine.ask(ask);
-    }
-
-    fn check_rank(&self, rank: Rank) -> Result<(), Error> {
-        let size = self.population();
-        if rank < size {
-            Ok(())
-        } else {
-            Err(Error::NoSuchRank { rank, size })
-        }
-    }
-
-    fn failed(&self, failure: Failure, service: &str, after: Option<Duration>) -> Error {
-        let peer = |rank| self.name_of(rank);
-        match failure {
-            Failure::Lost { rank, why } => self.lost(rank, why),
-            Failure::TimedOut { rank } => Error::TimedOut {
-                rank: Some(rank),
-                peer: peer(rank),
-                after: after.unwrap_or_default(),
-            },
-            Failure::NoService { rank } => Error::NoService {
-                peer: peer(rank),
-                service: service.into(),
-            },
-            Failure::NoReply { rank } => Error::NoReply {
-                peer: peer(rank),
-                service: service.into(),
-            },
-            Failure::Mismatch { rank, why } => Error::Mismatch {
-                rank,
-                peer: peer(rank),
-                why,
-            },
-        }
+    fn core(&self) -> &Core {
+        &self.keeper.core
     }
 }

@@ -1,11 +1,13 @@
 //! Message passing: ports that have an upcall, or that are received from.
 
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::core::Core;
 use super::desk::{Arrived, fits};
 use super::engine::{Awaited, Request};
-use super::{Session, WeakSession, number_of, upcall};
+use super::{Session, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
 use crate::platform::Rank;
@@ -52,7 +54,7 @@ impl Awaited for FirstThatFits<'_> {
 /// A named place that messages come to, one at each process.
 #[derive(Clone)]
 pub struct Port {
-    session: WeakSession,
+    core: Arc<Core>,
     number: u64,
     refused: Option<SameNumber>,
 }
@@ -63,17 +65,19 @@ impl Session {
     #[must_use]
     pub fn port(&self, name: &str) -> Port {
         Port {
-            session: self.downgrade(),
+            core: self.keeper.core.clone(),
             number: number_of(name),
-            refused: self.desk().names.number(Named::Port, name).err(),
+            refused: self.core().desk.names.number(Named::Port, name).err(),
         }
     }
 }
 
 impl Port {
-    fn session(&self) -> Result<Session, Error> {
+    /// The session, if it goes on.
+    #[inline]
+    fn core(&self) -> Result<&Core, Error> {
         match &self.refused {
-            None => self.session.upgrade(),
+            None => self.core.check().map(|()| &*self.core),
             Some(refused) => Err(refused.clone().into()),
         }
     }
@@ -85,9 +89,9 @@ impl Port {
     #[track_caller]
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) -> Result<(), Error> {
         let place = Location::caller();
-        let session = self.session()?;
-        (session.desk()).on_port(self.number, place, Box::new(upcall));
-        session.desk().let_go(&*session.core.engine);
+        let core = self.core()?;
+        core.desk.on_port(self.number, place, Box::new(upcall));
+        core.desk.let_go(&*core.engine);
         Ok(())
     }
 
@@ -97,23 +101,23 @@ impl Port {
     /// # Errors
     /// There is no such rank; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
-        let session = self.session()?;
-        session.check_rank(to)?;
-        session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
+        let core = self.core()?;
+        core.check_rank(to)?;
+        core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let envelope = Envelope::Port {
             port: self.number,
             tag,
             receipt: None,
         };
-        session.core.engine.post(to, envelope, payload.into());
+        core.engine.post(to, envelope, payload.into());
         Ok(())
     }
 
     /// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
     #[must_use]
     pub fn takes_more(&self, to: Rank) -> bool {
-        let session = self.session();
-        session.is_ok_and(|session| session.desk().rooms.takes_more(to, self.number))
+        let core = self.core();
+        core.is_ok_and(|core| core.desk.rooms.takes_more(to, self.number))
     }
 
     /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
@@ -128,24 +132,24 @@ impl Port {
         payload: impl Into<Message>,
     ) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        let session = self.session()?;
-        session.check_rank(to)?;
-        session.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
+        let core = self.core()?;
+        core.check_rank(to)?;
+        core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let request = Request::Message {
             port: self.number,
             tag,
         };
-        let engine = &session.core.engine;
+        let engine = &core.engine;
         let id = engine.request(to, request, payload.into(), None);
-        session.reply_of((to, id), "", None).map(drop)
+        core.reply_of((to, id), "", None).map(drop)
     }
 
     /// The first message that fits, if one has come.
     #[must_use]
     pub fn poll(&self, from: Option<Rank>, tag: Option<u32>) -> Option<Arrived> {
-        let session = self.session().ok()?;
-        session.poll();
-        let (desk, engine) = (session.desk(), &*session.core.engine);
+        let core = self.core().ok()?;
+        core.poll();
+        let (desk, engine) = (&core.desk, &*core.engine);
         let found = desk.first(self.number, from, tag, engine);
         if found.is_none() {
             desk.let_go(engine);
@@ -184,13 +188,14 @@ impl Port {
         tag: Option<u32>,
         time: Option<Duration>,
     ) -> Result<Arrived, Error> {
-        let session = self.session()?;
-        let desk = session.desk();
-        let first = || desk.first(self.number, from, tag, &*session.core.engine);
+        let core = self.core()?;
+        let desk = &core.desk;
+        let first = || desk.first(self.number, from, tag, &*core.engine);
         if let Some(arrived) = first() {
             return Ok(arrived);
         }
-        let until = time.map(|time| Instant::now() + time);
+        // Longer than the clock can tell is for ever.
+        let until = time.and_then(|time| Instant::now().checked_add(time));
         let mut first_that_fits = FirstThatFits {
             port: self.number,
             from,
@@ -198,16 +203,16 @@ impl Port {
             look: &first,
             found: None,
         };
-        let outcome = match from.filter(|from| *from != session.rank()) {
+        let outcome = match from.filter(|from| *from != core.rank) {
             Some(from) => {
-                session.check_rank(from)?;
-                session.wait_for_peer(from, &mut first_that_fits, until)
+                core.check_rank(from)?;
+                core.wait_for_peer(from, &mut first_that_fits, until)
             }
-            None if from.is_some() || session.population() == 1 => {
-                session.wait(|| first_that_fits.holds(), until);
+            None if from.is_some() || desk.size() == 1 => {
+                core.wait(|| first_that_fits.holds(), until);
                 Ok(())
             }
-            None => session.wait_for_anybody(&mut first_that_fits, until),
+            None => core.wait_for_anybody(&mut first_that_fits, until),
         };
         if let Some(arrived) = first_that_fits.found {
             return Ok(arrived);
@@ -217,7 +222,7 @@ impl Port {
         if !is_late {
             return Err(Error::Over);
         }
-        let peer = from.map_or_else(|| "anybody".to_string(), |rank| session.name_of(rank));
+        let peer = from.map_or_else(|| "anybody".to_string(), |rank| desk.name_of(rank));
         Err(Error::TimedOut {
             rank: from,
             peer,

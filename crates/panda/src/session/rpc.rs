@@ -1,11 +1,13 @@
 //! Remote procedure calls.
 
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::core::Core;
 use super::desk::Incoming;
 use super::engine::Request;
-use super::{Session, WeakSession, number_of, upcall};
+use super::{Session, number_of, upcall};
 use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::Rank;
@@ -24,7 +26,7 @@ pub struct Call {
 
 /// The means to answer a call: at once or later, from any thread. The caller of one that is dropped gets an error.
 pub struct Reply {
-    session: WeakSession,
+    core: Arc<Core>,
     is_given: bool,
     to: Rank,
     id: RequestId,
@@ -38,9 +40,9 @@ impl Reply {
 
     fn answer(&mut self, kind: Answer, payload: Message) {
         let is_first = !std::mem::replace(&mut self.is_given, true);
-        if is_first && let Ok(session) = self.session.upgrade() {
+        if is_first && self.core.check().is_ok() {
             let envelope = Envelope::Reply { id: self.id, kind };
-            session.core.engine.post(self.to, envelope, payload);
+            self.core.engine.post(self.to, envelope, payload);
         }
     }
 }
@@ -62,21 +64,21 @@ impl Session {
         service: &str,
         mut upcall: impl FnMut(Call) + Send + 'static,
     ) -> Result<(), Error> {
-        let number = self.desk().names.number(Named::Service, service)?;
-        let (session, place) = (self.downgrade(), Location::caller());
+        let number = self.core().desk.names.number(Named::Service, service)?;
+        let (core, place) = (self.keeper.core.clone(), Location::caller());
         let upcall = move |Incoming { from, id, payload }| {
             upcall(Call {
                 from,
                 payload,
                 reply: Reply {
-                    session: session.clone(),
+                    core: core.clone(),
                     is_given: false,
                     to: from,
                     id,
                 },
             });
         };
-        (self.desk()).on_call(number, place, Box::new(upcall));
+        self.core().desk.on_call(number, place, Box::new(upcall));
         Ok(())
     }
 
@@ -93,12 +95,12 @@ impl Session {
         deadline: Option<Duration>,
     ) -> Result<Message, Error> {
         upcall::must_not_wait()?;
-        self.check_rank(to)?;
+        self.core().check_rank(to)?;
         let request = Request::Call {
             service: number_of(service),
         };
-        let engine = &self.core.engine;
+        let engine = &self.core().engine;
         let id = engine.request(to, request, payload.into(), deadline);
-        self.reply_of((to, id), service, deadline)
+        self.core().reply_of((to, id), service, deadline)
     }
 }

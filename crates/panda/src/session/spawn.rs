@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::{Session, WeakSession, upcall};
+use super::core::Core;
+use super::{Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
@@ -70,19 +71,20 @@ impl Session {
             .map(|arg| arg.as_ref().to_owned())
             .collect();
         let progress = Arc::new(Progress::default());
-        let (weak, told) = (self.downgrade(), progress.clone());
+        let (core, told) = (self.keeper.core.clone(), progress.clone());
         // A thread of its own: what it waits for is none of the session's messages.
         let asker = std::thread::Builder::new().name("panda spawn".into());
         let asked = asker.spawn(move || {
-            if let Err(error) = ask(&weak, &program, args, count, &told) {
+            if let Err(error) = ask(&core, &program, args, count, &told) {
                 told.fail(error);
             }
-            weak.nudge();
+            core.engine.nudge();
         });
         asked.map_err(|source| refused("start a thread", source))?;
         let until = Instant::now() + FOUNDERS_WAIT;
-        self.wait(|| progress.is_decided(self), Some(until));
-        let ranks = progress.settle(self)?;
+        self.core()
+            .wait(|| progress.is_decided(self.core()), Some(until));
+        let ranks = progress.settle(self.core())?;
         self.await_answers(&ranks, until);
         Ok(ranks)
     }
@@ -98,25 +100,18 @@ impl Session {
     }
 }
 
-impl WeakSession {
+impl Core {
     /// Whether a process that has ended had joined: what it said then is still under way.
     fn hears_of(&self, rank: Rank) -> bool {
         let until = Instant::now() + UNDER_WAY;
-        while let Ok(session) = self.upgrade() {
-            let has_joined = session.desk().has_joined(rank);
+        while self.check().is_ok() {
+            let has_joined = self.desk.has_joined(rank);
             if has_joined || Instant::now() >= until {
                 return has_joined;
             }
-            drop(session);
             std::thread::sleep(Duration::from_millis(5));
         }
         true
-    }
-
-    fn nudge(&self) {
-        if let Ok(session) = self.upgrade() {
-            session.core.engine.nudge();
-        }
     }
 }
 
@@ -151,28 +146,33 @@ impl Progress {
     }
 
     /// Takes what is said of a process. One that has joined may end when it likes.
-    fn hear(&self, told: Told, program: &OsStr, session: &WeakSession) {
+    fn hear(&self, told: Told, program: &OsStr, core: &Arc<Core>) {
         let program = program.to_string_lossy().into_owned();
         let (rank, why) = match told {
             Told::Failed(rank, why) => (rank, why),
-            Told::Ended(rank, _) if session.hears_of(rank) => return,
+            Told::Ended(rank, _) if core.hears_of(rank) => return,
             Told::Ended(rank, how) => (rank, format!("it {how} and did not join")),
         };
         self.fail(Error::NotSpawned { program, rank, why });
     }
 
-    fn is_decided(&self, session: &Session) -> bool {
+    fn is_decided(&self, core: &Core) -> bool {
         let state = self.state.lock();
         let have_joined = |ranks: &Vec<Rank>| {
-            let desk = session.desk();
+            let desk = &core.desk;
             ranks.iter().all(|rank| desk.has_joined(*rank))
         };
         state.fault.is_some() || state.ranks.as_ref().is_some_and(have_joined)
     }
 
+    /// Whether it is known if the processes are wanted.
+    fn is_settled(&self) -> bool {
+        self.state.lock().are_kept.is_some()
+    }
+
     /// Keeps the processes if all have joined, else takes them back.
-    fn settle(&self, session: &Session) -> Result<Vec<Rank>, Error> {
-        let is_decided = self.is_decided(session);
+    fn settle(&self, core: &Core) -> Result<Vec<Rank>, Error> {
+        let is_decided = self.is_decided(core);
         let mut state = self.state.lock();
         let fault = state.fault.take();
         let is_good = is_decided && fault.is_none();
@@ -184,18 +184,18 @@ impl Progress {
         match fault {
             Some(error) => Err(error),
             None if is_good => Ok(ranks),
-            None => Err(missing(session, &ranks)),
+            None => Err(missing(core, &ranks)),
         }
     }
 }
 
 /// Those that did not come in time.
-fn missing(session: &Session, ranks: &[Rank]) -> Error {
-    let desk = session.desk();
+fn missing(core: &Core, ranks: &[Rank]) -> Error {
+    let desk = &core.desk;
     let late = ranks.iter().filter(|rank| !desk.has_joined(**rank));
     let late: Vec<String> = late.map(|rank| format!("rank {rank}")).collect();
     let error = JoinError::Missing {
-        platform: session.platform(),
+        platform: core.engine.platform(),
         waited_s: FOUNDERS_WAIT.as_secs(),
         missing: late.join(", "),
     };
@@ -213,40 +213,44 @@ fn refused(what: &str, source: std::io::Error) -> Error {
 
 /// Has processes started, and hears of them while they join.
 fn ask(
-    session: &WeakSession,
+    core: &Arc<Core>,
     program: &OsStr,
     args: Vec<OsString>,
     count: u32,
     progress: &Arc<Progress>,
 ) -> Result<(), Error> {
-    let seats = session.upgrade()?.allot(count)?;
+    let seats = core.engine.allot(count)?;
     let order = order(program, args, &seats)?;
     let ranks = seats.iter().map(|seat| seat.rank).collect();
     progress.state.lock().ranks = Some(ranks);
     let Some((address, seat)) = std::env::var(STARTER).ok().zip(seats.first()) else {
-        let (weak, heard, program) = (session.clone(), progress.clone(), program.to_owned());
+        let (core, heard, program) = (core.clone(), progress.clone(), program.to_owned());
         let started = order.carry_out(&start_here, &move |told| {
-            heard.hear(told, &program, &weak);
-            weak.nudge();
+            heard.hear(told, &program, &core);
+            core.engine.nudge();
         });
         progress.hold(Hold::Here(started));
         return Ok(());
     };
-    let failed = |source| {
-        let what = format!("ask {address}, which starts this session's processes on its host");
-        refused(&what, source)
-    };
+    let starter = format!("{address}, which starts this session's processes on its host");
+    let failed = |source| refused(&format!("ask {starter}"), source);
     let mut stream = reach(&address, seat).map_err(failed)?;
     write(&mut stream, &order).map_err(failed)?;
     let hold = stream.try_clone().map_err(failed)?;
     progress.hold(Hold::Starter(hold));
-    session.nudge();
+    core.engine.nudge();
     // Until the one that waits has what it wants, and closes the connection.
-    while let Ok(told) = read::<Told>(&mut stream) {
-        progress.hear(told, program, session);
-        session.nudge();
+    let hung_up = loop {
+        match read::<Told>(&mut stream) {
+            Ok(told) => progress.hear(told, program, core),
+            Err(error) => break error,
+        }
+        core.engine.nudge();
+    };
+    match progress.is_settled() {
+        true => Ok(()),
+        false => Err(refused(&format!("hear more of {starter}"), hung_up)),
     }
-    Ok(())
 }
 
 fn order(program: &OsStr, args: Vec<OsString>, seats: &[Seat]) -> Result<Order, Error> {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::asked::Ended;
+use super::core::Core;
 use super::engine::{Ask, Awaited, Interest};
 use super::room::Rooms;
 use super::{Arrived, Session, upcall};
@@ -15,24 +16,25 @@ const UNWATCHED: Duration = Duration::from_millis(8);
 
 /// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
 struct Lookout<'a> {
-    session: &'a Session,
+    core: &'a Core,
     peer: Rank,
     losses: u64,
 }
 
 impl Lookout<'_> {
     fn why_lost(&self) -> Option<String> {
-        self.session.desk().lost_since(self.peer, self.losses)
+        self.core.desk.lost_since(self.peer, self.losses)
     }
 
     fn is_lost(&self) -> bool {
         self.why_lost().is_some()
     }
 
-    /// An error if the peer was found lost.
+    /// An error if the peer was found lost, or if the session is over: peers may have left it when they heard of that.
     fn outcome(&self) -> Result<(), Error> {
+        self.core.check()?;
         let why = self.why_lost();
-        why.map_or(Ok(()), |why| Err(self.session.lost(self.peer, why)))
+        why.map_or(Ok(()), |why| Err(self.core.lost(self.peer, why)))
     }
 }
 
@@ -64,20 +66,22 @@ impl Session {
     /// Why a process is lost to this one; nothing if it is not, as far as is known. Only processes that something waits for are watched.
     #[must_use]
     pub fn why_lost(&self, rank: Rank) -> Option<String> {
-        self.desk().why_lost(rank)
+        self.core().desk.why_lost(rank)
     }
+}
 
+impl Core {
     fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
         Lookout {
-            session: self,
+            core: self,
             peer,
-            losses: self.desk().losses(),
+            losses: self.desk.losses(),
         }
     }
 
     /// Waits until something holds or a time has passed; whether it holds.
     pub(super) fn wait(&self, mut is_done: impl FnMut() -> bool, until: Option<Instant>) -> bool {
-        let engine = &self.core.engine;
+        let engine = &self.engine;
         engine.wait(Interest::Change, &mut is_done, until)
     }
 
@@ -87,8 +91,8 @@ impl Session {
         to: Rank,
         has_room: impl Fn(&Rooms) -> bool,
     ) -> Result<(), Error> {
-        let has_room = || has_room(&self.desk().rooms);
-        if has_room() || upcall::is_running() || to == self.rank() {
+        let has_room = || has_room(&self.desk.rooms);
+        if has_room() || upcall::is_running() || to == self.rank {
             return Ok(());
         }
         let lookout = self.look_out_for(to);
@@ -122,11 +126,12 @@ impl Session {
         until: Option<Instant>,
     ) -> Result<(), Error> {
         while let Some(next) = self.next_living() {
-            if self.wait_for_peer(next, awaited, until).is_ok() {
-                return Ok(());
+            match self.wait_for_peer(next, awaited, until) {
+                Err(Error::Lost { .. }) => {}
+                outcome => return outcome,
             }
         }
-        let last = self.desk().last_lost();
+        let last = self.desk.last_lost();
         last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
     }
 
@@ -140,7 +145,7 @@ impl Session {
     ) {
         let soon = Instant::now() + UNWATCHED;
         let first = until.map_or(soon, |until| until.min(soon));
-        if !self.core.engine.wait(interest, awaited, Some(first)) {
+        if !self.engine.wait(interest, awaited, Some(first)) {
             self.wait_watching(peer, interest, awaited, until);
         }
     }
@@ -154,24 +159,16 @@ impl Session {
         until: Option<Instant>,
     ) -> bool {
         self.ask(Ask::Watch(peer));
-        let is_held = self.core.engine.wait(interest, awaited, until);
+        let is_held = self.engine.wait(interest, awaited, until);
         self.ask(Ask::Unwatch(peer));
         is_held
     }
 
     /// The next process after this one that is not lost.
     fn next_living(&self) -> Option<Rank> {
-        let (own, size) = (self.rank(), self.population());
+        let (own, size) = (self.rank, self.desk.size());
         let others = (1..size).map(|step| (own + step) % size);
-        let mut living = others.filter(|rank| !self.desk().is_lost(*rank));
+        let mut living = others.filter(|rank| !self.desk.is_lost(*rank));
         living.next()
-    }
-
-    pub(super) fn lost(&self, rank: Rank, why: String) -> Error {
-        Error::Lost {
-            rank,
-            peer: self.name_of(rank),
-            why,
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::{Message, Session};
+use antiphon_panda::{Error, Message, Session};
 
 use super::{LIMIT, Make};
 
@@ -48,6 +48,16 @@ const LONG: usize = 1 << 20;
 
 /// Who sends to one that computes is held, and let go when that one asks; nothing is lost.
 pub fn who_sends_to_one_that_does_not_ask_is_held(make: Make) {
+    // What it sends before it hears that it is held stays little.
+    is_held(make, LONG, Duration::from_millis(2));
+}
+
+/// Messages without payload take room where they lie, too.
+pub fn who_sends_empty_messages_to_one_that_does_not_ask_is_held(make: Make) {
+    is_held(make, 0, Duration::ZERO);
+}
+
+fn is_held(make: Make, length: usize, pause: Duration) {
     let (sender, receiver) = pair(make);
     let port = sender.port("unread");
     let is_enough = Arc::new(AtomicBool::new(false));
@@ -56,10 +66,9 @@ pub fn who_sends_to_one_that_does_not_ask_is_held(make: Make) {
     let flood = thread::spawn(move || {
         let mut sent = 0;
         while !enough.load(Ordering::SeqCst) {
-            own.send(1, sent, vec![sent as u8; LONG]).unwrap();
+            own.send(1, sent, vec![sent as u8; length]).unwrap();
             sent += 1;
-            // What it sends before it hears that it is held stays little.
-            thread::sleep(Duration::from_millis(2));
+            thread::sleep(pause);
         }
         done.send(1, sent, Message::new()).unwrap();
     });
@@ -71,7 +80,7 @@ pub fn who_sends_to_one_that_does_not_ask_is_held(make: Make) {
     for number in 0..sent {
         let arrived = unread.receive(Some(0), None).unwrap();
         assert_eq!(arrived.tag, number);
-        assert_eq!(arrived.payload.len(), LONG);
+        assert_eq!(arrived.payload.len(), length);
     }
     assert!(unread.poll(None, None).is_none());
     flood.join().unwrap();
@@ -100,6 +109,63 @@ pub fn two_who_send_much_before_they_receive_go_on(make: Make) {
     for thread in threads {
         thread.join().unwrap();
     }
+}
+
+/// An upcall that has its own process go on, and on, keeps nothing else from its turn.
+pub fn an_upcall_that_sends_to_its_own_process_leaves_others_their_turn(make: Make) {
+    let (caller, busy) = pair(make);
+    let is_enough = Arc::new(AtomicBool::new(false));
+    let (again, enough) = (busy.port("again"), is_enough.clone());
+    let own = again.clone();
+    own.on_message(move |arrived| {
+        if !enough.load(Ordering::SeqCst) {
+            again.send(1, 0, arrived.payload).unwrap();
+        }
+    })
+    .unwrap();
+    busy.serve("answer", |call| call.reply.send(call.payload))
+        .unwrap();
+    own.send(1, 0, Message::new()).unwrap();
+    for _ in 0..10 {
+        let answer = caller.call(1, "answer", Message::new(), Some(LIMIT));
+        answer.unwrap();
+    }
+    // Nor does it keep a thread of its own process that waits from the end of its time.
+    let late = busy.port("nothing");
+    let late = late.receive_within(Some(0), None, Duration::from_millis(20));
+    assert!(matches!(late, Err(Error::TimedOut { .. })));
+    is_enough.store(true, Ordering::SeqCst);
+}
+
+#[allow(dead_code, reason = "not over all platforms")]
+/// What was sent before a session ended reaches a peer that is busy for a while.
+pub fn what_was_sent_last_reaches_who_is_busy(make: Make) {
+    const LAST: usize = 64 << 20;
+    // More than no patience at all, and less than peers may be silent.
+    let busy = Duration::from_millis(2200);
+    let (sender, receiver) = pair(make);
+    let (begins, begun) = std::sync::mpsc::channel();
+    let port = receiver.port("busy");
+    port.on_message(move |_| {
+        begins.send(()).unwrap();
+        thread::sleep(busy);
+    })
+    .unwrap();
+    sender.port("busy").send(1, 0, Message::new()).unwrap();
+    begun.recv_timeout(LIMIT).unwrap();
+    let last = sender.port("last");
+    last.send(1, 0, vec![7; LAST]).unwrap();
+    drop(sender);
+    let arrived = receiver.port("last").receive(Some(0), None).unwrap();
+    assert_eq!(arrived.payload.len(), LAST);
+}
+
+/// A time that is longer than the clock can tell is for ever.
+pub fn a_wait_may_be_of_any_length(make: Make) {
+    let (sender, receiver) = pair(make);
+    sender.port("late").send(1, 7, Message::new()).unwrap();
+    let arrived = (receiver.port("late")).receive_within(Some(0), None, Duration::MAX);
+    assert_eq!(arrived.unwrap().tag, 7);
 }
 
 /// Waits until a send to the second would wait.

@@ -314,10 +314,14 @@ macro_rules! conformance_tests {
             upcalls_do_not_keep_their_session
             a_group_is_joined_once_at_a_time
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
+            a_wait_at_a_port_ends_with_its_session
+            an_upcall_may_end_its_session
         );
         $crate::conformance_tests!($make => flow:
             a_synchronous_send_returns_when_its_message_was_taken
             who_sends_to_one_that_does_not_ask_is_held
+            an_upcall_that_sends_to_its_own_process_leaves_others_their_turn
+            a_wait_may_be_of_any_length
             two_who_send_much_before_they_receive_go_on
         );
         $crate::conformance_tests!($make => threads:

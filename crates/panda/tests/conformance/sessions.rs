@@ -1,6 +1,7 @@
 //! How a session ends.
 
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 
 use antiphon_panda::{Error, Message};
 
@@ -85,6 +86,37 @@ pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
         .unwrap();
     session.end();
     is_dropped.recv_timeout(LIMIT).expect("upcalls are dropped");
+    let lost = other.port("own").receive(Some(0), None).unwrap_err();
+    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+}
+
+/// Who waits at a port when the session ends in another thread is told so.
+pub fn a_wait_at_a_port_ends_with_its_session(make: Make) {
+    let mut sessions = make(2);
+    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let port = session.port("own");
+    let waiter = thread::spawn(move || port.receive(None, None).map(drop));
+    drop(session);
+    let outcome = waiter.join().unwrap();
+    assert!(matches!(outcome, Err(Error::Over)), "{outcome:?}");
+    let lost = other.port("own").receive(Some(0), None).unwrap_err();
+    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+}
+
+/// An upcall may drop the last handle, also where it runs on a thread that waits at a port.
+pub fn an_upcall_may_end_its_session(make: Make) {
+    let mut sessions = make(2);
+    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let port = session.port("own");
+    let last = Arc::new(Mutex::new(None));
+    let held = last.clone();
+    let end = session.port("end");
+    end.on_message(move |_| drop(held.lock().unwrap().take()))
+        .unwrap();
+    *last.lock().unwrap() = Some(session);
+    other.port("end").send(0, 0, Message::new()).unwrap();
+    let outcome = port.receive(None, None).map(drop);
+    assert!(matches!(outcome, Err(Error::Over)), "{outcome:?}");
     let lost = other.port("own").receive(Some(0), None).unwrap_err();
     assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, futex};
+use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, farewell, futex};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Fragment;
@@ -103,6 +103,10 @@ impl Platform for Mpi {
         futex::wake(&self.shared.woken, 1);
     }
 
+    fn leave(&self, _patience: Duration) {
+        self.shared.leave();
+    }
+
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
         Err(refused(
             "processes cannot be added to a session over Open MPI: start it with more of them, or use tcp".into(),
@@ -112,7 +116,7 @@ impl Platform for Mpi {
 
 impl Drop for Mpi {
     fn drop(&mut self) {
-        self.shared.leave();
+        self.leave(farewell::PATIENCE);
     }
 }
 

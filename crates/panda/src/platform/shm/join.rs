@@ -13,7 +13,7 @@ use super::memory::{COMMON, FILE, Header, MAGIC, Map, NAME, RANKS, state};
 use super::reach;
 use super::shared::Shared;
 use super::watch::{Watch, started_at};
-use crate::platform::{JoinError, Platform, Rank, Seat, Secret, futex};
+use crate::platform::{JoinError, Platform, Rank, Seat, Secret, farewell, futex};
 
 /// How long peers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -172,7 +172,7 @@ fn wait_for_peers(shared: &Shared) -> Result<(), JoinError> {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             // Nobody waits for us in vain after this.
-            shared.leave();
+            shared.leave(farewell::PATIENCE);
             let names = missing.iter().map(|rank| format!("rank {rank}"));
             return Err(JoinError::missing::<Shm>(PATIENCE, names));
         }

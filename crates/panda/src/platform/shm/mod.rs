@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
-use super::{Flow, JoinError, Platform, Rank, Seat};
+use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
 use crate::message::{Header, Message};
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
@@ -62,6 +63,10 @@ impl Platform for Shm {
         self.shared.ring(self.shared.rank);
     }
 
+    fn leave(&self, patience: Duration) {
+        self.shared.leave(patience);
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
         join::allot(&self.shared, count)
     }
@@ -69,7 +74,7 @@ impl Platform for Shm {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        self.shared.leave();
+        self.leave(farewell::PATIENCE);
     }
 }
 

@@ -112,6 +112,15 @@ impl Outgoing {
             .map_or(0, Sender::lent_bytes)
     }
 
+    /// Bytes that wait for the peer, and those that it has been lent.
+    pub fn waiting_bytes(&self) -> usize {
+        self.way
+            .lock()
+            .sender
+            .as_ref()
+            .map_or(0, Sender::waiting_bytes)
+    }
+
     /// The peer is gone: what waits for it is let go of, and what was lent is when the session ends.
     pub fn close(&self) -> Left {
         let mut way = self.way.lock();

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, fence};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -16,11 +16,9 @@ use super::peer::{Left, Outgoing};
 use super::reach::{Reach, mark};
 use super::ring::{Corrupt, Receiver, Sender};
 use crate::message::{self, Message};
+use crate::platform::farewell::Farewell;
 use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
-
-/// How long a process that leaves waits for its last frames to be taken.
-const FAREWELL: Duration = Duration::from_secs(2);
 
 pub struct Shared {
     pub file: File,
@@ -162,6 +160,11 @@ impl Shared {
         (lent >> 10) as u32
     }
 
+    /// Bytes that wait for peers or are lent to them.
+    fn waiting_bytes(&self) -> usize {
+        self.connected().map(|(_, way)| way.waiting_bytes()).sum()
+    }
+
     /// A peer is gone: nothing more is sent to it.
     pub fn close(&self, rank: Rank) {
         if let Some(outgoing) = self.outgoing(rank) {
@@ -179,13 +182,17 @@ impl Shared {
     }
 
     /// Sends what waits and gives the seat up.
-    pub fn leave(&self) {
-        let until = Instant::now() + FAREWELL;
-        while self.backlogs.load(Relaxed) > 0 && Instant::now() < until {
+    pub fn leave(&self, patience: Duration) {
+        let own = &self.slot(self.rank).state;
+        if own.load(Relaxed) == state::LEFT {
+            return;
+        }
+        let mut farewell = Farewell::new(patience);
+        while self.backlogs.load(Relaxed) > 0 && farewell.waits(self.waiting_bytes().max(1)) {
             self.go_on();
             std::thread::sleep(Duration::from_micros(100));
         }
-        self.slot(self.rank).state.store(state::LEFT, SeqCst);
+        own.store(state::LEFT, SeqCst);
         self.announce();
     }
 

@@ -145,7 +145,7 @@ impl TcpInbox {
         }
     }
 
-    fn lose(&mut self, rank: Rank, events: &mut Vec<Event>) {
+    fn lose(&mut self, rank: Rank, is_certain: bool, reason: &str, events: &mut Vec<Event>) {
         let Some(peer) = self.peers.remove(&rank) else {
             return;
         };
@@ -153,8 +153,8 @@ impl TcpInbox {
         peer.outbox.close();
         self.shared.remove(rank);
         let loss = Loss {
-            is_certain: true,
-            reason: "closed its connection".into(),
+            is_certain,
+            reason: reason.into(),
         };
         events.push(Event::Lost { rank, loss });
     }
@@ -205,7 +205,12 @@ impl TcpInbox {
         match left {
             Left::More => self.unread.push(ready),
             Left::Dry => {}
-            Left::Over => self.lose(rank, events),
+            Left::Over => self.lose(rank, true, "closed its connection", events),
+            // It may live: that it is gone is only our word.
+            Left::Refused => {
+                let reason = "sent what is no frame, or more than there is memory for";
+                self.lose(rank, false, reason, events);
+            }
         }
     }
 

@@ -6,13 +6,14 @@
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 
+use super::farewell::{self, Farewell};
 use super::handshake::is_hung_up;
 use super::meeting::{self, Contact};
 use super::waiting::Bell;
@@ -36,6 +37,7 @@ mod retry;
 pub struct Tcp {
     shared: Arc<Shared>,
     seat: Seat,
+    has_left: Once,
 }
 
 #[derive(Debug)]
@@ -119,6 +121,7 @@ impl Platform for Tcp {
             Self {
                 shared,
                 seat: seat.clone(),
+                has_left: Once::new(),
             },
             inbox,
         ))
@@ -142,22 +145,36 @@ impl Platform for Tcp {
         self.shared.bell.ring();
     }
 
+    fn leave(&self, patience: Duration) {
+        self.has_left.call_once(|| self.hang_up(patience));
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
         meeting::allot(&self.seat, Self::NAME, count)
     }
 }
 
-impl Drop for Tcp {
-    /// What waits goes out first, if the peers take it.
-    fn drop(&mut self) {
-        let until = Instant::now() + Duration::from_secs(2);
-        for outbox in self.shared.outboxes.read().iter().flatten() {
-            while outbox.wants_to_write() && Instant::now() < until {
-                outbox.write();
-                std::thread::sleep(Duration::from_micros(200));
+impl Tcp {
+    /// What waits goes out first, to all in turns.
+    fn hang_up(&self, patience: Duration) {
+        let outboxes = self.shared.outboxes.read();
+        let mut farewell = Farewell::new(patience);
+        loop {
+            let left = outboxes.iter().flatten().map(|outbox| outbox.write_last());
+            if !farewell.waits(left.sum()) {
+                break;
             }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        for outbox in outboxes.iter().flatten() {
             let _ = outbox.stream.shutdown(std::net::Shutdown::Write);
         }
+    }
+}
+
+impl Drop for Tcp {
+    fn drop(&mut self) {
+        self.leave(farewell::PATIENCE);
     }
 }
 

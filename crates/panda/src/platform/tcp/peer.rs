@@ -43,7 +43,7 @@ impl Outbox {
 
     /// Sends a frame, or keeps what does not go out; whether anything was kept that nobody watches over yet, and whether the peer is slow.
     pub fn send(&self, mut frame: Message) -> (bool, Flow) {
-        let length = frame.len() as u32;
+        let length = frame.len() as u64;
         frame.push(&length.to_le_bytes());
         let mut waiting = self.waiting.lock();
         if waiting.is_closed {
@@ -115,6 +115,16 @@ impl Outbox {
         let has_room = waiting.told_full && waiting.bytes < FULL / 2;
         waiting.told_full &= !has_room;
         has_room
+    }
+
+    /// Writes what waits, and hangs up if nothing does then; how many bytes are left.
+    pub fn write_last(&self) -> usize {
+        self.write();
+        let left = self.waiting.lock().bytes;
+        if left == 0 {
+            let _ = self.stream.shutdown(std::net::Shutdown::Write);
+        }
+        left
     }
 
     /// The peer is lost: nothing more goes out.

@@ -11,8 +11,10 @@ use smallvec::SmallVec;
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
-/// The longest frame that is believed; a longer one comes from nobody of ours.
-const FRAME_MAX: usize = 1 << 30;
+/// The longest frame that is believed: as long as an address space. A longer one comes from nobody of ours.
+const FRAME_MAX: u64 = 1 << 47;
+/// Bytes that say a frame's length.
+const HEAD: usize = size_of::<u64>();
 /// Bytes of the shared space.
 pub const READ: usize = 16 << 10;
 /// Reserved before the bytes of a long frame have come; after that as much again as has.
@@ -24,7 +26,7 @@ const READS: usize = 16;
 #[derive(Debug)]
 pub struct Reader {
     /// What has come of the next frame's length.
-    head: SmallVec<[u8; 4]>,
+    head: SmallVec<[u8; HEAD]>,
     /// What has come of a frame, and its length.
     current: Option<(Vec<u8>, usize)>,
     pool: Pool,
@@ -39,6 +41,8 @@ pub enum Left {
     Dry,
     /// Nothing will come any more.
     Over,
+    /// What came is no frame, or there is no memory for it.
+    Refused,
 }
 
 impl Reader {
@@ -81,7 +85,7 @@ impl Reader {
         // Not by the C library, as where frames are sent.
         match rustix::net::recv(stream, &mut *space, RecvFlags::empty()) {
             Ok((0, _)) => Left::Over,
-            Ok((count, _)) if !self.part(&space[..count], frame) => Left::Over,
+            Ok((count, _)) if !self.part(&space[..count], frame) => Left::Refused,
             Ok((count, _)) if count == space.len() => Left::More,
             Ok(_) => Left::Dry,
             Err(error) => left_by(error.kind()),
@@ -101,9 +105,10 @@ impl Reader {
             let Some(length) = self.take_length(&mut bytes) else {
                 break;
             };
-            if length > FRAME_MAX {
+            let believed = Some(length).filter(|length| *length <= FRAME_MAX);
+            let Some(length) = believed.and_then(|length| usize::try_from(length).ok()) else {
                 return false;
-            }
+            };
             if let Some((whole, rest)) = bytes.split_at_checked(length).filter(|_| length < READ) {
                 frame(Message::copy_of(whole));
                 bytes = rest;
@@ -123,22 +128,22 @@ impl Reader {
     }
 
     /// The next frame's length, if it has come.
-    fn take_length(&mut self, bytes: &mut &[u8]) -> Option<usize> {
+    fn take_length(&mut self, bytes: &mut &[u8]) -> Option<u64> {
         let head = match bytes.split_first_chunk() {
             Some((head, rest)) if self.head.is_empty() => {
                 *bytes = rest;
                 *head
             }
             _ => {
-                let (head, rest) = bytes.split_at((4 - self.head.len()).min(bytes.len()));
+                let (head, rest) = bytes.split_at((HEAD - self.head.len()).min(bytes.len()));
                 self.head.extend_from_slice(head);
                 *bytes = rest;
-                let head = <[u8; 4]>::try_from(self.head.as_slice()).ok()?;
+                let head = <[u8; HEAD]>::try_from(self.head.as_slice()).ok()?;
                 self.head.clear();
                 head
             }
         };
-        Some(u32::from_le_bytes(head) as usize)
+        Some(u64::from_le_bytes(head))
     }
 
     /// Hands the frame on if it is whole.
@@ -160,7 +165,7 @@ impl Reader {
 fn read_on(stream: &TcpStream, bytes: &mut Vec<u8>, length: usize) -> Left {
     let wanted = (length - bytes.len()).min(bytes.len().max(BELIEVED));
     if bytes.try_reserve_exact(wanted).is_err() {
-        return Left::Over;
+        return Left::Refused;
     }
     match stream.take(wanted as u64).read_to_end(bytes) {
         Ok(count) if count == wanted => Left::More,
@@ -193,7 +198,7 @@ mod tests {
             let frames: Vec<Vec<u8>> = (0..).zip(lengths).map(|(i, length)| vec![i; length]).collect();
             let bytes: Vec<u8> = frames
                 .iter()
-                .flat_map(|frame| [&(frame.len() as u32).to_le_bytes(), frame.as_slice()].concat())
+                .flat_map(|frame| [&(frame.len() as u64).to_le_bytes(), frame.as_slice()].concat())
                 .collect();
             let (mut reader, mut came, mut rest) = (Reader::new(Pool::default()), Vec::new(), &bytes[..]);
             for part in parts.into_iter().chain([usize::MAX]) {
@@ -208,6 +213,6 @@ mod tests {
     #[test]
     fn a_length_that_is_not_believed_ends_it() {
         let mut reader = Reader::new(Pool::default());
-        assert!(!reader.part(&[0xff; 4], &mut |_| ()));
+        assert!(!reader.part(&[0xff; HEAD], &mut |_| ()));
     }
 }

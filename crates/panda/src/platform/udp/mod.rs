@@ -3,10 +3,10 @@
 //! Each datagram is sealed with the session's secret (see [`wire`]), so strangers are neither heard nor answered. Addresses are learnt at a meeting, where the processes
 //! also get their ranks' places; later ones knock at each of those that are there. What is for several goes to a multicast group where that works (see [`multicast`]).
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Once};
+use std::time::{Duration, Instant};
 
-use super::{Flow, JoinError, Platform, Rank, Seat};
+use super::{Flow, JoinError, Platform, Rank, Seat, farewell};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Retransmit;
@@ -34,6 +34,7 @@ const FAREWELLS: u32 = 3;
 /// A process's seat in a session over UDP.
 pub struct Udp {
     shared: Arc<Shared>,
+    has_left: Once,
 }
 
 impl Platform for Udp {
@@ -50,7 +51,8 @@ impl Platform for Udp {
 
     fn join(seat: &Seat) -> Result<(Self, UdpInbox), JoinError> {
         let (shared, inbox) = join::join(seat)?;
-        Ok((Self { shared }, inbox))
+        let has_left = Once::new();
+        Ok((Self { shared, has_left }, inbox))
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
@@ -77,6 +79,15 @@ impl Platform for Udp {
         self.shared.wake();
     }
 
+    fn leave(&self, _patience: Duration) {
+        self.has_left.call_once(|| {
+            for _ in 0..FAREWELLS {
+                let birth = self.shared.birth;
+                self.shared.note_to_all(&Note::Leaving { birth });
+            }
+        });
+    }
+
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
         join::allot(&self.shared, count)
     }
@@ -84,11 +95,7 @@ impl Platform for Udp {
 
 impl Drop for Udp {
     fn drop(&mut self) {
-        for _ in 0..FAREWELLS {
-            self.shared.note_to_all(&Note::Leaving {
-                birth: self.shared.birth,
-            });
-        }
+        self.leave(farewell::PATIENCE);
     }
 }
 

@@ -7,13 +7,14 @@ use super::node::{End, Node, StackOf};
 use super::own::{ASIDE, ASIDE_MAX};
 use super::{Awaited, Nobody};
 use crate::message::Message;
+use crate::platform::farewell::Farewell;
 use crate::platform::{Event, Inbox, Platform, Rank, Taker};
 use crate::protocol::requests::{self, Failure, RequestId};
 use crate::protocol::{Delivery, Envelope, Plain};
 
-/// A session that ends waits for peers to acknowledge what was sent at least so long …
+/// A session that ends waits for peers that take nothing of what they were sent at least so long …
 const LINGER_LEAST: Duration = Duration::from_secs(1);
-/// … and at most so long. Between these, peers that are silent for longer than they may be are given up.
+/// … and at most so long. Between these, as long as they may be silent.
 const LINGER_MOST: Duration = Duration::from_secs(10);
 
 /// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
@@ -88,7 +89,10 @@ impl<P: Platform> Node<P> {
                 false => self.own.stand_aside(aside),
             };
         }
-        self.linger();
+        let patience = self.silence.clamp(LINGER_LEAST, LINGER_MOST);
+        self.linger(patience);
+        // Now, and not when it is dropped: ports may hold it for longer.
+        self.platform.leave(patience);
     }
 
     /// Drives while nobody else wants to. False if somebody drove already.
@@ -111,8 +115,7 @@ impl<P: Platform> Node<P> {
     }
 
     /// Goes on until peers have acknowledged what was sent: whoever ends its session right after a message has sent it all the same.
-    fn linger(&self) {
-        let until = Instant::now() + self.silence.clamp(LINGER_LEAST, LINGER_MOST);
+    fn linger(&self, patience: Duration) {
         let mut end = loop {
             match self.end.try_pass() {
                 Some(end) => break end,
@@ -120,7 +123,8 @@ impl<P: Platform> Node<P> {
                 None => std::thread::sleep(Duration::from_micros(100)),
             }
         };
-        while self.stack.lock().backlog() > 0 && Instant::now() < until {
+        let mut farewell = Farewell::new(patience);
+        while farewell.waits(self.stack.lock().backlog()) {
             let soon = Instant::now() + Duration::from_millis(5);
             self.turn(&mut end, Some(soon), &mut Nobody);
         }
@@ -150,7 +154,7 @@ impl<P: Platform> Node<P> {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst);
+        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.has_ended();
         let until = if may_sleep { until } else { Some(self.start) };
         let mut taker = Waiter {
             node: self,
@@ -166,6 +170,15 @@ impl<P: Platform> Node<P> {
         if is_served || is_changed {
             self.waiting.changed();
         }
+    }
+
+    /// Whether a request has ended that whoever drives may wait for; told once.
+    fn has_ended(&self) -> bool {
+        let has_ended = self.has_ended.load(Ordering::SeqCst);
+        if has_ended {
+            self.has_ended.store(false, Ordering::SeqCst);
+        }
+        has_ended
     }
 
     /// Whether nothing is before a plain frame that comes now, and nobody but the program has to know of it.
@@ -286,28 +299,25 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Takes what other threads have brought about; whether that was anything.
-    fn fetch(&self, end: &mut End<P::Inbox>) -> bool {
+    /// Takes what other threads, or upcalls, have brought about.
+    fn fetch(&self, end: &mut End<P::Inbox>) {
         // Pairs with `change`, which stores it with the deliveries' lock held.
         if !self.has_deliveries.load(Ordering::SeqCst) {
-            return false;
+            return;
         }
         let mut deliveries = self.deliveries.lock();
         end.deliveries.append(&mut deliveries);
         self.has_deliveries.store(false, Ordering::SeqCst);
-        true
     }
 
     /// Hands over what is there; whether others than the caller may wait for any of it. Only who has the receiving end does this, so upcalls run one at a time.
     fn hand_over(&self, end: &mut End<P::Inbox>, awaited: &mut dyn Awaited) -> bool {
+        // What upcalls bring about meanwhile is the next round's: else one that sends to its own process would keep everything else from its turn.
+        self.fetch(end);
         let mut is_for_all = false;
-        loop {
-            while let Some(delivery) = end.deliveries.pop_front() {
-                is_for_all |= self.desk.deliver(delivery, self, awaited);
-            }
-            if !self.fetch(end) {
-                return is_for_all;
-            }
+        while let Some(delivery) = end.deliveries.pop_front() {
+            is_for_all |= self.desk.deliver(delivery, self, awaited);
         }
+        is_for_all
     }
 }

@@ -22,6 +22,7 @@ use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::asked::Ended;
 use crate::session::desk::Desk;
+use crate::session::upcall;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
 
@@ -38,6 +39,8 @@ pub struct Node<P: Platform> {
     pub(super) deliveries: Mutex<VecDeque<Delivery>>,
     /// Whether something is.
     pub(super) has_deliveries: AtomicBool,
+    /// Whether another thread had a request end, and nobody has driven since.
+    pub(super) has_ended: AtomicBool,
     /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
@@ -105,6 +108,7 @@ impl<P: Platform> Node<P> {
             desk,
             deliveries: Mutex::default(),
             has_deliveries: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
             wants: Wants::default(),
@@ -206,6 +210,8 @@ impl<P: Platform> Node<P> {
                 Action::Lost(rank, why) => {
                     let ended = self.desk.lost(rank, why).into_iter();
                     ended.for_each(|id| self.waiting.ended(id));
+                    self.waiting.changed();
+                    has_ended = true;
                 }
                 Action::Full(rank) => {
                     let found = self.desk.rooms.found();
@@ -235,6 +241,9 @@ impl<P: Platform> Node<P> {
         });
         let is_sooner = self.set_due(&stack);
         drop(stack);
+        if has_ended {
+            self.has_ended.store(true, Ordering::SeqCst);
+        }
         let has_work = is_sooner || has_ended || self.has_deliveries.load(Ordering::SeqCst);
         if has_work && self.sleeps.load(Ordering::SeqCst) {
             self.platform.wake();
@@ -334,8 +343,10 @@ impl<P: Platform> Engine for Node<P> {
         self.is_over.store(true, Ordering::SeqCst);
         self.nudge();
         self.own.call();
-        // The platform takes its leave of the peers when it is dropped, which must be before the process ends.
-        self.own.join();
+        // It takes leave of the peers at last, which must be before the process ends. If this is an upcall, that waits until who drives here has returned from it.
+        if !upcall::is_running() {
+            self.own.join();
+        }
     }
 
     fn rank(&self) -> Rank {

@@ -1,6 +1,7 @@
 //! A lock that is only ever tried: whoever finds it taken waits elsewhere, so that letting go is a plain store.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,6 +19,8 @@ unsafe impl<T: Send> Sync for Turnstile<T> {}
 #[derive(Debug)]
 pub struct Passed<'a, T> {
     turnstile: &'a Turnstile<T>,
+    /// It may go to another thread, but not be seen from two: then the value would be, which need not bear that.
+    _is_not_sync: PhantomData<Cell<()>>,
 }
 
 impl<T> Turnstile<T> {
@@ -34,7 +37,10 @@ impl<T> Turnstile<T> {
         // Acquires what whoever passed before has released.
         let was_taken = self.is_taken.swap(true, Ordering::Acquire);
         // Made only by who passes: to drop one lets the next through.
-        (!was_taken).then(|| Passed { turnstile: self })
+        (!was_taken).then(|| Passed {
+            turnstile: self,
+            _is_not_sync: PhantomData,
+        })
     }
 
     /// Whether somebody has passed.

@@ -19,6 +19,15 @@ struct Wait<'a> {
     until: Option<Instant>,
 }
 
+/// Who wants the receiving end, until it is dropped: then it has let go of it, also if what it waited for panicked.
+struct Wanted<'a, P: Platform>(&'a Node<P>);
+
+impl<P: Platform> Drop for Wanted<'_, P> {
+    fn drop(&mut self) {
+        self.0.stop_wanting();
+    }
+}
+
 impl<P: Platform> Node<P> {
     /// Waits until something holds, a time has passed or the session is over; whether it holds. The caller has just looked.
     pub(super) fn wait_for(
@@ -32,10 +41,15 @@ impl<P: Platform> Node<P> {
             awaited,
             until,
         };
-        match ManyServers::is_caller() {
+        let is_held = match ManyServers::is_caller() {
             true => self.wait_as_fiber(&mut wait),
             false => self.wait_as_thread(&mut wait),
+        };
+        if !is_held && self.is_over() {
+            // An upcall may have ended the session on this very thread.
+            self.own.join();
         }
+        is_held
     }
 
     /// How a wait ended, if it has.
@@ -48,47 +62,42 @@ impl<P: Platform> Node<P> {
     }
 
     fn wait_as_thread(&self, wait: &mut Wait<'_>) -> bool {
-        self.want();
-        let is_held = loop {
+        let _wanted = self.want();
+        loop {
             match self.end.try_pass() {
                 // Another may have brought it about until it let go.
-                Some(_) if wait.awaited.holds() => break true,
+                Some(_) if wait.awaited.holds() => return true,
                 Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
                 None => self.sleep(wait),
             }
             if let Some(is_held) = self.ended(wait) {
-                break is_held;
+                return is_held;
             }
-        };
-        self.stop_wanting();
-        is_held
+        }
     }
 
     /// Takes what has come without waiting for more. The session's own thread lets go first, unless it is amid an upcall that takes long.
     pub(super) fn look(&self) {
-        self.want();
+        let _wanted = self.want();
         let until = Instant::now() + LETS_GO;
         loop {
             if let Some(mut end) = self.end.try_pass() {
-                self.drive(&mut end, Some(self.start), &mut Nobody);
-                break;
+                return self.drive(&mut end, Some(self.start), &mut Nobody);
             }
             if !self.own.drives.load(Ordering::SeqCst) || Instant::now() > until {
-                break;
+                return;
             }
             std::thread::yield_now();
         }
-        self.stop_wanting();
     }
 
     /// Sleeps while another thread drives, until that tells of what is waited for, or lets go.
     fn sleep(&self, wait: &mut Wait<'_>) {
-        let bed = self.waiting.enter(wait.interest, &self.wants);
+        let stay = self.waiting.enter(wait.interest, &self.wants);
         // It may have been done, or the other may have let go, before anybody could see that we wait.
         if self.ended(wait).is_none() && self.end.is_taken() {
-            bed.sleep(wait.until);
+            stay.sleep(wait.until);
         }
-        self.waiting.leave(wait.interest, &bed);
     }
 
     fn wait_as_fiber(&self, wait: &mut Wait<'_>) -> bool {
@@ -113,8 +122,8 @@ impl<P: Platform> Node<P> {
 
     /// Looks for what comes, giving way to other fibers between looks. Nothing if the time is over.
     fn look_for(&self, wait: &mut Wait<'_>, until: Instant) -> Option<bool> {
-        self.want();
-        let outcome = loop {
+        let _wanted = self.want();
+        loop {
             match self.end.try_pass() {
                 Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
                 // It lets go as soon as it runs, which may be on this processor.
@@ -123,19 +132,14 @@ impl<P: Platform> Node<P> {
             }
             match self.ended(wait) {
                 None if Instant::now() < until => ManyServers::yield_now(),
-                outcome => break outcome,
+                outcome => return outcome,
             }
-        };
-        match outcome {
-            Some(_) => self.stop_wanting(),
-            None => self.wants.end(),
         }
-        outcome
     }
 
     /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
-        let bed = self.waiting.enter(wait.interest, &self.wants);
+        let stay = self.waiting.enter(wait.interest, &self.wants);
         self.desk.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
@@ -143,19 +147,20 @@ impl<P: Platform> Node<P> {
             if !self.end.is_taken() && !self.waiting.wake_thread() {
                 self.own.call();
             }
-            bed.sleep(wait.until);
+            stay.sleep(wait.until);
         }
-        self.waiting.leave(wait.interest, &bed);
         ended
     }
 
     /// The caller wants the receiving end: the session's own thread lets go of it.
-    fn want(&self) {
+    fn want(&self) -> Wanted<'_, P> {
         self.wants.begin();
+        let wanted = Wanted(self);
         self.desk.let_go(self);
         if self.own.drives.load(Ordering::SeqCst) {
             self.platform.wake();
         }
+        wanted
     }
 
     /// The caller wants the receiving end no longer, and has let go of it.
@@ -172,7 +177,11 @@ impl<P: Platform> Node<P> {
     #[inline]
     fn pass_on_unless(&self, nobody_waits: bool) {
         if nobody_waits {
-            self.own.rouse();
+            // What upcalls brought about at last is left for the next round.
+            match self.has_deliveries.load(Ordering::SeqCst) {
+                true => self.own.call(),
+                false => self.own.rouse(),
+            }
         } else if !self.end.is_taken() {
             self.waiting.wake_driver();
         }

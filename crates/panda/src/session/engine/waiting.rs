@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
@@ -32,9 +33,35 @@ struct State {
     for_changes: Vec<Arc<Bed>>,
 }
 
+/// A thread's stay in the waiting room.
+#[derive(Debug)]
+pub struct Stay<'a> {
+    waiting: &'a Waiting,
+    interest: Interest,
+    bed: Arc<Bed>,
+}
+
+impl Stay<'_> {
+    /// Sleeps until it is woken, or a time has passed.
+    pub fn sleep(&self, until: Option<Instant>) {
+        self.bed.sleep(until);
+    }
+}
+
+impl Drop for Stay<'_> {
+    fn drop(&mut self) {
+        let mut state = self.waiting.state.lock();
+        match self.interest {
+            Interest::Request(id) => drop(state.for_requests.remove(&id)),
+            Interest::Change => (state.for_changes).retain(|bed| !Arc::ptr_eq(bed, &self.bed)),
+        }
+        self.waiting.count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Waiting {
-    /// Lets the caller in. It looks once more at what it waits for, sleeps in the bed, and [leaves](Self::leave).
-    pub fn enter(&self, interest: Interest, wants: &Wants) -> Arc<Bed> {
+    /// Lets the caller in. It looks once more at what it waits for, and sleeps; it is let out when what this returns is dropped.
+    pub fn enter(&self, interest: Interest, wants: &Wants) -> Stay<'_> {
         let bed = Bed::new();
         let mut state = self.state.lock();
         match interest {
@@ -46,17 +73,11 @@ impl Waiting {
         // Pairs with the fence in `is_empty`: who changes something sees us, or we see the change.
         fence(Ordering::SeqCst);
         wants.meet();
-        bed
-    }
-
-    /// Lets it out.
-    pub fn leave(&self, interest: Interest, bed: &Arc<Bed>) {
-        let mut state = self.state.lock();
-        match interest {
-            Interest::Request(id) => drop(state.for_requests.remove(&id)),
-            Interest::Change => state.for_changes.retain(|other| !Arc::ptr_eq(other, bed)),
+        Stay {
+            waiting: self,
+            interest,
+            bed,
         }
-        self.count.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Whether nobody waits. Who has changed something, or let go of the receiving end, before it asks misses nobody.

@@ -28,6 +28,7 @@ pub struct Outgoing {
     apart_until: Option<Time>,
     /// How often pieces that went together were found lost since one of them arrived.
     missed: u32,
+    /// The room that what waits and what is sent take.
     pub bytes: usize,
     pub pace: Pace,
     pub resend_at: Option<Time>,
@@ -55,6 +56,11 @@ impl Waiting {
     }
 }
 
+/// The memory that a piece takes until it is acknowledged, in bytes: a short one takes some, too.
+fn room_of(piece: &Message) -> usize {
+    size_of::<Sent>() + piece.len()
+}
+
 #[derive(Debug)]
 pub struct Sent {
     pub kind: u8,
@@ -70,7 +76,7 @@ pub struct Sent {
 
 impl Outgoing {
     pub fn add(&mut self, waiting: Waiting) {
-        self.bytes += waiting.piece.len();
+        self.bytes += room_of(&waiting.piece);
         self.together.extend(waiting.together);
         self.waiting.push_back(waiting);
     }
@@ -198,7 +204,7 @@ impl Outgoing {
     /// Takes the last one for arrived.
     pub fn trust_last(&mut self) {
         if let Some(sent) = self.sent.back_mut().and_then(Option::take) {
-            self.bytes -= sent.piece.len();
+            self.bytes -= room_of(&sent.piece);
         }
     }
 
@@ -234,7 +240,7 @@ impl Outgoing {
     /// What was sent has arrived; whether that is news, as it is not of a hole.
     fn done(&mut self, now: Time, sent: Option<Sent>) -> bool {
         let Some(sent) = sent else { return false };
-        self.bytes -= sent.piece.len();
+        self.bytes -= room_of(&sent.piece);
         self.lost -= usize::from(sent.is_lost);
         if !sent.is_again {
             self.missed *= u32::from(!sent.is_together);

@@ -1,0 +1,106 @@
+//! What all parts of a session's interface work on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::desk::Desk;
+use super::engine::{Ask, Engine};
+use super::upcall;
+use crate::error::Error;
+use crate::platform::Rank;
+use crate::protocol::requests::Failure;
+
+/// A session, whether it goes on or has ended. Ports and replies hold it directly: to ask each time whether it is still there, as with a weak handle, would cost a
+/// message two atomic operations between its coming and the answer.
+pub struct Core {
+    pub engine: Arc<dyn Engine>,
+    pub desk: Arc<Desk>,
+    pub rank: Rank,
+    pub founders: u32,
+    is_over: AtomicBool,
+}
+
+impl Core {
+    pub fn new(engine: Arc<dyn Engine>, desk: Arc<Desk>, rank: Rank, founders: u32) -> Self {
+        Self {
+            engine,
+            desk,
+            rank,
+            founders,
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes leave of the peers. What waits in other threads fails.
+    pub fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
+        self.engine.stop();
+        self.desk.drop_upcalls();
+    }
+
+    /// That the session goes on.
+    ///
+    /// # Errors
+    /// [`Error::Over`]: it has ended.
+    #[inline]
+    pub fn check(&self) -> Result<(), Error> {
+        match self.is_over.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => Err(Error::Over),
+        }
+    }
+
+    /// Does what there is to do without waiting, unless this is an upcall: then it is being done.
+    pub fn poll(&self) {
+        if !upcall::is_running() {
+            self.engine.poll();
+        }
+    }
+
+    pub fn ask(&self, ask: Ask) {
+        self.engine.ask(ask);
+    }
+
+    pub fn check_rank(&self, rank: Rank) -> Result<(), Error> {
+        let size = self.desk.size();
+        if rank < size {
+            Ok(())
+        } else {
+            Err(Error::NoSuchRank { rank, size })
+        }
+    }
+
+    pub fn lost(&self, rank: Rank, why: String) -> Error {
+        Error::Lost {
+            rank,
+            peer: self.desk.name_of(rank),
+            why,
+        }
+    }
+
+    pub fn failed(&self, failure: Failure, service: &str, after: Option<Duration>) -> Error {
+        let peer = |rank| self.desk.name_of(rank);
+        match failure {
+            Failure::Lost { rank, why } => self.lost(rank, why),
+            Failure::TimedOut { rank } => Error::TimedOut {
+                rank: Some(rank),
+                peer: peer(rank),
+                after: after.unwrap_or_default(),
+            },
+            Failure::NoService { rank } => Error::NoService {
+                peer: peer(rank),
+                service: service.into(),
+            },
+            Failure::NoReply { rank } => Error::NoReply {
+                peer: peer(rank),
+                service: service.into(),
+            },
+            Failure::Mismatch { rank, why } => Error::Mismatch {
+                rank,
+                peer: peer(rank),
+                why,
+            },
+        }
+    }
+}
