@@ -147,6 +147,8 @@ pub trait Order: Send + 'static {
     fn is_member(&self) -> bool;
     /// Takes a message of a peer's link, or a frame of the platform's multicast.
     ///
+    /// Whether it is as a [`new`](Self::new) one would be: nothing has been asked for, promised, accepted, learnt or begun that others may rely on.
+    fn is_pristine(&self) -> bool;
     /// # Errors
     /// It is none of this protocol's; nothing has changed.
     fn receive(

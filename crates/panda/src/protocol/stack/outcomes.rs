@@ -70,7 +70,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         );
         if let Some(watch) = out.watch {
             watch.iter().for_each(|rank| self.watch(*rank, now));
-            let before = self.watched_by.insert(id, watch).unwrap_or_default();
+            let before = self.groups.watches(id, watch);
             before.into_iter().for_each(|rank| self.unwatch(rank));
         }
     }

@@ -224,6 +224,15 @@ impl Order for Sequencer {
         matches!(self.status, Status::Joining | Status::Member) || self.comes_back
     }
 
+    fn is_pristine(&self) -> bool {
+        let has_decided = self.promised.is_some() || self.accepted.is_some();
+        let has_learnt = self.view.number > 0 || self.known.is_some();
+        // Each attempt to join has a birth of its own, which no later one may have.
+        let has_asked = self.me.birth != self.myself.birth << Member::COUNT_BITS;
+        let is_changing = self.change.is_some() || !self.joiners.is_empty();
+        !(has_decided || has_learnt || has_asked || is_changing || self.mutant.is_some())
+    }
+
     fn receive(
         &mut self,
         now: Time,
