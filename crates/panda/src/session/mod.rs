@@ -265,6 +265,11 @@ impl Session {
                 peer: peer(rank),
                 why,
             },
+            Failure::Panicked { rank, why } => Error::Panicked {
+                rank,
+                peer: peer(rank),
+                why,
+            },
         }
     }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Time;
-use super::collective::{self, Collectives, Part};
+use super::collective::{self, Collectives, Combining, Part};
 use super::group::{GroupEvent, Mutant, Myself, Order};
 use super::link::{Links, ToAll};
 use super::pulse::Pulse;
@@ -96,6 +96,8 @@ pub enum Delivery {
     },
     /// An event of a group.
     Group(GroupId, GroupEvent),
+    /// Values to be combined; the step that comes of it is [posted](Stack::post) to this process itself.
+    Combine(Combining),
 }
 
 /// What comes of a frame that no protocol has to know of.

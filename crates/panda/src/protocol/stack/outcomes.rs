@@ -41,6 +41,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         for (to, key, step) in out.sends {
             self.post(now, to, &Envelope::Collective { key }, step.encode());
         }
+        let work = out.combine.into_iter().map(Delivery::Combine);
+        self.actions.extend(work.map(Action::Deliver));
         for (id, watched, outcome) in out.ended {
             watched.iter().for_each(|rank| self.unwatch(*rank));
             self.actions.push(Action::Collected(id, outcome));

@@ -9,7 +9,7 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
-use crate::protocol::{Action, Delivery, Stack, Time};
+use crate::protocol::{Action, Delivery, Envelope, Stack, Time};
 use crate::sim::Place;
 
 impl<L: Links, O: Order> World<L, O> {
@@ -173,6 +173,13 @@ impl<L: Links, O: Order> World<L, O> {
                         crate::protocol::Answer::Value,
                         Message::new(),
                     )
+                });
+            }
+            Action::Deliver(Delivery::Combine(work)) => {
+                let (key, step) = work.run();
+                let envelope = Envelope::Collective { key };
+                self.act(rank, |stack, now| {
+                    stack.post(now, rank, &envelope, step.encode())
                 });
             }
             Action::Deliver(Delivery::Group(GROUP, event)) => self.seen(rank, event),
