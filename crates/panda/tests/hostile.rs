@@ -196,3 +196,18 @@ fn a_group_of_which_nothing_is_to_be_known_is_forgotten() {
     let taken = (0..GROUPS).map(|group| stack.frame(NOW, 1, for_group(group, &[1, 0])));
     assert!(taken.into_iter().all(|taken| taken.is_ok()));
 }
+
+#[test]
+fn a_message_that_is_too_long_for_a_link_ends_what_waits_for_it() {
+    let mut stack = stack::<Fragment, Sequencer>(1 << 20);
+    let piece = bytes::Bytes::from(vec![7; 1 << 20]);
+    let mut long = Message::new();
+    (0..4 << 10).for_each(|_| long.append_bytes(piece.clone()));
+    let id = stack.send_synchronously(NOW, 1, 2, 3, long, None);
+    let ends = stack.actions().drain(..).find_map(|action| match action {
+        Action::Complete(ended, outcome) if ended == id => outcome.err(),
+        _ => None,
+    });
+    let why = format!("{:?}", ends.expect("it has ended"));
+    assert!(why.contains("4294967317 bytes"), "{why}");
+}

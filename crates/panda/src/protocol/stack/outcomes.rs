@@ -75,5 +75,8 @@ impl<L: Links, O: Order> Stack<L, O> {
             let before = self.groups.watches(id, watch);
             before.into_iter().for_each(|rank| self.unwatch(rank));
         }
+        if let Some(liar) = out.liar {
+            self.lost(now, liar, false, "has others keep more than a group needs");
+        }
     }
 }

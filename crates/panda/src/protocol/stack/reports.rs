@@ -43,13 +43,13 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.put(from, frames);
         self.follow(from);
         self.go_together(now);
-        if arrival? == Arrival::Anew {
-            self.peer_lost(
-                now,
-                from,
-                false,
-                "lost touch with this process or was started again",
-            );
+        match arrival? {
+            Arrival::Usual => {}
+            Arrival::Anew => {
+                let why = "lost touch with this process or was started again";
+                self.peer_lost(now, from, false, why);
+            }
+            Arrival::TooLong => self.lost(now, from, false, "sends a message without end"),
         }
         let mut fault = Ok(());
         for message in messages.drain(..) {
