@@ -93,6 +93,16 @@ pub enum Error {
         /// What it did.
         why: String,
     },
+    /// What a process combines the values of a collective operation with panicked.
+    #[error("{peer} could not combine values: the closure {why}")]
+    Panicked {
+        /// Its rank.
+        rank: Rank,
+        /// Its name.
+        peer: String,
+        /// Where it was given, and what it said.
+        why: String,
+    },
     /// An upcall waited.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),

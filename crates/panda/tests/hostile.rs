@@ -151,3 +151,63 @@ fn who_sends_more_steps_than_its_operations_need_is_lost() {
     let lost = (2..LISTS).find(|list| is_lost(*list, 1));
     assert!(lost.is_some());
 }
+
+/// A frame of a peer for a group: a note, as it goes over the wire.
+fn for_group(group: u64, note: &[u8]) -> Message {
+    let mut frame = vec![5];
+    frame.extend(group.to_le_bytes());
+    frame.extend((note.len() as u32).to_le_bytes());
+    frame.extend(note);
+    Message::from(frame)
+}
+
+/// More than are heard of.
+const GROUPS: u64 = 500_000;
+
+/// Whoever names groups without end is not heard any more; those that were known before, and those that the program joins itself, go on.
+#[test]
+fn groups_that_peers_name_are_bounded() {
+    let mut stack = stack::<Through, Sequencer>(usize::MAX);
+    // Rank 1 wants to be let in.
+    let join = |group| for_group(group, &[0, 1, 1]);
+    let mut is_heard = |group| {
+        let taken = stack.frame(NOW, 1, join(group));
+        stack.flush(NOW);
+        let is_answered = stack.actions().drain(..).count() > 0;
+        assert_eq!(taken.is_ok(), is_answered, "group {group}");
+        is_answered
+    };
+    let heard = (0..GROUPS).find(|group| !is_heard(*group));
+    let heard = heard.expect("not all of them");
+    assert!(heard > 10_000, "{heard}");
+    assert!(!is_heard(GROUPS));
+    stack.group(NOW, GROUPS, |group, now, out| group.join(now, out));
+    assert!(!stack.actions().is_empty());
+    stack.actions().clear();
+    // It has become the program's, and leaves no room for another.
+    stack.frame(NOW, 1, join(GROUPS)).expect("it is known now");
+    assert!(stack.frame(NOW, 1, join(GROUPS + 1)).is_err());
+}
+
+#[test]
+fn a_group_of_which_nothing_is_to_be_known_is_forgotten() {
+    let mut stack = stack::<Through, Sequencer>(usize::MAX);
+    // Rank 1, which nobody knows there, wants to leave.
+    let taken = (0..GROUPS).map(|group| stack.frame(NOW, 1, for_group(group, &[1, 0])));
+    assert!(taken.into_iter().all(|taken| taken.is_ok()));
+}
+
+#[test]
+fn a_message_that_is_too_long_for_a_link_ends_what_waits_for_it() {
+    let mut stack = stack::<Fragment, Sequencer>(1 << 20);
+    let piece = bytes::Bytes::from(vec![7; 1 << 20]);
+    let mut long = Message::new();
+    (0..4 << 10).for_each(|_| long.append_bytes(piece.clone()));
+    let id = stack.send_synchronously(NOW, 1, 2, 3, long, None);
+    let ends = stack.actions().drain(..).find_map(|action| match action {
+        Action::Complete(ended, outcome) if ended == id => outcome.err(),
+        _ => None,
+    });
+    let why = format!("{:?}", ends.expect("it has ended"));
+    assert!(why.contains("4294967317 bytes"), "{why}");
+}

@@ -101,3 +101,35 @@ fn a_member_leaves_its_group() {
     assert_eq!(views.recv().unwrap(), [0, 1]);
     assert_eq!(again.members(), [0, 1]);
 }
+
+/// What combines values panics at the root, which has both: both are told who and where, and go on.
+#[test]
+fn both_of_a_collective_operation_are_told() {
+    let (own, other) = pair();
+    let line = line!() + 1;
+    let sum = |session: &Session, value: u8| {
+        let everyone = session.everyone()?;
+        everyone.all_reduce(&value, |a, b| a.checked_add(b).expect("no overflow"))
+    };
+    let both = |value: u8| {
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| sum(&other, value));
+            [sum(&own, value), other.join().unwrap()]
+        })
+    };
+    for failed in both(200) {
+        let failed = failed.unwrap_err();
+        assert!(
+            matches!(failed, Error::Panicked { rank: 0, .. }),
+            "{failed}"
+        );
+        let (failed, place) = (failed.to_string(), format!("tests/panics.rs:{}:", line + 2));
+        assert!(
+            failed.contains(&place) && failed.ends_with("panicked: no overflow"),
+            "{failed}"
+        );
+    }
+    for sum in both(100) {
+        assert_eq!(sum.unwrap(), 200);
+    }
+}

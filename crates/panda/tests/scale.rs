@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use antiphon_panda::protocol::collective::Operation;
+use antiphon_panda::protocol::collective::{Operation, Refused};
 use antiphon_panda::protocol::group::Sequencer;
 use antiphon_panda::protocol::link::Through;
 use antiphon_panda::sim::scale::{Cost, costs};
 use antiphon_panda::sim::{Chance, Kind, Network, World};
-use antiphon_panda::{DecodeError, Message, Rank};
+use antiphon_panda::{Message, Rank};
 use bytes::Bytes;
 
 fn of(costs: &[Cost], operation: &str) -> Cost {
@@ -51,7 +51,7 @@ fn world(size: u32) -> Streams {
     World::new(size, network, Chance::new(1), None)
 }
 
-fn sum(mut a: Message, mut b: Message) -> Result<Message, DecodeError> {
+fn sum(mut a: Message, mut b: Message) -> Result<Message, Refused> {
     let sum = u64::from_le_bytes(a.pop()?) + u64::from_le_bytes(b.pop()?);
     Ok(Message::from(sum.to_le_bytes().to_vec()))
 }

@@ -95,6 +95,36 @@ fn a_wait_is_refused_with_its_place() {
     }
 }
 
+/// What combines values is an upcall: it may send, to its own process as well, and is refused a wait.
+#[test]
+fn what_combines_values_may_send_and_not_wait() {
+    detect_waiting_upcalls(false);
+    let sessions = Local::sessions(2).unwrap();
+    let (sender, outcome) = mpsc::channel();
+    let ends = sessions.into_iter().map(|session| {
+        let sender = sender.clone();
+        std::thread::spawn(move || {
+            let (port, own) = (session.port("aside"), session.downgrade());
+            let combine = move |a: u32, b: u32| {
+                let aside = own.upgrade().unwrap().port("aside");
+                (0..2).for_each(|to| aside.send(to, 0, Message::new()).unwrap());
+                sender.send(aside.receive(None, None).map(drop)).unwrap();
+                a + b
+            };
+            let sum = session.everyone().unwrap().all_reduce(&1, combine).unwrap();
+            port.receive(Some(0), None).unwrap();
+            session.everyone().unwrap().barrier().unwrap();
+            sum
+        })
+    });
+    let ends: Vec<_> = ends.collect();
+    for end in ends {
+        assert_eq!(end.join().unwrap(), 2);
+    }
+    let outcome = outcome.recv().unwrap();
+    assert!(matches!(outcome, Err(Error::InUpcall(_))), "{outcome:?}");
+}
+
 /// Starts the test `member` of this file, which does an operation with the detector on.
 fn start(operation: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())

@@ -56,6 +56,13 @@ pub enum Failure {
         /// In words, to follow its name.
         why: String,
     },
+    /// What the peer, or this process, combines values with panicked.
+    Panicked {
+        /// The process.
+        rank: Rank,
+        /// In words: where it was given, and what it said.
+        why: String,
+    },
 }
 
 impl Failure {
@@ -67,7 +74,8 @@ impl Failure {
             | Self::TimedOut { rank }
             | Self::NoService { rank }
             | Self::NoReply { rank }
-            | Self::Mismatch { rank, .. } => *rank,
+            | Self::Mismatch { rank, .. }
+            | Self::Panicked { rank, .. } => *rank,
         }
     }
 }

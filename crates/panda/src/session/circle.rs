@@ -1,19 +1,22 @@
 //! Collective operations over a list of processes.
 
+use std::panic::Location;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::asked::Ended;
 use super::core::Core;
 use super::engine::Ask;
-use super::{Session, number_of, upcall};
+use super::upcall::{self, Given};
+use super::{Session, number_of};
 use crate::error::Error;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::GroupId;
-use crate::protocol::collective::{Combine, Operation, Part};
+use crate::protocol::collective::{Combine, Operation, Part, Refused};
 
 /// Some processes of a session, in a fixed order. All of them must call the same operations in the same order, each from one thread at a time; where they do not, the
 /// operation fails with [`Error::Mismatch`] at those that can know.
@@ -193,10 +196,11 @@ impl Circle {
         )?))
     }
 
-    /// Everybody's values combined, at the root; none elsewhere. `combine` must be associative and commutative.
+    /// Everybody's values combined, at the root; none elsewhere. `combine` must be associative and commutative. It is run as an upcall is: on the thread that drives the
+    /// session, and it must not wait.
     ///
     /// # Errors
-    /// See [`barrier`](Self::barrier).
+    /// See [`barrier`](Self::barrier). [`Error::Panicked`]: `combine` panicked, here or at another of them.
     #[track_caller]
     pub fn reduce<V: Serialize + DeserializeOwned>(
         &self,
@@ -204,7 +208,8 @@ impl Circle {
         value: &V,
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<Option<V>, Error> {
-        let operation = Operation::Reduce(on_values(combine));
+        let given = given(on_values(combine));
+        let operation = Operation::Reduce(as_upcall(&given));
         let values = self.run(root, operation, Message::of(value)?)?;
         let is_root = root == self.core.rank;
         Ok(is_root.then(|| one(values).value()).transpose()?)
@@ -221,22 +226,24 @@ impl Circle {
         value: impl Into<Message>,
         combine: impl Fn(Message, Message) -> Message + Send + 'static,
     ) -> Result<Option<Message>, Error> {
-        let operation = Operation::Reduce(Box::new(move |a, b| Ok(combine(a, b))));
+        let given = given(move |a, b| Ok(combine(a, b)));
+        let operation = Operation::Reduce(as_upcall(&given));
         let values = self.run(root, operation, value.into())?;
         Ok((root == self.core.rank).then(|| one(values)))
     }
 
-    /// Everybody's values combined, at all. `combine` must be associative and commutative.
+    /// Everybody's values combined, at all. `combine` is as for [`reduce`](Self::reduce).
     ///
     /// # Errors
-    /// See [`barrier`](Self::barrier).
+    /// See [`reduce`](Self::reduce).
     #[track_caller]
     pub fn all_reduce<V: Serialize + DeserializeOwned>(
         &self,
         value: &V,
         combine: impl Fn(V, V) -> V + Send + 'static,
     ) -> Result<V, Error> {
-        let operation = Operation::AllReduce(on_values(combine));
+        let given = given(on_values(combine));
+        let operation = Operation::AllReduce(as_upcall(&given));
         let values = self.run(self.turn, operation, Message::of(value)?)?;
         Ok(one(values).value()?)
     }
@@ -251,7 +258,8 @@ impl Circle {
         value: impl Into<Message>,
         combine: impl Fn(Message, Message) -> Message + Send + 'static,
     ) -> Result<Message, Error> {
-        let operation = Operation::AllReduce(Box::new(move |a, b| Ok(combine(a, b))));
+        let given = given(move |a, b| Ok(combine(a, b)));
+        let operation = Operation::AllReduce(as_upcall(&given));
         Ok(one(self.run(self.turn, operation, value.into())?))
     }
 
@@ -316,9 +324,30 @@ fn hash_of(ranks: &[Rank]) -> u64 {
 
 fn on_values<V: Serialize + DeserializeOwned>(
     combine: impl Fn(V, V) -> V + Send + 'static,
-) -> Combine {
-    Box::new(move |a: Message, b: Message| -> Result<_, DecodeError> {
-        Message::of(&combine(a.value()?, b.value()?))
+) -> impl Fn(Message, Message) -> Result<Message, DecodeError> + Send + 'static {
+    move |a, b| Message::of(&combine(a.value()?, b.value()?))
+}
+
+/// Who gives it keeps it until the operation has ended: the protocols, under whose lock none of the program's may run, are never the last to drop it.
+#[track_caller]
+fn given<F>(combine: F) -> Arc<Given<F>> {
+    Arc::new(Given {
+        place: Location::caller(),
+        call: Mutex::new(combine),
+    })
+}
+
+fn as_upcall<F>(given: &Arc<Given<F>>) -> Combine
+where
+    F: Fn(Message, Message) -> Result<Message, DecodeError> + Send + 'static,
+{
+    let given = given.clone();
+    Box::new(move |a, b| {
+        let place = given.place;
+        let mut combined = None;
+        upcall::run(place, || combined = Some((given.call.lock())(a, b)))
+            .map_err(|panic| Refused::Panicked(format!("given at {place} panicked: {panic}")))?;
+        Ok(combined.expect("it has run")?)
     })
 }
 

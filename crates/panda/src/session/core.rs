@@ -101,6 +101,11 @@ impl Core {
                 peer: peer(rank),
                 why,
             },
+            Failure::Panicked { rank, why } => Error::Panicked {
+                rank,
+                peer: peer(rank),
+                why,
+            },
         }
     }
 }

@@ -293,6 +293,10 @@ impl Desk {
                 }
             }
             Delivery::Group(group, event) => self.deliver_to_group(group, event, engine),
+            Delivery::Combine(work) => {
+                let (key, step) = work.run();
+                engine.post(engine.rank(), Envelope::Collective { key }, step.encode());
+            }
         }
         is_for_all
     }

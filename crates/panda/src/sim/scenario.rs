@@ -7,8 +7,10 @@ use super::{Chance, Kind, Network, World};
 use crate::platform::Rank;
 use crate::protocol::group::{Bus, Mutant, Order, Sequencer};
 use crate::protocol::link::{Links, Retransmit, Through};
+use others::Others;
 use talk::Talk;
 
+mod others;
 mod talk;
 
 /// What is drawn, and from which seed.
@@ -113,9 +115,13 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
     world.tells = scenario.tells;
     let mut talk = Talk::new(scenario.seed);
+    let mut others = Others::new(scenario.seed, size, scenario.kind);
     for _ in 0..weather.rounds {
         if let Some(talk) = &mut talk {
             talk.round(&mut world, size);
+        }
+        if let Some(others) = &mut others {
+            others.round(&mut world);
         }
         round(&mut world, &mut weather, size, scenario.kind);
     }

@@ -1,8 +1,9 @@
 //! Groups: one order, views that all see alike, and going on without who is lost.
 
 use std::sync::mpsc;
+use std::time::Duration;
 
-use antiphon_panda::{Error, GroupEvent, Message};
+use antiphon_panda::{Error, GroupEvent, Message, Session, thread};
 
 use super::{LIMIT, Make, run};
 
@@ -186,6 +187,61 @@ pub fn a_joiner_begins_at_one_point(make: Make) {
     });
     assert_eq!(seen[0], seen[1]);
     assert_eq!(seen[0], seen[2]);
+}
+
+/// A group is joined, then more others than any process of it remembers by name alone, some of which are left; then the rest of the processes join it.
+pub fn groups_beside_many_others_are_as_they_were(make: Make) {
+    const OTHERS: u32 = 1100;
+    const AT_ONCE: u32 = 20;
+    let seen = run(make, 3, |session| {
+        let all = session.everyone().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let events = move |event: GroupEvent| drop(sender.send(event));
+        let mut group = None;
+        if session.rank() == 1 {
+            group = Some(session.join_group("kept", events.clone()).unwrap());
+            let part = |part: u32, session: Session| {
+                for number in (part..OTHERS).step_by(AT_ONCE as usize) {
+                    let other = session
+                        .join_group(&format!("other {number}"), drop)
+                        .unwrap();
+                    if number % 8 == 0 {
+                        other.leave().unwrap();
+                    }
+                }
+            };
+            let parts = (0..AT_ONCE).map(|at| {
+                let session = session.clone();
+                thread::spawn(move || part(at, session)).unwrap()
+            });
+            let parts: Vec<_> = parts.collect();
+            parts.into_iter().for_each(|part| part.join().unwrap());
+        }
+        let busy = session.port("busy");
+        // Who is a member answers for a while nobody who asks whether the group has any.
+        busy.on_message(|_| std::thread::sleep(Duration::from_secs(1)))
+            .unwrap();
+        all.barrier().unwrap();
+        if session.rank() == 2 {
+            busy.send(1, 0, Message::new()).unwrap();
+        }
+        let group = group.unwrap_or_else(|| session.join_group("kept", events).unwrap());
+        all.barrier().unwrap();
+        group.send(Message::of(&session.rank()).unwrap()).unwrap();
+        let (mut members, mut order) = (Vec::new(), Vec::new());
+        while order.len() < 3 {
+            match receiver.recv_timeout(LIMIT).expect("all are delivered") {
+                GroupEvent::Message { payload, .. } => order.push(payload.value::<u32>().unwrap()),
+                GroupEvent::View { members: now, .. } => members = now,
+                other => panic!("{other:?}"),
+            }
+        }
+        all.barrier().unwrap();
+        (members, order)
+    });
+    let (members, order) = &seen[0];
+    assert_eq!((members.len(), order.len()), (3, 3));
+    assert!(seen.iter().all(|other| other == &seen[0]), "{seen:?}");
 }
 
 /// Who ends is named by every operation that waits for it, and the group goes on.

@@ -300,6 +300,7 @@ macro_rules! conformance_tests {
             groups_of_different_members_have_an_order_each
             a_group_of_two_goes_on_when_one_has_ended
             a_joiner_begins_at_one_point
+            groups_beside_many_others_are_as_they_were
             collectives_agree
             circles_nobody_overruns
             circles_carry_bytes

@@ -104,7 +104,7 @@ impl Early {
 fn broken_by(rank: Rank, step: Step) -> Failure {
     match step {
         Step::Failed(failure) => failure,
-        Step::Up(..) | Step::Down(..) | Step::Ask(_) | Step::Ended => Failure::Mismatch {
+        _ => Failure::Mismatch {
             rank,
             why: "went on with later operations after one had failed".into(),
         },

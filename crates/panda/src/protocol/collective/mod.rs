@@ -17,24 +17,23 @@ use std::time::Duration;
 
 use super::Time;
 use super::requests::{Failure, RequestId};
-use crate::message::{DecodeError, Message};
+use crate::message::Message;
 use crate::platform::Rank;
 use early::Early;
 use tree::Tree;
 
 mod close;
+mod combine;
 mod early;
 mod place;
 mod step;
 mod tree;
 
+pub use combine::{Combine, Combining, Refused};
 pub use step::{Shape, Step};
 
 /// Operations by which one process may be ahead of another.
 pub const WINDOW: u64 = 256;
-
-/// Combines two contributions into one; associative and commutative. An error where one of them is none.
-pub type Combine = Box<dyn Fn(Message, Message) -> Result<Message, DecodeError> + Send>;
 
 /// What goes up the tree and what comes down.
 pub enum Operation {
@@ -59,6 +58,11 @@ impl Operation {
 
     fn comes_down(&self) -> bool {
         !matches!(self, Self::Gather | Self::Reduce(_))
+    }
+
+    /// Whether what goes up is values.
+    fn takes_values(&self) -> bool {
+        matches!(self, Self::Gather | Self::Reduce(_) | Self::AllReduce(_))
     }
 
     fn code(&self) -> u64 {
@@ -105,6 +109,8 @@ pub struct Outcome {
     pub sends: Vec<(Rank, Key, Step)>,
     /// Operations that ended, the peers that they watched, and their result: a value for each place.
     pub ended: Vec<Ended>,
+    /// What the program is to combine; what comes of it is a step of this process to itself.
+    pub combine: Vec<Combining>,
     /// A peer that sends what no correct one does.
     pub liar: Option<Rank>,
 }
@@ -214,7 +220,9 @@ impl Collectives {
     pub fn take(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
         let begun = self.begun.get(&key.list).copied().unwrap_or(0);
         if key.number > begun {
-            if !matches!(step, Step::Ask(_)) && !self.early.keep(from, key, begun, step) {
+            if !matches!(step, Step::Ask(_) | Step::Combined(_))
+                && !self.early.keep(from, key, begun, step)
+            {
                 out.liar = Some(from);
             }
             return;
@@ -246,7 +254,12 @@ impl Collectives {
                 self.go_up(key, out);
             }
             Step::Down(_, values) if tree.parent == Some(from) => self.go_down(key, values, out),
-            Step::Up(..) | Step::Down(..) | Step::Failed(_) | Step::Ask(_) | Step::Ended => {}
+            Step::Combined(whole) if from == tree.myself() => {
+                let values = vec![(tree.place as u32, whole)];
+                self.has_gone_up(key, values, out);
+            }
+            // What nobody waits for.
+            _ => {}
         }
     }
 
@@ -307,16 +320,22 @@ impl Collectives {
 
     /// Sends this subtree's values on when all of them are here.
     fn go_up(&mut self, key: Key, out: &mut Outcome) {
-        let Some(tree) = self
-            .active
-            .get_mut(&key)
-            .filter(|tree| tree.goes_up() && tree.up.len() == tree.children.len())
-        else {
+        let Some(tree) = self.active.get_mut(&key).filter(|tree| tree.is_whole()) else {
             return;
         };
-        let values = match tree.combined() {
-            Ok(values) => values,
-            Err(failure) => return self.fail(key, &failure, None, out),
+        match tree.take_work(key) {
+            Some(work) => out.combine.push(work),
+            None => {
+                let values = tree.contribution();
+                self.has_gone_up(key, values, out);
+            }
+        }
+    }
+
+    /// Sends the subtree's contribution on.
+    fn has_gone_up(&mut self, key: Key, values: Vec<(u32, Message)>, out: &mut Outcome) {
+        let Some(tree) = self.active.get_mut(&key) else {
+            return;
         };
         match tree.parent {
             Some(parent) => {

@@ -17,6 +17,8 @@ pub enum Step {
     Ask(Shape),
     /// It has.
     Ended,
+    /// Of this process to itself: what its subtree's values were combined to.
+    Combined(Message),
 }
 
 /// Which operation its sender has begun, on which order of processes, with which root: the same at all, or they disagree.
@@ -28,6 +30,8 @@ const LOST: u8 = 2;
 const MISMATCH: u8 = 3;
 const ASK: u8 = 4;
 const ENDED: u8 = 5;
+const PANICKED: u8 = 6;
+const COMBINED: u8 = 7;
 /// A place and a length.
 const ENTRY: usize = 12;
 
@@ -40,12 +44,18 @@ impl Step {
             Self::Down(shape, values) => encode_values(DOWN, *shape, values),
             Self::Failed(Failure::Mismatch { rank, why }) => encode_failure(MISMATCH, *rank, why),
             Self::Failed(Failure::Lost { rank, why }) => encode_failure(LOST, *rank, why),
+            Self::Failed(Failure::Panicked { rank, why }) => encode_failure(PANICKED, *rank, why),
             Self::Ask(shape) => {
                 let mut message = Message::from(shape.to_le_bytes().to_vec());
                 message.push(&[ASK]);
                 message
             }
             Self::Ended => Message::from(vec![ENDED]),
+            Self::Combined(whole) => {
+                let mut message = whole.clone();
+                message.push(&[COMBINED]);
+                message
+            }
             // No other failure befalls a collective operation.
             Self::Failed(other) => encode_failure(LOST, other.rank(), "failed"),
         }
@@ -60,16 +70,18 @@ impl Step {
         Ok(match kind {
             UP => Self::Up(u64::from_le_bytes(message.pop()?), values_of(message)?),
             DOWN => Self::Down(u64::from_le_bytes(message.pop()?), values_of(message)?),
-            LOST | MISMATCH => {
+            LOST | MISMATCH | PANICKED => {
                 let rank = u32::from_le_bytes(message.pop()?);
                 let why = String::from_utf8_lossy(&message.to_bytes()).into_owned();
                 Self::Failed(match kind {
                     LOST => Failure::Lost { rank, why },
+                    PANICKED => Failure::Panicked { rank, why },
                     _ => Failure::Mismatch { rank, why },
                 })
             }
             ASK => Self::Ask(u64::from_le_bytes(message.pop()?)),
             ENDED if message.is_empty() => Self::Ended,
+            COMBINED => Self::Combined(message),
             other => return Err(refused(format!("its first byte is {other}"))),
         })
     }
@@ -137,15 +149,20 @@ mod tests {
                 rank: 3,
                 why: why.clone(),
             }),
-            Step::Failed(Failure::Mismatch { rank: 4, why }),
+            Step::Failed(Failure::Mismatch {
+                rank: 4,
+                why: why.clone(),
+            }),
+            Step::Failed(Failure::Panicked { rank: 5, why }),
             Step::Ask(5),
             Step::Ended,
+            Step::Combined(value(9)),
         ];
         for step in steps {
             let bytes = step.encode().to_bytes();
             let again = Step::decode(Message::from(bytes.clone())).unwrap();
             assert_eq!(again.encode().to_bytes(), bytes);
-            let is_value = !matches!(step, Step::Failed(_));
+            let is_value = !matches!(step, Step::Failed(_) | Step::Combined(_));
             for cut in 0..bytes.len() {
                 let cut = Step::decode(Message::from(bytes.slice(..cut)));
                 assert!(cut.is_err() || !is_value);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Key, Operation, Outcome, Part, Shape, Step, place};
+use super::{Combining, Key, Operation, Outcome, Part, Shape, Step, place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -77,11 +77,15 @@ impl Tree {
             || self.comes_down() && self.parent == Some(peer)
     }
 
+    /// This process.
+    pub fn myself(&self) -> Rank {
+        self.ranks[(self.place + self.root) % self.ranks.len()]
+    }
+
     /// A failure that a peer tells of: who is itself said to be lost has lost that peer.
     pub fn as_told(&self, by: Rank, failure: Failure) -> Failure {
-        let myself = self.ranks[(self.place + self.root) % self.ranks.len()];
         match failure {
-            Failure::Lost { rank, .. } if rank == myself => Failure::Lost {
+            Failure::Lost { rank, .. } if rank == self.myself() => Failure::Lost {
                 rank: by,
                 why: "took this process for lost".into(),
             },
@@ -138,35 +142,46 @@ impl Tree {
         }
     }
 
-    /// The subtree's contribution.
-    ///
-    /// # Errors
-    /// Two of the values cannot be combined: who brought the second one.
-    pub fn combined(&mut self) -> Result<Vec<(u32, Message)>, Failure> {
-        let place = self.place as u32;
-        self.has_gone_up = true;
-        match &self.operation {
-            Operation::Reduce(combine) | Operation::AllReduce(combine) => {
-                let mut whole = std::mem::take(&mut self.own);
-                if self.leaves_out {
-                    self.up.pop_last();
-                }
-                for (rank, values) in std::mem::take(&mut self.up) {
-                    for (_, value) in values {
-                        whole = combine(whole, value).map_err(|error| Failure::Mismatch {
-                            rank,
-                            why: format!("brought a value that cannot be combined: {error}"),
-                        })?;
-                    }
-                }
-                Ok(vec![(place, whole)])
-            }
-            Operation::Gather => {
-                let own = std::mem::take(&mut self.own);
-                let below = std::mem::take(&mut self.up).into_values().flatten();
-                Ok(std::iter::once((place, own)).chain(below).collect())
-            }
-            _ => Ok(Vec::new()),
+    /// Whether all that is to go up from here has come, and has not gone.
+    pub fn is_whole(&self) -> bool {
+        self.goes_up() && !self.has_gone_up && self.up.len() == self.children.len()
+    }
+
+    /// What the program must do before the subtree's contribution can go up, if anything.
+    pub fn take_work(&mut self, key: Key) -> Option<Combining> {
+        let (Operation::Reduce(combine) | Operation::AllReduce(combine)) = &mut self.operation
+        else {
+            return None;
+        };
+        if self.children.is_empty() {
+            return None;
         }
+        self.has_gone_up = true;
+        if self.leaves_out {
+            self.up.pop_last();
+        }
+        let below = std::mem::take(&mut self.up).into_iter();
+        let below = below
+            .flat_map(|(rank, values)| values.into_iter().map(move |(_, value)| (rank, value)));
+        Some(Combining {
+            key,
+            combine: std::mem::replace(combine, Box::new(|own, _| Ok(own))),
+            own: std::mem::take(&mut self.own),
+            others: below.collect(),
+            myself: self.myself(),
+        })
+    }
+
+    /// The subtree's contribution, where nothing is to be combined.
+    pub fn contribution(&mut self) -> Vec<(u32, Message)> {
+        self.has_gone_up = true;
+        if !self.operation.takes_values() {
+            return Vec::new();
+        }
+        let own = std::mem::take(&mut self.own);
+        let below = std::mem::take(&mut self.up).into_values().flatten();
+        std::iter::once((self.place as u32, own))
+            .chain(below)
+            .collect()
     }
 }

@@ -117,6 +117,8 @@ pub struct Output {
     pub events: Vec<GroupEvent>,
     /// Peers to watch from now on, instead of those named before.
     pub watch: Option<Vec<Rank>>,
+    /// A peer that has this process keep more than any correct one does.
+    pub liar: Option<Rank>,
 }
 
 /// To whom a message goes.
@@ -145,6 +147,8 @@ pub trait Order: Send + 'static {
     fn is_congested(&self) -> bool;
     /// Whether this process has asked to be a member and is not told otherwise yet.
     fn is_member(&self) -> bool;
+    /// Whether it is as a [`new`](Self::new) one would be: nothing has been asked for, promised, accepted, learnt or begun that others may rely on.
+    fn is_pristine(&self) -> bool;
     /// Takes a message of a peer's link, or a frame of the platform's multicast.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Fragmentation over a platform that is reliable and keeps order: one byte before each frame says whether more of the message follows.
 
-use super::{Apart, Arrival, Links};
+use super::{Apart, Arrival, LONGEST, Links};
 use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
 
@@ -56,6 +56,9 @@ impl Links for Fragment {
                 });
             }
         }
+        if self.joined.len() > LONGEST {
+            return Ok(Arrival::TooLong);
+        }
         if follows == LAST {
             messages.push(std::mem::take(&mut self.joined));
         }
@@ -64,5 +67,27 @@ impl Links for Fragment {
 
     fn reset(&mut self) {
         self.joined = Message::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_end_is_found_out() {
+        const FRAME: usize = 64 << 20;
+        let (now, mut link) = (Time::ZERO, Fragment::new(FRAME, 1));
+        let piece = bytes::Bytes::from(vec![7; FRAME - 1]);
+        let mut take = |_| {
+            let mut frame = Message::from(piece.clone());
+            frame.push(&[MORE]);
+            let (mut frames, mut messages) = (Vec::new(), Vec::new());
+            link.receive(now, frame, &mut frames, &mut messages)
+                .unwrap()
+        };
+        assert_eq!(take(0), Arrival::Usual);
+        let found = (1..2 * LONGEST / FRAME).position(|at| take(at) == Arrival::TooLong);
+        assert!(found.is_some());
     }
 }

@@ -19,6 +19,9 @@ pub use fragment::Fragment;
 pub use retransmit::Retransmit;
 pub use together::Together;
 
+/// The longest message that is cut into frames and put together again: of a longer one, or one without end, nothing is kept.
+pub const LONGEST: usize = u32::MAX as usize;
+
 /// One peer's link.
 ///
 /// `frames` collects what must be given to the platform for the peer, in this order; `messages` what has arrived whole.
@@ -137,6 +140,8 @@ impl<L> ToAll<L> for Apart {}
 pub enum Arrival {
     /// Nothing.
     Usual,
+    /// The peer sends a message that is [too long](LONGEST): no correct one does.
+    TooLong,
     /// The peer began anew, having lost us or having been restarted: what was under way in either direction is gone. Messages of this frame belong to the new beginning.
     Anew,
 }

@@ -6,7 +6,7 @@ use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::group::{Mutant, Order};
-use crate::protocol::link::{Gone, Links, ToAll};
+use crate::protocol::link::{Gone, LONGEST, Links, ToAll};
 
 /// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
 const FULL: usize = 4 << 20;
@@ -33,6 +33,9 @@ impl<L: Links, O: Order> Stack<L, O> {
         if L::ADDS_NOTHING {
             return self.actions.push(Action::Send(to, message));
         }
+        if message.len() > LONGEST {
+            return self.refuse(now, to, message.len());
+        }
         let mut frames = self.spare();
         self.link(to).send(now, message, &mut frames);
         self.note_full(to);
@@ -40,12 +43,24 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.follow(to);
     }
 
+    /// A peer that were sent so much would take this process for a liar: whatever waits for it ends with this.
+    #[cold]
+    fn refuse(&mut self, now: Time, to: Rank, length: usize) {
+        let why = format!(
+            "was to be sent a message of {length} bytes, of which this platform takes {LONGEST}: send it in parts"
+        );
+        self.lost(now, to, false, &why);
+    }
+
     /// The same to several: at once to those that can take it so.
     pub(super) fn give_all(&mut self, now: Time, ranks: &[Rank], message: &Message) {
         for rank in ranks.iter().filter(|_| L::RETRANSMITS) {
             self.link(*rank);
         }
-        let together = self.to_all.add(now, message, ranks, &mut self.links);
+        let together = match message.len() > LONGEST {
+            true => Vec::new(),
+            false => self.to_all.add(now, message, ranks, &mut self.links),
+        };
         for to in ranks.iter().filter(|rank| !together.contains(rank)) {
             self.give_link(now, *to, message.clone());
         }

@@ -1,15 +1,16 @@
 //! All protocols of one process: which message goes to which of them, and what they want done.
 //!
-//! What the program wants stands here; what the platform reports in [`reports`]; what protocols give out, and to which link it goes, in [`outcomes`] and [`links`].
+//! What the program wants stands here; what the platform reports in [`reports`]; what protocols give out, and to which link it goes, in [`outcomes`] and [`links`]; which groups
+//! are known in [`groups`].
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Time;
-use super::collective::{self, Collectives, Part};
-use super::group::{GroupEvent, Mutant, Myself, Order, Output};
+use super::collective::{self, Collectives, Combining, Part};
+use super::group::{GroupEvent, Mutant, Myself, Order};
 use super::link::{Links, ToAll};
 use super::pulse::Pulse;
 use super::requests::{Failure, RequestId, Requests};
@@ -17,12 +18,14 @@ use crate::message::Message;
 use crate::platform::Rank;
 
 mod envelope;
+mod groups;
 mod links;
 mod outcomes;
 mod reports;
 mod timers;
 
 pub(crate) use envelope::Envelope;
+use groups::Groups;
 use timers::Timers;
 
 /// A group's name as a number, the same at all processes.
@@ -93,6 +96,8 @@ pub enum Delivery {
     },
     /// An event of a group.
     Group(GroupId, GroupEvent),
+    /// Values to be combined; the step that comes of it is [posted](Stack::post) to this process itself.
+    Combine(Combining),
 }
 
 /// What comes of a frame that no protocol has to know of.
@@ -137,12 +142,8 @@ pub struct Stack<L: Links, O> {
     multicasts: u64,
     /// Peers for which much waits.
     full: BTreeSet<Rank>,
-    timers: Timers,
-    groups: BTreeMap<GroupId, O>,
-    /// Whom each group has watched.
-    watched_by: HashMap<GroupId, Vec<Rank>>,
-    /// Groups that may hold something back until [`flush`](Self::flush).
-    touched: BTreeSet<GroupId>,
+    timers: Timers<Rank>,
+    groups: Groups<O>,
     requests: Requests,
     collectives: Collectives,
     pulse: Pulse,
@@ -171,9 +172,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             multicasts: 0,
             full: BTreeSet::new(),
             timers: Timers::default(),
-            groups: BTreeMap::new(),
-            watched_by: HashMap::new(),
-            touched: BTreeSet::new(),
+            groups: Groups::default(),
             requests: Requests::default(),
             collectives: Collectives::new(myself.silence),
             pulse: Pulse::new(myself.silence),
@@ -270,22 +269,6 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.close(list, failure, may_begin, &mut out);
         self.collective_outcome(now, out);
-    }
-
-    /// Does something with a group.
-    pub fn group<R>(
-        &mut self,
-        now: Time,
-        id: GroupId,
-        act: impl FnOnce(&mut O, Time, &mut Output) -> R,
-    ) -> R {
-        let myself = self.myself;
-        let group = self.groups.entry(id).or_insert_with(|| O::new(myself));
-        let mut out = Output::default();
-        let result = act(group, now, &mut out);
-        self.group_output(now, id, out);
-        self.touched.insert(id);
-        result
     }
 
     /// Watches a peer until it is [unwatched](Self::unwatch) as often; it is reported by [`Action::Lost`].

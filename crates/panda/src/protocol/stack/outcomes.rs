@@ -41,6 +41,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         for (to, key, step) in out.sends {
             self.post(now, to, &Envelope::Collective { key }, step.encode());
         }
+        let work = out.combine.into_iter().map(Delivery::Combine);
+        self.actions.extend(work.map(Action::Deliver));
         for (id, watched, outcome) in out.ended {
             watched.iter().for_each(|rank| self.unwatch(*rank));
             self.actions.push(Action::Collected(id, outcome));
@@ -70,8 +72,11 @@ impl<L: Links, O: Order> Stack<L, O> {
         );
         if let Some(watch) = out.watch {
             watch.iter().for_each(|rank| self.watch(*rank, now));
-            let before = self.watched_by.insert(id, watch).unwrap_or_default();
+            let before = self.groups.watches(id, watch);
             before.into_iter().for_each(|rank| self.unwatch(rank));
+        }
+        if let Some(liar) = out.liar {
+            self.lost(now, liar, false, "has others keep more than a group needs");
         }
     }
 }

@@ -1,16 +1,13 @@
 //! What the platform reports, and what follows from it.
 
 use super::envelope::Envelope;
-use super::{Action, Delivery, GroupId, Plain, Stack};
+use super::{Action, Delivery, Plain, Stack};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
-use crate::protocol::group::{Order, Output};
+use crate::protocol::group::Order;
 use crate::protocol::link::{Arrival, Links, ToAll};
-
-/// Groups that were heard of and not joined: only a faulty peer names more.
-const STRANGE_GROUPS_MAX: usize = 1024;
 
 impl<L: Links, O: Order> Stack<L, O> {
     /// A frame came.
@@ -46,13 +43,13 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.put(from, frames);
         self.follow(from);
         self.go_together(now);
-        if arrival? == Arrival::Anew {
-            self.peer_lost(
-                now,
-                from,
-                false,
-                "lost touch with this process or was started again",
-            );
+        match arrival? {
+            Arrival::Usual => {}
+            Arrival::Anew => {
+                let why = "lost touch with this process or was started again";
+                self.peer_lost(now, from, false, why);
+            }
+            Arrival::TooLong => self.lost(now, from, false, "sends a message without end"),
         }
         let mut fault = Ok(());
         for message in messages.drain(..) {
@@ -102,9 +99,7 @@ impl<L: Links, O: Order> Stack<L, O> {
                 first = at;
             }
         };
-        self.groups
-            .values()
-            .for_each(|group| consider(group.deadline()));
+        consider(self.groups.deadline());
         consider(self.to_all.deadline());
         consider(self.requests.deadline());
         consider(self.collectives.deadline());
@@ -134,26 +129,16 @@ impl<L: Links, O: Order> Stack<L, O> {
             let why = format!("has not answered for {:?}", self.myself.silence);
             self.lost(now, rank, false, &why);
         }
-        let due: Vec<GroupId> = self
-            .groups
-            .iter()
-            .filter(|(_, group)| group.deadline().is_some_and(|at| at <= now))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in due {
-            self.group(now, id, |group, now, out| group.tick(now, out));
+        for id in self.groups.take_due(now) {
+            self.on_group(now, id, |group, now, out| group.tick(now, out));
         }
         self.finish(now);
     }
 
     /// All that came at once has been taken: sends what groups held back.
     pub fn flush(&mut self, now: Time) {
-        while let Some(id) = self.touched.pop_first() {
-            let mut out = Output::default();
-            if let Some(group) = self.groups.get_mut(&id) {
-                group.flush(now, &mut out);
-            }
-            self.group_output(now, id, out);
+        while let Some(id) = self.groups.next_touched() {
+            self.flush_group(now, id);
         }
         self.finish(now);
     }
@@ -228,14 +213,7 @@ impl<L: Links, O: Order> Stack<L, O> {
                 payload,
             })),
             Envelope::Reply { id, kind } => self.answered(from, id, kind.outcome(from, payload)),
-            Envelope::Group { group } => {
-                if self.groups.len() >= STRANGE_GROUPS_MAX && !self.groups.contains_key(&group) {
-                    self.groups.retain(|_, group| group.is_member());
-                }
-                return self.group(now, group, |group, now, out| {
-                    group.receive(now, from, payload, out)
-                });
-            }
+            Envelope::Group { group } => return self.group_message(now, group, from, payload),
             Envelope::Collective { key } => {
                 let step = Step::decode(payload)?;
                 let mut out = collective::Outcome::default();
@@ -262,9 +240,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.lost(rank, why, &mut out);
         self.collective_outcome(now, out);
-        let ids: Vec<GroupId> = self.groups.keys().copied().collect();
-        for id in ids {
-            self.group(now, id, |group, now, out| {
+        for id in self.groups.ids() {
+            self.on_group(now, id, |group, now, out| {
                 group.lost(now, rank, is_certain, out)
             });
         }

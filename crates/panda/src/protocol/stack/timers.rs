@@ -1,38 +1,38 @@
-//! When peers' links have something to do by themselves.
+//! When peers' links, and groups, have something to do by themselves.
 //!
 //! Each message that is answered moves a deadline twice, mostly that of the one peer that there is much talk with. So the earliest stands apart from the others, where
 //! it is moved without a search.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use crate::platform::Rank;
 use crate::protocol::Time;
 
-/// At most one deadline a peer, in order.
+/// At most one deadline for each peer, or whatever else has one, in order.
 #[derive(Debug, Default)]
-pub struct Timers {
-    first: Option<(Time, Rank)>,
+pub struct Timers<K> {
+    first: Option<(Time, K)>,
     /// The others, all later than the first.
-    rest: BTreeSet<(Time, Rank)>,
-    rest_of: FxHashMap<Rank, Time>,
+    rest: BTreeSet<(Time, K)>,
+    rest_of: FxHashMap<K, Time>,
 }
 
-impl Timers {
+impl<K: Copy + Ord + Hash> Timers<K> {
     /// The earliest.
     #[inline]
-    pub fn first(&self) -> Option<(Time, Rank)> {
+    pub fn first(&self) -> Option<(Time, K)> {
         self.first
     }
 
-    /// A peer's deadline is that now, or there is none.
+    /// Its deadline is that now, or it has none.
     #[inline]
-    pub fn set(&mut self, rank: Rank, at: Option<Time>) {
-        if self.first.is_some_and(|(_, first)| first == rank) {
-            self.first = at.map(|at| (at, rank));
+    pub fn set(&mut self, key: K, at: Option<Time>) {
+        if self.first.is_some_and(|(_, first)| first == key) {
+            self.first = at.map(|at| (at, key));
         } else {
-            self.set_other(rank, at);
+            self.set_other(key, at);
         }
         let next = self.rest.first().copied();
         if let Some(next) = next.filter(|next| self.first.is_none_or(|first| *next < first)) {
@@ -40,25 +40,25 @@ impl Timers {
         }
     }
 
-    fn set_other(&mut self, rank: Rank, at: Option<Time>) {
-        if self.rest_of.get(&rank).copied() == at {
+    fn set_other(&mut self, key: K, at: Option<Time>) {
+        if self.rest_of.get(&key).copied() == at {
             return;
         }
-        if let Some(before) = self.rest_of.remove(&rank) {
-            self.rest.remove(&(before, rank));
+        if let Some(before) = self.rest_of.remove(&key) {
+            self.rest.remove(&(before, key));
         }
         if let Some(at) = at {
-            self.rest.insert((at, rank));
-            self.rest_of.insert(rank, at);
+            self.rest.insert((at, key));
+            self.rest_of.insert(key, at);
         }
     }
 
     /// Another one is the earliest now.
-    fn bring_forward(&mut self, next: (Time, Rank)) {
+    fn bring_forward(&mut self, next: (Time, K)) {
         self.rest.remove(&next);
         self.rest_of.remove(&next.1);
-        if let Some((at, rank)) = self.first.replace(next) {
-            self.set_other(rank, Some(at));
+        if let Some((at, key)) = self.first.replace(next) {
+            self.set_other(key, Some(at));
         }
     }
 }
@@ -77,7 +77,7 @@ mod tests {
         fn the_first_is_the_earliest_however_they_move(
             moves in proptest::collection::vec((0..5_u32, proptest::option::of(0..20_u64)), 1..60),
         ) {
-            let (mut timers, mut model) = (Timers::default(), BTreeMap::new());
+            let (mut timers, mut model) = (Timers::<u32>::default(), BTreeMap::new());
             for (rank, at) in moves {
                 let at = at.map(Duration::from_millis);
                 timers.set(rank, at);

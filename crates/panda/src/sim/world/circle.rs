@@ -108,8 +108,8 @@ fn operation(task: Task, number: usize, count: usize) -> Operation {
             let values = (0..count).map(|place| value(given(number, place), task.length));
             Operation::Scatter(values.collect())
         }
-        Calls::Reduce => Operation::Reduce(Box::new(sum)),
-        Calls::AllReduce => Operation::AllReduce(Box::new(sum)),
+        Calls::Reduce => Operation::Reduce(Box::new(|a, b| Ok(sum(a, b)?))),
+        Calls::AllReduce => Operation::AllReduce(Box::new(|a, b| Ok(sum(a, b)?))),
     }
 }
 

@@ -38,6 +38,19 @@ impl<L: Links, O: Order> World<L, O> {
         }
     }
 
+    /// Has a process join groups that no other joins, or leave those of them that it is in.
+    pub fn in_others(&mut self, rank: Rank, groups: std::ops::Range<u64>, joins: bool) {
+        self.act(rank, |stack, now| {
+            for group in groups.map(|number| GROUP + 1 + number) {
+                stack.group(now, group, |group, now, out| match joins {
+                    true => group.join(now, out),
+                    false if group.is_member() => group.leave(now, out),
+                    false => {}
+                });
+            }
+        });
+    }
+
     /// Has a member send a message of some length.
     pub fn send(&mut self, rank: Rank, length: usize) {
         let wants = self.is_member(rank)

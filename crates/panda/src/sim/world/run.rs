@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::ports::Parcel;
 use super::program::decode;
-use super::{What, World};
+use super::{GROUP, What, World};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::group::{GroupEvent, Order};
 use crate::protocol::link::Links;
-use crate::protocol::{Action, Delivery, Stack, Time};
+use crate::protocol::{Action, Delivery, Envelope, Stack, Time};
 use crate::sim::Place;
 
 impl<L: Links, O: Order> World<L, O> {
@@ -175,7 +175,14 @@ impl<L: Links, O: Order> World<L, O> {
                     )
                 });
             }
-            Action::Deliver(Delivery::Group(_, event)) => self.seen(rank, event),
+            Action::Deliver(Delivery::Combine(work)) => {
+                let (key, step) = work.run();
+                let envelope = Envelope::Collective { key };
+                self.act(rank, |stack, now| {
+                    stack.post(now, rank, &envelope, step.encode())
+                });
+            }
+            Action::Deliver(Delivery::Group(GROUP, event)) => self.seen(rank, event),
             Action::Lost(peer, why) => {
                 let now = self.now;
                 if let Some(life) = self.life(rank) {
@@ -207,7 +214,11 @@ impl<L: Links, O: Order> World<L, O> {
                 let bytes = |values: Vec<Message>| values.iter().map(Message::to_bytes).collect();
                 self.collected.push((rank, outcome.map(bytes)));
             }
-            Action::Full(_) | Action::Room(_) | Action::Hold { .. } => {}
+            // What is checked of other groups is that they are in nobody's way.
+            Action::Deliver(Delivery::Group(..))
+            | Action::Full(_)
+            | Action::Room(_)
+            | Action::Hold { .. } => {}
         }
     }
 

@@ -4,6 +4,7 @@ use bytes::BytesMut;
 
 use super::log::Entry;
 use super::notes::Item;
+use super::order::HISTORY_MAX;
 use crate::message::{DecodeError, Message};
 
 /// Longer messages are sent by their sender to everybody: a 1500-byte Ethernet frame less the headers of all layers.
@@ -44,7 +45,7 @@ pub fn join<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message
     let items = entries.map(|entry| {
         let length = entry.body.as_ref().map(|body| {
             bodies.add(body);
-            body.len() as u32
+            body.len() as u64
         });
         Item {
             sender: entry.sender,
@@ -55,18 +56,77 @@ pub fn join<'a>(entries: impl Iterator<Item = &'a Entry>) -> (Vec<Item>, Message
     (items.collect(), bodies.take())
 }
 
+/// Entries that come in one note at most: more than any history holds.
+const ENTRIES_MAX: usize = 4 * HISTORY_MAX;
+
 /// Items and their bodies as entries.
 pub fn split(items: &[Item], mut bodies: Message) -> Result<Vec<Entry>, DecodeError> {
+    if items.len() > ENTRIES_MAX {
+        return Err(refused(format!("they are {}", items.len())));
+    }
     let entry = |item: &Item| {
-        let body = item
-            .length
-            .map(|length| bodies.split_to(length as usize))
-            .transpose()?;
+        let body = item.length.map(|length| split_off(&mut bodies, length));
+        let body = body.transpose()?;
         Ok(Entry {
             sender: item.sender,
             number: item.number,
             body,
         })
     };
-    items.iter().map(entry).collect()
+    let entries = items.iter().map(entry).collect::<Result<_, _>>()?;
+    whole(&bodies).map(|()| entries)
+}
+
+/// The body in front.
+pub fn split_off(bodies: &mut Message, length: u64) -> Result<Message, DecodeError> {
+    bodies.split_to(usize::try_from(length).unwrap_or(usize::MAX))
+}
+
+/// Nothing may be left of them: it would be kept as long as one of the others.
+pub fn whole(rest: &Message) -> Result<(), DecodeError> {
+    match rest.len() {
+        0 => Ok(()),
+        left => Err(refused(format!("{left} bytes are left"))),
+    }
+}
+
+#[cold]
+fn refused(reason: String) -> DecodeError {
+    DecodeError::Value {
+        wanted: "bodies of a group's messages",
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_of_more_than_4_gib_comes_out_as_it_went_in() {
+        let piece = bytes::Bytes::from(vec![7; 1 << 20]);
+        let mut long = Message::new();
+        (0..5 << 10).for_each(|_| long.append_bytes(piece.clone()));
+        let entry = |number, body| Entry {
+            sender: 1,
+            number,
+            body: Some(body),
+        };
+        let entries = [entry(1, long), entry(2, Message::from(b"next".as_slice()))];
+        let (items, bodies) = join(entries.iter());
+        let again = split(&items, bodies).unwrap();
+        let body = |at: usize| again[at].body.as_ref().unwrap();
+        assert_eq!(body(0).len(), 5 << 30);
+        assert_eq!(body(1).to_bytes(), b"next".as_slice());
+    }
+
+    #[test]
+    fn what_no_length_accounts_for_is_refused() {
+        let item = Item {
+            sender: 1,
+            number: 1,
+            length: Some(3),
+        };
+        assert!(split(&[item], Message::from(b"four".as_slice())).is_err());
+    }
 }

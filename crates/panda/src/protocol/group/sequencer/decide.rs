@@ -46,8 +46,8 @@ impl Sequencer {
     pub(super) fn entries_came(
         &mut self,
         now: Time,
-        first: u64,
-        items: &[Item],
+        from: Rank,
+        (first, items): (u64, &[Item]),
         bodies: Message,
         out: &mut Output,
     ) -> Result<(), DecodeError> {
@@ -57,6 +57,10 @@ impl Sequencer {
         }
         let held = self.log.held();
         if first > held + 1 {
+            return Ok(());
+        }
+        if self.log.is_overfull() {
+            out.liar = Some(from);
             return Ok(());
         }
         // They are kept, and handed over only when it is decided that they belong to the view.
@@ -304,7 +308,7 @@ impl Sequencer {
 
     /// Takes what came before this view began here.
     fn hear_early(&mut self, now: Time, out: &mut Output) {
-        for (from, note, body) in std::mem::take(&mut self.early) {
+        for (from, note, body) in std::mem::take(&mut self.early).notes {
             // What does not decode is dropped as if it came now.
             let _ = self.take(now, from, note, body, out);
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::kept::AHEAD;
 use super::log::Entry;
 use super::notes::{Item, Note};
 use super::{GroupEvent, Mutant, Output, Sequencer, Status, bodies};
@@ -37,16 +38,15 @@ impl Sequencer {
         body: Message,
         out: &mut Output,
     ) {
-        if !self.is_inside()
-            || !self.view.has(from)
-            || number <= self.counts.get(&from).copied().unwrap_or(0)
-        {
+        if !self.is_inside() || !self.view.has(from) || number <= self.count_of(from) {
             return;
         }
         if self.is_first() {
             if self.is_running() {
                 self.give_place(from, number, body, true, out);
             }
+        } else if self.log.is_overfull() || number - self.count_of(from) > AHEAD as u64 {
+            out.liar = Some(from);
         } else if self.log.supply(from, number, &body) {
             // Where the view ends is being decided: what comes now may be behind that place.
             if self.is_running() {
@@ -54,8 +54,8 @@ impl Sequencer {
                 // Nothing else may come before the first member knows: its history may be full.
                 self.plan_report(now, out);
             }
-        } else {
-            self.bodies.insert((from, number), body);
+        } else if !self.bodies.keep(from, number, body) {
+            out.liar = Some(from);
         }
     }
 
@@ -76,6 +76,10 @@ impl Sequencer {
             // The link began anew: the view changes, and with it comes what is missing.
             return Ok(());
         }
+        if self.log.is_overfull() {
+            out.liar = Some(from);
+            return Ok(());
+        }
         for mut entry in entries {
             if entry.body.is_none() {
                 entry.body = self.body_of(&entry);
@@ -92,9 +96,14 @@ impl Sequencer {
         Ok(())
     }
 
+    /// How many of a member's messages have been delivered.
+    fn count_of(&self, rank: Rank) -> u64 {
+        self.counts.get(&rank).copied().unwrap_or(0)
+    }
+
     /// The body of a long message, if it came before its place.
     fn body_of(&mut self, entry: &Entry) -> Option<Message> {
-        let came = self.bodies.remove(&(entry.sender, entry.number));
+        let came = self.bodies.take(entry.sender, entry.number);
         let is_own = entry.sender == self.me.rank;
         came.or_else(|| self.sending.body(entry.number).filter(|_| is_own).cloned())
     }
@@ -180,7 +189,7 @@ impl Sequencer {
     /// A view begins: nothing that has no place counts.
     pub(super) fn begin_delivering(&mut self, out: &mut Output) {
         self.log.cut_off();
-        self.bodies.clear();
+        self.bodies = Default::default();
         self.reported();
         self.report_delivered(out);
     }

@@ -24,7 +24,7 @@ impl Sequencer {
                 self.status = Status::Joining;
                 self.sending.reset();
                 self.asks = 0;
-                self.early.clear();
+                self.early = Default::default();
                 self.stuck_since = Some(now);
                 self.ask_again(now, out);
             }
@@ -211,8 +211,8 @@ impl Sequencer {
         self.is_shaken = false;
         self.joiners.clear();
         self.leavers.clear();
-        self.early.clear();
-        self.bodies.clear();
+        self.early = Default::default();
+        self.bodies = Default::default();
         self.next = None;
         self.left_in = None;
         self.sending.reset();

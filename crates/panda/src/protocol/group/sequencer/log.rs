@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::order::{HISTORY_BYTES, HISTORY_MAX};
 use crate::message::Message;
 use crate::platform::Rank;
 
@@ -42,6 +43,14 @@ impl Log {
     /// Entries kept, and bytes of their bodies.
     pub fn size(&self) -> (usize, usize) {
         (self.entries.len(), self.bytes)
+    }
+
+    /// Whether there is more here than any first member lets others keep. What a change of view brings may come on top of a whole history, and the history may end with
+    /// a message of any length.
+    pub fn is_overfull(&self) -> bool {
+        let longest = || self.entries.iter().map(length).max().unwrap_or(0);
+        let most = 2 * HISTORY_BYTES;
+        self.entries.len() > 2 * HISTORY_MAX || self.bytes > most && self.bytes - longest() > most
     }
 
     pub fn push(&mut self, entry: Entry) {

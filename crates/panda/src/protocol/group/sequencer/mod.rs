@@ -26,11 +26,14 @@ mod change;
 mod decide;
 mod deliver;
 mod enter;
+mod kept;
 mod log;
 mod notes;
 mod order;
 mod sending;
 mod talk;
+#[cfg(test)]
+mod tests;
 
 /// A fault put in on purpose, which the simulator must find.
 #[doc(hidden)]
@@ -112,7 +115,7 @@ pub struct Sequencer {
     sequencing: order::Sequencing,
     reporting: deliver::Reporting,
     /// Long messages that came before their places, by sender and number.
-    bodies: HashMap<(Rank, u64), Message>,
+    bodies: kept::Spread,
     /// The greatest ballot that this process has promised to take part in: while there is one, the view stands still.
     promised: Option<Ballot>,
     /// What it accepted last, which may be decided.
@@ -145,7 +148,7 @@ pub struct Sequencer {
     /// Asked to join again while leaving.
     comes_back: bool,
     /// Notes of views that have not begun here.
-    early: VecDeque<(Rank, Note, Message)>,
+    early: kept::Early,
     /// What this process says to itself.
     to_self: VecDeque<(Note, Message)>,
     mutant: Option<Mutant>,
@@ -175,7 +178,7 @@ impl Order for Sequencer {
             sending: sending::Sending::default(),
             sequencing: order::Sequencing::default(),
             reporting: deliver::Reporting::default(),
-            bodies: HashMap::new(),
+            bodies: kept::Spread::default(),
             promised: None,
             accepted: None,
             change: None,
@@ -193,7 +196,7 @@ impl Order for Sequencer {
             next: None,
             left_in: None,
             comes_back: false,
-            early: VecDeque::new(),
+            early: kept::Early::default(),
             to_self: VecDeque::new(),
             mutant: None,
         }
@@ -222,6 +225,15 @@ impl Order for Sequencer {
 
     fn is_member(&self) -> bool {
         matches!(self.status, Status::Joining | Status::Member) || self.comes_back
+    }
+
+    fn is_pristine(&self) -> bool {
+        let has_decided = self.promised.is_some() || self.accepted.is_some();
+        let has_learnt = self.view.number > 0 || self.known.is_some();
+        // Each attempt to join has a birth of its own, which no later one may have.
+        let has_asked = self.me.birth != self.myself.birth << Member::COUNT_BITS;
+        let is_changing = self.change.is_some() || !self.joiners.is_empty();
+        !(has_decided || has_learnt || has_asked || is_changing || self.mutant.is_some())
     }
 
     fn receive(

@@ -42,7 +42,7 @@ pub struct Item {
     /// The sender's own number for it, from 1.
     pub number: u64,
     /// Bytes of its body behind the note; none where the sender gave the body to everybody itself.
-    pub length: Option<u32>,
+    pub length: Option<u64>,
 }
 
 /// Numbers that no group reaches: who names greater ones is at fault.
@@ -81,7 +81,7 @@ pub enum Note {
         view: u64,
         delivered: u64,
         first: u64,
-        lengths: Vec<u32>,
+        lengths: Vec<u64>,
     },
     /// To everybody: the body of a long message, which the first member will give a place.
     Body { view: u64, number: u64 },

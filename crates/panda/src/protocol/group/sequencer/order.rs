@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::bodies::Bodies;
+use super::bodies::{Bodies, split_off, whole};
+use super::kept::Kept;
 use super::log::Entry;
 use super::notes::{Item, Note};
-use super::sending::{BATCH, BATCH_ITEMS};
+use super::sending::{BATCH, BATCH_ITEMS, UNORDERED_MAX};
 use super::{Output, Recipients, Sequencer};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::wire;
 
 /// With so many entries, or bytes of them, that are not known to be delivered everywhere no more get places.
-const HISTORY_MAX: usize = 4096;
-const HISTORY_BYTES: usize = 32 << 20;
+pub(super) const HISTORY_MAX: usize = 4096;
+pub(super) const HISTORY_BYTES: usize = 32 << 20;
 /// The others are told that entries are delivered everywhere after so many.
 const STABLE_EVERY: u64 = 128;
 
@@ -28,6 +29,8 @@ pub(super) struct Sequencing {
     under_way: Option<u64>,
     /// Messages that wait because the history is full: as [`give_place`](Sequencer::give_place) takes them.
     waiting: VecDeque<(Rank, u64, Message, bool)>,
+    /// How many of each sender wait: no more than may be under way.
+    kept: Kept<UNORDERED_MAX>,
     others: Progress,
     told_stable: u64,
 }
@@ -90,18 +93,17 @@ impl Sequencer {
         from: Rank,
         delivered: u64,
         first: u64,
-        lengths: &[u32],
+        lengths: &[u64],
         mut bodies: Message,
         out: &mut Output,
     ) -> Result<(), DecodeError> {
-        let bodies: Vec<Message> = lengths
-            .iter()
-            .map(|length| bodies.split_to(*length as usize))
-            .collect::<Result<_, _>>()?;
+        let each = lengths.iter().map(|length| split_off(&mut bodies, *length));
+        let each: Vec<Message> = each.collect::<Result<_, _>>()?;
+        whole(&bodies)?;
         if !self.is_running() || !self.is_first() {
             return Ok(());
         }
-        for (step, body) in bodies.into_iter().enumerate() {
+        for (step, body) in each.into_iter().enumerate() {
             let number = first.saturating_add(step as u64);
             self.give_place(from, number, body, false, out);
         }
@@ -122,8 +124,12 @@ impl Sequencer {
         if (entries >= HISTORY_MAX || bytes >= HISTORY_BYTES || !self.sequencing.waiting.is_empty())
             && !self.others.is_empty()
         {
-            let message = (sender, number, body, is_spread);
-            self.sequencing.waiting.push_back(message);
+            if sender == self.me.rank || self.sequencing.kept.keep(sender, body.len()) {
+                let message = (sender, number, body, is_spread);
+                self.sequencing.waiting.push_back(message);
+            } else {
+                out.liar = Some(sender);
+            }
             return;
         }
         let count = self.counts.get(&sender).copied();
@@ -134,7 +140,7 @@ impl Sequencer {
         self.sequencing.batch.push(Item {
             sender,
             number,
-            length: (!is_spread).then_some(body.len() as u32),
+            length: (!is_spread).then_some(body.len() as u64),
         });
         if !is_spread {
             self.sequencing.bodies.add(&body);
@@ -221,6 +227,7 @@ impl Sequencer {
     }
 
     fn go_on_waiting(&mut self, out: &mut Output) {
+        self.sequencing.kept = Kept::default();
         for (sender, number, body, is_spread) in std::mem::take(&mut self.sequencing.waiting) {
             self.give_place(sender, number, body, is_spread, out);
         }

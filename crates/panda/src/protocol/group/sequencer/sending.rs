@@ -12,8 +12,9 @@ use crate::protocol::wire;
 pub(super) const BATCH: usize = 16 * 1024;
 pub(super) const BATCH_ITEMS: usize = 256;
 /// With so many messages of its own, or bytes of them, that have no place yet a member should wait before it sends more.
-const UNORDERED_MAX: usize = 512;
-const UNORDERED_BYTES: usize = 4 << 20;
+/// No more of it is under way, however much it has sent where it could not wait.
+pub(super) const UNORDERED_MAX: usize = 512;
+pub(super) const UNORDERED_BYTES: usize = 4 << 20;
 
 /// Own messages that have no place yet.
 #[derive(Debug, Default)]
@@ -23,6 +24,7 @@ pub(super) struct Sending {
     last: u64,
     /// How many of `unordered`, from its front, have been sent in this view.
     sent: usize,
+    sent_bytes: usize,
     bytes: usize,
     /// Of those that have not: bytes of short ones, and the number of long ones.
     unsent_bytes: usize,
@@ -82,13 +84,16 @@ impl Sending {
         let body = self.unordered.get(self.sent)?.clone();
         let number = self.first() + self.sent as u64;
         self.sent += 1;
+        self.sent_bytes += body.len();
         self.take_unsent(body.len());
         Some((number, body))
     }
 
-    /// The length of the next one to be sent.
+    /// The length of the next one that may be sent: with as much under way as the first member must keep none may.
     fn next_length(&self) -> Option<usize> {
-        self.unordered.get(self.sent).map(Message::len)
+        let has_room = self.sent < UNORDERED_MAX && self.sent_bytes < UNORDERED_BYTES;
+        let next = self.unordered.get(self.sent).filter(|_| has_room);
+        next.map(Message::len)
     }
 
     /// Whether what is not sent is enough for a note, or has something long behind it.
@@ -105,6 +110,7 @@ impl Sending {
             self.bytes -= body.len();
             if self.sent > 0 {
                 self.sent -= 1;
+                self.sent_bytes -= body.len();
             } else {
                 self.take_unsent(body.len());
             }
@@ -113,7 +119,8 @@ impl Sending {
 
     /// Nothing has been sent in this view.
     fn begin_again(&mut self) {
-        (self.sent, self.unsent_bytes, self.unsent_long) = (0, 0, 0);
+        (self.sent, self.sent_bytes) = (0, 0);
+        (self.unsent_bytes, self.unsent_long) = (0, 0);
         for at in 0..self.unordered.len() {
             self.add_unsent(self.unordered[at].len());
         }
@@ -177,7 +184,7 @@ impl Sequencer {
             let Some((_, body)) = self.sending.next() else {
                 break;
             };
-            lengths.push(length as u32);
+            lengths.push(length as u64);
             bodies.add(&body);
         }
         let note = Note::Request {

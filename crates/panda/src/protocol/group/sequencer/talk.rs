@@ -6,9 +6,6 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::{Time, wire};
 
-/// Notes of a view that has not begun here which are kept until it does.
-const EARLY_MAX: usize = 65_536;
-
 impl Sequencer {
     pub(super) fn post(&mut self, to: Rank, note: Note, body: Message, out: &mut Output) {
         if to == self.me.rank {
@@ -55,8 +52,9 @@ impl Sequencer {
                 if let Note::Collect { .. } = note {
                     self.ask_for_news(from, out);
                 }
-                if self.is_inside() || self.status == Status::Joining {
-                    self.keep_early(from, note, body);
+                let waits = self.is_inside() || self.status == Status::Joining;
+                if waits && !self.early.keep(from, note, body) {
+                    out.liar = Some(from);
                 }
                 return Ok(());
             }
@@ -124,7 +122,7 @@ impl Sequencer {
             Note::Refuse { promised, .. } => self.refused(now, promised),
             Note::Fetch { after, upto, .. } => self.fetched(from, after, upto, out),
             Note::Entries { first, items, .. } => {
-                return self.entries_came(now, first, &items, body, out);
+                return self.entries_came(now, from, (first, &items), body, out);
             }
             Note::Propose { ballot, step, .. } => self.proposed(now, from, ballot, step, out),
             Note::Accepted { ballot, .. } => self.was_accepted(now, from, ballot, out),
@@ -132,12 +130,6 @@ impl Sequencer {
             Note::Install { view, proposal } => self.decided(now, from, view, proposal, out),
         }
         Ok(())
-    }
-
-    fn keep_early(&mut self, from: Rank, note: Note, body: Message) {
-        if self.early.len() < EARLY_MAX {
-            self.early.push_back((from, note, body));
-        }
     }
 
     /// A member that is silent but not dead may be heard again; the view changes all the same, since something may be missing.

@@ -6,6 +6,7 @@ use super::header::{Header, LAST};
 use super::{ACK_DELAY, ACK_EVERY, WINDOW};
 use crate::message::Message;
 use crate::protocol::Time;
+use crate::protocol::link::LONGEST;
 
 #[derive(Debug, Default)]
 pub struct Incoming {
@@ -48,6 +49,11 @@ impl Incoming {
         }
     }
 
+    /// Whether what has come is of a message that no correct peer sends.
+    pub fn is_too_long(&self) -> bool {
+        self.joined.len() > LONGEST
+    }
+
     /// Takes the piece that is expected next.
     fn take_next(&mut self, kind: u8, piece: Message, messages: &mut Vec<Message>) {
         self.next += 1;
@@ -55,10 +61,37 @@ impl Incoming {
             true if self.joined.is_empty() => messages.push(piece),
             is_last => {
                 self.joined.append(piece);
-                if is_last {
+                if is_last && !self.is_too_long() {
                     messages.push(std::mem::take(&mut self.joined));
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::MORE;
+    use super::*;
+
+    #[test]
+    fn a_message_without_end_is_found_out() {
+        const PIECE: usize = 64 << 20;
+        let mut incoming = Incoming::default();
+        let piece = bytes::Bytes::from(vec![7; PIECE]);
+        let found = (0..2 * LONGEST / PIECE).position(|number| {
+            let header = Header {
+                kind: MORE,
+                stream: 1,
+                receivers: 1,
+                number: number as u64,
+                next: 0,
+                above: 0,
+            };
+            let piece = Message::from(piece.clone());
+            incoming.take(Time::ZERO, &header, piece, &mut Vec::new());
+            incoming.is_too_long()
+        });
+        assert_eq!(found, Some(LONGEST / PIECE));
     }
 }

@@ -130,6 +130,9 @@ impl Links for Retransmit {
                 messages.push(frame.clone());
             }
             self.incoming.take(now, &header, frame, messages);
+            if self.incoming.is_too_long() {
+                return Ok(Arrival::TooLong);
+            }
         }
         self.fill(now, frames);
         if self.incoming.unacknowledged >= ACK_EVERY {
