@@ -217,13 +217,22 @@ pub fn groups_beside_many_others_are_as_they_were(make: Make) {
             let parts: Vec<_> = parts.collect();
             parts.into_iter().for_each(|part| part.join().unwrap());
         }
-        let busy = session.port("busy");
+        let (busy, begun) = (session.port("busy"), session.port("begun"));
+        let tell = begun.clone();
         // Who is a member answers for a while nobody who asks whether the group has any.
-        busy.on_message(|_| std::thread::sleep(Duration::from_secs(1)))
-            .unwrap();
+        busy.on_message(move |_| {
+            [0, 2]
+                .into_iter()
+                .for_each(|to| tell.send(to, 0, Message::new()).unwrap());
+            std::thread::sleep(Duration::from_secs(1));
+        })
+        .unwrap();
         all.barrier().unwrap();
         if session.rank() == 2 {
             busy.send(1, 0, Message::new()).unwrap();
+        }
+        if session.rank() != 1 {
+            begun.receive(Some(1), None).unwrap();
         }
         let group = group.unwrap_or_else(|| session.join_group("kept", events).unwrap());
         all.barrier().unwrap();

@@ -23,50 +23,42 @@ pub fn own_processors() -> Processors {
 
 /// Whether more processes are awake than there are processors for them, among those that share processors with `own`.
 ///
-/// `slots` are those of the members that are there, the caller's included.
-pub fn is_crowded<'a>(own: Processors, slots: impl Iterator<Item = &'a Slot>) -> bool {
-    let mut awake = 0;
+/// `awake` are the slots of the members that are there and awake, the caller's included.
+pub fn is_crowded<'a>(own: Processors, awake: impl Iterator<Item = &'a Slot>) -> bool {
+    let mut count = 0;
     let mut all = own;
-    for slot in slots.filter(|slot| slot.bell.asleep.load(Relaxed) == 0) {
+    for slot in awake {
         let theirs: Processors = std::array::from_fn(|i| slot.processors[i].load(Relaxed));
         if own.iter().zip(theirs).any(|(a, b)| a & b != 0) {
-            awake += 1;
+            count += 1;
             all.iter_mut().zip(theirs).for_each(|(all, b)| *all |= b);
         }
     }
-    awake > all.iter().map(|word| word.count_ones()).sum::<u32>()
+    count > all.iter().map(|word| word.count_ones()).sum::<u32>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn slot(processors: u64, asleep: u32) -> Slot {
+    fn slot(processors: u64) -> Slot {
         // SAFETY: atomics; every pattern of bytes is a value.
         let slot: Slot = unsafe { std::mem::zeroed() };
         slot.processors[0].store(processors, Relaxed);
-        slot.bell.asleep.store(asleep, Relaxed);
         slot
     }
 
     #[test]
     fn a_crowd_is_more_who_are_awake_than_processors() {
         let crowded = |own: u64, slots: &[Slot]| is_crowded([own, 0, 0, 0], slots.iter());
-        assert!(!crowded(0b11, &[slot(0b11, 0), slot(0b11, 0)]));
-        assert!(crowded(
-            0b11,
-            &[slot(0b11, 0), slot(0b11, 0), slot(0b11, 0)]
-        ));
-        assert!(!crowded(
-            0b11,
-            &[slot(0b11, 0), slot(0b11, 0), slot(0b11, 1)]
-        ));
+        assert!(!crowded(0b11, &[slot(0b11), slot(0b11)]));
+        assert!(crowded(0b11, &[slot(0b11), slot(0b11), slot(0b11)]));
         assert!(
-            crowded(0b01, &[slot(0b01, 0), slot(0b01, 0)]),
+            crowded(0b01, &[slot(0b01), slot(0b01)]),
             "both pinned to one"
         );
         assert!(
-            !crowded(0b01, &[slot(0b01, 0), slot(0b10, 0)]),
+            !crowded(0b01, &[slot(0b01), slot(0b10)]),
             "each pinned to its own"
         );
     }

@@ -64,13 +64,15 @@ impl Outgoing {
             return Ok(way.left());
         };
         sender.send(frame)?;
-        ring();
         if sender.has_queue() {
             if may_spin() {
+                ring();
                 sender.spin_through(&ring)?;
             }
             sender.settle(&ring)?;
         }
+        // A peer that shares our processor is woken when all of it is there, or it would run out of it at once.
+        ring();
         Ok(way.left())
     }
 

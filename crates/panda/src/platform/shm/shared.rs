@@ -134,7 +134,8 @@ impl Shared {
         let Some(outgoing) = self.outgoing(to) else {
             return Flow::Free;
         };
-        let left = outgoing.send(frame, || !self.is_crowded(), || self.ring(to));
+        let may_spin = || !self.is_crowded_with(Some(to));
+        let left = outgoing.send(frame, may_spin, || self.ring(to));
         self.settle(to, outgoing, left)
     }
 
@@ -174,11 +175,22 @@ impl Shared {
 
     /// Whether spinning would keep somebody from running.
     pub fn is_crowded(&self) -> bool {
+        self.is_crowded_with(None)
+    }
+
+    /// The same, with a peer that is about to be woken.
+    fn is_crowded_with(&self, woken: Option<Rank>) -> bool {
         let own = self.slot(self.rank);
         let processors = std::array::from_fn(|i| own.processors[i].load(Relaxed));
-        let peers = self.connected().map(|(rank, _)| self.slot(rank));
-        let there = peers.filter(|slot| slot.state.load(Relaxed) == state::JOINED);
-        is_crowded(processors, there.chain([own]))
+        let peers = self
+            .connected()
+            .map(|(rank, _)| (self.slot(rank), Some(rank)));
+        let there = peers.filter(|(slot, _)| slot.state.load(Relaxed) == state::JOINED);
+        let is_awake = |(slot, rank): &(&Slot, Option<Rank>)| {
+            slot.bell.asleep.load(Relaxed) == 0 || woken.is_some() && *rank == woken
+        };
+        let awake = there.chain([(own, None)]).filter(is_awake);
+        is_crowded(processors, awake.map(|(slot, _)| slot))
     }
 
     /// Sends what waits and gives the seat up.
