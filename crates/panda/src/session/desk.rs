@@ -283,8 +283,8 @@ impl Desk {
                 match upcall {
                     // Its reply is dropped as it unwinds: the caller is told.
                     Some(upcall) => {
-                        let call = || (upcall.call.lock())(Incoming { from, id, payload });
-                        let _ = upcall::run(upcall.place, call);
+                        let call = Incoming { from, id, payload };
+                        let _ = upcall.run(|upcall| upcall(call));
                     }
                     None => {
                         let kind = Answer::NoService;
@@ -324,7 +324,7 @@ impl Desk {
             if let Some(upcall) = state.upcall.clone() {
                 drop(ports);
                 // Its sender does not wait for what it does: that it panicked is printed.
-                let _ = upcall::run(upcall.place, || (upcall.call.lock())(arrived));
+                let _ = upcall.run(|upcall| upcall(arrived));
                 return;
             }
             state.unread += arrived.room();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::circle::list_of_view;
 use super::desk::{Desk, GroupUpcall};
 use super::engine::{Ask, Engine};
-use super::upcall::{self, Given};
+use super::upcall::Given;
 use crate::platform::Rank;
 use crate::protocol::GroupId;
 use crate::protocol::group::GroupEvent;
@@ -55,9 +55,7 @@ impl Desk {
             (membership.upcall.clone(), membership.joined)
         });
         let change = self.change(&event, engine.rank());
-        let ran = upcall.map_or(Ok(()), |upcall| {
-            upcall::run(upcall.place, || (upcall.call.lock())(event))
-        });
+        let ran = upcall.map_or(Ok(()), |upcall| upcall.run(|upcall| upcall(event)));
         if let Err(panic) = ran {
             self.leave_for_panic(group, joined, panic, engine);
         }
@@ -136,7 +134,7 @@ impl Desk {
         if let Some(upcall) = upcall {
             engine.ask(Ask::Leave(group));
             // Outside of the lock: what it keeps may come here when it is dropped.
-            drop(upcall);
+            upcall.let_go();
         }
     }
 }

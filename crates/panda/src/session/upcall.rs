@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
@@ -25,6 +26,25 @@ static DETECTS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
 thread_local! {
     /// The upcall that this thread is in.
     static WITHIN: Cell<Option<Place>> = const { Cell::new(None) };
+}
+
+impl<F> Given<F> {
+    /// Runs it, and lets go of it before that is over: whatever it keeps is dropped as in an upcall, the session's last handle included.
+    ///
+    /// # Errors
+    /// What it panicked with.
+    pub fn run(self: Arc<Self>, act: impl FnOnce(&mut F)) -> Result<(), String> {
+        run(self.place, move || {
+            act(&mut self.call.lock());
+            drop(self);
+        })
+    }
+
+    /// Lets go of it in the same way.
+    pub fn let_go(self: Arc<Self>) {
+        // What is dropped may panic: that is printed.
+        let _ = run(self.place, || drop(self));
+    }
 }
 
 /// Whether an upcall that waits ends the process with the places where it waits and where it was given, and one that runs for more than half a second is reported on

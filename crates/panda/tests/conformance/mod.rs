@@ -317,6 +317,7 @@ macro_rules! conformance_tests {
             an_upcall_that_keeps_its_session_is_dropped_at_its_end
             a_wait_at_a_port_ends_with_its_session
             an_upcall_may_end_its_session
+            an_upcall_may_outlast_the_end_of_its_session
         );
         $crate::conformance_tests!($make => flow:
             a_synchronous_send_returns_when_its_message_was_taken

@@ -120,3 +120,29 @@ pub fn an_upcall_may_end_its_session(make: Make) {
     let lost = other.port("own").receive(Some(0), None).unwrap_err();
     assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
 }
+
+/// The last handle may be one that an upcall keeps which still runs when the session ends.
+pub fn an_upcall_may_outlast_the_end_of_its_session(make: Make) {
+    let mut sessions = make(2);
+    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (begins, begun) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel::<()>();
+    let kept = session.clone();
+    let slow = session.port("slow");
+    slow.on_message(move |_| {
+        let _ = &kept;
+        begins.send(()).unwrap();
+        goes_on.recv_timeout(LIMIT).unwrap();
+    })
+    .unwrap();
+    let port = session.port("own");
+    let waiter = thread::spawn(move || port.receive(None, None).map(drop));
+    other.port("slow").send(0, 0, Message::new()).unwrap();
+    begun.recv_timeout(LIMIT).unwrap();
+    session.end();
+    go_on.send(()).unwrap();
+    let outcome = waiter.join().unwrap();
+    assert!(matches!(outcome, Err(Error::Over)), "{outcome:?}");
+    let lost = other.port("own").receive(Some(0), None).unwrap_err();
+    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+}

@@ -45,11 +45,15 @@ impl<P: Platform> Node<P> {
             true => self.wait_as_fiber(&mut wait),
             false => self.wait_as_thread(&mut wait),
         };
-        if !is_held && self.is_over() {
-            // An upcall may have ended the session on this very thread.
+        self.see_to_its_end();
+        is_held
+    }
+
+    /// An upcall may have ended the session on this very thread, which had the receiving end then: what it could not wait for is waited for now.
+    fn see_to_its_end(&self) {
+        if self.is_over() {
             self.own.join();
         }
-        is_held
     }
 
     /// How a wait ended, if it has.
@@ -78,6 +82,11 @@ impl<P: Platform> Node<P> {
 
     /// Takes what has come without waiting for more. The session's own thread lets go first, unless it is amid an upcall that takes long.
     pub(super) fn look(&self) {
+        self.look_once();
+        self.see_to_its_end();
+    }
+
+    fn look_once(&self) {
         let _wanted = self.want();
         let until = Instant::now() + LETS_GO;
         loop {
