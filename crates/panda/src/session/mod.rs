@@ -38,8 +38,8 @@ pub const SILENCE: Duration = Duration::from_secs(3);
 
 /// A process's part in a session. Clones are the same session; it ends with the last of them.
 ///
-/// Its ports, groups and circles do not keep it: once it has ended, or when it ends while they wait, their operations fail with [`Error::Over`]. So upcalls may keep those. One that needs the session itself
-/// keeps what [`downgrade`](Session::downgrade) gives; one that keeps a clone keeps the session until [`end`](Session::end).
+/// Its ports, groups and circles do not keep it: once it has ended, or when it ends while they wait, their operations fail with [`Error::Over`]. So upcalls may keep
+/// those. One that needs the session itself keeps what [`downgrade`](Session::downgrade) gives; one that keeps a clone keeps the session until [`end`](Session::end).
 #[derive(Clone)]
 pub struct Session {
     keeper: Arc<Keeper>,

@@ -5,16 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::{Error, Message, Session};
+use antiphon_panda::{Error, Message};
 
-use super::{LIMIT, Make};
-
-/// Two sessions of this process.
-fn pair(make: Make) -> (Session, Session) {
-    let mut sessions = make(2);
-    let second = sessions.remove(1);
-    (sessions.remove(0), second)
-}
+use super::{LIMIT, Make, pair};
 
 /// A synchronous send returns after the upcall that took its message has, or when the message can be received without waiting.
 pub fn a_synchronous_send_returns_when_its_message_was_taken(make: Make) {
@@ -137,8 +130,8 @@ pub fn an_upcall_that_sends_to_its_own_process_leaves_others_their_turn(make: Ma
     is_enough.store(true, Ordering::SeqCst);
 }
 
-#[allow(dead_code, reason = "not over all platforms")]
 /// What was sent before a session ended reaches a peer that is busy for a while.
+#[allow(dead_code, reason = "not over all platforms")]
 pub fn what_was_sent_last_reaches_who_is_busy(make: Make) {
     const LAST: usize = 64 << 20;
     // More than no patience at all, and less than peers may be silent.

@@ -44,6 +44,13 @@ pub fn on_fibers(test: fn(Make), make: Make) {
     test(make);
 }
 
+/// Two sessions of this process.
+fn pair(make: Make) -> (Session, Session) {
+    let mut sessions = make(2);
+    let second = sessions.remove(1);
+    (sessions.remove(0), second)
+}
+
 /// Runs a program at all ranks; their results by rank.
 fn run<R: Serialize + DeserializeOwned + Send + 'static>(
     make: Make,

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use antiphon_panda::{Error, Message};
+use antiphon_panda::{Error, Message, Session};
 
-use super::{LIMIT, Make};
+use super::{LIMIT, Make, pair};
 
 /// Says when it is dropped.
 struct Witness(mpsc::Sender<()>);
@@ -21,10 +21,15 @@ fn witness() -> (Arc<Witness>, mpsc::Receiver<()>) {
     (Arc::new(Witness(sender)), receiver)
 }
 
+/// The second process is told that the first has ended its session.
+fn hears_of_the_end(other: &Session) {
+    let lost = other.port("own").receive(Some(0), None).unwrap_err();
+    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+}
+
 /// Upcalls that keep their port, group, circle and session (weakly) go with the last handle outside of them, and peers hear of the end.
 pub fn upcalls_do_not_keep_their_session(make: Make) {
-    let mut sessions = make(2);
-    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (session, other) = pair(make);
     let (witness, is_dropped) = witness();
     let port = session.port("own");
     let (own, kept, circle) = (port.clone(), witness.clone(), session.circle(&[0]).unwrap());
@@ -53,8 +58,7 @@ pub fn upcalls_do_not_keep_their_session(make: Make) {
 
     drop(session);
     is_dropped.recv_timeout(LIMIT).expect("upcalls are dropped");
-    let lost = other.port("own").receive(Some(0), None).unwrap_err();
-    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+    hears_of_the_end(&other);
     assert!(matches!(port.send(1, 0, Message::new()), Err(Error::Over)));
     assert!(matches!(group.send(Message::new()), Err(Error::Over)));
 }
@@ -74,8 +78,7 @@ pub fn a_group_is_joined_once_at_a_time(make: Make) {
 
 /// A clone that an upcall keeps is dropped by `end`.
 pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
-    let mut sessions = make(2);
-    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (session, other) = pair(make);
     let (witness, is_dropped) = witness();
     let kept = session.clone();
     session
@@ -86,27 +89,23 @@ pub fn an_upcall_that_keeps_its_session_is_dropped_at_its_end(make: Make) {
         .unwrap();
     session.end();
     is_dropped.recv_timeout(LIMIT).expect("upcalls are dropped");
-    let lost = other.port("own").receive(Some(0), None).unwrap_err();
-    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+    hears_of_the_end(&other);
 }
 
 /// Who waits at a port when the session ends in another thread is told so.
 pub fn a_wait_at_a_port_ends_with_its_session(make: Make) {
-    let mut sessions = make(2);
-    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (session, other) = pair(make);
     let port = session.port("own");
     let waiter = thread::spawn(move || port.receive(None, None).map(drop));
     drop(session);
     let outcome = waiter.join().unwrap();
     assert!(matches!(outcome, Err(Error::Over)), "{outcome:?}");
-    let lost = other.port("own").receive(Some(0), None).unwrap_err();
-    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+    hears_of_the_end(&other);
 }
 
 /// An upcall may drop the last handle, also where it runs on a thread that waits at a port.
 pub fn an_upcall_may_end_its_session(make: Make) {
-    let mut sessions = make(2);
-    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (session, other) = pair(make);
     let port = session.port("own");
     let last = Arc::new(Mutex::new(None));
     let held = last.clone();
@@ -117,14 +116,12 @@ pub fn an_upcall_may_end_its_session(make: Make) {
     other.port("end").send(0, 0, Message::new()).unwrap();
     let outcome = port.receive(None, None).map(drop);
     assert!(matches!(outcome, Err(Error::Over)), "{outcome:?}");
-    let lost = other.port("own").receive(Some(0), None).unwrap_err();
-    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+    hears_of_the_end(&other);
 }
 
 /// The last handle may be one that an upcall keeps which still runs when the session ends.
 pub fn an_upcall_may_outlast_the_end_of_its_session(make: Make) {
-    let mut sessions = make(2);
-    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let (session, other) = pair(make);
     let (begins, begun) = mpsc::channel();
     let (go_on, goes_on) = mpsc::channel::<()>();
     let kept = session.clone();
@@ -143,6 +140,5 @@ pub fn an_upcall_may_outlast_the_end_of_its_session(make: Make) {
     go_on.send(()).unwrap();
     let outcome = waiter.join().unwrap();
     assert!(matches!(outcome, Err(Error::Over)), "{outcome:?}");
-    let lost = other.port("own").receive(Some(0), None).unwrap_err();
-    assert!(matches!(lost, Error::Lost { rank: 0, .. }), "{lost}");
+    hears_of_the_end(&other);
 }

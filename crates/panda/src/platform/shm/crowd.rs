@@ -23,44 +23,63 @@ pub fn own_processors() -> Processors {
 
 /// Whether more processes are awake than there are processors for them, among those that share processors with `own`.
 ///
-/// `awake` are the slots of the members that are there and awake, the caller's included.
-pub fn is_crowded<'a>(own: Processors, awake: impl Iterator<Item = &'a Slot>) -> bool {
-    let mut count = 0;
+/// `slots` are those of the members that are there, the caller's included; `woken` is one that is about to be awake.
+pub fn is_crowded<'a>(
+    own: Processors,
+    slots: impl Iterator<Item = &'a Slot>,
+    woken: Option<&Slot>,
+) -> bool {
+    let is_awake = |slot: &&Slot| {
+        slot.bell.asleep.load(Relaxed) == 0 || woken.is_some_and(|woken| std::ptr::eq(woken, *slot))
+    };
+    let mut awake = 0;
     let mut all = own;
-    for slot in awake {
+    for slot in slots.filter(is_awake) {
         let theirs: Processors = std::array::from_fn(|i| slot.processors[i].load(Relaxed));
         if own.iter().zip(theirs).any(|(a, b)| a & b != 0) {
-            count += 1;
+            awake += 1;
             all.iter_mut().zip(theirs).for_each(|(all, b)| *all |= b);
         }
     }
-    count > all.iter().map(|word| word.count_ones()).sum::<u32>()
+    awake > all.iter().map(|word| word.count_ones()).sum::<u32>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn slot(processors: u64) -> Slot {
+    fn slot(processors: u64, asleep: u32) -> Slot {
         // SAFETY: atomics; every pattern of bytes is a value.
         let slot: Slot = unsafe { std::mem::zeroed() };
         slot.processors[0].store(processors, Relaxed);
+        slot.bell.asleep.store(asleep, Relaxed);
         slot
     }
 
     #[test]
     fn a_crowd_is_more_who_are_awake_than_processors() {
-        let crowded = |own: u64, slots: &[Slot]| is_crowded([own, 0, 0, 0], slots.iter());
-        assert!(!crowded(0b11, &[slot(0b11), slot(0b11)]));
-        assert!(crowded(0b11, &[slot(0b11), slot(0b11), slot(0b11)]));
+        let crowded = |own: u64, slots: &[Slot]| is_crowded([own, 0, 0, 0], slots.iter(), None);
+        assert!(!crowded(0b11, &[slot(0b11, 0), slot(0b11, 0)]));
+        assert!(crowded(
+            0b11,
+            &[slot(0b11, 0), slot(0b11, 0), slot(0b11, 0)]
+        ));
+        assert!(!crowded(
+            0b11,
+            &[slot(0b11, 0), slot(0b11, 0), slot(0b11, 1)]
+        ));
         assert!(
-            crowded(0b01, &[slot(0b01), slot(0b01)]),
+            crowded(0b01, &[slot(0b01, 0), slot(0b01, 0)]),
             "both pinned to one"
         );
         assert!(
-            !crowded(0b01, &[slot(0b01), slot(0b10)]),
+            !crowded(0b01, &[slot(0b01, 0), slot(0b10, 0)]),
             "each pinned to its own"
         );
+        let of_one = [slot(0b01, 0), slot(0b01, 1)];
+        assert!(!crowded(0b01, &of_one));
+        let wakes = is_crowded([0b01, 0, 0, 0], of_one.iter(), of_one.last());
+        assert!(wakes, "the other is about to be awake");
     }
 
     #[test]

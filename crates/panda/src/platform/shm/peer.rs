@@ -107,20 +107,17 @@ impl Outgoing {
 
     /// Bytes that the peer has been lent.
     pub fn lent_bytes(&self) -> usize {
-        self.way
-            .lock()
-            .sender
-            .as_ref()
-            .map_or(0, Sender::lent_bytes)
+        self.of_sender(Sender::lent_bytes)
     }
 
     /// Bytes that wait for the peer, and those that it has been lent.
     pub fn waiting_bytes(&self) -> usize {
-        self.way
-            .lock()
-            .sender
-            .as_ref()
-            .map_or(0, Sender::waiting_bytes)
+        self.of_sender(Sender::waiting_bytes)
+    }
+
+    /// Nothing of a peer that is gone.
+    fn of_sender(&self, bytes: fn(&Sender) -> usize) -> usize {
+        self.way.lock().sender.as_ref().map_or(0, bytes)
     }
 
     /// The peer is gone: what waits for it is let go of, and what was lent is when the session ends.

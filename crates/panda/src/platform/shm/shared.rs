@@ -182,15 +182,10 @@ impl Shared {
     fn is_crowded_with(&self, woken: Option<Rank>) -> bool {
         let own = self.slot(self.rank);
         let processors = std::array::from_fn(|i| own.processors[i].load(Relaxed));
-        let peers = self
-            .connected()
-            .map(|(rank, _)| (self.slot(rank), Some(rank)));
-        let there = peers.filter(|(slot, _)| slot.state.load(Relaxed) == state::JOINED);
-        let is_awake = |(slot, rank): &(&Slot, Option<Rank>)| {
-            slot.bell.asleep.load(Relaxed) == 0 || woken.is_some() && *rank == woken
-        };
-        let awake = there.chain([(own, None)]).filter(is_awake);
-        is_crowded(processors, awake.map(|(slot, _)| slot))
+        let peers = self.connected().map(|(rank, _)| self.slot(rank));
+        let there = peers.filter(|slot| slot.state.load(Relaxed) == state::JOINED);
+        let woken = woken.map(|rank| self.slot(rank));
+        is_crowded(processors, there.chain([own]), woken)
     }
 
     /// Sends what waits and gives the seat up.

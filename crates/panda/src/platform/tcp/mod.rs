@@ -158,15 +158,21 @@ impl Tcp {
     /// What waits goes out first, to all in turns.
     fn hang_up(&self, patience: Duration) {
         let outboxes = self.shared.outboxes.read();
+        let mut waiting: Vec<_> = outboxes.iter().flatten().collect();
         let mut farewell = Farewell::new(patience);
         loop {
-            let left = outboxes.iter().flatten().map(|outbox| outbox.write_last());
-            if !farewell.waits(left.sum()) {
+            let mut left = 0;
+            waiting.retain(|outbox| {
+                let bytes = outbox.write_last();
+                left += bytes;
+                bytes > 0
+            });
+            if !farewell.waits(left) {
                 break;
             }
             std::thread::sleep(Duration::from_micros(200));
         }
-        for outbox in outboxes.iter().flatten() {
+        for outbox in waiting {
             let _ = outbox.stream.shutdown(std::net::Shutdown::Write);
         }
     }

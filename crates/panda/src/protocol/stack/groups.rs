@@ -39,6 +39,16 @@ struct Known<O> {
     is_strange: bool,
 }
 
+impl<O: Order> Known<O> {
+    fn new(myself: Myself, is_strange: bool) -> Self {
+        Self {
+            order: O::new(myself),
+            watched: Vec::new(),
+            is_strange,
+        }
+    }
+}
+
 impl<O> Default for Groups<O> {
     fn default() -> Self {
         Self {
@@ -98,12 +108,7 @@ impl<O: Order> Groups<O> {
             return false;
         }
         self.strange += 1;
-        let known = Known {
-            order: O::new(myself),
-            watched: Vec::new(),
-            is_strange: true,
-        };
-        self.known.insert(id, known);
+        self.known.insert(id, Known::new(myself, true));
         true
     }
 
@@ -131,11 +136,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         act: impl FnOnce(&mut O, Time, &mut Output) -> R,
     ) -> R {
         let myself = self.myself;
-        let known = (self.groups.known.entry(id)).or_insert_with(|| Known {
-            order: O::new(myself),
-            watched: Vec::new(),
-            is_strange: false,
-        });
+        let known = self.groups.known.entry(id);
+        let known = known.or_insert_with(|| Known::new(myself, false));
         self.groups.strange -= usize::from(std::mem::take(&mut known.is_strange));
         self.on_group(now, id, act).expect("it is known")
     }
@@ -147,10 +149,21 @@ impl<L: Links, O: Order> Stack<L, O> {
         id: GroupId,
         act: impl FnOnce(&mut O, Time, &mut Output) -> R,
     ) -> Option<R> {
+        let result = self.have_group(now, id, act)?;
+        self.groups.touched.insert(id);
+        Some(result)
+    }
+
+    /// The same, where it holds nothing back afterwards.
+    fn have_group<R>(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        act: impl FnOnce(&mut O, Time, &mut Output) -> R,
+    ) -> Option<R> {
         let known = self.groups.known.get_mut(&id)?;
         let mut out = Output::default();
         let result = act(&mut known.order, now, &mut out);
-        self.groups.touched.insert(id);
         self.groups.follow(id);
         self.group_output(now, id, out);
         Some(result)
@@ -158,13 +171,7 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     /// Sends what a group holds back.
     pub(super) fn flush_group(&mut self, now: Time, id: GroupId) {
-        let Some(known) = self.groups.known.get_mut(&id) else {
-            return;
-        };
-        let mut out = Output::default();
-        known.order.flush(now, &mut out);
-        self.groups.follow(id);
-        self.group_output(now, id, out);
+        self.have_group(now, id, |group, now, out| group.flush(now, out));
     }
 
     /// A peer's message for a group.
