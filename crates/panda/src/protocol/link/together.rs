@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::retransmit::{HEADER, Header, LAST, MORE};
+use super::retransmit::{BUNDLE, HEADER, Header, LAST, MORE, Piece};
 use super::{Gone, Retransmit, ToAll};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
@@ -42,7 +42,7 @@ const FRAME_MIN: usize = 2 * (HEAD + ROW * PEERS_MAX);
 pub struct Together {
     hearers: BTreeSet<Rank>,
     /// In the order in which links have them; numbers follow one another.
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<Shared>,
     last: u64,
     /// Since when the first of them waits, and whether some could take it.
     waits: Option<(bool, Time)>,
@@ -50,10 +50,9 @@ pub struct Together {
 }
 
 #[derive(Debug)]
-struct Piece {
+struct Shared {
     number: u64,
-    kind: u8,
-    piece: Message,
+    piece: Piece,
     to: Arc<[Rank]>,
 }
 
@@ -124,7 +123,7 @@ impl ToAll<Retransmit> for Together {
 
     fn own(me: Rank, mut frame: Message) -> Result<Option<Message>, DecodeError> {
         let [count, kind] = frame.pop()?;
-        if !matches!(kind, LAST | MORE) || usize::from(count) > PEERS_MAX {
+        if !matches!(kind, LAST | MORE | BUNDLE) || usize::from(count) > PEERS_MAX {
             return Err(DecodeError::Value {
                 wanted: "frame for several",
                 reason: format!("its kind is {kind}, for {count}"),
@@ -159,40 +158,50 @@ impl ToAll<Retransmit> for Together {
 }
 
 impl Together {
-    /// Cuts a message into pieces that fit a frame for so many.
-    fn add_for(&mut self, mut message: Message, peers: &[Rank], links: &mut Table) {
+    /// Cuts a message into pieces that fit a frame for so many, or puts a short one into the last piece that waits.
+    fn add_for(&mut self, message: Message, peers: &[Rank], links: &mut Table) {
         let Some(largest) = peers.first().map(|rank| links[rank].largest()) else {
             return;
         };
+        let room = largest - (HEAD + ROW * peers.len()).max(HEADER);
+        if self.join(&message, room, peers, links) {
+            return;
+        }
         let to: Arc<[Rank]> = peers.into();
-        let head = (HEAD + ROW * peers.len()).max(HEADER);
-        let room = largest - head;
-        loop {
-            let rest = (message.len() > room).then(|| message.split_to(room).ok());
-            let (kind, piece) = match rest.flatten() {
-                Some(piece) => (MORE, piece),
-                None => (LAST, std::mem::take(&mut message)),
-            };
+        Piece::cut(message, room, |piece| {
             self.last += 1;
+            let number = self.last;
             for rank in peers {
                 if let Some(link) = links.get_mut(rank) {
-                    link.add_shared(self.last, kind, piece.clone());
+                    link.add_shared(number, piece.clone());
                 }
             }
-            self.pieces.push_back(Piece {
-                number: self.last,
-                kind,
-                piece,
-                to: to.clone(),
-            });
-            if kind == LAST {
-                return;
-            }
-        }
+            let to = to.clone();
+            self.pieces.push_back(Shared { number, piece, to });
+        });
     }
 
-    fn send(&mut self, now: Time, piece: Piece, to: &[Rank], links: &mut Table, gone: &mut Gone) {
-        let mut head = vec![0, piece.kind];
+    /// Puts a message into the last piece that waits, if it goes to the same peers, none of them has anything behind it, and there is room.
+    fn join(&mut self, message: &Message, room: usize, to: &[Rank], links: &mut Table) -> bool {
+        let Some(last) = self.pieces.back_mut() else {
+            return false;
+        };
+        let number = last.number;
+        let is_last = |rank: &Rank| links.get(rank).is_some_and(|link| link.ends_with(number));
+        if *last.to != *to || !last.piece.fits(message, room) || !to.iter().all(is_last) {
+            return false;
+        }
+        last.piece.add(message.clone());
+        for rank in to {
+            if let Some(link) = links.get_mut(rank) {
+                link.join_shared(number, message, room);
+            }
+        }
+        true
+    }
+
+    fn send(&mut self, now: Time, piece: Shared, to: &[Rank], links: &mut Table, gone: &mut Gone) {
+        let mut head = vec![0, piece.piece.kind];
         for rank in to {
             let Some(link) = links.get_mut(rank) else {
                 continue;
@@ -217,7 +226,7 @@ impl Together {
                 false => gone.to.push(*rank),
             }
         }
-        let mut frame = piece.piece;
+        let mut frame = piece.piece.body;
         frame.push(&head);
         gone.frames.push(frame);
     }

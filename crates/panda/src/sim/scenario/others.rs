@@ -5,8 +5,9 @@ use crate::protocol::group::Order;
 use crate::protocol::link::Links;
 use crate::sim::{Chance, Kind, World};
 
-/// The history of one seed in so many has other groups: not over a bad network, where so many would hold up what is checked.
+/// The history of one seed in so many has other groups, and over networks that lose frames, where these cost most.
 const ONE_IN: u64 = 128;
+const ONE_IN_LOSSY: u64 = 512;
 /// How many there are in all, and at most so many more in a round.
 const GROUPS: u64 = 1200;
 const AT_ONCE: u64 = 600;
@@ -20,7 +21,11 @@ pub(super) struct Others {
 impl Others {
     /// The other groups in the history of a seed, unless there are none, as among many processes.
     pub fn new(seed: u64, size: u32, kind: Kind) -> Option<Self> {
-        let has_others = seed % ONE_IN == 5 && size <= CROWD && !kind.is_lossy();
+        let one_in = match kind.is_lossy() {
+            true => ONE_IN_LOSSY,
+            false => ONE_IN,
+        };
+        let has_others = seed % one_in == 5 && size <= CROWD;
         has_others.then(|| Self {
             chance: Chance::new(seed.rotate_left(32)),
             joined: 0,

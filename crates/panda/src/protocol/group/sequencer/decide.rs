@@ -229,6 +229,7 @@ impl Sequencer {
         (self.promised, self.accepted, self.change, self.known) = (None, None, None, None);
         self.suspects.clear();
         self.dead.clear();
+        self.lost_touch.clear();
         self.has_ended_apart = false;
         self.log.cut_off();
         if self.status == Status::Joining {
@@ -267,6 +268,7 @@ impl Sequencer {
         self.suspects.retain(stays);
         self.dead
             .retain(|rank| !self.counts.contains_key(rank) || stays(rank));
+        self.lost_touch.clear();
         self.has_ended_apart = false;
         self.joiners.retain(|joiner| !view.members.contains(joiner));
         self.leavers.clear();

@@ -111,10 +111,16 @@ impl Sequencer {
         };
         self.suspects.insert(member.rank);
         if old.life() < member.life() {
-            self.dead.insert(member.rank);
+            self.has_ended(member.rank);
         }
         self.is_shaken |= self.is_inside();
         self.is_inside()
+    }
+
+    /// Takes a process for ended. Its silence may have been that of one that went on elsewhere first.
+    pub(super) fn has_ended(&mut self, rank: Rank) {
+        self.dead.insert(rank);
+        self.has_ended_apart |= self.lost_touch.contains(&rank);
     }
 
     /// The group has gone on without this process, which is outside or wants to be in.

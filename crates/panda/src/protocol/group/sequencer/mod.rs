@@ -127,6 +127,8 @@ pub struct Sequencer {
     stuck_since: Option<Time>,
     /// Found lost, and not heard of since: they may live.
     suspects: BTreeSet<Rank>,
+    /// Those that this process has lost touch with in this view, whether they were heard of since or not: they may have gone on without it.
+    lost_touch: BTreeSet<Rank>,
     /// Those that have ended for certain.
     dead: BTreeSet<Rank>,
     /// A member ended after this process had lost touch with it: with others it may have gone on without this one first.
@@ -185,6 +187,7 @@ impl Order for Sequencer {
             change_at: None,
             stuck_since: None,
             suspects: BTreeSet::new(),
+            lost_touch: BTreeSet::new(),
             dead: BTreeSet::new(),
             has_ended_apart: false,
             is_shaken: false,
@@ -251,8 +254,9 @@ impl Order for Sequencer {
 
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
         if is_certain {
-            self.dead.insert(rank);
-            self.has_ended_apart |= self.suspects.contains(&rank);
+            self.has_ended(rank);
+        } else {
+            self.lost_touch.insert(rank);
         }
         self.joiners.retain(|joiner| joiner.rank != rank);
         if self.asked == Some(rank) {

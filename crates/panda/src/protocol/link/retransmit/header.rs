@@ -10,6 +10,8 @@ pub const LAST: u8 = 1;
 pub const MORE: u8 = 2;
 /// A stream of the receiver's, the number says which, is taken no more: this end has begun anew.
 pub const OVER: u8 = 3;
+/// Several whole messages.
+pub const BUNDLE: u8 = 4;
 
 pub struct Header {
     pub kind: u8,

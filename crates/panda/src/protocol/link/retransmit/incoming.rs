@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::header::{Header, LAST};
+use super::header::{BUNDLE, Header, LAST};
+use super::piece::split;
 use super::{ACK_DELAY, ACK_EVERY, WINDOW};
 use crate::message::Message;
 use crate::protocol::Time;
@@ -57,6 +58,11 @@ impl Incoming {
     /// Takes the piece that is expected next.
     fn take_next(&mut self, kind: u8, piece: Message, messages: &mut Vec<Message>) {
         self.next += 1;
+        if kind == BUNDLE {
+            // It was found to be one when it came.
+            let _ = split(piece, messages);
+            return;
+        }
         match kind == LAST {
             true if self.joined.is_empty() => messages.push(piece),
             is_last => {

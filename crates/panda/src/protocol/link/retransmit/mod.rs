@@ -1,6 +1,6 @@
 //! Reliability over a platform that loses, doubles and reorders frames.
 //!
-//! A message is cut into pieces that fit a frame; pieces are numbered from 0 in a *stream*, acknowledged (all below a number, and a map of 64 above it), and sent
+//! A message is cut into pieces that fit a frame, and short ones that wait share one ([`piece`]); pieces are numbered from 0 in a *stream*, acknowledged (all below a number, and a map of 64 above it), and sent
 //! again after a time-out that doubles or as soon as three later ones are known to have arrived. The window grows and shrinks as in TCP (RFC 5681), the time-out
 //! follows the round trip (RFC 6298).
 //!
@@ -20,14 +20,18 @@ use header::{ACK, OVER};
 use incoming::Incoming;
 use outgoing::{Due, Outgoing};
 
-pub(super) use header::{HEADER, Header, LAST, MORE};
+pub(super) use header::{BUNDLE, HEADER, Header, LAST, MORE};
 pub(super) use outgoing::Waiting;
+pub(super) use piece::Piece;
 
 mod header;
 mod incoming;
 mod outgoing;
 mod pace;
+mod piece;
 mod shared;
+#[cfg(test)]
+mod tests;
 
 /// Pieces that may be under way, and pieces that a receiver keeps out of order.
 const WINDOW: u64 = 256;
@@ -77,13 +81,14 @@ impl Links for Retransmit {
         }
     }
 
-    fn send(&mut self, now: Time, mut message: Message, frames: &mut Vec<Message>) {
+    fn send(&mut self, now: Time, message: Message, frames: &mut Vec<Message>) {
         let room = self.largest - HEADER;
-        while message.len() > room {
-            let piece = message.split_to(room).expect("it is longer than this");
-            self.outgoing.add(Waiting::alone(MORE, piece));
+        if !self.outgoing.join(&message, None, room) {
+            Piece::cut(message, room, |piece| {
+                let together = None;
+                self.outgoing.add(Waiting { piece, together });
+            });
         }
-        self.outgoing.add(Waiting::alone(LAST, message));
         self.fill(now, frames);
     }
 
@@ -95,11 +100,15 @@ impl Links for Retransmit {
         messages: &mut Vec<Message>,
     ) -> Result<Arrival, DecodeError> {
         let header = Header::pop(&mut frame)?;
-        if !matches!(header.kind, ACK | LAST | MORE | OVER) {
-            return Err(DecodeError::Value {
-                wanted: "link frame",
-                reason: format!("its kind is {}", header.kind),
-            });
+        match header.kind {
+            ACK | LAST | MORE | OVER => {}
+            BUNDLE => piece::check(&frame)?,
+            kind => {
+                return Err(DecodeError::Value {
+                    wanted: "link frame",
+                    reason: format!("its kind is {kind}"),
+                });
+            }
         }
         if header.stream < self.theirs_min.max(self.theirs) {
             // The peer may not know that its stream is over.
@@ -125,7 +134,7 @@ impl Links for Retransmit {
         if header.receivers == 0 {
             // A greeting.
             self.acknowledge(frames);
-        } else if matches!(header.kind, LAST | MORE) {
+        } else if matches!(header.kind, LAST | MORE | BUNDLE) {
             if self.takes_doubled && header.number < self.incoming.next && header.kind == LAST {
                 messages.push(frame.clone());
             }
@@ -223,9 +232,10 @@ impl Retransmit {
         }
         let mut out = Due::new();
         self.outgoing.due(now, &mut out);
-        for (number, kind, mut piece) in out {
-            self.header(kind, number).push(&mut piece);
-            frames.push(piece);
+        for (number, piece) in out {
+            let mut frame = piece.body;
+            self.header(piece.kind, number).push(&mut frame);
+            frames.push(frame);
         }
     }
 

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::header::Header;
 use super::pace::Pace;
+use super::piece::Piece;
 use crate::message::Message;
 use crate::protocol::Time;
 
@@ -34,37 +35,25 @@ pub struct Outgoing {
     pub resend_at: Option<Time>,
 }
 
-/// Pieces to send, with their numbers and kinds: mostly one.
-pub type Due = SmallVec<[(u64, u8, Message); 1]>;
+/// Pieces to send, with their numbers: mostly one.
+pub type Due = SmallVec<[(u64, Piece); 1]>;
 
 /// A piece that was not sent yet.
 #[derive(Debug)]
 pub struct Waiting {
-    pub kind: u8,
-    pub piece: Message,
+    pub piece: Piece,
     /// Its number among those that go together with other links', if it is one.
     pub together: Option<u64>,
 }
 
-impl Waiting {
-    pub fn alone(kind: u8, piece: Message) -> Self {
-        Self {
-            kind,
-            piece,
-            together: None,
-        }
-    }
-}
-
 /// The memory that a piece takes until it is acknowledged, in bytes: a short one takes some, too.
-fn room_of(piece: &Message) -> usize {
-    size_of::<Sent>() + piece.len()
+fn room_of(piece: &Piece) -> usize {
+    size_of::<Sent>() + piece.body.len()
 }
 
 #[derive(Debug)]
 pub struct Sent {
-    pub kind: u8,
-    pub piece: Message,
+    pub piece: Piece,
     pub at: Time,
     /// Taken for lost and not sent again yet.
     pub is_lost: bool,
@@ -81,6 +70,21 @@ impl Outgoing {
         self.waiting.push_back(waiting);
     }
 
+    /// Puts a message into the piece that waits last, if it goes as that does and there is room.
+    pub fn join(&mut self, message: &Message, together: Option<u64>, room: usize) -> bool {
+        let last = self.waiting.back_mut();
+        let Some(last) = last.filter(|last| {
+            let goes_so = last.together == together;
+            goes_so && last.piece.fits(message, room)
+        }) else {
+            return false;
+        };
+        self.bytes -= room_of(&last.piece);
+        last.piece.add(message.clone());
+        self.bytes += room_of(&last.piece);
+        true
+    }
+
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -90,7 +94,7 @@ impl Outgoing {
         self.lost > 0 || !self.waiting.is_empty()
     }
 
-    /// Pieces to send with their numbers and kinds: those that are lost and then those that are new, as far as the window allows.
+    /// Pieces to send with their numbers: those that are lost and then those that are new, as far as the window allows.
     pub fn due(&mut self, now: Time, out: &mut Due) {
         let window = self.pace.window();
         let first = self.first;
@@ -101,17 +105,13 @@ impl Outgoing {
             if let Some(sent) = sent.as_mut().filter(|sent| sent.is_lost) {
                 (sent.is_lost, sent.at) = (false, now);
                 self.lost -= 1;
-                out.push((number, sent.kind, sent.piece.clone()));
+                out.push((number, sent.piece.clone()));
             }
         }
         while self.sent.len() < window
             && let Some(next) = self.next(false)
         {
-            out.push((
-                first + self.sent.len() as u64,
-                next.kind,
-                next.piece.clone(),
-            ));
+            out.push((first + self.sent.len() as u64, next.piece.clone()));
             self.sends(now, next);
         }
         self.await_answer(now);
@@ -144,13 +144,18 @@ impl Outgoing {
     /// A piece goes, and is to be acknowledged.
     fn sends(&mut self, now: Time, waiting: Waiting) {
         self.sent.push_back(Some(Sent {
-            kind: waiting.kind,
             piece: waiting.piece,
             at: now,
             is_lost: false,
             is_again: false,
             is_together: waiting.together.is_some(),
         }));
+    }
+
+    /// Whether the last piece that waits is that one of those that go together with other links'.
+    pub fn ends_with(&self, number: u64) -> bool {
+        let last = self.waiting.back().and_then(|last| last.together);
+        last == Some(number)
     }
 
     /// Whether the next piece that goes together with other links' is that one.

@@ -1,6 +1,7 @@
 //! What a link shares with others: pieces that go to several peers in one frame, each with its number in the link of each.
 
-use super::{HEADER, Retransmit, Waiting};
+use super::{HEADER, Piece, Retransmit, Waiting};
+use crate::message::Message;
 use crate::protocol::Time;
 
 impl Retransmit {
@@ -20,13 +21,23 @@ impl Retransmit {
     }
 
     /// Adds a piece that goes together with other links'. Sent again it goes alone, so it must fit a frame of its own.
-    pub fn add_shared(&mut self, number: u64, kind: u8, piece: crate::message::Message) {
-        debug_assert!(piece.len() + HEADER <= self.largest);
+    pub fn add_shared(&mut self, number: u64, piece: Piece) {
+        debug_assert!(piece.body.len() + HEADER <= self.largest);
         self.outgoing.add(Waiting {
-            kind,
             piece,
             together: Some(number),
         });
+    }
+
+    /// Whether that piece is the last that waits, so that a message put into it keeps its place among all.
+    pub fn ends_with(&self, number: u64) -> bool {
+        self.outgoing.ends_with(number)
+    }
+
+    /// Puts a message into that piece, which is the last, and has room.
+    pub fn join_shared(&mut self, number: u64, message: &Message, room: usize) {
+        let has_joined = self.outgoing.join(message, Some(number), room);
+        debug_assert!(has_joined);
     }
 
     /// Whether the next such piece is that one.

@@ -131,11 +131,32 @@ fn a_message_goes_out_once_and_comes_to_all() {
     }
     let is_there = |three: &Three| PEERS.iter().all(|rank| three.has(*rank, 4));
     three.pass_until(|_, _| true, is_there);
-    let pieces = 2 + 5000_usize.div_ceil(ROOM) + 100_000_usize.div_ceil(ROOM);
+    // The two short ones share a frame.
+    let pieces = 1 + 5000_usize.div_ceil(ROOM) + 100_000_usize.div_ceil(ROOM);
     assert_eq!((three.shared, three.alone), (pieces as u64, 0));
     for rank in PEERS {
         assert_eq!(three.messages[&rank], [0, 10, 5000, 100_000]);
     }
+}
+
+#[test]
+fn short_messages_that_wait_share_frames_in_their_order() {
+    let mut three = Three::new();
+    let lengths: Vec<usize> = (0..500).map(|n| n % 40).collect();
+    lengths.iter().for_each(|length| three.send(*length));
+    // One that goes to one alone stands between: what follows it goes behind it.
+    let mut frames = Vec::new();
+    let (now, link) = (three.now, three.links.get_mut(&1).expect("there"));
+    link.send(now, Message::from(vec![7; 41]), &mut frames);
+    three.carry(1, frames, &|_, _| true);
+    three.send(42);
+    three.pass_until(|_, _| true, |three| three.has(1, 502) && three.has(2, 501));
+    assert_eq!(three.messages[&1][..500], lengths);
+    assert_eq!(three.messages[&1][500..], [41, 42]);
+    assert_eq!(three.messages[&2][..500], lengths);
+    let bytes: usize = lengths.iter().map(|length| length + 2).sum();
+    let frames = bytes.div_ceil(ROOM - 41) as u64 + 1;
+    assert!(three.shared <= frames, "{} of {frames}", three.shared);
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! What a frame of a link carries behind its header: a part of a message, a whole one, or several short ones.
+//!
+//! Short messages that wait for the window share a piece. Else a network that loses frames, where few may be under way, would carry few messages however short they are, and fall behind
+//! what many groups say to each other.
+//!
+//! ```text
+//!   BUNDLE   for each message: length 2 | message
+//! ```
+
+use super::header::{BUNDLE, LAST, MORE};
+use crate::message::{DecodeError, Message};
+
+/// Bytes before each message of a bundle.
+const LENGTH: usize = size_of::<u16>();
+
+#[derive(Debug, Clone)]
+pub struct Piece {
+    pub kind: u8,
+    pub body: Message,
+    /// Whether it holds whole messages only, so that more may follow in it.
+    is_whole: bool,
+}
+
+impl Piece {
+    /// Cuts a message into pieces of at most `room` bytes.
+    pub fn cut(mut message: Message, room: usize, mut take: impl FnMut(Self)) {
+        let is_whole = message.len() <= room;
+        let piece = |kind, body| Self {
+            kind,
+            body,
+            is_whole,
+        };
+        while message.len() > room {
+            let body = message.split_to(room).expect("it is longer than this");
+            take(piece(MORE, body));
+        }
+        take(piece(LAST, message));
+    }
+
+    /// Whether a message fits behind what is in it, in a piece of at most `room` bytes.
+    pub fn fits(&self, message: &Message, room: usize) -> bool {
+        let own = usize::from(self.kind != BUNDLE) * LENGTH;
+        let length = self.body.len() + own + LENGTH + message.len();
+        self.is_whole && length <= room.min(u16::MAX.into())
+    }
+
+    /// Puts a message behind what is in it, where it [fits](Self::fits).
+    pub fn add(&mut self, message: Message) {
+        if self.kind != BUNDLE {
+            self.kind = BUNDLE;
+            self.body = with_length(std::mem::take(&mut self.body));
+        }
+        self.body.append(with_length(message));
+    }
+}
+
+/// In one piece of memory, since many may follow one another.
+fn with_length(mut message: Message) -> Message {
+    let length = message.len() as u16;
+    message.push(&length.to_le_bytes());
+    Message::from(message.to_bytes())
+}
+
+/// The messages of a bundle.
+///
+/// # Errors
+/// It is none.
+pub fn split(mut bundle: Message, messages: &mut Vec<Message>) -> Result<(), DecodeError> {
+    while !bundle.is_empty() {
+        let length = u16::from_le_bytes(bundle.pop()?);
+        messages.push(bundle.split_to(length.into())?);
+    }
+    Ok(())
+}
+
+/// Whether [`split`] would take it.
+///
+/// # Errors
+/// It would not.
+pub fn check(bundle: &Message) -> Result<(), DecodeError> {
+    split(bundle.clone(), &mut Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(length: usize) -> Message {
+        Message::from(vec![length as u8; length])
+    }
+
+    proptest! {
+        #[test]
+        fn what_shares_a_piece_comes_out_of_it(lengths in proptest::collection::vec(0..300_usize, 2..40)) {
+            const ROOM: usize = 1000;
+            let mut bundle = None;
+            Piece::cut(message(lengths[0]), ROOM, |piece| bundle = Some(piece));
+            let mut bundle = bundle.unwrap();
+            let mut held = 1;
+            for length in &lengths[1..] {
+                if bundle.fits(&message(*length), ROOM) {
+                    bundle.add(message(*length));
+                    held += 1;
+                } else {
+                    break;
+                }
+            }
+            prop_assert!(held > 1 && bundle.body.len() <= ROOM);
+            let mut messages = Vec::new();
+            split(bundle.body, &mut messages).unwrap();
+            let came: Vec<usize> = messages.iter().map(Message::len).collect();
+            prop_assert_eq!(&came, &lengths[..held]);
+            prop_assert!(messages.iter().zip(&lengths).all(|(message, length)| message.to_bytes() == vec![*length as u8; *length]));
+        }
+
+        #[test]
+        fn garbage_is_refused_or_split(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut messages = Vec::new();
+            let bundle = Message::from(bytes.clone());
+            prop_assert_eq!(check(&bundle).is_ok(), split(bundle, &mut messages).is_ok());
+            prop_assert!(messages.iter().map(Message::len).sum::<usize>() <= bytes.len());
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_long_message_takes_no_other() {
+        let mut pieces = Vec::new();
+        Piece::cut(message(250), 100, |piece| pieces.push(piece));
+        let lengths: Vec<usize> = pieces.iter().map(|piece| piece.body.len()).collect();
+        assert_eq!(lengths, [100, 100, 50]);
+        assert!(pieces.iter().all(|piece| !piece.fits(&message(1), 100)));
+    }
+}
