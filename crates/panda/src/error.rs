@@ -103,6 +103,18 @@ pub enum Error {
         /// Where it was given, and what it said.
         why: String,
     },
+    /// A message is longer than the platform takes. Nothing was sent.
+    #[error(
+        "a message of {length} bytes is too long: over {platform} one has at most {longest}. Send it in parts"
+    )]
+    TooLong {
+        /// Its bytes.
+        length: usize,
+        /// Bytes of the longest one.
+        longest: usize,
+        /// The platform's name.
+        platform: &'static str,
+    },
     /// An upcall waited.
     #[error("an upcall must not wait: at {0}. Start a thread, or answer later")]
     InUpcall(String),

@@ -4,7 +4,8 @@ mod conformance;
 
 use antiphon_panda::platform::{Platform, Secret, Udp, udp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Seat, Session};
+use antiphon_panda::{Error, Message, Seat, Session};
+use bytes::Bytes;
 use std::net::Ipv6Addr;
 use std::thread;
 
@@ -45,6 +46,37 @@ fn sessions_are_held_over_ipv6() {
     };
     conformance::messages_of_all_lengths_arrive_whole(session);
     conformance::a_group_has_one_order(session);
+}
+
+/// What is longer than a link takes is refused before anything is sent, and nobody is lost for it.
+#[test]
+fn what_is_too_long_is_refused() {
+    let mut sessions = meet(&meeting(2), 2);
+    let (other, session) = (sessions.remove(1), sessions.remove(0));
+    let piece = Bytes::from(vec![0; 64 << 20]);
+    let mut long = Message::new();
+    (0..64).for_each(|_| long.append_bytes(piece.clone()));
+    let kept = long.clone();
+    other
+        .serve("long", move |call| call.reply.send(kept.clone()))
+        .unwrap();
+    let group = session.join_group("long", drop).unwrap();
+    let (port, all) = (session.port("long"), session.everyone().unwrap());
+    let refused = [
+        port.send(1, 0, long.clone()),
+        port.send_synchronously(1, 0, long.clone()),
+        session.call(1, "long", long.clone(), None).map(drop),
+        group.send(long.clone()),
+        all.broadcast_bytes(0, Some(long.clone())).map(drop),
+        all.scatter_bytes(0, vec![Message::new(), long]).map(drop),
+    ];
+    for (which, refused) in refused.into_iter().enumerate() {
+        let is_refused = matches!(refused, Err(Error::TooLong { length, .. }) if length == 4 << 30);
+        assert!(is_refused, "{which}: {refused:?}");
+    }
+    let answer = session.call(1, "long", Message::new(), None);
+    assert!(matches!(answer, Err(Error::NoReply { .. })), "{answer:?}");
+    assert!(session.why_lost(1).is_none() && other.why_lost(0).is_none());
 }
 
 mod over_a_good_network {

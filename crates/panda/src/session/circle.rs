@@ -273,6 +273,12 @@ impl Circle {
             .ok_or(Error::NotInCircle(root))?;
         let core = &self.core;
         core.check()?;
+        core.check_length(&value)?;
+        if let Operation::Scatter(values) = &operation {
+            values
+                .iter()
+                .try_for_each(|value| core.check_length(value))?;
+        }
         let id = core.engine.number();
         let part = Part {
             id,

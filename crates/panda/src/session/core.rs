@@ -8,8 +8,13 @@ use super::desk::Desk;
 use super::engine::{Ask, Engine};
 use super::upcall;
 use crate::error::Error;
+use crate::message::Message;
 use crate::platform::Rank;
+use crate::protocol::link::{LONGEST, Links};
 use crate::protocol::requests::Failure;
+
+/// What headers of all protocols may take of the longest message of a link.
+const HEADERS_MAX: usize = 1 << 16;
 
 /// A session, whether it goes on or has ended. Ports and replies hold it directly: to ask each time whether it is still there, as with a weak handle, would cost a
 /// message two atomic operations between its coming and the answer.
@@ -18,16 +23,27 @@ pub struct Core {
     pub desk: Arc<Desk>,
     pub rank: Rank,
     pub founders: u32,
+    /// Bytes of the longest message that a program may send.
+    longest: usize,
     is_over: AtomicBool,
 }
 
 impl Core {
-    pub fn new(engine: Arc<dyn Engine>, desk: Arc<Desk>, rank: Rank, founders: u32) -> Self {
+    pub fn new<L: Links>(
+        engine: Arc<dyn Engine>,
+        desk: Arc<Desk>,
+        rank: Rank,
+        founders: u32,
+    ) -> Self {
         Self {
             engine,
             desk,
             rank,
             founders,
+            longest: match L::FRAGMENTS {
+                true => LONGEST - HEADERS_MAX,
+                false => usize::MAX,
+            },
             is_over: AtomicBool::new(false),
         }
     }
@@ -68,6 +84,27 @@ impl Core {
             Ok(())
         } else {
             Err(Error::NoSuchRank { rank, size })
+        }
+    }
+
+    /// That a message is no longer than the platform takes.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`].
+    #[inline]
+    pub fn check_length(&self, message: &Message) -> Result<(), Error> {
+        match message.len() <= self.longest {
+            true => Ok(()),
+            false => Err(self.too_long(message.len())),
+        }
+    }
+
+    #[cold]
+    fn too_long(&self, length: usize) -> Error {
+        Error::TooLong {
+            length,
+            longest: self.longest,
+            platform: self.engine.platform(),
         }
     }
 

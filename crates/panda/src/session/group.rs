@@ -81,16 +81,18 @@ impl Group {
     /// Sends a message to all members, and goes on. Waits only while many messages of this member have no place yet.
     ///
     /// # Errors
-    /// This process is no member any more.
+    /// This process is no member any more, or the message is too long for the platform.
     pub fn send(&self, payload: impl Into<Message>) -> Result<(), Error> {
+        let payload = payload.into();
         self.check()?;
         let core = &self.core;
+        core.check_length(&payload)?;
         let is_free = || !core.engine.group_is_congested(self.number);
         if !upcall::is_running() && !is_free() {
             core.wait(|| is_free() || self.check().is_err(), None);
             self.check()?;
         }
-        core.ask(Ask::GroupSend(self.number, payload.into()));
+        core.ask(Ask::GroupSend(self.number, payload));
         Ok(())
     }
 

@@ -135,7 +135,7 @@ impl Session {
             source,
         };
         let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
-        let core = Arc::new(Core::new(engine, desk, seat.rank, seat.size));
+        let core = Arc::new(Core::new::<P::Links>(engine, desk, seat.rank, seat.size));
         let keeper = Arc::new(Keeper { core });
         Ok(Self { keeper })
     }

@@ -99,17 +99,19 @@ impl Port {
     /// there that nobody has asked for. A process that itself waits for something holds nobody up, and what an upcall sends is never held up.
     ///
     /// # Errors
-    /// There is no such rank; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
+    /// There is no such rank; the message is too long for the platform; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
         let core = self.core()?;
+        let payload = payload.into();
         core.check_rank(to)?;
+        core.check_length(&payload)?;
         core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let envelope = Envelope::Port {
             port: self.number,
             tag,
             receipt: None,
         };
-        core.engine.post(to, envelope, payload.into());
+        core.engine.post(to, envelope, payload);
         Ok(())
     }
 
@@ -123,7 +125,7 @@ impl Port {
     /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
     ///
     /// # Errors
-    /// The peer is lost, or this is an upcall.
+    /// The peer is lost, the message is too long for the platform, or this is an upcall.
     #[track_caller]
     pub fn send_synchronously(
         &self,
@@ -133,14 +135,16 @@ impl Port {
     ) -> Result<(), Error> {
         upcall::must_not_wait()?;
         let core = self.core()?;
+        let payload = payload.into();
         core.check_rank(to)?;
+        core.check_length(&payload)?;
         core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
         let request = Request::Message {
             port: self.number,
             tag,
         };
         let engine = &core.engine;
-        let id = engine.request(to, request, payload.into(), None);
+        let id = engine.request(to, request, payload, None);
         core.reply_of((to, id), "", None).map(drop)
     }
 

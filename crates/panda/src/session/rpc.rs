@@ -33,9 +33,13 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Answers.
+    /// Answers. A reply that is too long for the platform is none: the caller is told that there is no reply.
     pub fn send(mut self, payload: impl Into<Message>) {
-        self.answer(Answer::Value, payload.into());
+        let payload = payload.into();
+        // Dropped it says that there is none.
+        if self.core.check_length(&payload).is_ok() {
+            self.answer(Answer::Value, payload);
+        }
     }
 
     fn answer(&mut self, kind: Answer, payload: Message) {
@@ -85,7 +89,7 @@ impl Session {
     /// Calls a service and waits for the reply. It is executed at most once; exactly once if a reply comes.
     ///
     /// # Errors
-    /// The peer is lost, has no such service or gives no reply; the deadline has passed; this is an upcall.
+    /// The peer is lost, has no such service or gives no reply; the deadline has passed; the arguments are too long for the platform; this is an upcall.
     #[track_caller]
     pub fn call(
         &self,
@@ -95,12 +99,14 @@ impl Session {
         deadline: Option<Duration>,
     ) -> Result<Message, Error> {
         upcall::must_not_wait()?;
+        let payload = payload.into();
         self.core().check_rank(to)?;
+        self.core().check_length(&payload)?;
         let request = Request::Call {
             service: number_of(service),
         };
         let engine = &self.core().engine;
-        let id = engine.request(to, request, payload.into(), deadline);
+        let id = engine.request(to, request, payload, deadline);
         self.core().reply_of((to, id), service, deadline)
     }
 }
