@@ -51,12 +51,14 @@ fn run<R: Send + 'static>(
 fn guards_hold_here_and_elsewhere() {
     let values = run(3, |session, runtime| {
         runtime.add("sum", i64::from(session.rank())).unwrap();
-        runtime.wait_at(1, "sum", 3).unwrap();
-        let value = runtime.wait_for("sum", 3).unwrap();
-        runtime.end().unwrap();
-        value
+        for place in 0..3 {
+            runtime.wait_for(place, "sum", 3).unwrap();
+        }
+        // What nobody added to is nothing.
+        runtime.wait_for(session.rank(), "other", 0).unwrap();
+        runtime.end().is_ok()
     });
-    assert_eq!(values, [3, 3, 3]);
+    assert_eq!(values, [true; 3]);
 }
 
 #[test]
@@ -70,14 +72,13 @@ fn who_waits_for_one_that_ended_is_told() {
             return Vec::new();
         }
         runtime.add("sum", 1).unwrap();
-        let here = runtime.wait_for("sum", 3).unwrap_err();
-        let there = runtime.wait_at(1 - rank, "sum", 3).unwrap_err();
+        let here = runtime.wait_for(rank, "sum", 3).unwrap_err();
+        let there = runtime.wait_for(1 - rank, "sum", 3).unwrap_err();
         // Neither ends before the other has been told.
         session.circle(&[0, 1]).unwrap().barrier().unwrap();
         vec![here.to_string(), there.to_string()]
     });
-    for says in &told[..2] {
-        assert_eq!(says[0], "ranks [2] left");
-        assert!(says[1].contains("without a reply"), "{says:?}");
+    for says in told[..2].iter().flatten() {
+        assert!(says.contains("without a reply"), "{says}");
     }
 }
