@@ -48,7 +48,7 @@ extern "C" {
 /**
  * How an operation went. Whatever is not PANDA_OK or PANDA_NOT_NOW has words: panda_last_error().
  */
-typedef enum panda_status {
+typedef enum {
     /**
      * It was done.
      */
@@ -183,40 +183,40 @@ typedef struct panda_message panda_message;
 /**
  * An empty message, owned by the caller.
  */
-struct panda_message *panda_message_new(void);
+panda_message *panda_message_new(void);
 
 /**
  * A message that holds a copy of these bytes, owned by the caller: panda_port_send(port, to, tag, panda_message_of(&value, sizeof value)) sends a value.
  * NULL if the bytes are NULL and the length is not 0: functions that take a message say so.
  */
-struct panda_message *panda_message_of(const void *bytes, size_t length);
+panda_message *panda_message_of(const void *bytes, size_t length);
 
 /**
  * Frees a message, or empties it if it is lent. NULL is none.
  */
-void panda_message_free(struct panda_message *message);
+void panda_message_free(panda_message *message);
 
 /**
  * An owned message with what this one holds, which is empty afterwards: for an upcall that keeps what it was lent. NULL if the message is NULL.
  */
-struct panda_message *panda_message_take(struct panda_message *message);
+panda_message *panda_message_take(panda_message *message);
 
 /**
  * Another message with the same bytes, which are shared and not copied; owned by the caller. NULL if the message is NULL.
  */
-struct panda_message *panda_message_clone(const struct panda_message *message);
+panda_message *panda_message_clone(const panda_message *message);
 
 /**
  * Its length in bytes; 0 for NULL.
  */
-size_t panda_message_length(const struct panda_message *message);
+size_t panda_message_length(const panda_message *message);
 
 /**
  * Puts a copy of bytes behind all else.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_message_append(struct panda_message *message, const void *bytes, size_t length);
+panda_status panda_message_append(panda_message *message, const void *bytes, size_t length);
 
 /**
  * Puts bytes of the program's behind all else without copying them. They must stay as they are until release(context) is called: once, on any thread, when nobody needs
@@ -224,54 +224,54 @@ panda_status panda_message_append(struct panda_message *message, const void *byt
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_message_append_buffer(struct panda_message *message, const void *bytes, size_t length, panda_release release, void *context);
+panda_status panda_message_append_buffer(panda_message *message, const void *bytes, size_t length, panda_release release, void *context);
 
 /**
  * Puts another message's bytes behind all else, and takes that message; nothing is copied but headers.
  *
  * Errors: PANDA_BAD_ARGUMENT, also if both are the same, which is then as it was.
  */
-panda_status panda_message_append_message(struct panda_message *message, struct panda_message *other);
+panda_status panda_message_append_message(panda_message *message, panda_message *other);
 
 /**
  * Puts a copy of a header before all else. Headers of 64 bytes in all need no memory besides the message's own.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_message_push(struct panda_message *message, const void *header, size_t length);
+panda_status panda_message_push(panda_message *message, const void *header, size_t length);
 
 /**
  * Takes bytes off the front, and copies them to `header`.
  *
  * Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_message_pop(struct panda_message *message, void *header, size_t length);
+panda_status panda_message_pop(panda_message *message, void *header, size_t length);
 
 /**
  * Copies the bytes at the front, which stay there.
  *
  * Errors: PANDA_SHORT; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_message_look(const struct panda_message *message, void *header, size_t length);
+panda_status panda_message_look(const panda_message *message, void *header, size_t length);
 
 /**
  * Cuts the first bytes off, as a message that the caller owns; nothing is copied but headers.
  *
  * Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_message_split(struct panda_message *message, size_t length, struct panda_message **first);
+panda_status panda_message_split(panda_message *message, size_t length, panda_message **first);
 
 /**
  * The pieces that the bytes lie in, in order and without copying, as writev() takes them: at most `room` of them are written to `pieces`, and how many there are is returned.
  * They are read only, and valid until the message is changed, given away or freed.
  */
-size_t panda_message_pieces(const struct panda_message *message, struct iovec *pieces, size_t room);
+size_t panda_message_pieces(const panda_message *message, struct iovec *pieces, size_t room);
 
 /**
  * All bytes in one piece, copied only if they are not in one already. The bytes may lie at any address, so copy out what must be aligned. They are read only, and valid
  * until the message is changed, given away or freed. NULL if the message is NULL.
  */
-const void *panda_message_flatten(struct panda_message *message);
+const void *panda_message_flatten(panda_message *message);
 
 /* ---- sessions -------------------------------------------------------------------------------------------- */
 
@@ -292,7 +292,7 @@ typedef bool (*panda_predicate)(void *context);
  *
  * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_join(struct panda_session **session);
+panda_status panda_session_join(panda_session **session);
 
 /**
  * The same, with a time for which a peer may be silent before it is taken for lost, in nanoseconds; 3 s otherwise. Whoever launches the program may say another, which
@@ -300,14 +300,14 @@ panda_status panda_session_join(struct panda_session **session);
  *
  * Errors: as panda_session_join().
  */
-panda_status panda_session_join_with_silence(uint64_t silence_ns, struct panda_session **session);
+panda_status panda_session_join_with_silence(uint64_t silence_ns, panda_session **session);
 
 /**
  * Sessions of `size` parts of this process, for instance one for each thread, over the platform `local`: sessions[rank] for each rank, all to be given back.
  *
  * Errors: PANDA_NOT_JOINED: the system starts no more threads; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_local(uint32_t size, struct panda_session **sessions);
+panda_status panda_session_local(uint32_t size, panda_session **sessions);
 
 /**
  * Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
@@ -315,44 +315,44 @@ panda_status panda_session_local(uint32_t size, struct panda_session **sessions)
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_end(const struct panda_session *session);
+panda_status panda_session_end(panda_session *session);
 
 /**
  * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's, and their operations fail with
  * PANDA_OVER. NULL is none.
  */
-void panda_session_free(struct panda_session *session);
+void panda_session_free(panda_session *session);
 
 /**
  * This process's rank; PANDA_ANY for NULL.
  */
-panda_rank panda_session_rank(const struct panda_session *session);
+panda_rank panda_session_rank(panda_session *session);
 
 /**
  * How many processes the session began with: their ranks are below it. 0 for NULL.
  */
-uint32_t panda_session_size(const struct panda_session *session);
+uint32_t panda_session_size(panda_session *session);
 
 /**
  * How many processes there have been, those that were spawned included. 0 for NULL.
  */
-uint32_t panda_session_population(const struct panda_session *session);
+uint32_t panda_session_population(panda_session *session);
 
 /**
  * The platform's name, such as "shm"; kept as long as the handle. NULL for NULL.
  */
-const char *panda_session_platform(const struct panda_session *session);
+const char *panda_session_platform(panda_session *session);
 
 /**
  * A process's name, such as "rank 3", into `name` as snprintf() writes it: cut to `room` bytes with the zero byte. Returns its whole length; 0 if there is no such rank.
  */
-size_t panda_session_name_of(const struct panda_session *session, panda_rank rank, char *name, size_t room);
+size_t panda_session_name_of(panda_session *session, panda_rank rank, char *name, size_t room);
 
 /**
  * Why a process is lost to this one, in words written as panda_session_name_of() does; 0 and an empty text if it is not, as far as is known. Only processes that something waits for are
  * watched.
  */
-size_t panda_session_why_lost(const struct panda_session *session,
+size_t panda_session_why_lost(panda_session *session,
                               panda_rank rank,
                               char *why,
                               size_t room);
@@ -363,7 +363,7 @@ size_t panda_session_why_lost(const struct panda_session *session,
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_multicast(const struct panda_session *session,
+panda_status panda_session_multicast(panda_session *session,
                                      panda_rank *to,
                                      size_t room,
                                      size_t *count,
@@ -376,7 +376,7 @@ panda_status panda_session_multicast(const struct panda_session *session,
  *
  * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_spawn(const struct panda_session *session,
+panda_status panda_session_spawn(panda_session *session,
                                  const char *program,
                                  const char *const *arguments,
                                  uint32_t count,
@@ -387,7 +387,7 @@ panda_status panda_session_spawn(const struct panda_session *session,
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_poll(const struct panda_session *session);
+panda_status panda_session_poll(panda_session *session);
 
 /**
  * Waits until something holds that upcalls bring about, for a time at most, in nanoseconds or PANDA_FOREVER. This thread drives the session meanwhile, so that upcalls run on it
@@ -395,7 +395,7 @@ panda_status panda_session_poll(const struct panda_session *session);
  *
  * Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_session_wait_until(const struct panda_session *session, panda_predicate holds, void *context, uint64_t timeout_ns);
+panda_status panda_session_wait_until(panda_session *session, panda_predicate holds, void *context, uint64_t timeout_ns);
 
 /**
  * Has an upcall that waits end the process, with the places where it waits and where it was given, and has one that runs for more than half a second be reported on standard error. Without it,
@@ -419,7 +419,7 @@ typedef void (*panda_message_upcall)(void *context, panda_rank from, uint32_t ta
 /**
  * A message that came.
  */
-typedef struct panda_arrived {
+typedef struct {
     /**
      * Its sender.
      */
@@ -441,12 +441,12 @@ typedef struct panda_arrived {
  */
 panda_status panda_port_open(panda_session *session,
                              const char *name,
-                             struct panda_port **port);
+                             panda_port **port);
 
 /**
  * Gives a handle back. The port remains, with what comes to it and with its upcall. NULL is none.
  */
-void panda_port_free(struct panda_port *port);
+void panda_port_free(panda_port *port);
 
 /**
  * Has an upcall take the messages, those that have come included, in place of an earlier one. release(context) is called once, when the upcall is let go of: in place of another, at
@@ -454,7 +454,7 @@ void panda_port_free(struct panda_port *port);
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_on_message(const struct panda_port *port,
+panda_status panda_port_on_message(panda_port *port,
                                    panda_message_upcall upcall,
                                    void *context,
                                    panda_release release);
@@ -465,7 +465,7 @@ panda_status panda_port_on_message(const struct panda_port *port,
  *
  * Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_send(const struct panda_port *port,
+panda_status panda_port_send(panda_port *port,
                              panda_rank to,
                              uint32_t tag,
                              panda_message *message);
@@ -475,19 +475,19 @@ panda_status panda_port_send(const struct panda_port *port,
  *
  * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_send_synchronously(const struct panda_port *port, panda_rank to, uint32_t tag, panda_message *message);
+panda_status panda_port_send_synchronously(panda_port *port, panda_rank to, uint32_t tag, panda_message *message);
 
 /**
  * Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
  */
-bool panda_port_takes_more(const struct panda_port *port, panda_rank to);
+bool panda_port_takes_more(panda_port *port, panda_rank to);
 
 /**
  * Takes the first message that fits: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not wait.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_poll(const struct panda_port *port, panda_rank from, uint32_t tag, struct panda_arrived *arrived);
+panda_status panda_port_poll(panda_port *port, panda_rank from, uint32_t tag, panda_arrived *arrived);
 
 /**
  * Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
@@ -495,7 +495,7 @@ panda_status panda_port_poll(const struct panda_port *port, panda_rank from, uin
  * Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
  * PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_receive(const struct panda_port *port, panda_rank from, uint32_t tag, uint64_t timeout_ns, struct panda_arrived *arrived);
+panda_status panda_port_receive(panda_port *port, panda_rank from, uint32_t tag, uint64_t timeout_ns, panda_arrived *arrived);
 
 /* ---- calls ----------------------------------------------------------------------------------------------- */
 
@@ -508,7 +508,7 @@ typedef struct panda_reply panda_reply;
  * Takes a call. The arguments and the reply are lent until this returns. It runs on the thread that drives the session, one at a time for each service, and must not wait for messages; it
  * may send, answer and lock a mutex for a moment.
  */
-typedef void (*panda_call_upcall)(void *context, panda_rank from, panda_message *arguments, struct panda_reply *reply);
+typedef void (*panda_call_upcall)(void *context, panda_rank from, panda_message *arguments, panda_reply *reply);
 
 /**
  * Registers a service, in place of an earlier one of that name. release(context) is called once, when the upcall is let go of: in place of another, at the end of the session, or at once if
@@ -539,26 +539,26 @@ panda_status panda_session_call(panda_session *session,
  * Keeps a reply that an upcall was lent, to answer later: the new handle is the caller's, and given back by panda_reply_send() or panda_reply_drop(). NULL if the reply is NULL, was
  * kept or has been given.
  */
-struct panda_reply *panda_reply_keep(struct panda_reply *reply);
+panda_reply *panda_reply_keep(panda_reply *reply);
 
 /**
  * Answers with a message, which it takes, as it takes the reply.
  *
  * Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or given before.
  */
-panda_status panda_reply_send(struct panda_reply *reply, panda_message *message);
+panda_status panda_reply_send(panda_reply *reply, panda_message *message);
 
 /**
  * Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is none.
  */
-void panda_reply_drop(struct panda_reply *reply);
+void panda_reply_drop(panda_reply *reply);
 
 /* ---- groups ---------------------------------------------------------------------------------------------- */
 
 /**
  * What happens in a group.
  */
-typedef enum panda_event_kind {
+typedef enum {
     /**
      * A message came: from, place, message.
      */
@@ -585,7 +585,7 @@ typedef struct panda_group panda_group;
 /**
  * Some ranks.
  */
-typedef struct panda_ranks {
+typedef struct {
     /**
      * As many as there are; NULL if there is none.
      */
@@ -599,11 +599,11 @@ typedef struct panda_ranks {
 /**
  * What a member is told, at the same point of the order as every other member. All that it points to is lent until the upcall returns.
  */
-typedef struct panda_event {
+typedef struct {
     /**
      * What happened. What the others below say counts for the kinds that name it; else it is 0, NULL or PANDA_ANY.
      */
-    enum panda_event_kind kind;
+    panda_event_kind kind;
     /**
      * The sender, which may be this process.
      */
@@ -623,15 +623,15 @@ typedef struct panda_event {
     /**
      * The view's members, oldest first.
      */
-    struct panda_ranks members;
+    panda_ranks members;
     /**
      * Those that were not in the view before.
      */
-    struct panda_ranks joined;
+    panda_ranks joined;
     /**
      * Those that were in the view before.
      */
-    struct panda_ranks left;
+    panda_ranks left;
     /**
      * Why this process was expelled, in words.
      */
@@ -641,7 +641,7 @@ typedef struct panda_event {
 /**
  * Takes an event. It runs on the thread that drives the session, one at a time for each group, and must not wait for messages; it may send, answer and lock a mutex for a moment.
  */
-typedef void (*panda_event_upcall)(void *context, const struct panda_event *event);
+typedef void (*panda_event_upcall)(void *context, const panda_event *event);
 
 /**
  * Joins a group, and waits until this process is in it. The first event is the view that it begins with; every message after that comes to the upcall in the one order, this process's own
@@ -655,31 +655,31 @@ panda_status panda_group_join(panda_session *session,
                               panda_event_upcall upcall,
                               void *context,
                               panda_release release,
-                              struct panda_group **group);
+                              panda_group **group);
 
 /**
  * Sends a message, which it takes, to all members, and goes on. It waits only while many messages of this member have no place yet, and not in an upcall.
  *
  * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_group_send(const struct panda_group *group, panda_message *message);
+panda_status panda_group_send(panda_group *group, panda_message *message);
 
 /**
  * The members, oldest first, as of the last view that the upcall has seen: at most `room` of them into `members`. Returns how many there are; 0 once this process is no member.
  */
-size_t panda_group_members(const struct panda_group *group, panda_rank *members, size_t room);
+size_t panda_group_members(panda_group *group, panda_rank *members, size_t room);
 
 /**
  * Leaves the group when all that this member sent has been delivered, and waits for that. The handle stays valid.
  *
  * Errors: PANDA_EXPELLED; PANDA_NOT_MEMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_group_leave(const struct panda_group *group);
+panda_status panda_group_leave(panda_group *group);
 
 /**
  * Gives a handle back. It does not leave the group: the upcall goes on. NULL is none.
  */
-void panda_group_free(struct panda_group *group);
+void panda_group_free(panda_group *group);
 
 /* ---- collective operations ------------------------------------------------------------------------------- */
 
@@ -699,7 +699,7 @@ typedef void (*panda_combine)(void *context, void *into, const void *other, size
  *
  * Errors: PANDA_NOT_IN_CIRCLE: this process came later; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_everyone(panda_session *session, struct panda_circle **circle);
+panda_status panda_circle_everyone(panda_session *session, panda_circle **circle);
 
 /**
  * Some processes, each once; the same list, in the same order, at all of them. All circles of the same processes and the same name are one; two that are used at the same time have different
@@ -711,7 +711,7 @@ panda_status panda_circle_of(panda_session *session,
                              const char *name,
                              const panda_rank *processes,
                              size_t count,
-                             struct panda_circle **circle);
+                             panda_circle **circle);
 
 /**
  * The members of a group as of the last view that this member's upcall has seen, apart from all other circles. When the view changes its operations end with PANDA_LOST, or with
@@ -719,38 +719,38 @@ panda_status panda_circle_of(panda_session *session,
  *
  * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_of_group(panda_group *group, struct panda_circle **circle);
+panda_status panda_circle_of_group(panda_group *group, panda_circle **circle);
 
 /**
  * Gives a handle back. NULL is none.
  */
-void panda_circle_free(struct panda_circle *circle);
+void panda_circle_free(panda_circle *circle);
 
 /**
  * Who takes part, in order: at most `room` of them into `processes`. Returns how many there are; 0 for NULL.
  */
-size_t panda_circle_ranks(const struct panda_circle *circle, panda_rank *processes, size_t room);
+size_t panda_circle_ranks(panda_circle *circle, panda_rank *processes, size_t room);
 
 /**
  * Waits until all are here.
  *
  * Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_circle_barrier(const struct panda_circle *circle);
+panda_status panda_circle_barrier(panda_circle *circle);
 
 /**
  * The root's message, at all. The root's is taken, others' are freed and may be NULL; what comes is the caller's.
  *
  * Errors: see panda_circle_barrier().
  */
-panda_status panda_circle_broadcast(const struct panda_circle *circle, panda_rank root, panda_message *message, panda_message **result);
+panda_status panda_circle_broadcast(panda_circle *circle, panda_rank root, panda_message *message, panda_message **result);
 
 /**
  * Everybody's messages, which are taken, at the root: results[at] for each process in the order of the circle, the caller's. Others' `results` stays as it is and may be NULL.
  *
  * Errors: see panda_circle_barrier().
  */
-panda_status panda_circle_gather(const struct panda_circle *circle, panda_rank root, panda_message *message, panda_message **results);
+panda_status panda_circle_gather(panda_circle *circle, panda_rank root, panda_message *message, panda_message **results);
 
 /**
  * To each its own of the root's messages, one for each process in the order of the circle, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
@@ -758,7 +758,7 @@ panda_status panda_circle_gather(const struct panda_circle *circle, panda_rank r
  *
  * Errors: see panda_circle_barrier().
  */
-panda_status panda_circle_scatter(const struct panda_circle *circle, panda_rank root, panda_message *const *messages, panda_message **result);
+panda_status panda_circle_scatter(panda_circle *circle, panda_rank root, panda_message *const *messages, panda_message **result);
 
 /**
  * Everybody's messages, which are taken and of the same length, combined at the root, where what comes is the caller's. Others' `result` stays as it is and may be NULL. The context is used
@@ -766,7 +766,7 @@ panda_status panda_circle_scatter(const struct panda_circle *circle, panda_rank 
  *
  * Errors: see panda_circle_barrier(); PANDA_PANICKED: values of different lengths, at all.
  */
-panda_status panda_circle_reduce(const struct panda_circle *circle,
+panda_status panda_circle_reduce(panda_circle *circle,
                                  panda_rank root,
                                  panda_message *message,
                                  panda_combine combine,
@@ -778,7 +778,7 @@ panda_status panda_circle_reduce(const struct panda_circle *circle,
  *
  * Errors: as panda_circle_reduce().
  */
-panda_status panda_circle_all_reduce(const struct panda_circle *circle, panda_message *message, panda_combine combine, void *context, panda_message **result);
+panda_status panda_circle_all_reduce(panda_circle *circle, panda_message *message, panda_combine combine, void *context, panda_message **result);
 
 /* ---- threads --------------------------------------------------------------------------------------------- */
 
@@ -855,24 +855,24 @@ panda_status panda_thread_create(const char *name,
                                  int32_t priority,
                                  panda_body body,
                                  void *context,
-                                 struct panda_thread **thread);
+                                 panda_thread **thread);
 
 /**
  * Waits until a thread has ended, takes its result to `result`, which may be NULL, and gives the handle back.
  *
  * Errors: PANDA_IN_UPCALL, and the handle is as it was; PANDA_PANICKED; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_thread_join(struct panda_thread *thread, void **result);
+panda_status panda_thread_join(panda_thread *thread, void **result);
 
 /**
  * Gives the handle back and lets the thread go on by itself. NULL is none.
  */
-void panda_thread_detach(struct panda_thread *thread);
+void panda_thread_detach(panda_thread *thread);
 
 /**
  * Whether a thread has ended, so that to join it does not wait.
  */
-bool panda_thread_is_over(const struct panda_thread *thread);
+bool panda_thread_is_over(panda_thread *thread);
 
 /**
  * Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall, it ends the process. It unwinds the
@@ -916,112 +916,112 @@ panda_status panda_blocking(panda_body call,
 /**
  * A mutex that nobody holds, the caller's, as of the others below.
  */
-struct panda_mutex *panda_mutex_new(void);
+panda_mutex *panda_mutex_new(void);
 
 /**
  * Frees a mutex that nobody uses. NULL is none.
  */
-void panda_mutex_free(struct panda_mutex *mutex);
+void panda_mutex_free(panda_mutex *mutex);
 
 /**
  * Waits until the mutex is the caller's. Who has it already waits for ever.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_mutex_lock(const struct panda_mutex *mutex);
+panda_status panda_mutex_lock(panda_mutex *mutex);
 
 /**
  * Takes the mutex if nobody has it.
  *
  * Errors: PANDA_NOT_NOW: somebody has; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_mutex_trylock(const struct panda_mutex *mutex);
+panda_status panda_mutex_trylock(panda_mutex *mutex);
 
 /**
  * Lets go of a mutex that the caller has.
  *
  * Errors: PANDA_BAD_ARGUMENT, also if nobody has it.
  */
-panda_status panda_mutex_unlock(const struct panda_mutex *mutex);
+panda_status panda_mutex_unlock(panda_mutex *mutex);
 
 /**
  * A condition that nobody waits for.
  */
-struct panda_condition *panda_condition_new(void);
+panda_condition *panda_condition_new(void);
 
 /**
  * Frees a condition that nobody uses. NULL is none.
  */
-void panda_condition_free(struct panda_condition *condition);
+void panda_condition_free(panda_condition *condition);
 
 /**
  * Lets go of the mutex, which the caller has, waits for a signal for a time at most, in nanoseconds or PANDA_FOREVER, and takes the mutex again, in any case.
  *
  * Errors: PANDA_TIMED_OUT: no signal came; PANDA_IN_UPCALL and PANDA_BAD_ARGUMENT, without having let go.
  */
-panda_status panda_condition_wait(const struct panda_condition *condition, const struct panda_mutex *mutex, uint64_t timeout_ns);
+panda_status panda_condition_wait(panda_condition *condition, panda_mutex *mutex, uint64_t timeout_ns);
 
 /**
  * Wakes the thread that waits longest, if there is one.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_condition_signal(const struct panda_condition *condition);
+panda_status panda_condition_signal(panda_condition *condition);
 
 /**
  * Wakes all that wait now.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_condition_broadcast(const struct panda_condition *condition);
+panda_status panda_condition_broadcast(panda_condition *condition);
 
 /**
  * A semaphore of that value.
  */
-struct panda_semaphore *panda_semaphore_new(uint64_t value);
+panda_semaphore *panda_semaphore_new(uint64_t value);
 
 /**
  * Frees a semaphore that nobody uses. NULL is none.
  */
-void panda_semaphore_free(struct panda_semaphore *semaphore);
+void panda_semaphore_free(panda_semaphore *semaphore);
 
 /**
  * P: takes one, and waits for it if there is none.
  *
  * Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_semaphore_wait(const struct panda_semaphore *semaphore);
+panda_status panda_semaphore_wait(panda_semaphore *semaphore);
 
 /**
  * Takes one if there is one.
  *
  * Errors: PANDA_NOT_NOW: there is none; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_semaphore_trywait(const struct panda_semaphore *semaphore);
+panda_status panda_semaphore_trywait(panda_semaphore *semaphore);
 
 /**
  * V: brings one.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
-panda_status panda_semaphore_post(const struct panda_semaphore *semaphore);
+panda_status panda_semaphore_post(panda_semaphore *semaphore);
 
 /**
  * A barrier for so many threads, at least one.
  */
-struct panda_barrier *panda_barrier_new(size_t threads);
+panda_barrier *panda_barrier_new(size_t threads);
 
 /**
  * Frees a barrier that nobody uses. NULL is none.
  */
-void panda_barrier_free(struct panda_barrier *barrier);
+void panda_barrier_free(panda_barrier *barrier);
 
 /**
  * Waits for the others. `is_last`, which may be NULL, is whether the caller came last.
  *
  * Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
  */
-panda_status panda_barrier_wait(const struct panda_barrier *barrier, bool *is_last);
+panda_status panda_barrier_wait(panda_barrier *barrier, bool *is_last);
 
 #ifdef __cplusplus
 }

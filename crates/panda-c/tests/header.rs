@@ -70,7 +70,7 @@ fn topic(files: &[&str]) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut config = Config {
         language: Language::C,
-        style: Style::Both,
+        style: Style::Type,
         documentation_style: DocumentationStyle::Doxy,
         no_includes: true,
         usize_is_size_t: true,

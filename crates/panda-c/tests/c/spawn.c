@@ -4,6 +4,7 @@
 int main(int count, char **arguments)
 {
     panda_session *session;
+    panda_circle *all;
     panda_port *port;
     panda_arrived arrived;
     OK(panda_session_join(&session));
@@ -29,6 +30,12 @@ int main(int count, char **arguments)
             SAYS("/no/such/program");
             IS(PANDA_BAD_ARGUMENT, panda_session_spawn(session, NULL, NULL, 1, ranks));
         }
+    }
+    /* Those that come meet all that began the session, so nobody leaves before. */
+    if (count == 1) {
+        OK(panda_circle_everyone(session, &all));
+        OK(panda_circle_barrier(all));
+        panda_circle_free(all);
     }
     panda_port_free(port);
     panda_session_free(session);
