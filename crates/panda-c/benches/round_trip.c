@@ -47,7 +47,7 @@ int main(int count, char **arguments)
         if (trip == 0)
             began_ns = now_ns();
         if (rank == 0) {
-            must(panda_port_send(port, 1, 0, panda_message_of(payload, sizeof payload)));
+            must(panda_port_send_bytes(port, 1, 0, payload, sizeof payload));
             must(panda_port_receive(port, 1, PANDA_ANY, PANDA_FOREVER, &ball));
             panda_message_free(ball.message);
         } else {

@@ -471,6 +471,13 @@ panda_status panda_port_send(panda_port *port,
                              panda_message *message);
 
 /**
+ * The same with a copy of bytes: what is short is quickest so.
+ *
+ * Errors: as panda_port_send().
+ */
+panda_status panda_port_send_bytes(panda_port *port, panda_rank to, uint32_t tag, const void *bytes, size_t length);
+
+/**
  * Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
  *
  * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.

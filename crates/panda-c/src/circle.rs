@@ -147,7 +147,9 @@ pub extern "C" fn panda_circle_broadcast(
     entry("panda_circle_broadcast", || {
         let circle = &given(circle, "circle")?.circle;
         let result = given(result, "result")?;
-        result.write(owned(circle.broadcast_bytes(root, message)?));
+        result.write(owned(
+            circle.broadcast_bytes(root, message.map(|message| message.message))?,
+        ));
         Ok(())
     })
 }
@@ -165,7 +167,7 @@ pub unsafe extern "C" fn panda_circle_gather(
     let message = taken(message);
     entry("panda_circle_gather", || {
         let panda_circle { circle, rank } = given(circle, "circle")?;
-        let message = given(message, "message")?;
+        let message = given(message, "message")?.message;
         let count = if root == *rank {
             circle.ranks().len()
         } else {
@@ -200,7 +202,7 @@ pub unsafe extern "C" fn panda_circle_scatter(
             for &message in unsafe { array(messages, circle.ranks().len(), "messages") }? {
                 // SAFETY: NULL, or a message that is the caller's to give.
                 let message = (!message.is_null()).then(|| unsafe { Box::from_raw(message) });
-                values.push(taken(message));
+                values.push(taken(message).map(|message| message.message));
             }
         }
         let result = given(result, "result")?;
@@ -228,7 +230,7 @@ pub unsafe extern "C" fn panda_circle_reduce(
     let message = taken(message);
     entry("panda_circle_reduce", || {
         let panda_circle { circle, rank } = given(circle, "circle")?;
-        let message = given(message, "message")?;
+        let message = given(message, "message")?.message;
         let combining = Combining::begin(combine, context)?;
         let result = match root == *rank {
             true => Some(given(result, "result")?),
@@ -256,7 +258,7 @@ pub unsafe extern "C" fn panda_circle_all_reduce(
     let message = taken(message);
     entry("panda_circle_all_reduce", || {
         let circle = &given(circle, "circle")?.circle;
-        let message = given(message, "message")?;
+        let message = given(message, "message")?.message;
         let combining = Combining::begin(combine, context)?;
         let result = given(result, "result")?;
         let value = circle.all_reduce_bytes(message, combining.closure())?;

@@ -184,7 +184,7 @@ pub extern "C" fn panda_group_send(
     let message = taken(message);
     entry("panda_group_send", || {
         let group = given(group, "group")?;
-        Ok(group.group.send(given(message, "message")?)?)
+        Ok(group.group.send(given(message, "message")?.message)?)
     })
 }
 

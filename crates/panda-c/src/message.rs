@@ -16,7 +16,7 @@ use crate::status::{Failure, entry, panda_status, value};
 /// takes it. An upcall's message is lent until it returns: it may be read, popped from and given away as if it were owned, what is left of it is freed by the library,
 /// and panda_message_take() makes an owned message of it.
 pub struct panda_message {
-    message: Message,
+    pub(crate) message: Message,
     is_lent: bool,
 }
 
@@ -48,25 +48,44 @@ pub(crate) fn owned(message: Message) -> *mut panda_message {
 #[inline]
 pub(crate) fn lent<R>(message: Message, act: impl FnOnce(*mut panda_message) -> R) -> R {
     let is_lent = true;
-    let lent = Box::into_raw(Box::new(panda_message { message, is_lent }));
-    let result = act(lent);
-    // SAFETY: it was made above, and functions that take a message leave a lent one.
-    drop(unsafe { Box::from_raw(lent) });
-    result
+    let mut lent = panda_message { message, is_lent };
+    act(&raw mut lent)
 }
 
-/// What a function takes: what the message held that C gave. One that is lent stays, and is empty. It is the first thing that a function does, whatever else it is given,
-/// so that a lent message is never dropped.
+/// What a function takes: a message of its own with what that held that C gave. One that is lent stays where it is, and is empty. It is the first thing that a function does, whatever else
+/// it is given, so that a lent message is never freed as if it were owned. The message stays in its box until it is handed on: each move takes time.
 #[inline]
-pub(crate) fn taken(given: Option<Box<panda_message>>) -> Option<Message> {
-    let mut given = given?;
-    if given.is_lent {
-        let message = std::mem::take(&mut given.message);
-        // Whoever lent it frees it.
-        let _ = Box::into_raw(given);
-        return Some(message);
+pub(crate) fn taken(given: Option<Box<panda_message>>) -> Option<Box<panda_message>> {
+    let given = given?;
+    match given.is_lent {
+        false => Some(given),
+        true => Some(taken_from_lent(given)),
     }
-    Some(given.message)
+}
+
+fn taken_from_lent(mut given: Box<panda_message>) -> Box<panda_message> {
+    let message = std::mem::take(&mut given.message);
+    // It is on the stack of who lent it.
+    let _ = Box::into_raw(given);
+    let is_lent = false;
+    Box::new(panda_message { message, is_lent })
+}
+
+/// Memory for a message that is waited for, so that nothing is allocated between its coming and the program.
+pub(crate) struct Awaited(Box<MaybeUninit<panda_message>>);
+
+impl Awaited {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self(Box::new_uninit())
+    }
+
+    /// The message that came, which C owns.
+    #[inline]
+    pub(crate) fn owned(self, message: Message) -> *mut panda_message {
+        let is_lent = false;
+        Box::into_raw(Box::write(self.0, panda_message { message, is_lent }))
+    }
 }
 
 /// An empty message, owned by the caller.
@@ -92,7 +111,9 @@ pub unsafe extern "C" fn panda_message_of(
 /// Bytes that a message holds without allocating.
 const SHORT: usize = 64;
 
-fn copied(bytes: &[u8]) -> Message {
+/// A message with a copy of bytes.
+#[inline]
+pub(crate) fn copied(bytes: &[u8]) -> Message {
     if bytes.len() > SHORT {
         return Message::from(bytes.to_vec());
     }
@@ -196,7 +217,7 @@ pub unsafe extern "C" fn panda_message_append_message(
         let other = taken((!other.is_null()).then(|| unsafe { Box::from_raw(other) }));
         // SAFETY: NULL or a message, and not the one that was taken.
         let message = given(unsafe { message.as_mut() }, "message")?;
-        message.message.append(given(other, "other")?);
+        message.message.append(given(other, "other")?.message);
         Ok(())
     })
 }

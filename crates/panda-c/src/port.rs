@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use antiphon_panda::{Arrived, Port};
 
-use crate::given::{Upcall, any, given, panda_release, text, time};
-use crate::message::{lent, owned, panda_message, taken};
+use crate::given::{Upcall, any, array, given, panda_release, text, time};
+use crate::message::{Awaited, copied, lent, panda_message, taken};
 use crate::session::{of, panda_session};
 use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
 
@@ -110,7 +110,27 @@ pub extern "C" fn panda_port_send(
     entry("panda_port_send", || {
         let port = given(port, "port")?;
         let message = given(message, "message")?;
-        Ok(port.port.send(to, is_a_tag(tag)?, message)?)
+        Ok(port.port.send(to, is_a_tag(tag)?, message.message)?)
+    })
+}
+
+/// The same with a copy of bytes: what is short is quickest so.
+///
+/// Errors: as panda_port_send().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_send_bytes(
+    port: Option<&panda_port>,
+    to: panda_rank,
+    tag: u32,
+    bytes: *const c_void,
+    length: usize,
+) -> panda_status {
+    entry("panda_port_send_bytes", || {
+        let port = given(port, "port")?;
+        let tag = is_a_tag(tag)?;
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
+        Ok(port.port.send(to, tag, copied(bytes))?)
     })
 }
 
@@ -128,7 +148,8 @@ pub extern "C" fn panda_port_send_synchronously(
     entry("panda_port_send_synchronously", || {
         let port = given(port, "port")?;
         let message = given(message, "message")?;
-        Ok(port.port.send_synchronously(to, is_a_tag(tag)?, message)?)
+        let sent = message.message;
+        Ok(port.port.send_synchronously(to, is_a_tag(tag)?, sent)?)
     })
 }
 
@@ -161,7 +182,7 @@ pub extern "C" fn panda_port_poll(
         let port = &given(port, "port")?.port;
         let place = given(arrived, "arrived")?;
         match port.poll(any(from), any(tag)) {
-            Some(arrived) => hand_over(arrived, place),
+            Some(arrived) => hand_over(arrived, Awaited::new(), place),
             None => {
                 port.check()?;
                 return Err(Failure::NotNow);
@@ -187,20 +208,21 @@ pub extern "C" fn panda_port_receive(
         let port = &given(port, "port")?.port;
         let place = given(arrived, "arrived")?;
         let (from, tag) = (any(from), any(tag));
+        let awaited = Awaited::new();
         let arrived = match time(timeout_ns) {
             None => port.receive(from, tag),
             Some(time) => port.receive_within(from, tag, time),
         };
-        hand_over(arrived?, place);
+        hand_over(arrived?, awaited, place);
         Ok(())
     })
 }
 
 #[inline]
-fn hand_over(arrived: Arrived, place: &mut MaybeUninit<panda_arrived>) {
+fn hand_over(arrived: Arrived, awaited: Awaited, place: &mut MaybeUninit<panda_arrived>) {
     place.write(panda_arrived {
         from: arrived.from,
         tag: arrived.tag,
-        message: owned(arrived.payload),
+        message: awaited.owned(arrived.payload),
     });
 }

@@ -79,7 +79,7 @@ pub unsafe extern "C" fn panda_session_call(
         let session = of(session)?;
         // SAFETY: the caller's promise.
         let service = unsafe { text(service, "service") }?;
-        let arguments = given(arguments, "arguments")?;
+        let arguments = given(arguments, "arguments")?.message;
         let answer = session.call(to, service, arguments, time(timeout_ns))?;
         reply.map(|reply| reply.write(owned(answer)));
         Ok(())
@@ -108,7 +108,7 @@ pub extern "C" fn panda_reply_send(
     let (reply, message) = (reply.map(out_of), taken(message));
     entry("panda_reply_send", || {
         let reply = given(reply, "reply")?.ok_or_else(used)?;
-        reply.send(given(message, "message")?);
+        reply.send(given(message, "message")?.message);
         Ok(())
     })
 }

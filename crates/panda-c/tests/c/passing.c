@@ -144,6 +144,8 @@ static void messages(void)
         IS(PANDA_BAD_ARGUMENT, panda_port_send(port, 1, PANDA_ANY, panda_message_new()));
         SAYS("tag");
         IS(PANDA_BAD_ARGUMENT, panda_port_send(port, 1, 1, NULL));
+        IS(PANDA_BAD_ARGUMENT, panda_port_send_bytes(port, 1, 1, NULL, 1));
+        SAYS("panda_port_send_bytes: bytes is NULL");
         IS(PANDA_NO_SUCH_RANK, panda_port_send(port, 1000, 1, panda_message_new()));
         CHECK(panda_last_rank() == 1000);
         IS(PANDA_TIMED_OUT, panda_port_receive(port, 1, 9, 1000, &arrived));
@@ -180,7 +182,8 @@ static void upcalls_take_messages(void)
     barrier();
     if (rank == 0)
         for (uint32_t number = 1; number <= 100; number++)
-            OK(panda_port_send(adds, 1, 5, number_message(number)));
+            OK(number % 2 ? panda_port_send_bytes(adds, 1, 5, &number, sizeof number)
+                          : panda_port_send(adds, 1, 5, number_message(number)));
     if (rank == 1) {
         OK(panda_session_wait_until(session, all_came, NULL, PANDA_FOREVER));
         CHECK(sum == 5050);
