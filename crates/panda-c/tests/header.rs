@@ -1,8 +1,6 @@
-//! The header is what the comments of the source say, and compiles as C and as C++.
+//! The header is what the comments of the source say. (That it compiles as C and as C++ the programs of the other tests show.)
 //!
 //! `PANDA_WRITE_HEADER=1 cargo test -p antiphon-panda-c --test header` writes it anew.
-
-mod support;
 
 use std::fs;
 use std::path::Path;
