@@ -7,7 +7,8 @@ use std::ptr::{null, null_mut};
 use antiphon_panda::{Group, GroupEvent};
 
 use crate::given::{Upcall, fill, given, panda_release, text};
-use crate::message::{lent, panda_message, taken};
+use crate::handing::{lent, taken};
+use crate::message::panda_message;
 use crate::session::{of, panda_session};
 use crate::status::{PANDA_ANY, entry, panda_rank, panda_status, value};
 

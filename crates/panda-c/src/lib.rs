@@ -1,7 +1,7 @@
 //! The portability layer for C: `include/panda.h`, a static and a shared library over `antiphon-panda`.
 //!
 //! Each file has the functions of one topic, which delegate to the Rust interface; the header is made from their comments (`tests/header.rs`). What C hands over is
-//! converted in two files, `given` and `message`; elsewhere pointers that are nothing but handles are references or boxes that may be absent, as the language has them
+//! converted in two files, `given` and `handing`; elsewhere pointers that are nothing but handles are references or boxes that may be absent, as the language has them
 //! for this, so that NULL is an error and no further care is needed.
 //!
 //! # What callers promise
@@ -19,8 +19,10 @@
 )]
 
 pub mod circle;
+mod combine;
 mod given;
 pub mod group;
+mod handing;
 pub mod message;
 pub mod port;
 pub mod rpc;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use libc::iovec;
 
 use crate::given::{Context, array, given, panda_release, room};
+use crate::handing::{copied, owned, taken};
 use crate::status::{Failure, entry, panda_status, value};
 
 /// Bytes in pieces that are not copied on their way, and headers that are pushed and popped at its front. A message is used by one thread at a time.
@@ -17,7 +18,7 @@ use crate::status::{Failure, entry, panda_status, value};
 /// and panda_message_take() makes an owned message of it.
 pub struct panda_message {
     pub(crate) message: Message,
-    is_lent: bool,
+    pub(crate) is_lent: bool,
 }
 
 /// What the program gives as memory of its own.
@@ -34,57 +35,6 @@ impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
         // SAFETY: as above; it is not NULL where it is made.
         unsafe { std::slice::from_raw_parts(self.pieces, self.length) }
-    }
-}
-
-/// A message for C, which owns it.
-#[inline]
-pub(crate) fn owned(message: Message) -> *mut panda_message {
-    let is_lent = false;
-    Box::into_raw(Box::new(panda_message { message, is_lent }))
-}
-
-/// Lends C a message for as long as `act` takes.
-#[inline]
-pub(crate) fn lent<R>(message: Message, act: impl FnOnce(*mut panda_message) -> R) -> R {
-    let is_lent = true;
-    let mut lent = panda_message { message, is_lent };
-    act(&raw mut lent)
-}
-
-/// What a function takes: a message of its own with what that held that C gave. One that is lent stays where it is, and is empty. It is the first thing that a function does, whatever else
-/// it is given, so that a lent message is never freed as if it were owned. The message stays in its box until it is handed on: each move takes time.
-#[inline]
-pub(crate) fn taken(given: Option<Box<panda_message>>) -> Option<Box<panda_message>> {
-    let given = given?;
-    match given.is_lent {
-        false => Some(given),
-        true => Some(taken_from_lent(given)),
-    }
-}
-
-fn taken_from_lent(mut given: Box<panda_message>) -> Box<panda_message> {
-    let message = std::mem::take(&mut given.message);
-    // It is on the stack of who lent it.
-    let _ = Box::into_raw(given);
-    let is_lent = false;
-    Box::new(panda_message { message, is_lent })
-}
-
-/// Memory for a message that is waited for, so that nothing is allocated between its coming and the program.
-pub(crate) struct Awaited(Box<MaybeUninit<panda_message>>);
-
-impl Awaited {
-    #[inline]
-    pub(crate) fn new() -> Self {
-        Self(Box::new_uninit())
-    }
-
-    /// The message that came, which C owns.
-    #[inline]
-    pub(crate) fn owned(self, message: Message) -> *mut panda_message {
-        let is_lent = false;
-        Box::into_raw(Box::write(self.0, panda_message { message, is_lent }))
     }
 }
 
@@ -106,20 +56,6 @@ pub unsafe extern "C" fn panda_message_of(
         let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
         Ok(owned(copied(bytes)))
     })
-}
-
-/// Bytes that a message holds without allocating.
-const SHORT: usize = 64;
-
-/// A message with a copy of bytes.
-#[inline]
-pub(crate) fn copied(bytes: &[u8]) -> Message {
-    if bytes.len() > SHORT {
-        return Message::from(bytes.to_vec());
-    }
-    let mut message = Message::new();
-    message.push(bytes);
-    message
 }
 
 /// Frees a message, or empties it if it is lent. NULL is none.

@@ -6,7 +6,8 @@ use std::mem::MaybeUninit;
 use antiphon_panda::{Arrived, Port};
 
 use crate::given::{Upcall, any, array, given, panda_release, text, time};
-use crate::message::{Awaited, copied, lent, panda_message, taken};
+use crate::handing::{Awaited, copied, lent, taken};
+use crate::message::panda_message;
 use crate::session::{of, panda_session};
 use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
 

@@ -6,7 +6,8 @@ use std::mem::MaybeUninit;
 use antiphon_panda::Reply;
 
 use crate::given::{Upcall, given, panda_release, text, time};
-use crate::message::{lent, owned, panda_message, taken};
+use crate::handing::{lent, owned, taken};
+use crate::message::panda_message;
 use crate::session::{of, panda_session};
 use crate::status::{Failure, entry, panda_rank, panda_status, value};
 

@@ -24,7 +24,7 @@ const BEGIN: &str = "\
  * exception of C++ may leave an upcall: it ends the process.
  *
  * Threads. Handles may be used by all threads at once, messages by one at a time. Nobody may use what another gives back. Ranks are below the session's population, times are in nanoseconds,
- * strings are in UTF-8. A process that forks goes on with its session in one of both alone. */
+ * strings are in UTF-8. A process that forks uses its session in the parent alone. */
 #ifndef ANTIPHON_PANDA_H
 #define ANTIPHON_PANDA_H
 

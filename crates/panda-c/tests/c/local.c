@@ -55,6 +55,29 @@ static bool all_came(void *context)
     return events == SIZE * SIZE * ROUNDS;
 }
 
+/* FNV-1a gives both of these names the same number. */
+static const char *const pair[2] = {"8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ"};
+
+static void same_numbers(panda_session *session)
+{
+    panda_port *first, *second = NULL;
+    panda_group *group = NULL;
+    unsigned before = releases;
+    OK(panda_port_open(session, pair[0], &first));
+    IS(PANDA_SAME_NUMBER, panda_port_open(session, pair[1], &second));
+    SAYS(pair[0]);
+    SAYS(pair[1]);
+    OK(panda_session_serve(session, pair[0], echo, NULL, NULL));
+    IS(PANDA_SAME_NUMBER, panda_session_serve(session, pair[1], echo, NULL, release));
+    OK(panda_group_join(session, pair[0], follow, NULL, NULL, &group));
+    panda_group_free(group);
+    group = NULL;
+    IS(PANDA_SAME_NUMBER, panda_group_join(session, pair[1], follow, NULL, release, &group));
+    CHECK(second == NULL && group == NULL && releases == before + 2);
+    releases = before;
+    panda_port_free(first);
+}
+
 static void *part(void *own)
 {
     panda_session *session = own;
@@ -106,6 +129,7 @@ int main(void)
     pthread_t threads[SIZE];
     IS(PANDA_BAD_ARGUMENT, panda_session_local(SIZE, NULL));
     OK(panda_session_local(SIZE, sessions));
+    same_numbers(sessions[0]);
     for (int rank = 0; rank < SIZE; rank++) {
         CHECK(panda_session_rank(sessions[rank]) == (panda_rank)rank);
         CHECK(pthread_create(&threads[rank], NULL, part, sessions[rank]) == 0);

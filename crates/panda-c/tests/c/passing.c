@@ -33,6 +33,14 @@ static void pass_on(void *context, panda_rank from, uint32_t tag, panda_message 
     CHECK(panda_message_length(message) == 0);
 }
 
+static void no_event(void *context, const panda_event *event)
+{
+    (void)context;
+    (void)event;
+}
+
+static bool is_so(void *flag);
+
 static void wait_in_an_upcall(void *context, panda_rank from, panda_message *arguments, panda_reply *reply)
 {
     panda_arrived arrived;
@@ -42,6 +50,25 @@ static void wait_in_an_upcall(void *context, panda_rank from, panda_message *arg
     SAYS("panda_port_receive");
     IS(PANDA_IN_UPCALL, panda_port_send_synchronously(port, from, 0, panda_message_new()));
     IS(PANDA_IN_UPCALL, panda_session_call(session, from, "echo", panda_message_new(), PANDA_FOREVER, NULL));
+    IS(PANDA_IN_UPCALL, panda_session_wait_until(session, is_so, &is_kept, PANDA_FOREVER));
+    SAYS("panda_session_wait_until");
+    panda_circle *all;
+    panda_group *group;
+    OK(panda_circle_everyone(session, &all));
+    IS(PANDA_IN_UPCALL, panda_circle_barrier(all));
+    panda_circle_free(all);
+    IS(PANDA_IN_UPCALL, panda_group_join(session, "any", no_event, NULL, NULL, &group));
+    panda_semaphore *semaphore = panda_semaphore_new(1);
+    panda_mutex *mutex = panda_mutex_new();
+    panda_condition *condition = panda_condition_new();
+    IS(PANDA_IN_UPCALL, panda_semaphore_wait(semaphore));
+    OK(panda_mutex_lock(mutex));
+    IS(PANDA_IN_UPCALL, panda_condition_wait(condition, mutex, PANDA_FOREVER));
+    OK(panda_mutex_unlock(mutex));
+    IS(PANDA_IN_UPCALL, panda_thread_sleep(1));
+    panda_condition_free(condition);
+    panda_mutex_free(mutex);
+    panda_semaphore_free(semaphore);
     OK(panda_reply_send(reply, text_message("refused")));
     IS(PANDA_BAD_ARGUMENT, panda_reply_send(reply, panda_message_new()));
     SAYS("given before");
