@@ -4,7 +4,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 REPORT ?= antiphon-report.html
 SUITES ?= features rendezvous models layer shared-data rest sql
-ANTIPHON = $(or $(CARGO_TARGET_DIR),target)/release/antiphon
+LIBRARIES = $(or $(CARGO_TARGET_DIR),target)/release
+ANTIPHON = $(LIBRARIES)/antiphon
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+LIBPANDA = libpanda.so.$(firstword $(subst ., ,$(VERSION)))
 
 RIVALS = mpirun=openmpi-bin mpicc=libopenmpi-dev /usr/include/zmq.h=libzmq3-dev pvmd=pvm /usr/include/pvm3.h=pvm-dev javac=default-jdk-headless curl=curl
 # Databases are started by their tests and by `antiphon measure sql`. Debian's package of PostgreSQL also starts a server of the machine's own, which nothing here uses.
@@ -16,9 +19,9 @@ NEEDS = gcc=gcc g++=g++ make=make python3=python3 gnatmake=gnat valgrind=valgrin
 RUN_NEEDS = $(sort $(NEEDS) $(if $(filter rest,$(SUITES)),$(REST)) $(if $(filter sql,$(SUITES)),$(DATABASES)))
 # Whether a machine has an ssh server is its owner's matter, unless nothing would start it.
 SSHD = $(if $(wildcard /run/systemd/system),,/usr/sbin/sshd=openssh-server ssh=openssh-client)
-TEST_NEEDS = $(sort $(NEEDS) chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
+TEST_NEEDS = $(sort $(NEEDS) pkg-config=pkg-config chromium=chromium $(SSHD) $(DATABASES) $(SERVERS))
 
-.PHONY: run test soak lint bench sanitize install uninstall clean setup-run setup-test build
+.PHONY: run test soak lint bench sanitize install install-panda uninstall uninstall-panda clean setup-run setup-test build
 
 # A suite of which nothing could be measured (3) has its gaps in the report.
 run: setup-run build
@@ -58,6 +61,7 @@ build:
 	cargo build --workspace --release
 
 install: build
+	$(MAKE) install-panda
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/antiphon $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(ANTIPHON) $(DESTDIR)$(PREFIX)/bin/antiphon
 	rm -rf $(DESTDIR)$(PREFIX)/share/antiphon/suites $(DESTDIR)$(PREFIX)/share/antiphon/subjects
@@ -65,7 +69,20 @@ install: build
 	$(ANTIPHON) generate man $(DESTDIR)$(PREFIX)/share/man/man1
 	$(ANTIPHON) generate completions $(DESTDIR)$(PREFIX)/share
 
-uninstall:
+# The portability layer for C, as `cargo build --release -p antiphon-panda-c` made it.
+install-panda:
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 crates/panda-c/include/panda.h $(DESTDIR)$(PREFIX)/include/panda.h
+	install -m 644 $(LIBRARIES)/libpanda.a $(DESTDIR)$(PREFIX)/lib/libpanda.a
+	install -m 755 $(LIBRARIES)/libpanda.so $(DESTDIR)$(PREFIX)/lib/$(LIBPANDA)
+	ln -sf $(LIBPANDA) $(DESTDIR)$(PREFIX)/lib/libpanda.so
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/panda-c/panda.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/panda.pc
+
+uninstall-panda:
+	rm -f $(DESTDIR)$(PREFIX)/include/panda.h $(DESTDIR)$(PREFIX)/lib/libpanda.a $(DESTDIR)$(PREFIX)/lib/$(LIBPANDA) $(DESTDIR)$(PREFIX)/lib/libpanda.so
+	rm -f $(DESTDIR)$(PREFIX)/lib/pkgconfig/panda.pc
+
+uninstall: uninstall-panda
 	rm -rf $(DESTDIR)$(PREFIX)/bin/antiphon $(DESTDIR)$(PREFIX)/share/antiphon
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/antiphon*.1
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/antiphon $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_antiphon $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/antiphon.fish

@@ -221,6 +221,29 @@ impl Message {
         }
     }
 
+    /// Takes as many bytes off the front as there is room for in `header`: for who knows their number only when the program runs.
+    ///
+    /// # Errors
+    /// [`DecodeError::Short`], and the message is as it was.
+    pub fn pop_into(&mut self, header: &mut [u8]) -> Result<(), DecodeError> {
+        self.look_into(header)?;
+        self.advance(header.len());
+        Ok(())
+    }
+
+    /// Copies as many bytes from the front as there is room for in `header`; they stay there.
+    ///
+    /// # Errors
+    /// [`DecodeError::Short`].
+    pub fn look_into(&self, header: &mut [u8]) -> Result<(), DecodeError> {
+        let (want, have) = (header.len(), self.len());
+        if have < want {
+            return Err(DecodeError::Short { want, have });
+        }
+        self.copy_front(header);
+        Ok(())
+    }
+
     /// The same where headers do not hold them all.
     fn look_further<const N: usize>(&self) -> Result<[u8; N], DecodeError> {
         if self.len() < N {

@@ -31,7 +31,7 @@ pub use desk::Arrived;
 pub use group::Group;
 pub use port::Port;
 pub use rpc::{Call, Reply};
-pub use upcall::detect_waiting_upcalls;
+pub use upcall::{detect_waiting_upcalls, must_not_wait};
 
 /// How long a peer may be silent before it is taken for lost, unless the program says otherwise.
 pub const SILENCE: Duration = Duration::from_secs(3);
@@ -151,6 +151,19 @@ impl Session {
     /// Takes leave although upcalls may keep clones: drops all upcalls, and with them what they keep.
     pub fn end(self) {
         self.core().desk.drop_upcalls();
+    }
+
+    /// Ends the session now, whoever keeps clones of it: for handles that cannot be dropped while another thread waits by them. What waits fails with [`Error::Over`].
+    pub fn end_for_all(&self) {
+        self.core().end();
+    }
+
+    /// That the session goes on.
+    ///
+    /// # Errors
+    /// [`Error::Over`]: it has ended.
+    pub fn check(&self) -> Result<(), Error> {
+        self.core().check()
     }
 
     /// This process's rank.

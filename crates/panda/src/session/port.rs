@@ -82,6 +82,14 @@ impl Port {
         }
     }
 
+    /// That it can be used.
+    ///
+    /// # Errors
+    /// The session is over, or the name cannot be told from another one.
+    pub fn check(&self) -> Result<(), Error> {
+        self.core().map(drop)
+    }
+
     /// Has an upcall take the messages, those that have come included. It must not wait.
     ///
     /// # Errors

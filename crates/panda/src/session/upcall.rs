@@ -98,7 +98,10 @@ pub fn set_aside<R>(switch: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Refuses to wait in an upcall; a debug build stops there, since what comes of it may be found far away.
+/// Refuses to wait in an upcall; a debug build stops there, since what comes of it may be found far away. All operations that wait ask this by themselves.
+///
+/// # Errors
+/// [`Error::InUpcall`].
 #[track_caller]
 pub fn must_not_wait() -> Result<(), Error> {
     let place = Location::caller();

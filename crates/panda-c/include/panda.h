@@ -1,0 +1,1037 @@
+/* Panda: messages, calls, groups, collective operations and threads for run-time systems, over platforms that are chosen when a program is started.
+ *
+ * A program is started as N processes, for instance by `antiphon launch -n 4 --over tcp ./program`; each joins the session and gets a rank. It is compiled and linked with
+ *     cc program.c $(pkg-config --cflags --libs panda)
+ * What a session is and does is in docs/panda.md; here is what each function does. This file is made from the library's source.
+ *
+ * Statuses. A function that can fail returns a panda_status. What it says in words is panda_last_error(), whom it names panda_last_rank(). Out parameters are written if it is PANDA_OK, and
+ * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
+ *
+ * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, circles and replies may be given back after
+ * their session. A function that takes a message takes it whatever it returns. Upcalls are lent what they get.
+ *
+ * Upcalls are given with a context and a function that lets go of it. They run on a thread that drives the session, so they must not wait for messages: what waits returns PANDA_IN_UPCALL there. No
+ * exception of C++ may leave an upcall: it ends the process.
+ *
+ * Threads. Handles may be used by all threads at once, messages by one at a time. Nobody may use what another gives back. Ranks are below the session's population, times are in nanoseconds,
+ * strings are in UTF-8. A process that forks uses its session in the parent alone. */
+#ifndef ANTIPHON_PANDA_H
+#define ANTIPHON_PANDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#if defined(__GNUC__)
+#define PANDA_NORETURN __attribute__((noreturn))
+#else
+#define PANDA_NORETURN
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- statuses -------------------------------------------------------------------------------------------- */
+
+/**
+ * Any sender, any tag; no rank.
+ */
+#define PANDA_ANY UINT32_MAX
+
+/**
+ * A time that does not end, in nanoseconds.
+ */
+#define PANDA_FOREVER UINT64_MAX
+
+/**
+ * How an operation went. Whatever is not PANDA_OK or PANDA_NOT_NOW has words: panda_last_error().
+ */
+typedef enum {
+    /**
+     * It was done.
+     */
+    PANDA_OK = 0,
+    /**
+     * Not now: there is no message that fits, or another thread has the mutex. No error, so panda_last_error() stays as it was.
+     */
+    PANDA_NOT_NOW = 1,
+    /**
+     * A peer is lost: panda_last_rank(). What it was asked may or may not have been done.
+     */
+    PANDA_LOST = 2,
+    /**
+     * The time that the caller gave has passed. What was asked may still be done.
+     */
+    PANDA_TIMED_OUT = 3,
+    /**
+     * The session of this process is over.
+     */
+    PANDA_OVER = 4,
+    /**
+     * The peer has no such service: register it before the first call, for instance before a barrier.
+     */
+    PANDA_NO_SERVICE = 5,
+    /**
+     * The service ended the call without a reply.
+     */
+    PANDA_NO_REPLY = 6,
+    /**
+     * The group went on without this process, or could not go on.
+     */
+    PANDA_EXPELLED = 7,
+    /**
+     * This process is in the group, or joins it already.
+     */
+    PANDA_ALREADY_MEMBER = 8,
+    /**
+     * This process is no member of the group.
+     */
+    PANDA_NOT_MEMBER = 9,
+    /**
+     * The name cannot be told from another one that this process uses: change one of them.
+     */
+    PANDA_SAME_NUMBER = 10,
+    /**
+     * The session has no such rank.
+     */
+    PANDA_NO_SUCH_RANK = 11,
+    /**
+     * This process, or the root, does not take part in the collective operation.
+     */
+    PANDA_NOT_IN_CIRCLE = 12,
+    /**
+     * A process is twice in the list of a circle.
+     */
+    PANDA_TWICE_IN_CIRCLE = 13,
+    /**
+     * Processes of a circle called different operations, or in another order: panda_last_rank() names one that did.
+     */
+    PANDA_MISMATCH = 14,
+    /**
+     * Values of a collective operation could not be combined at panda_last_rank(); or the library itself failed, which is a fault to be reported.
+     */
+    PANDA_PANICKED = 15,
+    /**
+     * An upcall must not wait: start a thread, or answer later.
+     */
+    PANDA_IN_UPCALL = 16,
+    /**
+     * A process that was to be spawned is not there.
+     */
+    PANDA_NOT_SPAWNED = 17,
+    /**
+     * The session could not be joined.
+     */
+    PANDA_NOT_JOINED = 18,
+    /**
+     * The message is shorter than what was to be taken from it.
+     */
+    PANDA_SHORT = 19,
+    /**
+     * An argument is NULL or otherwise not what it must be. The words name the function and the argument.
+     */
+    PANDA_BAD_ARGUMENT = 20,
+    /**
+     * No thread could be started.
+     */
+    PANDA_NO_THREAD = 21,
+    /**
+     * All fibers that are left wait for each other.
+     */
+    PANDA_DEADLOCK = 22,
+} panda_status;
+
+/**
+ * A process's number in a session, from 0.
+ */
+typedef uint32_t panda_rank;
+
+/**
+ * Lets go of what a context points to. Called once, on any thread; it must not wait.
+ */
+typedef void (*panda_release)(void *context);
+
+/**
+ * What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
+ * one processor are one thread: ask before anything that may wait.
+ */
+const char *panda_last_error(void);
+
+/**
+ * Whom that names: the peer that is lost, did not answer in time or called something else. PANDA_ANY if it is about nobody.
+ */
+panda_rank panda_last_rank(void);
+
+/**
+ * The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
+ */
+const char *panda_status_name(int status);
+
+/* ---- messages -------------------------------------------------------------------------------------------- */
+
+/**
+ * Bytes in pieces that are not copied on their way, and headers that are pushed and popped at its front. A message is used by one thread at a time.
+ *
+ * A message is owned or lent. What panda_message_new() and its like, a receive or a call give is owned by the program, which frees it or gives it to a function that
+ * takes it. An upcall's message is lent until it returns: it may be read, popped from and given away as if it were owned, what is left of it is freed by the library,
+ * and panda_message_take() makes an owned message of it.
+ */
+typedef struct panda_message panda_message;
+
+/**
+ * An empty message, owned by the caller.
+ */
+panda_message *panda_message_new(void);
+
+/**
+ * A message that holds a copy of these bytes, owned by the caller: panda_port_send(port, to, tag, panda_message_of(&value, sizeof value)) sends a value.
+ * NULL if the bytes are NULL and the length is not 0: functions that take a message say so.
+ */
+panda_message *panda_message_of(const void *bytes, size_t length);
+
+/**
+ * Frees a message, or empties it if it is lent. NULL is none.
+ */
+void panda_message_free(panda_message *message);
+
+/**
+ * An owned message with what this one holds, which is empty afterwards: for an upcall that keeps what it was lent. NULL if the message is NULL.
+ */
+panda_message *panda_message_take(panda_message *message);
+
+/**
+ * Another message with the same bytes, which are shared and not copied; owned by the caller. NULL if the message is NULL.
+ */
+panda_message *panda_message_clone(const panda_message *message);
+
+/**
+ * Its length in bytes; 0 for NULL.
+ */
+size_t panda_message_length(const panda_message *message);
+
+/**
+ * Puts a copy of bytes behind all else.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_message_append(panda_message *message, const void *bytes, size_t length);
+
+/**
+ * Puts bytes of the program's behind all else without copying them. They must stay as they are until release(context) is called: once, on any thread, when nobody needs
+ * them any more, which may be long after the message was sent; at once if this fails or the length is 0. release may be NULL for bytes that stay for ever.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_message_append_buffer(panda_message *message, const void *bytes, size_t length, panda_release release, void *context);
+
+/**
+ * Puts another message's bytes behind all else, and takes that message; nothing is copied but headers.
+ *
+ * Errors: PANDA_BAD_ARGUMENT, also if both are the same, which is then as it was.
+ */
+panda_status panda_message_append_message(panda_message *message, panda_message *other);
+
+/**
+ * Puts a copy of a header before all else. Headers of 64 bytes in all need no memory besides the message's own.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_message_push(panda_message *message, const void *header, size_t length);
+
+/**
+ * Takes bytes off the front, and copies them to `header`.
+ *
+ * Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_message_pop(panda_message *message, void *header, size_t length);
+
+/**
+ * Copies the bytes at the front, which stay there.
+ *
+ * Errors: PANDA_SHORT; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_message_look(const panda_message *message, void *header, size_t length);
+
+/**
+ * Cuts the first bytes off, as a message that the caller owns; nothing is copied but headers.
+ *
+ * Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_message_split(panda_message *message, size_t length, panda_message **first);
+
+/**
+ * The pieces that the bytes lie in, in order and without copying, as writev() takes them: at most `room` of them are written to `pieces`, and how many there are is returned.
+ * They are read only, and valid until the message is changed, given away or freed.
+ */
+size_t panda_message_pieces(const panda_message *message, struct iovec *pieces, size_t room);
+
+/**
+ * All bytes in one piece, copied only if they are not in one already. The bytes may lie at any address, so copy out what must be aligned. They are read only, and valid
+ * until the message is changed, given away or freed. NULL if the message is NULL.
+ */
+const void *panda_message_flatten(panda_message *message);
+
+/* ---- sessions -------------------------------------------------------------------------------------------- */
+
+/**
+ * A process's part in a session. Its handle may be used by all threads at once.
+ */
+typedef struct panda_session panda_session;
+
+/**
+ * Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
+ * run on another thread.
+ */
+typedef bool (*panda_predicate)(void *context);
+
+/**
+ * Joins the session that this process was started in by `antiphon launch` or `mpirun`, over the platform that its environment names. The handle is the caller's, to be given back
+ * by panda_session_free().
+ *
+ * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_join(panda_session **session);
+
+/**
+ * The same, with a time for which a peer may be silent before it is taken for lost, in nanoseconds; 3 s otherwise. Whoever launches the program may say another, which
+ * counts (`antiphon launch --silence`). Processes of a session should say the same.
+ *
+ * Errors: as panda_session_join().
+ */
+panda_status panda_session_join_with_silence(uint64_t silence_ns, panda_session **session);
+
+/**
+ * Sessions of `size` parts of this process, for instance one for each thread, over the platform `local`: sessions[rank] for each rank, all to be given back.
+ *
+ * Errors: PANDA_NOT_JOINED: the system starts no more threads; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_local(uint32_t size, panda_session **sessions);
+
+/**
+ * Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
+ * this returns, the session's own thread has ended. Once more it does nothing. The handle stays valid. In an upcall it does not wait for the session's thread.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_end(panda_session *session);
+
+/**
+ * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's, and their operations fail with
+ * PANDA_OVER. NULL is none.
+ */
+void panda_session_free(panda_session *session);
+
+/**
+ * This process's rank; PANDA_ANY for NULL.
+ */
+panda_rank panda_session_rank(panda_session *session);
+
+/**
+ * How many processes the session began with: their ranks are below it. 0 for NULL.
+ */
+uint32_t panda_session_size(panda_session *session);
+
+/**
+ * How many processes there have been, those that were spawned included. 0 for NULL.
+ */
+uint32_t panda_session_population(panda_session *session);
+
+/**
+ * The platform's name, such as "shm"; kept as long as the handle. NULL for NULL.
+ */
+const char *panda_session_platform(panda_session *session);
+
+/**
+ * A process's name, such as "rank 3", into `name` as snprintf() writes it: cut to `room` bytes with the zero byte. Returns its whole length; 0 if there is no such rank.
+ */
+size_t panda_session_name_of(panda_session *session, panda_rank rank, char *name, size_t room);
+
+/**
+ * Why a process is lost to this one, in words written as panda_session_name_of() does; 0 and an empty text if it is not, as far as is known. Only processes that something waits for are
+ * watched.
+ */
+size_t panda_session_why_lost(panda_session *session,
+                              panda_rank rank,
+                              char *why,
+                              size_t room);
+
+/**
+ * Which peers were found to hear this process's multicasts: at most `room` of them into `to`, and how many there are into `count`; into `frames` how many frames went so until now. Each may
+ * be NULL. Nobody and 0 on platforms without.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_multicast(panda_session *session,
+                                     panda_rank *to,
+                                     size_t room,
+                                     size_t *count,
+                                     uint64_t *frames);
+
+/**
+ * Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
+ * NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
+ * started are ended.
+ *
+ * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_spawn(panda_session *session,
+                                 const char *program,
+                                 const char *const *arguments,
+                                 uint32_t count,
+                                 panda_rank *ranks);
+
+/**
+ * Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
+ *
+ * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_poll(panda_session *session);
+
+/**
+ * Waits until something holds that upcalls bring about, for a time at most, in nanoseconds or PANDA_FOREVER. This thread drives the session meanwhile, so that upcalls run on it
+ * and nobody is woken.
+ *
+ * Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_wait_until(panda_session *session, panda_predicate holds, void *context, uint64_t timeout_ns);
+
+/**
+ * Has an upcall that waits end the process, with the places where it waits and where it was given, and has one that runs for more than half a second be reported on standard error. Without it,
+ * as it is at first in a release build of the library, such a wait fails with PANDA_IN_UPCALL. For the whole process.
+ */
+void panda_detect_waiting_upcalls(bool detects);
+
+/* ---- ports ----------------------------------------------------------------------------------------------- */
+
+/**
+ * A named place that messages come to, one at each process. Its handle may be used by all threads at once.
+ */
+typedef struct panda_port panda_port;
+
+/**
+ * Takes a message that came to a port. The message is lent until this returns. It runs on the thread that drives the session, one at a time for each port, and must not wait for
+ * messages; it may send, reply and lock a mutex for a moment.
+ */
+typedef void (*panda_message_upcall)(void *context, panda_rank from, uint32_t tag, panda_message *message);
+
+/**
+ * A message that came.
+ */
+typedef struct {
+    /**
+     * Its sender.
+     */
+    panda_rank from;
+    /**
+     * Its sender's tag.
+     */
+    uint32_t tag;
+    /**
+     * What was sent; the receiver's, to be freed or given away.
+     */
+    panda_message *message;
+} panda_arrived;
+
+/**
+ * The port of a name. Messages that come before anybody asks for them are kept. The handle is the caller's, to be given back by panda_port_free(); all handles of one name are one port.
+ *
+ * Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_open(panda_session *session,
+                             const char *name,
+                             panda_port **port);
+
+/**
+ * Gives a handle back. The port remains, with what comes to it and with its upcall. NULL is none.
+ */
+void panda_port_free(panda_port *port);
+
+/**
+ * Has an upcall take the messages, those that have come included, in place of an earlier one. release(context) is called once, when the upcall is let go of: in place of another, at
+ * the end of the session, or at once if this fails. It may be NULL.
+ *
+ * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_on_message(panda_port *port,
+                                   panda_message_upcall upcall,
+                                   void *context,
+                                   panda_release release);
+
+/**
+ * Sends a message, which it takes, and goes on. It waits for a peer that is slow, while much is on its way to it or lies unread at this port over there, but not in an upcall. A tag is any number but
+ * PANDA_ANY.
+ *
+ * Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_send(panda_port *port,
+                             panda_rank to,
+                             uint32_t tag,
+                             panda_message *message);
+
+/**
+ * The same with a copy of bytes: what is short is quickest so.
+ *
+ * Errors: as panda_port_send().
+ */
+panda_status panda_port_send_bytes(panda_port *port, panda_rank to, uint32_t tag, const void *bytes, size_t length);
+
+/**
+ * Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
+ *
+ * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_send_synchronously(panda_port *port, panda_rank to, uint32_t tag, panda_message *message);
+
+/**
+ * Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
+ */
+bool panda_port_takes_more(panda_port *port, panda_rank to);
+
+/**
+ * Takes the first message that fits: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not wait.
+ *
+ * Errors: PANDA_NOT_NOW: there is none; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_poll(panda_port *port, panda_rank from, uint32_t tag, panda_arrived *arrived);
+
+/**
+ * Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
+ *
+ * Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_port_receive(panda_port *port, panda_rank from, uint32_t tag, uint64_t timeout_ns, panda_arrived *arrived);
+
+/* ---- calls ----------------------------------------------------------------------------------------------- */
+
+/**
+ * The means to answer a call, once, from any thread. An upcall is lent one: if it neither answers nor keeps it (panda_reply_keep()), the caller is told that there is no reply.
+ */
+typedef struct panda_reply panda_reply;
+
+/**
+ * Takes a call. The arguments and the reply are lent until this returns. It runs on the thread that drives the session, one at a time for each service, and must not wait for messages; it
+ * may send, answer and lock a mutex for a moment.
+ */
+typedef void (*panda_call_upcall)(void *context, panda_rank from, panda_message *arguments, panda_reply *reply);
+
+/**
+ * Registers a service, in place of an earlier one of that name. release(context) is called once, when the upcall is let go of: in place of another, at the end of the session, or at once if
+ * this fails. It may be NULL.
+ *
+ * Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_serve(panda_session *session,
+                                 const char *service,
+                                 panda_call_upcall upcall,
+                                 void *context,
+                                 panda_release release);
+
+/**
+ * Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in nanoseconds or PANDA_FOREVER. The call is executed at most once; exactly once if a reply
+ * comes. The reply is the caller's; where `reply` is NULL it is freed.
+ *
+ * Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_call(panda_session *session,
+                                panda_rank to,
+                                const char *service,
+                                panda_message *arguments,
+                                uint64_t timeout_ns,
+                                panda_message **reply);
+
+/**
+ * Keeps a reply that an upcall was lent, to answer later: the new handle is the caller's, and given back by panda_reply_send() or panda_reply_drop(). NULL if the reply is NULL, was
+ * kept or has been given.
+ */
+panda_reply *panda_reply_keep(panda_reply *reply);
+
+/**
+ * Answers with a message, which it takes, as it takes the reply.
+ *
+ * Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or given before.
+ */
+panda_status panda_reply_send(panda_reply *reply, panda_message *message);
+
+/**
+ * Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is none.
+ */
+void panda_reply_drop(panda_reply *reply);
+
+/* ---- groups ---------------------------------------------------------------------------------------------- */
+
+/**
+ * What happens in a group.
+ */
+typedef enum {
+    /**
+     * A message came: from, place, message.
+     */
+    PANDA_EVENT_MESSAGE = 0,
+    /**
+     * Members came or went: view, members, joined, left. The first event of a new member.
+     */
+    PANDA_EVENT_VIEW = 1,
+    /**
+     * This process has left, as it asked. The last event.
+     */
+    PANDA_EVENT_LEFT = 2,
+    /**
+     * The others went on without this process, or a majority could not be reached: why. What it sent may not have been delivered. The last event.
+     */
+    PANDA_EVENT_EXPELLED = 3,
+} panda_event_kind;
+
+/**
+ * A membership of a group. Its handle may be used by all threads at once.
+ */
+typedef struct panda_group panda_group;
+
+/**
+ * Some ranks.
+ */
+typedef struct {
+    /**
+     * As many as there are; NULL if there is none.
+     */
+    const panda_rank *ranks;
+    /**
+     * How many.
+     */
+    size_t count;
+} panda_ranks;
+
+/**
+ * What a member is told, at the same point of the order as every other member. All that it points to is lent until the upcall returns.
+ */
+typedef struct {
+    /**
+     * What happened. What the others below say counts for the kinds that name it; else it is 0, NULL or PANDA_ANY.
+     */
+    panda_event_kind kind;
+    /**
+     * The sender, which may be this process.
+     */
+    panda_rank from;
+    /**
+     * The message's place in the order, the same at all members; grows by one.
+     */
+    uint64_t place;
+    /**
+     * What was sent. It may be taken: panda_message_take().
+     */
+    panda_message *message;
+    /**
+     * The view's number, the same at all members.
+     */
+    uint64_t view;
+    /**
+     * The view's members, oldest first.
+     */
+    panda_ranks members;
+    /**
+     * Those that were not in the view before.
+     */
+    panda_ranks joined;
+    /**
+     * Those that were in the view before.
+     */
+    panda_ranks left;
+    /**
+     * Why this process was expelled, in words.
+     */
+    const char *why;
+} panda_event;
+
+/**
+ * Takes an event. It runs on the thread that drives the session, one at a time for each group, and must not wait for messages; it may send, answer and lock a mutex for a moment.
+ */
+typedef void (*panda_event_upcall)(void *context, const panda_event *event);
+
+/**
+ * Joins a group, and waits until this process is in it. The first event is the view that it begins with; every message after that comes to the upcall in the one order, this process's own
+ * included. release(context) is called once, when the upcall is let go of: after the last event, at the end of the session, or at once if this fails. It may be NULL. The handle is
+ * the caller's, to be given back by panda_group_free().
+ *
+ * Errors: PANDA_ALREADY_MEMBER; PANDA_EXPELLED; PANDA_NOT_MEMBER: the group ended with its last member; PANDA_SAME_NUMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_group_join(panda_session *session,
+                              const char *name,
+                              panda_event_upcall upcall,
+                              void *context,
+                              panda_release release,
+                              panda_group **group);
+
+/**
+ * Sends a message, which it takes, to all members, and goes on. It waits only while many messages of this member have no place yet, and not in an upcall.
+ *
+ * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_group_send(panda_group *group, panda_message *message);
+
+/**
+ * The members, oldest first, as of the last view that the upcall has seen: at most `room` of them into `members`. Returns how many there are; 0 once this process is no member.
+ */
+size_t panda_group_members(panda_group *group, panda_rank *members, size_t room);
+
+/**
+ * Leaves the group when all that this member sent has been delivered, and waits for that. The handle stays valid.
+ *
+ * Errors: PANDA_EXPELLED; PANDA_NOT_MEMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_group_leave(panda_group *group);
+
+/**
+ * Gives a handle back. It does not leave the group: the upcall goes on. NULL is none.
+ */
+void panda_group_free(panda_group *group);
+
+/* ---- collective operations ------------------------------------------------------------------------------- */
+
+/**
+ * Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
+ */
+typedef struct panda_circle panda_circle;
+
+/**
+ * Combines two values of the same length: `into` becomes what both make together. It must be associative and commutative. Both are aligned for any type. It runs as an upcall does, on
+ * the thread that drives the session, and must not wait; not after the operation that it was given to has returned.
+ */
+typedef void (*panda_combine)(void *context, void *into, const void *other, size_t length);
+
+/**
+ * The processes that the session began with. The handle is the caller's, to be given back by panda_circle_free(), as of those below.
+ *
+ * Errors: PANDA_NOT_IN_CIRCLE: this process came later; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_circle_everyone(panda_session *session, panda_circle **circle);
+
+/**
+ * Some processes, each once; the same list, in the same order, at all of them. All circles of the same processes and the same name are one; two that are used at the same time have different
+ * names. The name may be NULL, which is "".
+ *
+ * Errors: PANDA_NOT_IN_CIRCLE: this process is not one of them; PANDA_TWICE_IN_CIRCLE; PANDA_NO_SUCH_RANK; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_circle_of(panda_session *session,
+                             const char *name,
+                             const panda_rank *processes,
+                             size_t count,
+                             panda_circle **circle);
+
+/**
+ * The members of a group as of the last view that this member's upcall has seen, apart from all other circles. When the view changes its operations end with PANDA_LOST, or with
+ * PANDA_MISMATCH where a process has joined, and so do all later ones: ask for the next view's.
+ *
+ * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_circle_of_group(panda_group *group, panda_circle **circle);
+
+/**
+ * Gives a handle back. NULL is none.
+ */
+void panda_circle_free(panda_circle *circle);
+
+/**
+ * Who takes part, in order: at most `room` of them into `processes`. Returns how many there are; 0 for NULL.
+ */
+size_t panda_circle_ranks(panda_circle *circle, panda_rank *processes, size_t room);
+
+/**
+ * Waits until all are here.
+ *
+ * Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_circle_barrier(panda_circle *circle);
+
+/**
+ * The root's message, at all. The root's is taken, others' are freed and may be NULL; what comes is the caller's.
+ *
+ * Errors: see panda_circle_barrier().
+ */
+panda_status panda_circle_broadcast(panda_circle *circle, panda_rank root, panda_message *message, panda_message **result);
+
+/**
+ * Everybody's messages, which are taken, at the root: results[at] for each process in the order of the circle, the caller's. Others' `results` stays as it is and may be NULL.
+ *
+ * Errors: see panda_circle_barrier().
+ */
+panda_status panda_circle_gather(panda_circle *circle, panda_rank root, panda_message *message, panda_message **results);
+
+/**
+ * To each its own of the root's messages, one for each process in the order of the circle, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
+ * the caller's.
+ *
+ * Errors: see panda_circle_barrier().
+ */
+panda_status panda_circle_scatter(panda_circle *circle, panda_rank root, panda_message *const *messages, panda_message **result);
+
+/**
+ * Everybody's messages, which are taken and of the same length, combined at the root, where what comes is the caller's. Others' `result` stays as it is and may be NULL. The context is used
+ * until this returns.
+ *
+ * Errors: see panda_circle_barrier(); PANDA_PANICKED: values of different lengths, at all.
+ */
+panda_status panda_circle_reduce(panda_circle *circle,
+                                 panda_rank root,
+                                 panda_message *message,
+                                 panda_combine combine,
+                                 void *context,
+                                 panda_message **result);
+
+/**
+ * Everybody's messages, which are taken and of the same length, combined, at all; what comes is the caller's. The context is used until this returns.
+ *
+ * Errors: as panda_circle_reduce().
+ */
+panda_status panda_circle_all_reduce(panda_circle *circle, panda_message *message, panda_combine combine, void *context, panda_message **result);
+
+/* ---- threads --------------------------------------------------------------------------------------------- */
+
+/**
+ * Threads of the operating system, for panda_run().
+ */
+#define PANDA_THREADS_SYSTEM 0
+
+/**
+ * Fibers on one processor, for panda_run(): a switch costs nanoseconds, and one runs until it waits or yields. A fiber's stack has 256 KiB.
+ */
+#define PANDA_THREADS_FIBERS 1
+
+/**
+ * Lets threads of this process go on when so many have come; between processes it is panda_circle_barrier().
+ */
+typedef struct panda_barrier panda_barrier;
+
+/**
+ * A condition variable: signal and continue, without spurious wake-ups.
+ */
+typedef struct panda_condition panda_condition;
+
+/**
+ * Mutual exclusion; unlocking gives it to the thread that waits longest. An upcall may lock it, so keep it only for as long as it takes to read or change what it guards, and over no
+ * other wait than a condition's.
+ */
+typedef struct panda_mutex panda_mutex;
+
+/**
+ * A counting semaphore; what is brought goes to the thread that waits longest.
+ */
+typedef struct panda_semaphore panda_semaphore;
+
+/**
+ * A thread that may be waited for.
+ */
+typedef struct panda_thread panda_thread;
+
+/**
+ * What a thread does; what it returns is the thread's result.
+ */
+typedef void *(*panda_body)(void *context);
+
+/**
+ * Runs a program on threads of a kind: `main`, and those that it starts by panda_thread_create(), are threads of the system (PANDA_THREADS_SYSTEM) or fibers that share the caller's processor
+ * (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended. What `main` returns goes to `result`, which may be NULL.
+ *
+ * Errors: PANDA_NO_THREAD; PANDA_DEADLOCK; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_run(uint32_t threads,
+                       panda_body main,
+                       void *context,
+                       void **result);
+
+/**
+ * Runs a program on fibers that share so many processors. A fiber may go on on another thread of the system after each wait: it keeps nothing over a wait that belongs to one, such as the address of a
+ * thread-local variable (errno is one) or a lock of pthread's.
+ *
+ * Errors: as panda_run().
+ */
+panda_status panda_run_on(uint32_t processors,
+                          panda_body main,
+                          void *context,
+                          void **result);
+
+/**
+ * Starts a thread: a fiber if the caller is one, else a thread of the system. `name` is for debuggers and may be NULL; of `priority`, see panda_thread_set_priority(). The handle is the caller's,
+ * to be given back by panda_thread_join() or panda_thread_detach().
+ *
+ * Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_thread_create(const char *name,
+                                 int32_t priority,
+                                 panda_body body,
+                                 void *context,
+                                 panda_thread **thread);
+
+/**
+ * Waits until a thread has ended, takes its result to `result`, which may be NULL, and gives the handle back.
+ *
+ * Errors: PANDA_IN_UPCALL, and the handle is as it was; PANDA_PANICKED; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_thread_join(panda_thread *thread, void **result);
+
+/**
+ * Gives the handle back and lets the thread go on by itself. NULL is none.
+ */
+void panda_thread_detach(panda_thread *thread);
+
+/**
+ * Whether a thread has ended, so that to join it does not wait.
+ */
+bool panda_thread_is_over(panda_thread *thread);
+
+/**
+ * Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall, it ends the process. It unwinds the
+ * stack as pthread_exit() does: destructors of C++ run.
+ */
+void panda_thread_exit(void *result) PANDA_NORETURN;
+
+/**
+ * Lets another thread that is ready run.
+ */
+void panda_thread_yield(void);
+
+/**
+ * Blocks the calling thread for a time in nanoseconds.
+ *
+ * Errors: PANDA_IN_UPCALL.
+ */
+panda_status panda_thread_sleep(uint64_t time_ns);
+
+/**
+ * A number of 64 bits for the calling thread, fiber or not: its own for as long as it lives, and not found by a stranger's bad luck (threads have the same with a probability of n² / 2⁶⁵).
+ */
+uint64_t panda_thread_self(void);
+
+/**
+ * Sets the caller's priority; whether it took hold. 0 is usual, greater runs first. Among fibers of one processor it is exact; of threads of the system it is a hint, the nice value of the opposite
+ * sign within -20 and 19, and to raise it takes a privilege.
+ */
+bool panda_thread_set_priority(int32_t priority);
+
+/**
+ * Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile; among threads of the system it is just called. What it returns goes to `result`, which
+ * may be NULL. It runs on a thread of its own.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_blocking(panda_body call,
+                            void *context,
+                            void **result);
+
+/**
+ * A mutex that nobody holds, the caller's, as of the others below.
+ */
+panda_mutex *panda_mutex_new(void);
+
+/**
+ * Frees a mutex that nobody uses. NULL is none.
+ */
+void panda_mutex_free(panda_mutex *mutex);
+
+/**
+ * Waits until the mutex is the caller's. Who has it already waits for ever.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_mutex_lock(panda_mutex *mutex);
+
+/**
+ * Takes the mutex if nobody has it.
+ *
+ * Errors: PANDA_NOT_NOW: somebody has; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_mutex_trylock(panda_mutex *mutex);
+
+/**
+ * Lets go of a mutex that the caller has.
+ *
+ * Errors: PANDA_BAD_ARGUMENT, also if nobody has it.
+ */
+panda_status panda_mutex_unlock(panda_mutex *mutex);
+
+/**
+ * A condition that nobody waits for.
+ */
+panda_condition *panda_condition_new(void);
+
+/**
+ * Frees a condition that nobody uses. NULL is none.
+ */
+void panda_condition_free(panda_condition *condition);
+
+/**
+ * Lets go of the mutex, which the caller has, waits for a signal for a time at most, in nanoseconds or PANDA_FOREVER, and takes the mutex again, in any case.
+ *
+ * Errors: PANDA_TIMED_OUT: no signal came; PANDA_IN_UPCALL and PANDA_BAD_ARGUMENT, without having let go.
+ */
+panda_status panda_condition_wait(panda_condition *condition, panda_mutex *mutex, uint64_t timeout_ns);
+
+/**
+ * Wakes the thread that waits longest, if there is one.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_condition_signal(panda_condition *condition);
+
+/**
+ * Wakes all that wait now.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_condition_broadcast(panda_condition *condition);
+
+/**
+ * A semaphore of that value.
+ */
+panda_semaphore *panda_semaphore_new(uint64_t value);
+
+/**
+ * Frees a semaphore that nobody uses. NULL is none.
+ */
+void panda_semaphore_free(panda_semaphore *semaphore);
+
+/**
+ * P: takes one, and waits for it if there is none.
+ *
+ * Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_semaphore_wait(panda_semaphore *semaphore);
+
+/**
+ * Takes one if there is one.
+ *
+ * Errors: PANDA_NOT_NOW: there is none; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_semaphore_trywait(panda_semaphore *semaphore);
+
+/**
+ * V: brings one.
+ *
+ * Errors: PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_semaphore_post(panda_semaphore *semaphore);
+
+/**
+ * A barrier for so many threads, at least one.
+ */
+panda_barrier *panda_barrier_new(size_t threads);
+
+/**
+ * Frees a barrier that nobody uses. NULL is none.
+ */
+void panda_barrier_free(panda_barrier *barrier);
+
+/**
+ * Waits for the others. `is_last`, which may be NULL, is whether the caller came last.
+ *
+ * Errors: PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_barrier_wait(panda_barrier *barrier, bool *is_last);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,281 @@
+//! Messages: bytes in pieces that are not copied.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use antiphon_panda::Message;
+use bytes::Bytes;
+use libc::iovec;
+
+use crate::given::{Context, array, given, panda_release, room};
+use crate::handing::{copied, owned, taken};
+use crate::status::{Failure, entry, panda_status, value};
+
+/// Bytes in pieces that are not copied on their way, and headers that are pushed and popped at its front. A message is used by one thread at a time.
+///
+/// A message is owned or lent. What panda_message_new() and its like, a receive or a call give is owned by the program, which frees it or gives it to a function that
+/// takes it. An upcall's message is lent until it returns: it may be read, popped from and given away as if it were owned, what is left of it is freed by the library,
+/// and panda_message_take() makes an owned message of it.
+pub struct panda_message {
+    pub(crate) message: Message,
+    pub(crate) is_lent: bool,
+}
+
+/// What the program gives as memory of its own.
+struct Buffer {
+    pieces: *const u8,
+    length: usize,
+    _context: Context,
+}
+
+// SAFETY: the header says that the bytes stay as they are until they are let go of, which may be on any thread.
+unsafe impl Send for Buffer {}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: as above; it is not NULL where it is made.
+        unsafe { std::slice::from_raw_parts(self.pieces, self.length) }
+    }
+}
+
+/// An empty message, owned by the caller.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_new() -> *mut panda_message {
+    owned(Message::new())
+}
+
+/// A message that holds a copy of these bytes, owned by the caller: panda_port_send(port, to, tag, panda_message_of(&value, sizeof value)) sends a value.
+/// NULL if the bytes are NULL and the length is not 0: functions that take a message say so.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_of(
+    bytes: *const c_void,
+    length: usize,
+) -> *mut panda_message {
+    value("panda_message_of", std::ptr::null_mut(), || {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
+        Ok(owned(copied(bytes)))
+    })
+}
+
+/// Frees a message, or empties it if it is lent. NULL is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_free(message: Option<Box<panda_message>>) {
+    // Nothing here can panic: what is dropped is memory, and what C gave with it. So nothing is caught, since that would take a per cent of a round trip.
+    drop(taken(message));
+}
+
+/// An owned message with what this one holds, which is empty afterwards: for an upcall that keeps what it was lent. NULL if the message is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_take(message: Option<&mut panda_message>) -> *mut panda_message {
+    value("panda_message_take", std::ptr::null_mut(), || {
+        let message = given(message, "message")?;
+        Ok(owned(std::mem::take(&mut message.message)))
+    })
+}
+
+/// Another message with the same bytes, which are shared and not copied; owned by the caller. NULL if the message is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_clone(message: Option<&panda_message>) -> *mut panda_message {
+    value("panda_message_clone", std::ptr::null_mut(), || {
+        Ok(owned(given(message, "message")?.message.clone()))
+    })
+}
+
+/// Its length in bytes; 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_length(message: Option<&panda_message>) -> usize {
+    message.map_or(0, |message| message.message.len())
+}
+
+/// Puts a copy of bytes behind all else.
+///
+/// Errors: PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_append(
+    message: Option<&mut panda_message>,
+    bytes: *const c_void,
+    length: usize,
+) -> panda_status {
+    entry("panda_message_append", || {
+        let message = given(message, "message")?;
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
+        message.message.append_bytes(Bytes::copy_from_slice(bytes));
+        Ok(())
+    })
+}
+
+/// Puts bytes of the program's behind all else without copying them. They must stay as they are until release(context) is called: once, on any thread, when nobody needs
+/// them any more, which may be long after the message was sent; at once if this fails or the length is 0. release may be NULL for bytes that stay for ever.
+///
+/// Errors: PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_append_buffer(
+    message: Option<&mut panda_message>,
+    bytes: *const c_void,
+    length: usize,
+    release: panda_release,
+    context: *mut c_void,
+) -> panda_status {
+    let context = Context::new(context, release);
+    entry("panda_message_append_buffer", || {
+        let message = given(message, "message")?;
+        // SAFETY: the caller's promise.
+        let pieces = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?.as_ptr();
+        if length > 0 {
+            message.message.append_bytes(Bytes::from_owner(Buffer {
+                pieces,
+                length,
+                _context: context,
+            }));
+        }
+        Ok(())
+    })
+}
+
+/// Puts another message's bytes behind all else, and takes that message; nothing is copied but headers.
+///
+/// Errors: PANDA_BAD_ARGUMENT, also if both are the same, which is then as it was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_append_message(
+    message: *mut panda_message,
+    other: *mut panda_message,
+) -> panda_status {
+    entry("panda_message_append_message", || {
+        if message == other && !message.is_null() {
+            return Err(Failure::argument("other", "is the message itself"));
+        }
+        // SAFETY: NULL, or a message that the library gave and that is the caller's to give.
+        let other = taken((!other.is_null()).then(|| unsafe { Box::from_raw(other) }));
+        // SAFETY: NULL or a message, and not the one that was taken.
+        let message = given(unsafe { message.as_mut() }, "message")?;
+        message.message.append(given(other, "other")?.message);
+        Ok(())
+    })
+}
+
+/// Puts a copy of a header before all else. Headers of 64 bytes in all need no memory besides the message's own.
+///
+/// Errors: PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_push(
+    message: Option<&mut panda_message>,
+    header: *const c_void,
+    length: usize,
+) -> panda_status {
+    entry("panda_message_push", || {
+        let message = given(message, "message")?;
+        // SAFETY: the caller's promise.
+        let header = unsafe { array(header.cast::<u8>(), length, "header") }?;
+        message.message.push(header);
+        Ok(())
+    })
+}
+
+/// Takes bytes off the front, and copies them to `header`.
+///
+/// Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_pop(
+    message: Option<&mut panda_message>,
+    header: *mut c_void,
+    length: usize,
+) -> panda_status {
+    entry("panda_message_pop", || {
+        let message = given(message, "message")?;
+        // SAFETY: the caller's promise.
+        let header = unsafe { space(header, length, "header") }?;
+        Ok(message.message.pop_into(header)?)
+    })
+}
+
+/// Copies the bytes at the front, which stay there.
+///
+/// Errors: PANDA_SHORT; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_look(
+    message: Option<&panda_message>,
+    header: *mut c_void,
+    length: usize,
+) -> panda_status {
+    entry("panda_message_look", || {
+        let message = given(message, "message")?;
+        // SAFETY: the caller's promise.
+        let header = unsafe { space(header, length, "header") }?;
+        Ok(message.message.look_into(header)?)
+    })
+}
+
+/// Memory of the program's for bytes.
+///
+/// # Safety
+/// It is absent or as long as is said, and nobody else's for `'a`.
+unsafe fn space<'a>(
+    pointer: *mut c_void,
+    length: usize,
+    argument: &'static str,
+) -> Result<&'a mut [u8], Failure> {
+    // SAFETY: the caller's promise.
+    let space = unsafe { room(pointer.cast::<u8>(), length, argument) }?;
+    space.fill(MaybeUninit::new(0));
+    // SAFETY: it was filled.
+    Ok(unsafe { &mut *(std::ptr::from_mut(space) as *mut [u8]) })
+}
+
+/// Cuts the first bytes off, as a message that the caller owns; nothing is copied but headers.
+///
+/// Errors: PANDA_SHORT, and the message is as it was; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_split(
+    message: Option<&mut panda_message>,
+    length: usize,
+    first: Option<&mut MaybeUninit<*mut panda_message>>,
+) -> panda_status {
+    entry("panda_message_split", || {
+        let message = given(message, "message")?;
+        let first = given(first, "first")?;
+        first.write(owned(message.message.split_to(length)?));
+        Ok(())
+    })
+}
+
+/// The pieces that the bytes lie in, in order and without copying, as writev() takes them: at most `room` of them are written to `pieces`, and how many there are is returned.
+/// They are read only, and valid until the message is changed, given away or freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_message_pieces(
+    message: Option<&panda_message>,
+    pieces: *mut iovec,
+    room: usize,
+) -> usize {
+    value("panda_message_pieces", 0, || {
+        let message = given(message, "message")?;
+        // SAFETY: the caller's promise.
+        let mut places = unsafe { crate::given::room(pieces, room, "pieces") }?.iter_mut();
+        let slices = message.message.slices();
+        Ok(slices
+            .inspect(|slice| {
+                if let Some(place) = places.next() {
+                    place.write(iovec {
+                        iov_base: slice.as_ptr().cast_mut().cast(),
+                        iov_len: slice.len(),
+                    });
+                }
+            })
+            .count())
+    })
+}
+
+/// All bytes in one piece, copied only if they are not in one already. The bytes may lie at any address, so copy out what must be aligned. They are read only, and valid
+/// until the message is changed, given away or freed. NULL if the message is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_message_flatten(message: Option<&mut panda_message>) -> *const c_void {
+    value("panda_message_flatten", std::ptr::null(), || {
+        let message = &mut given(message, "message")?.message;
+        if message.slices().nth(1).is_some() {
+            *message = Message::from(message.to_bytes());
+        }
+        let whole = message.slices().next().unwrap_or_default();
+        Ok(whole.as_ptr().cast())
+    })
+}

@@ -1,0 +1,229 @@
+//! Message passing.
+
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+
+use antiphon_panda::{Arrived, Port};
+
+use crate::given::{Upcall, any, array, given, panda_release, text, time};
+use crate::handing::{Awaited, copied, lent, taken};
+use crate::message::panda_message;
+use crate::session::{of, panda_session};
+use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
+
+/// A named place that messages come to, one at each process. Its handle may be used by all threads at once.
+pub struct panda_port {
+    port: Port,
+}
+
+/// A message that came.
+#[repr(C)]
+pub struct panda_arrived {
+    /// Its sender.
+    pub from: panda_rank,
+    /// Its sender's tag.
+    pub tag: u32,
+    /// What was sent; the receiver's, to be freed or given away.
+    pub message: *mut panda_message,
+}
+
+/// Takes a message that came to a port. The message is lent until this returns. It runs on the thread that drives the session, one at a time for each port, and must not wait for
+/// messages; it may send, reply and lock a mutex for a moment.
+pub type panda_message_upcall = Option<
+    unsafe extern "C" fn(
+        context: *mut c_void,
+        from: panda_rank,
+        tag: u32,
+        message: *mut panda_message,
+    ),
+>;
+
+/// The port of a name. Messages that come before anybody asks for them are kept. The handle is the caller's, to be given back by panda_port_free(); all handles of one name are one port.
+///
+/// Errors: PANDA_SAME_NUMBER; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_open(
+    session: Option<&panda_session>,
+    name: *const c_char,
+    port: Option<&mut MaybeUninit<*mut panda_port>>,
+) -> panda_status {
+    entry("panda_port_open", || {
+        let place = given(port, "port")?;
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(name, "name") }?;
+        let port = of(session)?.port(name);
+        port.check()?;
+        place.write(Box::into_raw(Box::new(panda_port { port })));
+        Ok(())
+    })
+}
+
+/// Gives a handle back. The port remains, with what comes to it and with its upcall. NULL is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_free(port: Option<Box<panda_port>>) {
+    let freed = || {
+        drop(port);
+        Ok(())
+    };
+    value("panda_port_free", (), freed);
+}
+
+/// Has an upcall take the messages, those that have come included, in place of an earlier one. release(context) is called once, when the upcall is let go of: in place of another, at
+/// the end of the session, or at once if this fails. It may be NULL.
+///
+/// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_on_message(
+    port: Option<&panda_port>,
+    upcall: panda_message_upcall,
+    context: *mut c_void,
+    release: panda_release,
+) -> panda_status {
+    let upcall = Upcall::new(upcall, context, release);
+    entry("panda_port_on_message", || {
+        let port = given(port, "port")?;
+        let upcall = upcall.given()?;
+        port.port.on_message(move |arrived| {
+            let (from, tag) = (arrived.from, arrived.tag);
+            lent(arrived.payload, |message| {
+                upcall.call(|function, context| {
+                    // SAFETY: the program gave both for this.
+                    unsafe { function(context, from, tag, message) };
+                });
+            });
+        })?;
+        Ok(())
+    })
+}
+
+/// Sends a message, which it takes, and goes on. It waits for a peer that is slow, while much is on its way to it or lies unread at this port over there, but not in an upcall. A tag is any number but
+/// PANDA_ANY.
+///
+/// Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_send(
+    port: Option<&panda_port>,
+    to: panda_rank,
+    tag: u32,
+    message: Option<Box<panda_message>>,
+) -> panda_status {
+    let message = taken(message);
+    entry("panda_port_send", || {
+        let port = given(port, "port")?;
+        let message = given(message, "message")?;
+        Ok(port.port.send(to, is_a_tag(tag)?, message.message)?)
+    })
+}
+
+/// The same with a copy of bytes: what is short is quickest so.
+///
+/// Errors: as panda_port_send().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_port_send_bytes(
+    port: Option<&panda_port>,
+    to: panda_rank,
+    tag: u32,
+    bytes: *const c_void,
+    length: usize,
+) -> panda_status {
+    entry("panda_port_send_bytes", || {
+        let port = given(port, "port")?;
+        let tag = is_a_tag(tag)?;
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
+        Ok(port.port.send(to, tag, copied(bytes))?)
+    })
+}
+
+/// Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
+///
+/// Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_send_synchronously(
+    port: Option<&panda_port>,
+    to: panda_rank,
+    tag: u32,
+    message: Option<Box<panda_message>>,
+) -> panda_status {
+    let message = taken(message);
+    entry("panda_port_send_synchronously", || {
+        let port = given(port, "port")?;
+        let message = given(message, "message")?;
+        let sent = message.message;
+        Ok(port.port.send_synchronously(to, is_a_tag(tag)?, sent)?)
+    })
+}
+
+fn is_a_tag(tag: u32) -> Result<u32, Failure> {
+    match tag {
+        PANDA_ANY => Err(Failure::argument("tag", "is PANDA_ANY, which is no tag")),
+        tag => Ok(tag),
+    }
+}
+
+/// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_takes_more(port: Option<&panda_port>, to: panda_rank) -> bool {
+    value("panda_port_takes_more", false, || {
+        Ok(given(port, "port")?.port.takes_more(to))
+    })
+}
+
+/// Takes the first message that fits: of a sender or PANDA_ANY, with a tag or PANDA_ANY. It does not wait.
+///
+/// Errors: PANDA_NOT_NOW: there is none; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_poll(
+    port: Option<&panda_port>,
+    from: panda_rank,
+    tag: u32,
+    arrived: Option<&mut MaybeUninit<panda_arrived>>,
+) -> panda_status {
+    entry("panda_port_poll", || {
+        let port = &given(port, "port")?.port;
+        let place = given(arrived, "arrived")?;
+        match port.poll(any(from), any(tag)) {
+            Some(arrived) => hand_over(arrived, Awaited::new(), place),
+            None => {
+                port.check()?;
+                return Err(Failure::NotNow);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
+///
+/// Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
+/// PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_port_receive(
+    port: Option<&panda_port>,
+    from: panda_rank,
+    tag: u32,
+    timeout_ns: u64,
+    arrived: Option<&mut MaybeUninit<panda_arrived>>,
+) -> panda_status {
+    entry("panda_port_receive", || {
+        let port = &given(port, "port")?.port;
+        let place = given(arrived, "arrived")?;
+        let (from, tag) = (any(from), any(tag));
+        let awaited = Awaited::new();
+        let arrived = match time(timeout_ns) {
+            None => port.receive(from, tag),
+            Some(time) => port.receive_within(from, tag, time),
+        };
+        hand_over(arrived?, awaited, place);
+        Ok(())
+    })
+}
+
+#[inline]
+fn hand_over(arrived: Arrived, awaited: Awaited, place: &mut MaybeUninit<panda_arrived>) {
+    place.write(panda_arrived {
+        from: arrived.from,
+        tag: arrived.tag,
+        message: awaited.owned(arrived.payload),
+    });
+}

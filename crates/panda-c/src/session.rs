@@ -1,0 +1,302 @@
+//! Sessions.
+
+use std::ffi::{CString, OsStr, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
+
+use antiphon_panda::platform::Local;
+use antiphon_panda::{Error, Session};
+
+use crate::given::{array, fill, fill_text, given, room, text, time};
+use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
+
+/// A process's part in a session. Its handle may be used by all threads at once.
+pub struct panda_session {
+    pub(crate) session: Session,
+    platform: CString,
+}
+
+/// Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
+/// run on another thread.
+pub type panda_predicate = Option<unsafe extern "C" fn(context: *mut c_void) -> bool>;
+
+fn handle(session: Session) -> *mut panda_session {
+    let platform = CString::new(session.platform()).unwrap_or_default();
+    Box::into_raw(Box::new(panda_session { session, platform }))
+}
+
+/// The session of a handle, if it goes on.
+pub(crate) fn of(session: Option<&panda_session>) -> Result<&Session, Failure> {
+    let session = &given(session, "session")?.session;
+    session.check()?;
+    Ok(session)
+}
+
+/// Joins the session that this process was started in by `antiphon launch` or `mpirun`, over the platform that its environment names. The handle is the caller's, to be given back
+/// by panda_session_free().
+///
+/// Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_join(
+    session: Option<&mut MaybeUninit<*mut panda_session>>,
+) -> panda_status {
+    entry("panda_session_join", || {
+        given(session, "session")?.write(handle(Session::join()?));
+        Ok(())
+    })
+}
+
+/// The same, with a time for which a peer may be silent before it is taken for lost, in nanoseconds; 3 s otherwise. Whoever launches the program may say another, which
+/// counts (`antiphon launch --silence`). Processes of a session should say the same.
+///
+/// Errors: as panda_session_join().
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_join_with_silence(
+    silence_ns: u64,
+    session: Option<&mut MaybeUninit<*mut panda_session>>,
+) -> panda_status {
+    entry("panda_session_join_with_silence", || {
+        let session = given(session, "session")?;
+        let silence = Duration::from_nanos(silence_ns);
+        if silence.is_zero() {
+            return Err(Failure::argument("silence_ns", "is 0"));
+        }
+        session.write(handle(Session::join_with_silence(silence)?));
+        Ok(())
+    })
+}
+
+/// Sessions of `size` parts of this process, for instance one for each thread, over the platform `local`: sessions[rank] for each rank, all to be given back.
+///
+/// Errors: PANDA_NOT_JOINED: the system starts no more threads; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_local(
+    size: u32,
+    sessions: *mut *mut panda_session,
+) -> panda_status {
+    entry("panda_session_local", || {
+        // SAFETY: the caller's promise.
+        let places = unsafe { room(sessions, size as usize, "sessions") }?;
+        for (place, session) in places.iter_mut().zip(Local::sessions(size)?) {
+            place.write(handle(session));
+        }
+        Ok(())
+    })
+}
+
+/// Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
+/// this returns, the session's own thread has ended. Once more it does nothing. The handle stays valid. In an upcall it does not wait for the session's thread.
+///
+/// Errors: PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_end(session: Option<&panda_session>) -> panda_status {
+    entry("panda_session_end", || {
+        let session = &given(session, "session")?.session;
+        if session.check().is_ok() {
+            session.end_for_all();
+        }
+        Ok(())
+    })
+}
+
+/// Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's, and their operations fail with
+/// PANDA_OVER. NULL is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_free(session: Option<Box<panda_session>>) {
+    let freed = || {
+        let Some(session) = session else {
+            return Ok(());
+        };
+        session.session.end_for_all();
+        Ok(())
+    };
+    value("panda_session_free", (), freed);
+}
+
+/// This process's rank; PANDA_ANY for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_rank(session: Option<&panda_session>) -> panda_rank {
+    session.map_or(PANDA_ANY, |session| session.session.rank())
+}
+
+/// How many processes the session began with: their ranks are below it. 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_size(session: Option<&panda_session>) -> u32 {
+    session.map_or(0, |session| session.session.size())
+}
+
+/// How many processes there have been, those that were spawned included. 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_population(session: Option<&panda_session>) -> u32 {
+    value("panda_session_population", 0, || {
+        Ok(given(session, "session")?.session.population())
+    })
+}
+
+/// The platform's name, such as "shm"; kept as long as the handle. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_platform(session: Option<&panda_session>) -> *const c_char {
+    session.map_or(std::ptr::null(), |session| session.platform.as_ptr())
+}
+
+/// A process's name, such as "rank 3", into `name` as snprintf() writes it: cut to `room` bytes with the zero byte. Returns its whole length; 0 if there is no such rank.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_name_of(
+    session: Option<&panda_session>,
+    rank: panda_rank,
+    name: *mut c_char,
+    room: usize,
+) -> usize {
+    value("panda_session_name_of", 0, || {
+        // SAFETY: the caller's promise.
+        let places = unsafe { crate::given::room(name, room, "name") }?;
+        fill_text(places, "");
+        let session = &given(session, "session")?.session;
+        let size = session.population();
+        if rank >= size {
+            return Err(Error::NoSuchRank { rank, size }.into());
+        }
+        Ok(fill_text(places, &session.name_of(rank)))
+    })
+}
+
+/// Why a process is lost to this one, in words written as panda_session_name_of() does; 0 and an empty text if it is not, as far as is known. Only processes that something waits for are
+/// watched.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_why_lost(
+    session: Option<&panda_session>,
+    rank: panda_rank,
+    why: *mut c_char,
+    room: usize,
+) -> usize {
+    value("panda_session_why_lost", 0, || {
+        // SAFETY: the caller's promise.
+        let places = unsafe { crate::given::room(why, room, "why") }?;
+        fill_text(places, "");
+        let why = given(session, "session")?.session.why_lost(rank);
+        Ok(why.map_or(0, |why| fill_text(places, &why)))
+    })
+}
+
+/// Which peers were found to hear this process's multicasts: at most `room` of them into `to`, and how many there are into `count`; into `frames` how many frames went so until now. Each may
+/// be NULL. Nobody and 0 on platforms without.
+///
+/// Errors: PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_multicast(
+    session: Option<&panda_session>,
+    to: *mut panda_rank,
+    room: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+    frames: Option<&mut MaybeUninit<u64>>,
+) -> panda_status {
+    entry("panda_session_multicast", || {
+        let multicast = given(session, "session")?.session.multicast();
+        // SAFETY: the caller's promise.
+        let places = unsafe { crate::given::room(to, room, "to") }?;
+        let heard = fill(places, &multicast.to);
+        count.map(|count| count.write(heard));
+        frames.map(|frames| frames.write(multicast.frames));
+        Ok(())
+    })
+}
+
+/// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
+/// NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
+/// started are ended.
+///
+/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_spawn(
+    session: Option<&panda_session>,
+    program: *const c_char,
+    arguments: *const *const c_char,
+    count: u32,
+    ranks: *mut panda_rank,
+) -> panda_status {
+    entry("panda_session_spawn", || {
+        let session = of(session)?;
+        // SAFETY: the caller's promise, as for all below.
+        let program = unsafe { text(program, "program") }?;
+        let mut given_arguments = Vec::new();
+        if !arguments.is_null() {
+            for at in 0.. {
+                // SAFETY: none before it was NULL.
+                let argument = unsafe { *arguments.add(at) };
+                if argument.is_null() {
+                    break;
+                }
+                // SAFETY: a string of the array.
+                let argument = unsafe { std::ffi::CStr::from_ptr(argument) };
+                given_arguments.push(OsStr::from_bytes(argument.to_bytes()));
+            }
+        }
+        let places = match ranks.is_null() {
+            true => &mut [],
+            // SAFETY: it is as long as there are processes.
+            false => unsafe { room(ranks, count as usize, "ranks") }?,
+        };
+        fill(places, &session.spawn(program, given_arguments, count)?);
+        Ok(())
+    })
+}
+
+/// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
+///
+/// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_poll(session: Option<&panda_session>) -> panda_status {
+    entry("panda_session_poll", || {
+        of(session)?.poll();
+        Ok(())
+    })
+}
+
+/// Waits until something holds that upcalls bring about, for a time at most, in nanoseconds or PANDA_FOREVER. This thread drives the session meanwhile, so that upcalls run on it
+/// and nobody is woken.
+///
+/// Errors: PANDA_TIMED_OUT; PANDA_OVER: the session ended before; PANDA_IN_UPCALL; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_wait_until(
+    session: Option<&panda_session>,
+    holds: panda_predicate,
+    context: *mut c_void,
+    timeout_ns: u64,
+) -> panda_status {
+    entry("panda_session_wait_until", || {
+        let holds = given(holds, "holds")?;
+        let session = of(session)?;
+        let until = time(timeout_ns).and_then(|time| Instant::now().checked_add(time));
+        // SAFETY: the caller's promise.
+        let holds = || unsafe { holds(context) };
+        match session.wait_until(holds, until)? {
+            true => Ok(()),
+            false => {
+                session.check()?;
+                Err(Failure::TimedOut(
+                    "what was waited for did not come to hold in time",
+                ))
+            }
+        }
+    })
+}
+
+/// Has an upcall that waits end the process, with the places where it waits and where it was given, and has one that runs for more than half a second be reported on standard error. Without it,
+/// as it is at first in a release build of the library, such a wait fails with PANDA_IN_UPCALL. For the whole process.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_detect_waiting_upcalls(detects: bool) {
+    antiphon_panda::session::detect_waiting_upcalls(detects);
+}
+
+/// The ranks of a list of the program's.
+///
+/// # Safety
+/// It is absent or as long as is said, and stays as it is for `'a`.
+pub(crate) unsafe fn ranks<'a>(
+    ranks: *const panda_rank,
+    count: usize,
+) -> Result<&'a [panda_rank], Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { array(ranks, count, "ranks") }
+}

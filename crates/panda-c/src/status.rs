@@ -1,0 +1,299 @@
+//! Statuses, and what they mean in words.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use antiphon_panda::thread::ThreadError;
+use antiphon_panda::{DecodeError, Error};
+
+/// A process's number in a session, from 0.
+pub type panda_rank = u32;
+
+/// Any sender, any tag; no rank.
+pub const PANDA_ANY: u32 = u32::MAX;
+
+/// A time that does not end, in nanoseconds.
+pub const PANDA_FOREVER: u64 = u64::MAX;
+
+/// How an operation went. Whatever is not PANDA_OK or PANDA_NOT_NOW has words: panda_last_error().
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum panda_status {
+    /// It was done.
+    PANDA_OK = 0,
+    /// Not now: there is no message that fits, or another thread has the mutex. No error, so panda_last_error() stays as it was.
+    PANDA_NOT_NOW = 1,
+    /// A peer is lost: panda_last_rank(). What it was asked may or may not have been done.
+    PANDA_LOST = 2,
+    /// The time that the caller gave has passed. What was asked may still be done.
+    PANDA_TIMED_OUT = 3,
+    /// The session of this process is over.
+    PANDA_OVER = 4,
+    /// The peer has no such service: register it before the first call, for instance before a barrier.
+    PANDA_NO_SERVICE = 5,
+    /// The service ended the call without a reply.
+    PANDA_NO_REPLY = 6,
+    /// The group went on without this process, or could not go on.
+    PANDA_EXPELLED = 7,
+    /// This process is in the group, or joins it already.
+    PANDA_ALREADY_MEMBER = 8,
+    /// This process is no member of the group.
+    PANDA_NOT_MEMBER = 9,
+    /// The name cannot be told from another one that this process uses: change one of them.
+    PANDA_SAME_NUMBER = 10,
+    /// The session has no such rank.
+    PANDA_NO_SUCH_RANK = 11,
+    /// This process, or the root, does not take part in the collective operation.
+    PANDA_NOT_IN_CIRCLE = 12,
+    /// A process is twice in the list of a circle.
+    PANDA_TWICE_IN_CIRCLE = 13,
+    /// Processes of a circle called different operations, or in another order: panda_last_rank() names one that did.
+    PANDA_MISMATCH = 14,
+    /// Values of a collective operation could not be combined at panda_last_rank(); or the library itself failed, which is a fault to be reported.
+    PANDA_PANICKED = 15,
+    /// An upcall must not wait: start a thread, or answer later.
+    PANDA_IN_UPCALL = 16,
+    /// A process that was to be spawned is not there.
+    PANDA_NOT_SPAWNED = 17,
+    /// The session could not be joined.
+    PANDA_NOT_JOINED = 18,
+    /// The message is shorter than what was to be taken from it.
+    PANDA_SHORT = 19,
+    /// An argument is NULL or otherwise not what it must be. The words name the function and the argument.
+    PANDA_BAD_ARGUMENT = 20,
+    /// No thread could be started.
+    PANDA_NO_THREAD = 21,
+    /// All fibers that are left wait for each other.
+    PANDA_DEADLOCK = 22,
+}
+
+use panda_status::*;
+
+/// Why an operation of this interface failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Session(#[from] Error),
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    #[error("{argument} {why}")]
+    Argument { argument: &'static str, why: String },
+    #[error("{0}")]
+    TimedOut(&'static str),
+    #[error("the thread panicked: {0}")]
+    Panicked(String),
+    #[error("not now")]
+    NotNow,
+}
+
+impl From<DecodeError> for Failure {
+    fn from(error: DecodeError) -> Self {
+        Self::Session(error.into())
+    }
+}
+
+impl Failure {
+    pub(crate) fn argument(argument: &'static str, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::Argument { argument, why }
+    }
+
+    fn status(&self) -> panda_status {
+        match self {
+            Self::Session(error) => of_session(error),
+            Self::Thread(ThreadError::Deadlock(_)) => PANDA_DEADLOCK,
+            Self::Thread(_) => PANDA_NO_THREAD,
+            Self::Argument { .. } => PANDA_BAD_ARGUMENT,
+            Self::TimedOut(_) => PANDA_TIMED_OUT,
+            Self::Panicked(_) => PANDA_PANICKED,
+            Self::NotNow => PANDA_NOT_NOW,
+        }
+    }
+
+    /// Whom it names.
+    fn rank(&self) -> panda_rank {
+        let Self::Session(error) = self else {
+            return PANDA_ANY;
+        };
+        match error {
+            Error::Lost { rank, .. }
+            | Error::NoSuchRank { rank, .. }
+            | Error::NotInCircle(rank)
+            | Error::TwiceInCircle(rank)
+            | Error::Mismatch { rank, .. }
+            | Error::Panicked { rank, .. }
+            | Error::NotSpawned { rank, .. } => *rank,
+            Error::TimedOut { rank, .. } => rank.unwrap_or(PANDA_ANY),
+            Error::NoService { .. }
+            | Error::NoReply { .. }
+            | Error::Expelled { .. }
+            | Error::AlreadyMember(_)
+            | Error::NotMember(_)
+            | Error::SameNumber(_)
+            | Error::InUpcall(_)
+            | Error::Over
+            | Error::Decode(_)
+            | Error::Join(_) => PANDA_ANY,
+        }
+    }
+
+    fn text(&self, function: &str) -> String {
+        match self {
+            // The place is one of ours, which says nothing to who calls from C.
+            Self::Session(Error::InUpcall(_)) => Error::InUpcall(function.into()).to_string(),
+            Self::Argument { .. } => format!("{function}: {self}"),
+            _ => self.to_string(),
+        }
+    }
+}
+
+fn of_session(error: &Error) -> panda_status {
+    match error {
+        Error::Lost { .. } => PANDA_LOST,
+        Error::TimedOut { .. } => PANDA_TIMED_OUT,
+        Error::NoService { .. } => PANDA_NO_SERVICE,
+        Error::NoReply { .. } => PANDA_NO_REPLY,
+        Error::Expelled { .. } => PANDA_EXPELLED,
+        Error::AlreadyMember(_) => PANDA_ALREADY_MEMBER,
+        Error::NotMember(_) => PANDA_NOT_MEMBER,
+        Error::SameNumber(_) => PANDA_SAME_NUMBER,
+        Error::NoSuchRank { .. } => PANDA_NO_SUCH_RANK,
+        Error::NotInCircle(_) => PANDA_NOT_IN_CIRCLE,
+        Error::TwiceInCircle(_) => PANDA_TWICE_IN_CIRCLE,
+        Error::Mismatch { .. } => PANDA_MISMATCH,
+        Error::Panicked { .. } => PANDA_PANICKED,
+        Error::InUpcall(_) => PANDA_IN_UPCALL,
+        Error::NotSpawned { .. } => PANDA_NOT_SPAWNED,
+        Error::Over => PANDA_OVER,
+        Error::Decode(_) => PANDA_SHORT,
+        Error::Join(_) => PANDA_NOT_JOINED,
+    }
+}
+
+/// What the thread was told last.
+struct Last {
+    text: CString,
+    rank: panda_rank,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+}
+
+// Not inlined, as all that uses it: a fiber that switched would otherwise go on with the thread-local address of the processor it came from.
+#[cold]
+#[inline(never)]
+fn note(text: String, rank: panda_rank) {
+    let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
+    LAST.set(Some(Last { text, rank }));
+}
+
+#[cold]
+#[inline(never)]
+fn failed(function: &'static str, failure: &Failure) -> panda_status {
+    let status = failure.status();
+    if status != PANDA_NOT_NOW {
+        note(failure.text(function), failure.rank());
+    }
+    status
+}
+
+#[cold]
+#[inline(never)]
+fn panicked(function: &'static str, panic: &(dyn Any + Send)) -> panda_status {
+    note(format!("{function} panicked: {}", said(panic)), PANDA_ANY);
+    PANDA_PANICKED
+}
+
+/// What somebody panicked with.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("something that is no text")
+}
+
+/// Runs what a function of the interface does: no panic crosses into C, and what fails is noted.
+#[inline]
+pub(crate) fn entry(
+    function: &'static str,
+    body: impl FnOnce() -> Result<(), Failure>,
+) -> panda_status {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => PANDA_OK,
+        Ok(Err(failure)) => failed(function, &failure),
+        Err(panic) => panicked(function, &*panic),
+    }
+}
+
+/// The same for a function that has a value and no status.
+#[inline]
+pub(crate) fn value<V>(
+    function: &'static str,
+    otherwise: V,
+    body: impl FnOnce() -> Result<V, Failure>,
+) -> V {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => value,
+        Ok(Err(failure)) => {
+            let _ = failed(function, &failure);
+            otherwise
+        }
+        Err(panic) => {
+            let _ = panicked(function, &*panic);
+            otherwise
+        }
+    }
+}
+
+/// What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
+/// one processor are one thread: ask before anything that may wait.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub extern "C" fn panda_last_error() -> *const c_char {
+    LAST.with_borrow(|last| {
+        last.as_ref()
+            .map_or(c"".as_ptr(), |last| last.text.as_ptr())
+    })
+}
+
+/// Whom that names: the peer that is lost, did not answer in time or called something else. PANDA_ANY if it is about nobody.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub extern "C" fn panda_last_rank() -> panda_rank {
+    LAST.with_borrow(|last| last.as_ref().map_or(PANDA_ANY, |last| last.rank))
+}
+
+/// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
+    const NAMES: [&CStr; 23] = [
+        c"PANDA_OK",
+        c"PANDA_NOT_NOW",
+        c"PANDA_LOST",
+        c"PANDA_TIMED_OUT",
+        c"PANDA_OVER",
+        c"PANDA_NO_SERVICE",
+        c"PANDA_NO_REPLY",
+        c"PANDA_EXPELLED",
+        c"PANDA_ALREADY_MEMBER",
+        c"PANDA_NOT_MEMBER",
+        c"PANDA_SAME_NUMBER",
+        c"PANDA_NO_SUCH_RANK",
+        c"PANDA_NOT_IN_CIRCLE",
+        c"PANDA_TWICE_IN_CIRCLE",
+        c"PANDA_MISMATCH",
+        c"PANDA_PANICKED",
+        c"PANDA_IN_UPCALL",
+        c"PANDA_NOT_SPAWNED",
+        c"PANDA_NOT_JOINED",
+        c"PANDA_SHORT",
+        c"PANDA_BAD_ARGUMENT",
+        c"PANDA_NO_THREAD",
+        c"PANDA_DEADLOCK",
+    ];
+    let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at));
+    name.unwrap_or(&c"unknown").as_ptr()
+}

@@ -1,0 +1,104 @@
+/* Collective operations. */
+#include "check.h"
+
+static void add(void *context, void *into, const void *other, size_t length)
+{
+    uint64_t *sums = into;
+    const uint64_t *numbers = other;
+    CHECK(length % sizeof *sums == 0 && (uintptr_t)into % 16 == 0 && (uintptr_t)other % 16 == 0);
+    for (size_t at = 0; at < length / sizeof *sums; at++)
+        sums[at] += numbers[at];
+    ++*(unsigned *)context;
+}
+
+static void all_operations(panda_circle *circle, panda_rank rank, uint32_t size, const panda_rank *order)
+{
+    unsigned combined = 0;
+    panda_message *message, *messages[16];
+    OK(panda_circle_barrier(circle));
+    panda_rank root = order[size - 1];
+    OK(panda_circle_broadcast(circle, root, rank == root ? text_message("all hear") : NULL, &message));
+    CHECK(holds_text(message, "all hear"));
+    panda_message_free(message);
+
+    OK(panda_circle_gather(circle, root, number_message(rank * 3), rank == root ? messages : NULL));
+    for (uint32_t at = 0; rank == root && at < size; at++)
+        CHECK(number_of(messages[at]) == order[at] * 3);
+
+    for (uint32_t at = 0; rank == root && at < size; at++)
+        messages[at] = number_message(order[at] * 5);
+    OK(panda_circle_scatter(circle, root, rank == root ? messages : NULL, &message));
+    CHECK(number_of(message) == rank * 5);
+
+    uint64_t numbers[300], expected = (uint64_t)size * (size - 1) / 2;
+    for (int at = 0; at < 300; at++)
+        numbers[at] = rank + (uint64_t)at;
+    OK(panda_circle_reduce(circle, root, panda_message_of(numbers, sizeof numbers), add, &combined,
+                           rank == root ? &message : NULL));
+    if (rank == root) {
+        uint64_t sums[300];
+        OK(panda_message_pop(message, sums, sizeof sums));
+        for (uint64_t at = 0; at < 300; at++)
+            CHECK(sums[at] == expected + size * at);
+        panda_message_free(message);
+    }
+    OK(panda_circle_all_reduce(circle, panda_message_of(numbers, 8), add, &combined, &message));
+    uint64_t sum;
+    OK(panda_message_pop(message, &sum, sizeof sum));
+    CHECK(sum == expected && panda_message_length(message) == 0);
+    panda_message_free(message);
+}
+
+int main(void)
+{
+    panda_session *session;
+    panda_circle *circle, *none = NULL;
+    panda_message *message = NULL;
+    panda_rank order[16], back[16];
+    unsigned combined = 0;
+    OK(panda_session_join(&session));
+    uint32_t size = panda_session_size(session);
+    panda_rank rank = panda_session_rank(session);
+    for (uint32_t at = 0; at < size; at++)
+        order[at] = at;
+    OK(panda_circle_everyone(session, &circle));
+    CHECK(panda_circle_ranks(circle, back, 16) == size && memcmp(order, back, size * sizeof *order) == 0);
+    all_operations(circle, rank, size, order);
+
+    /* Another order and a name. */
+    for (uint32_t at = 0; at < size; at++)
+        order[at] = size - 1 - at;
+    panda_circle *named;
+    OK(panda_circle_of(session, "backwards", order, size, &named));
+    all_operations(named, rank, size, order);
+    panda_circle_free(named);
+
+    /* Values of different lengths are an error at all. */
+    uint64_t two[2] = {1, 2};
+    IS(PANDA_PANICKED, panda_circle_all_reduce(circle, panda_message_of(two, rank == 0 ? 16 : 8), add, &combined, &message));
+    SAYS("all processes give as many");
+    CHECK(panda_last_rank() < size && message == NULL);
+
+    panda_rank others[2] = {(rank + 1) % size, (rank + 1) % size}, twice[2] = {rank, rank}, far[2] = {rank, 1000};
+    IS(PANDA_NOT_IN_CIRCLE, panda_circle_of(session, NULL, others, 1, &none));
+    IS(PANDA_TWICE_IN_CIRCLE, panda_circle_of(session, NULL, twice, 2, &none));
+    CHECK(panda_last_rank() == rank);
+    IS(PANDA_NO_SUCH_RANK, panda_circle_of(session, NULL, far, 2, &none));
+    IS(PANDA_BAD_ARGUMENT, panda_circle_of(session, NULL, NULL, 2, &none));
+    SAYS("ranks is NULL");
+    IS(PANDA_NOT_IN_CIRCLE, panda_circle_broadcast(circle, 1000, NULL, &message));
+    IS(PANDA_BAD_ARGUMENT, panda_circle_reduce(circle, 0, panda_message_new(), NULL, NULL, &message));
+    CHECK(none == NULL && message == NULL);
+
+    /* One does something else: who waits for it, or it, is told so. Whom the root's value reaches by others has it. */
+    OK(panda_circle_of(session, "apart", order, size, &named));
+    panda_status status = rank == 0 ? panda_circle_barrier(named) : panda_circle_broadcast(named, 1, NULL, &message);
+    CHECK(status == PANDA_MISMATCH || (status == PANDA_OK && rank != 0));
+    if (status == PANDA_OK)
+        panda_message_free(message);
+    panda_circle_free(named);
+    OK(panda_circle_barrier(circle));
+    panda_circle_free(circle);
+    panda_session_free(session);
+    return 0;
+}

@@ -1,0 +1,107 @@
+/* Groups: all members see the same messages and views in the same order. */
+#include "check.h"
+#include <stdatomic.h>
+
+enum { EACH = 50 };
+
+/* What the upcall has seen. */
+static struct {
+    atomic_uint messages, members, lefts;
+    uint64_t trace, last_place;
+} seen;
+static atomic_uint releases;
+
+static void follow(void *context, const panda_event *event)
+{
+    CHECK(context == &seen);
+    switch (event->kind) {
+    case PANDA_EVENT_MESSAGE: {
+        uint32_t number;
+        OK(panda_message_pop(event->message, &number, sizeof number));
+        CHECK(seen.last_place == 0 || event->place == seen.last_place + 1);
+        seen.last_place = event->place;
+        seen.trace = seen.trace * 31 + event->from * 1000 + number;
+        seen.messages++;
+        break;
+    }
+    case PANDA_EVENT_VIEW:
+        CHECK(event->members.count >= 1 && event->view >= 1);
+        CHECK((event->joined.count == 0) == (event->joined.ranks == NULL));
+        seen.members = (unsigned)event->members.count;
+        break;
+    case PANDA_EVENT_LEFT:
+        CHECK(event->message == NULL && event->why == NULL);
+        seen.lefts++;
+        break;
+    case PANDA_EVENT_EXPELLED:
+        fprintf(stderr, "expelled: %s\n", event->why);
+        CHECK(!"expelled");
+    }
+}
+
+static void release(void *context)
+{
+    CHECK(context == &seen);
+    releases++;
+}
+
+static bool are_there(void *size)
+{
+    return seen.members == *(uint32_t *)size;
+}
+
+static bool all_came(void *count)
+{
+    return seen.messages == *(uint32_t *)count;
+}
+
+int main(void)
+{
+    panda_session *session;
+    panda_circle *all, *members;
+    panda_group *group, *again = NULL;
+    panda_message *sum, *traces[16];
+    panda_rank ranks[16];
+    panda_detect_waiting_upcalls(false);
+    OK(panda_session_join(&session));
+    uint32_t size = panda_session_size(session), count = size * EACH;
+    panda_rank rank = panda_session_rank(session);
+    OK(panda_circle_everyone(session, &all));
+    OK(panda_group_join(session, "all", follow, &seen, release, &group));
+    IS(PANDA_ALREADY_MEMBER, panda_group_join(session, "all", follow, &seen, release, &again));
+    CHECK(releases == 1 && again == NULL);
+    OK(panda_session_wait_until(session, are_there, &size, PANDA_FOREVER));
+    CHECK(panda_group_members(group, ranks, 16) == size && panda_group_members(group, NULL, 0) == size);
+    OK(panda_circle_barrier(all));
+
+    /* Nothing but messages until all have come, so the trace is of the order alone. */
+    for (uint32_t number = 0; number < EACH; number++)
+        OK(panda_group_send(group, number_message(number)));
+    OK(panda_session_wait_until(session, all_came, &count, PANDA_FOREVER));
+    OK(panda_circle_gather(all, 0, panda_message_of(&seen.trace, sizeof seen.trace), traces));
+    for (uint32_t at = 0; rank == 0 && at < size; at++) {
+        CHECK(memcmp(panda_message_flatten(traces[at]), &seen.trace, sizeof seen.trace) == 0);
+        panda_message_free(traces[at]);
+    }
+
+    OK(panda_circle_of_group(group, &members));
+    CHECK(panda_circle_ranks(members, ranks, 16) == size);
+    OK(panda_circle_broadcast(members, 0, rank == 0 ? text_message("to members") : NULL, &sum));
+    CHECK(holds_text(sum, "to members"));
+    panda_message_free(sum);
+    /* Before one leaves all have the message. */
+    OK(panda_circle_barrier(all));
+    panda_circle_free(members);
+
+    OK(panda_group_leave(group));
+    CHECK(seen.lefts == 1 && panda_group_members(group, NULL, 0) == 0);
+    IS(PANDA_NOT_MEMBER, panda_group_send(group, panda_message_new()));
+    IS(PANDA_NOT_MEMBER, panda_circle_of_group(group, &members));
+    SAYS("\"all\"");
+    OK(panda_circle_barrier(all));
+    panda_group_free(group);
+    panda_circle_free(all);
+    panda_session_free(session);
+    CHECK(releases == 2);
+    return 0;
+}

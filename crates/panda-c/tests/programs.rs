@@ -1,0 +1,138 @@
+//! Programs in C over each platform, linked statically and dynamically. Each checks its own results and exits with 1 where one does not hold.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use antiphon_launch::Over;
+use support::{Linked, compiled, is_there, output, over_all, run, session};
+
+const BOTH: [Linked; 2] = [Linked::Statically, Linked::Dynamically];
+
+/// A program that starts no session by the environment.
+fn alone(program: &Path) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg("120").arg(program);
+    for name in ["ANTIPHON_PLATFORM", "ANTIPHON_RANK"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+#[test]
+fn messages() {
+    for linked in BOTH {
+        run(&mut alone(&compiled("tests/c/messages.c", linked)));
+    }
+}
+
+#[test]
+fn threads() {
+    for linked in BOTH {
+        run(&mut alone(&compiled("tests/c/threads.c", linked)));
+    }
+}
+
+#[test]
+fn sessions_of_one_process() {
+    for linked in BOTH {
+        run(&mut alone(&compiled("tests/c/local.c", linked)));
+    }
+}
+
+#[test]
+fn a_program_in_another_language() {
+    for linked in BOTH {
+        run(&mut alone(&compiled("tests/c/header.cpp", linked)));
+    }
+}
+
+fn everywhere(source: &str, size: u32) {
+    for linked in BOTH {
+        over_all(size, &compiled(source, linked), &[], |_, _| ());
+    }
+}
+
+#[test]
+fn ports_and_calls() {
+    everywhere("tests/c/passing.c", 3);
+}
+
+#[test]
+fn groups() {
+    everywhere("tests/c/groups.c", 3);
+}
+
+#[test]
+fn circles() {
+    everywhere("tests/c/circles.c", 4);
+}
+
+#[test]
+fn spawned_processes() {
+    everywhere("tests/c/spawn.c", 2);
+}
+
+/// Over Open MPI nobody outlives a process that is killed.
+const SURVIVING: [Over; 3] = [Over::Shm, Over::Tcp, Over::Udp];
+
+#[test]
+fn a_peer_that_is_killed() {
+    let program = compiled("tests/c/lost.c", Linked::Dynamically);
+    for over in SURVIVING {
+        let ran = session(over, 3, &program, &[]).expect("it needs nothing");
+        let killed = Some("rank 1 was ended by SIGKILL (9)");
+        assert_eq!(ran.summary.as_deref(), killed, "{over:?}: {:?}", ran.said);
+        assert_eq!(ran.said, ["told", "told"], "{over:?}");
+    }
+}
+
+#[test]
+fn a_group_that_cannot_go_on() {
+    let program = compiled("tests/c/expelled.c", Linked::Dynamically);
+    for over in SURVIVING {
+        let ran = session(over, 2, &program, &[]).expect("it needs nothing");
+        let killed = Some("rank 1 was ended by SIGKILL (9)");
+        assert_eq!(ran.summary.as_deref(), killed, "{over:?}: {:?}", ran.said);
+        assert_eq!(ran.said, ["told"], "{over:?}");
+    }
+}
+
+/// No leak, no access that is not valid, and nothing that was not written is looked at.
+#[test]
+fn memory() {
+    if !is_there("valgrind", "valgrind") {
+        return;
+    }
+    for source in ["tests/c/messages.c", "tests/c/local.c"] {
+        let program = compiled(source, Linked::Dynamically);
+        let mut command = alone(Path::new("valgrind"));
+        command
+            .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
+            .args([
+                "--errors-for-leak-kinds=definite,indirect",
+                "--show-leak-kinds=definite,indirect",
+            ])
+            .arg("--fair-sched=yes")
+            .arg(&program);
+        let ran = output(&mut command);
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{source}: {errors}");
+    }
+}
+
+/// That the check of memory can fail: a program that forgets a message.
+#[test]
+fn memory_that_is_lost_is_found() {
+    if !is_there("valgrind", "valgrind") {
+        return;
+    }
+    let program = compiled("tests/c/leak.c", Linked::Dynamically);
+    let mut command = alone(Path::new("valgrind"));
+    command
+        .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
+        .arg("--errors-for-leak-kinds=definite,indirect")
+        .arg(&program);
+    assert_eq!(output(&mut command).status.code(), Some(9));
+}
