@@ -141,6 +141,10 @@ typedef enum {
      * All fibers that are left wait for each other.
      */
     PANDA_DEADLOCK = 22,
+    /**
+     * The message is longer than the session's platform takes. Nothing was sent.
+     */
+    PANDA_TOO_LONG = 23,
 } panda_status;
 
 /**

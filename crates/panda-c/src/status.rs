@@ -68,6 +68,8 @@ pub enum panda_status {
     PANDA_NO_THREAD = 21,
     /// All fibers that are left wait for each other.
     PANDA_DEADLOCK = 22,
+    /// The message is longer than the session's platform takes. Nothing was sent.
+    PANDA_TOO_LONG = 23,
 }
 
 use panda_status::*;
@@ -134,6 +136,7 @@ impl Failure {
             | Error::NotMember(_)
             | Error::SameNumber(_)
             | Error::InUpcall(_)
+            | Error::TooLong { .. }
             | Error::Over
             | Error::Decode(_)
             | Error::Join(_) => PANDA_ANY,
@@ -167,6 +170,7 @@ fn of_session(error: &Error) -> panda_status {
         Error::Panicked { .. } => PANDA_PANICKED,
         Error::InUpcall(_) => PANDA_IN_UPCALL,
         Error::NotSpawned { .. } => PANDA_NOT_SPAWNED,
+        Error::TooLong { .. } => PANDA_TOO_LONG,
         Error::Over => PANDA_OVER,
         Error::Decode(_) => PANDA_SHORT,
         Error::Join(_) => PANDA_NOT_JOINED,
@@ -269,7 +273,7 @@ pub extern "C" fn panda_last_rank() -> panda_rank {
 /// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
-    const NAMES: [&CStr; 23] = [
+    const NAMES: [&CStr; 24] = [
         c"PANDA_OK",
         c"PANDA_NOT_NOW",
         c"PANDA_LOST",
@@ -293,6 +297,7 @@ pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
         c"PANDA_BAD_ARGUMENT",
         c"PANDA_NO_THREAD",
         c"PANDA_DEADLOCK",
+        c"PANDA_TOO_LONG",
     ];
     let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at));
     name.unwrap_or(&c"unknown").as_ptr()

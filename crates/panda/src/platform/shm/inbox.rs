@@ -119,7 +119,7 @@ impl ShmInbox {
             }
             let reason = match state {
                 state::LEFT => "left the session",
-                state::DEAD => "its process ended",
+                state::DEAD => "ended without leaving the session",
                 _ => continue,
             };
             let known = self.incoming.iter_mut().find(|peer| peer.rank == rank);

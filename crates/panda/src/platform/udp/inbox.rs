@@ -59,6 +59,8 @@ pub struct UdpInbox {
     turns: u32,
     /// The clock, when it was last read.
     looked: Instant,
+    /// What was known when this process joined.
+    news: Vec<Event>,
 }
 
 /// Where its holder sleeps.
@@ -95,6 +97,7 @@ impl UdpInbox {
             burst: 0,
             turns: 0,
             looked: Instant::now(),
+            news: left_before(&shared),
             shared,
         })
     }
@@ -234,6 +237,10 @@ impl UdpInbox {
 impl Inbox for UdpInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let mut seen = None;
+        if !self.news.is_empty() {
+            events.append(&mut self.news);
+            return None;
+        }
         if self.shared.bell.is_rung() {
             self.turn(events);
         } else if self.sleeps_at_once(until) {
@@ -253,6 +260,22 @@ impl Inbox for UdpInbox {
         self.shared.bell.hear();
         seen
     }
+}
+
+/// A process has left.
+fn left(rank: Rank) -> Event {
+    let loss = Loss {
+        is_certain: true,
+        reason: "left the session".into(),
+    };
+    Event::Lost { rank, loss }
+}
+
+/// Those of the session's first processes that had left before this one joined: it counts on them, and would wait for what they say.
+fn left_before(shared: &Shared) -> Vec<Event> {
+    let first = |rank: &&Rank| **rank < shared.size;
+    let gone = shared.left.read();
+    gone.keys().filter(first).map(|rank| left(*rank)).collect()
 }
 
 /// Gives a datagram to the weather, if there is any, and takes what that lets pass.
@@ -308,13 +331,7 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events:
                     multicast.probing.lock().left(from);
                 }
                 shared.left.write().insert(from, birth);
-                events.push(Event::Lost {
-                    rank: from,
-                    loss: Loss {
-                        is_certain: true,
-                        reason: "left the session".into(),
-                    },
-                });
+                events.push(left(from));
             }
         }
         Content::Note(Note::Hears { birth }) => {

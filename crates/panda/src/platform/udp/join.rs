@@ -16,7 +16,7 @@ use super::meeting::{ALONE, TOGETHER};
 use super::multicast::Multicast;
 use super::segments::{self, Segments};
 use super::shared::Shared;
-use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
+use super::wire::{self, Content, DATAGRAM, Found, MEETING, NAME, Note, Place};
 use crate::platform::meeting::{check_scope, towards};
 use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, Platform, Rank, Seat};
@@ -57,7 +57,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         seat,
         meeting_at,
     };
-    let places = host.meet(birth, &name)?;
+    let (places, left) = host.meet(birth, &name)?;
     let is_late = seat.rank >= seat.size;
     if is_late {
         host.knock(birth, &name, &places)?;
@@ -83,7 +83,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         meeting_at,
         own,
         places: RwLock::new(places),
-        left: RwLock::default(),
+        left: RwLock::new(left),
         multicast,
         bell,
     });
@@ -198,6 +198,11 @@ fn hears_itself(socket: &UdpSocket) -> bool {
         .is_ok_and(|(length, from)| length == 0 && socket.local_addr().is_ok_and(|own| own == from))
 }
 
+/// Who is where.
+type Places = BTreeMap<Rank, Place>;
+/// The births of those that have left.
+type Births = BTreeMap<Rank, u64>;
+
 /// A process that asks its way in.
 struct Host<'a> {
     socket: &'a UdpSocket,
@@ -206,10 +211,10 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Learns where everybody is.
-    fn meet(&self, birth: u64, name: &str) -> Result<BTreeMap<Rank, Place>, JoinError> {
+    /// Learns where everybody is, and the births of those that have left already.
+    fn meet(&self, birth: u64, name: &str) -> Result<(Places, Births), JoinError> {
         let Seat { rank, size, .. } = *self.seat;
-        let places = std::cell::RefCell::new(BTreeMap::new());
+        let (mut places, mut left) = (Places::new(), Births::new());
         let next = std::cell::Cell::new(0);
         let here = || Note::Here {
             birth,
@@ -229,11 +234,13 @@ impl Host<'_> {
                 return None;
             }
             let mut at = first;
-            for place in some {
-                if place.is_none() && at < size {
-                    break; // ask again from here on
+            for found in some {
+                match found {
+                    Found::There(place) => drop(places.insert(at, place)),
+                    Found::Left { birth } => drop(left.insert(at, birth)),
+                    Found::Nobody if at < size => break, // ask again from here on
+                    Found::Nobody => {}
                 }
-                places.borrow_mut().extend(place.map(|place| (at, place)));
                 at += 1;
             }
             let is_progress = at > first;
@@ -248,14 +255,15 @@ impl Host<'_> {
             None
         };
         let all = self.ask(PATIENCE, || vec![(MEETING, self.meeting_at, here())], learn)?;
-        let mut places = places.into_inner();
         if all.is_none() {
-            let missing = (0..size).filter(|rank| !places.contains_key(rank));
+            let has_come = |rank: &Rank| places.contains_key(rank) || left.contains_key(rank);
+            let missing = (0..size).filter(|rank| !has_come(rank));
             let names = missing.map(|rank| format!("rank {rank}"));
             return Err(JoinError::missing::<Udp>(PATIENCE, names));
         }
         places.remove(&rank);
-        Ok(places)
+        left.remove(&rank);
+        Ok((places, left))
     }
 
     /// Tells those that are there that it has come. Who does not answer is left to be found lost.

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 
 use super::faults::Faults;
-use super::wire::{self, Content, DATAGRAM, MEETING, NAME, Note, Place};
+use super::wire::{self, Content, DATAGRAM, Found, MEETING, NAME, Note, Place};
 use crate::platform::meeting::check_scope;
 use crate::platform::{Rank, Seat, Secret};
 
@@ -163,7 +163,7 @@ impl Register {
                 Note::Known {
                     next,
                     given: self.given,
-                    places: (next..end).map(|r| self.places.get(&r).cloned()).collect(),
+                    places: (next..end).map(|rank| self.find(rank)).collect(),
                 }
             }
             Content::Note(Note::Allot { question, count }) => Note::Allotted {
@@ -180,6 +180,15 @@ impl Register {
             _ => return None,
         };
         Some((from, answer))
+    }
+
+    fn find(&self, rank: Rank) -> Found {
+        let left = self.left.get(&rank);
+        match (self.places.get(&rank), left) {
+            (Some(place), _) => Found::There(place.clone()),
+            (None, Some(&birth)) => Found::Left { birth },
+            (None, None) => Found::Nobody,
+        }
     }
 
     fn allot(&mut self, question: u64, count: u32) -> Option<Rank> {

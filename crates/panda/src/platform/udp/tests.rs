@@ -178,6 +178,41 @@ fn who_has_left_does_not_come_again_by_an_old_knock() {
     assert!(events.is_empty(), "{events:?}");
 }
 
+/// As a process that had nothing to say to anybody does, while another still asks its way in.
+#[test]
+fn who_left_before_another_has_joined_is_not_waited_for() {
+    let meeting = meeting(2);
+    let seat = meeting.seat(1);
+    let (secret, name) = (seat.secret, String::from("rank 1"));
+    let here = Note::Here {
+        birth: 1,
+        name,
+        next: 0,
+    };
+    // It has come, and its answer is still on the way.
+    let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let address: std::net::SocketAddr = seat.meeting.parse().expect("an address");
+    let here = wire::note(secret, 1, wire::MEETING, &here);
+    asking.send_to(&here, address).expect("sent");
+    drop(Udp::join(&meeting.seat(0)).expect("both have come"));
+    let (late, mut inbox) = Udp::join(&seat).expect("nobody is waited for");
+    let loss = until(
+        &mut inbox,
+        || (),
+        |event| match event {
+            Event::Lost { rank: 0, loss } => Some(loss),
+            _ => None,
+        },
+    );
+    assert!(loss.is_certain && loss.reason.contains("left"), "{loss:?}");
+    // Nor by who is spawned.
+    let later = late.allot(1).expect("room").remove(0);
+    let joining = std::thread::spawn(move || Udp::join(&later).expect("joined"));
+    let is_joined = |event| matches!(event, Event::Joined { rank: 2, .. }).then_some(());
+    until(&mut inbox, || (), is_joined);
+    joining.join().expect("no panic");
+}
+
 #[test]
 fn a_meeting_that_is_none_is_refused() {
     let seat = Seat {

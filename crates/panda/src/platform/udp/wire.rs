@@ -65,8 +65,8 @@ pub enum Note {
         next: Rank,
         /// How many ranks have been given.
         given: u32,
-        /// Those of them, from `next` on, that are there.
-        places: Vec<Option<Place>>,
+        /// What became of them, from `next` on.
+        places: Vec<Found>,
     },
     /// To the meeting: give me that many ranks.
     Allot {
@@ -104,6 +104,20 @@ pub enum Note {
     /// The answer to a probe of that birth.
     Hears {
         /// The prober's.
+        birth: u64,
+    },
+}
+
+/// What a meeting knows of a rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Found {
+    /// Nobody has come.
+    Nobody,
+    /// It is there.
+    There(Place),
+    /// It has come and left: nobody waits for it.
+    Left {
+        /// Its birth.
         birth: u64,
     },
 }
