@@ -90,6 +90,13 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     let before = profile_of(&before, options, &stop)?;
     let after = after.map(|after| profile_of(&after, options, &stop));
     let after = after.transpose()?;
+    let mut warnings: Vec<&String> = before.warnings.iter().collect();
+    warnings.extend(after.iter().flat_map(|after| &after.warnings));
+    warnings.sort_unstable();
+    warnings.dedup();
+    for text in warnings {
+        say(format_args!("warning: {text}"));
+    }
     if options.json {
         let (before, after) = (&before, after.as_ref());
         print_line(serde_json::to_string_pretty(&Both { before, after })?)?;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Place, has_cc};
+use common::{Place, Ran, c_subject, has_cc};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -150,4 +150,105 @@ fn what_cannot_be_profiled_is_named() {
         3,
         &["massif", "7"],
     );
+}
+
+/// Runs the laboratory where every folder for temporary files is in memory; `None` where that cannot be had.
+fn in_memory(place: &Place, arguments: &[&str]) -> Option<Ran> {
+    let within = "mount -t tmpfs none /var/tmp && exec \"$0\" \"$@\"";
+    let there = |command: &mut Command| {
+        command.args(["--map-root-user", "--mount", "sh", "-c", within]);
+        command.env("TMPDIR", "/dev/shm");
+    };
+    let mut tried = Command::new("unshare");
+    there(&mut tried);
+    let tried = tried.args(["sh", "-c", "test -d /dev/shm"]).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        eprintln!(
+            "skipped: file systems may not be mounted here (unshare --map-root-user --mount)"
+        );
+        return None;
+    }
+    let own = place.command(arguments);
+    let mut command = Command::new("unshare");
+    there(&mut command);
+    command.arg(own.get_program()).args(own.get_args());
+    for (name, value) in own.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(own.get_current_dir().expect("it is the place's"));
+    Some(Ran::of(command.output().expect("it was tried")))
+}
+
+#[test]
+fn databases_in_memory_are_told_by_profiles_and_live_comparisons() {
+    let Some(place) = place() else {
+        return;
+    };
+    let copied = Command::new("cp")
+        .args(["-R"])
+        .arg(c_subject())
+        .arg(place.path("subjects/kept"))
+        .status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    let file = place.path("subjects/kept/subject.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let text = text.replace("name = \"c\"", "name = \"kept\"");
+    let text = text.replace("name = \"O2\"", "name = \"O2\"\nservice = \"sqlite\"");
+    assert!(
+        text.contains("service"),
+        "the subject's file is written otherwise: mend this test"
+    );
+    std::fs::write(&file, text).unwrap();
+    let warning = "warning: the databases' files are in memory (tmpfs)";
+    let told = |ran: &Ran| {
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        ran.err.matches(warning).count()
+    };
+    let page = place.path("page.html");
+    let page = page.to_str().unwrap();
+    let profile = [
+        "profile",
+        "kept/O2",
+        "self.same",
+        "--against",
+        "kept/O2",
+        "--html",
+        page,
+    ];
+    let Some(ran) = in_memory(&place, &profile) else {
+        return;
+    };
+    assert_eq!(told(&ran), 1, "{}", ran.err);
+    assert!(
+        std::fs::read_to_string(page)
+            .unwrap()
+            .contains("are in memory (tmpfs)")
+    );
+    let live = [
+        "compare",
+        "--live",
+        "kept/O2",
+        "kept/O2",
+        "--only",
+        "self.same",
+        "--seconds",
+        "1",
+    ];
+    let ran = in_memory(&place, &live).expect("it could be had before");
+    assert_eq!(told(&ran), 1, "{}", ran.err);
+    // Elsewhere there is nothing to tell: the other variant has no database.
+    let ran = place.run(&[
+        "compare",
+        "--live",
+        "kept/O0",
+        "kept/O0",
+        "--only",
+        "self.same",
+        "--seconds",
+        "1",
+    ]);
+    assert_eq!(told(&ran), 0, "{}", ran.err);
 }

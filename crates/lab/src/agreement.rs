@@ -1,7 +1,7 @@
 //! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to the first one in
 //! the same test, in the one run and in the other.
 
-use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord};
+use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord, Starts};
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
 /// A ratio in two runs.
@@ -86,6 +86,37 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
             })
         })
         .collect()
+}
+
+/// What the starts of a run's processes say of a ratio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartsOf {
+    /// Of what.
+    pub identity: Identity,
+    /// How it was measured.
+    pub by: Measured,
+    /// One after the other.
+    pub starts: Starts,
+}
+
+/// What the starts of a run say, ratio by ratio, in the order of its results; nothing of whole programs, of which each round is a start.
+pub fn starts(run: &RunRecord) -> Vec<StartsOf> {
+    let of = |of: &ResultRecord| {
+        let to = base(run, of)?;
+        let starts = match (&of.outcome, &to.outcome) {
+            (Outcome::Load(of), Outcome::Load(to)) => of.starts(to, |round| round.cpu_ns())?,
+            _ => {
+                let (own, base) = (of.costs.as_ref()?, to.costs.as_ref()?);
+                own.starts(base, |round| Some(round.both_ns()))?
+            }
+        };
+        Some(StartsOf {
+            identity: of.identity.clone(),
+            by: ratio(of, to)?.1,
+            starts,
+        })
+    };
+    run.results.iter().filter_map(of).collect()
 }
 
 /// The first result of the same test, argument, policy and placement that uses the same database, if that is not the result itself.

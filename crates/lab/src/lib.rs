@@ -19,15 +19,15 @@ pub mod store;
 pub mod subject;
 pub mod suite;
 
-pub use agreement::{Agreed, Agreement, Measured, agreements};
+pub use agreement::{Agreed, Agreement, Measured, StartsOf, agreements, starts};
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{
     Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, LoadOutcome,
-    LoadRound, LoadTask, Machine, Outcome, ResultRecord, RunRecord, ServerHeld, SubjectRecord,
-    WarmSlice, WarmUp, original_of, twin_of,
+    LoadRound, LoadTask, Machine, Outcome, ResultRecord, RunRecord, ServerHeld, Starts,
+    SubjectRecord, WarmSlice, WarmUp, original_of, twin_of,
 };
 pub use services::Services;
 pub use session::{

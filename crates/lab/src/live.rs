@@ -119,6 +119,7 @@ impl Live<'_> {
         let mut rows = Vec::new();
         let of = tests.len();
         let seconds_each = settings.frame.budget_ns as f64 / 1e9;
+        self.tell(&pair);
         for (position, (test, arg)) in tests.into_iter().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 break;
@@ -135,6 +136,13 @@ impl Live<'_> {
             rows.push(LiveRow { test, arg, outcome });
         }
         Ok(rows)
+    }
+
+    /// Tells what makes the costs of databases doubtful: they are there when both sides were started.
+    fn tell(&mut self, pair: &Pair) {
+        for text in pair.services.take_warnings() {
+            self.observer.event(Event::Warning(&text));
+        }
     }
 
     fn contender(

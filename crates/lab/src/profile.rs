@@ -54,6 +54,9 @@ pub struct Profile {
     pub heap: Heap,
     /// Instructions and cache misses: of the whole program, or of all iterations of the frame.
     pub cache: CacheUse,
+    /// What makes them doubtful.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Why there is no profile.
@@ -117,15 +120,16 @@ pub fn profile(
     limit: Duration,
     stop: &AtomicBool,
 ) -> Result<Profile, ProfileError> {
-    let valgrind = Valgrind {
+    let mut valgrind = Valgrind {
         built,
         work,
         limit,
         stop,
+        warnings: Vec::new(),
     };
     let heap =
         Heap::read(&valgrind.run(Tool::Massif, 1)?).map_err(|why| Tool::Massif.unreadable(why))?;
-    let count = |times| {
+    let mut count = |times| {
         let text = valgrind.run(Tool::Cachegrind, times)?;
         CacheUse::read(&text).map_err(|why| Tool::Cachegrind.unreadable(why))
     };
@@ -139,5 +143,6 @@ pub fn profile(
         work: work.clone(),
         heap,
         cache,
+        warnings: valgrind.warnings,
     })
 }

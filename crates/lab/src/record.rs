@@ -7,6 +7,7 @@ mod ratio;
 
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld};
 pub use load::{Freeze, Generator, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
+pub use ratio::Starts;
 
 use antiphon_measure::{
     ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,

@@ -55,15 +55,47 @@ fn subjects_take_turns_and_are_watched() {
         let costs = result.costs.as_ref().expect("the suite asks for costs");
         assert!(costs.rounds.len() >= 5, "{costs:?}");
         assert!(costs.rounds.iter().all(|round| round.server_ns.is_none()));
-        let [held] = costs.held.as_slice() else {
-            panic!("{:?}", costs.held)
-        };
-        assert!(held.subject.pss_bytes > 0 && held.subject.threads > 0);
+        assert!(!costs.held.is_empty());
+        for held in &costs.held {
+            assert!(held.subject.pss_bytes > 0 && held.subject.threads > 0);
+        }
         let [foreign] = result.foreign.as_slice() else {
             panic!("{:?}", result.foreign)
         };
         assert!((0.0..=1.0).contains(&foreign.share) && foreign.attempts == 1);
     }
+}
+
+#[test]
+fn one_start_is_followed_by_another_that_says_whether_it_agrees() {
+    let record = measured();
+    let of = |subject: &str| {
+        let own = |result: &&antiphon_lab::ResultRecord| result.identity.subject == subject;
+        record.results.iter().find(own).unwrap()
+    };
+    for result in ["plain/v", "warm/v"].map(of) {
+        assert_eq!(
+            result.starts.len(),
+            1,
+            "its time is that of the start that was asked for"
+        );
+        let costs = result.costs.as_ref().unwrap();
+        let started: Vec<u32> = costs.held.iter().map(|held| held.start).collect();
+        let all: Vec<u32> = (0..started.len() as u32).collect();
+        assert_eq!(started, all);
+        let has_rounds = |start: &u32| costs.rounds.iter().any(|round| round.start == *start);
+        assert!(started.iter().all(has_rounds), "{costs:?}");
+    }
+    let (plain, warm) = (of("plain/v"), of("warm/v"));
+    let costs = warm.costs.as_ref().unwrap();
+    if costs.waits() {
+        return; // A machine so busy settles nothing by another start.
+    }
+    assert!(costs.held.len() > 1, "{costs:?}");
+    assert_eq!(warm.warm_ups.len(), costs.held.len(), "each was warmed");
+    let base = plain.costs.as_ref().unwrap();
+    let starts = costs.starts(base, |round| Some(round.both_ns())).unwrap();
+    assert!(starts.deviation().is_some(), "{starts:?}");
 }
 
 #[test]

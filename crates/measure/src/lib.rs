@@ -67,6 +67,6 @@ pub use plan::{
 pub use slice::{Batch, Role, Slice, ThreadReport};
 pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
 pub use whole_run::{
-    RunFigure, WholeRun, median_interval, run_counter, run_figure, run_ratio, run_time_ns,
+    RunFigure, WholeRun, median_interval, run_counter, run_figure, run_ratio, run_time_ns, student,
 };
 pub use work::{WorkSample, reference_checksum, unequal_work};

@@ -3,6 +3,7 @@
 use crate::Interval;
 use crate::statistics::Ranked;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
 
 /// The level of the intervals.
@@ -64,7 +65,8 @@ impl RunFigure {
     }
 }
 
-/// The median time of runs, ns, with its sign-test interval (the whole range where there are fewer than six runs); `None` of no runs.
+/// The median time of runs, ns, with its sign-test interval (the whole range where there are fewer than six runs, no limits where there is one);
+/// `None` of no runs.
 pub fn run_time_ns(runs: &[WholeRun]) -> Option<Interval> {
     run_figure(runs, &RunFigure::Time)
 }
@@ -96,9 +98,21 @@ fn interval(values: Vec<f64>) -> Option<Interval> {
 }
 
 /// The median of figures, one a round, with its exact interval: that of the sign test, and the whole range where they are too few for it.
-/// `None` where there are none.
+/// One figure has no limits, since nothing tells how far another may be from it. `None` where there are none.
 pub fn median_interval(values: &[f64]) -> Option<Interval> {
-    (!values.is_empty()).then(|| Ranked::new(values).sign(LEVEL))
+    match values {
+        [] => None,
+        [one] => Some(Interval::open(*one)),
+        _ => Some(Ranked::new(values).sign(LEVEL)),
+    }
+}
+
+/// How many standard errors a mean may be off at a level, by Student's t with so many degrees of freedom; without end where there are none.
+pub fn student(freedom: f64, level: f64) -> f64 {
+    let student = StudentsT::new(0.0, 1.0, freedom);
+    student.map_or(f64::INFINITY, |of| {
+        of.inverse_cdf(f64::midpoint(1.0, level))
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +137,14 @@ mod tests {
     }
 
     #[test]
+    fn one_run_does_not_tell_how_far_another_may_be_from_it() {
+        let time = run_time_ns(&runs(&[30])).unwrap();
+        assert_eq!((time.value, time.limits()), (30.0, None));
+        let ratio = run_ratio(&runs(&[30]), &runs(&[10, 20]), &RunFigure::Time).unwrap();
+        assert_eq!((ratio.value, ratio.limits()), (3.0, None));
+    }
+
+    #[test]
     fn a_ratio_pairs_rounds_and_so_ignores_what_slowed_a_whole_round() {
         // The second round was ten times slower for both.
         let ratio = run_ratio(
@@ -144,6 +166,13 @@ mod tests {
             2.0
         );
         assert_eq!(run_ratio(late, &runs(&[10, 10]), &RunFigure::Time), None);
+    }
+
+    #[test]
+    fn a_mean_of_few_may_be_farther_off() {
+        assert!((student(4.0, 0.95) - 2.776).abs() < 1e-3);
+        assert!((student(1e6, 0.95) - 1.960).abs() < 1e-3);
+        assert_eq!(student(0.0, 0.95), f64::INFINITY);
     }
 
     #[test]

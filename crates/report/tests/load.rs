@@ -184,7 +184,7 @@ fn what_a_request_costs_comes_first() {
     };
     assert_eq!(share.value, 2.4);
     // All rounds agree; by how much another start might differ, one cannot show.
-    let unseen = 2.4 * 0.039;
+    let unseen = 2.4 * 0.055;
     assert!((share.high - 2.4 - unseen).abs() < 0.01 && (2.4 - share.low - unseen).abs() < 0.01);
 }
 

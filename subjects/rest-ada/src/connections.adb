@@ -97,7 +97,7 @@ package body Connections is
       if Asked.Has_Body or else Pool.Connections_Wait then
          Asked.Fate := Closes;
       end if;
-      Send (Client, Text (Asked.Status, Asked.Fate, Date));
+      Send (Client, Text (Asked.Status, Asked.Fate, Date, Fields_Alone => Asked.Is_Head));
    end Answer;
 
    procedure Take_The_Rest (Client : Socket_Type; Bytes : out Stream_Element_Array) is
@@ -110,6 +110,12 @@ package body Connections is
       end loop;
    end Take_The_Rest;
 
+   procedure Prepare (Listener : Socket_Type) is
+   begin
+      Set_Socket_Option (Listener, IP_Protocol_For_TCP_Level, (No_Delay, True));
+      Set_Socket_Option (Listener, Socket_Level, (Send_Timeout, Silent_Looks * Look));
+   end Prepare;
+
    procedure Serve (Client : Socket_Type; Date : in out Dates.Stamp) is
       use type Requests.Fate;
       Bytes  : Stream_Element_Array (1 .. Head_Max);
@@ -119,9 +125,8 @@ package body Connections is
       Last   : Stream_Element_Offset;
       Asked  : Requests.Request;
    begin
-      Set_Socket_Option (Client, IP_Protocol_For_TCP_Level, (No_Delay, True));
+      --  Not taken over from the listener: it would end the wait for a connection as well
       Set_Socket_Option (Client, Socket_Level, (Receive_Timeout, Look));
-      Set_Socket_Option (Client, Socket_Level, (Send_Timeout, Silent_Looks * Look));
       loop
          Ending := Requests.End_Of_Head (Text (1 .. Filled));
          if Ending > 0 then

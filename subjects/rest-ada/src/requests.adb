@@ -51,9 +51,11 @@ package body Requests is
 
    function Read (Head : String) return Request is
 
-      First : Natural := Head'First;
-      Last  : Natural;
-      Asked : Request;
+      First  : Natural := Head'First;
+      Last   : Natural;
+      Asked  : Request;
+      Hosts  : Natural := 0;
+      Is_1_1 : Boolean := False;
 
       Malformed : exception;
 
@@ -80,15 +82,21 @@ package body Requests is
 
       procedure Read_Request_Line is
          Is_Get : constant Boolean := Has (First, "GET ");
+         Target : Natural          := First + 4;
       begin
-         if Has (Last - 8, " HTTP/1.1") then
+         Is_1_1 := Has (Last - 8, " HTTP/1.1");
+         if Is_1_1 then
             Asked.Fate := Stays;
          elsif not Has (Last - 8, " HTTP/1.0") then
             return;
          end if;
          if not Is_Get then
+            Asked.Is_Head := Has (First, "HEAD ");
+            Target        := Target + 1;
+         end if;
+         if not (Is_Get or else Asked.Is_Head) then
             Asked.Status := Not_Permitted;
-         elsif Has (First + 4, "/api ") or else Has (First + 4, "/api?") then
+         elsif Has (Target, "/api ") or else Has (Target, "/api?") then
             Asked.Status := Fine;
          else
             Asked.Status := Not_Found;
@@ -122,6 +130,10 @@ package body Requests is
                elsif Is_Field (Head (First .. Last), "content-length:") then
                   Asked.Has_Body := True;
                end if;
+            when 'H' | 'h' =>
+               if Is_Field (Head (First .. Last), "host:") then
+                  Hosts := Hosts + 1;
+               end if;
             when 'T' | 't' =>
                if Is_Field (Head (First .. Last), "transfer-encoding:") then
                   Asked.Has_Body := True;
@@ -130,13 +142,18 @@ package body Requests is
                null;
          end case;
       end loop;
+      if Hosts > 1 or else (Hosts = 0 and then Is_1_1) then
+         --  Whom it is for is not known (RFC 9112, 3.2)
+         Asked.Status := Not_Understood;
+         Asked.Fate   := Closes;
+      end if;
       return Asked;
    exception
       when Malformed =>
          return (others => <>);
    end Read;
 
-   function Text (Of_Status : Status; Then_It : Fate; Date : Dates.Text) return String is
+   function Text (Of_Status : Status; Then_It : Fate; Date : Dates.Text; Fields_Alone : Boolean := False) return String is
       Ending : constant String :=
         "Date: " & Date & CRLF
         & (case Then_It is
@@ -146,10 +163,10 @@ package body Requests is
    begin
       return
         (case Of_Status is
-            when Fine           => Fine_Fields & Ending & Greeting,
+            when Fine           => Fine_Fields & Ending & (if Fields_Alone then "" else Greeting),
             when Not_Understood => Whole ("400 Bad Request", "") & Ending,
             when Not_Found      => Whole ("404 Not Found", "") & Ending,
-            when Not_Permitted  => Whole ("405 Method Not Allowed", "") & "Allow: GET" & CRLF & Ending,
+            when Not_Permitted  => Whole ("405 Method Not Allowed", "") & "Allow: GET, HEAD" & CRLF & Ending,
             when Head_Too_Long  => Whole ("431 Request Header Fields Too Large", "") & Ending);
    end Text;
 

@@ -13,6 +13,8 @@ package Requests is
       Status   : Requests.Status := Not_Understood;
       Fate     : Requests.Fate   := Closes;
       Has_Body : Boolean         := False;
+      Is_Head  : Boolean         := False;
+      --  The answer's fields are wanted, and not its content (RFC 9110, 9.3.2)
    end record;
 
    function End_Of_Head (Text : String) return Natural;
@@ -21,7 +23,7 @@ package Requests is
    function Read (Head : String) return Request;
    --  What a head asks for. It may hold anything, but ends by LF
 
-   function Text (Of_Status : Status; Then_It : Fate; Date : Dates.Text) return String;
-   --  The whole answer
+   function Text (Of_Status : Status; Then_It : Fate; Date : Dates.Text; Fields_Alone : Boolean := False) return String;
+   --  The whole answer; or its fields, which tell of the content as if it were there
 
 end Requests;

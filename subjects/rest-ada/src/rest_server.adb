@@ -2,11 +2,12 @@
 --
 --  Usage: rest_server PORT
 --
---  The environment task accepts connections of this machine and hands them to a pool of tasks.
+--  The environment task listens for connections of this machine, which a pool of tasks accepts.
 
 with Ada.Command_Line;
 with Ada.Exceptions;
 with Ada.Text_IO;
+with Connections;
 with GNAT.Sockets;
 with Pool;
 
@@ -18,7 +19,6 @@ procedure Rest_Server is
    Backlog : constant := 1_024;
 
    Server  : Socket_Type;
-   Client  : Socket_Type;
    Address : Sock_Addr_Type;
 
 begin
@@ -32,17 +32,9 @@ begin
    Address.Addr := Loopback_Inet_Addr;
    Address.Port := Port_Type'Value (Argument (1));
    Bind_Socket (Server, Address);
+   Connections.Prepare (Server);
    Listen_Socket (Server, Backlog);
-   loop
-      begin
-         Accept_Socket (Server, Client, Address);
-         Pool.Serve (Client);
-      exception
-         when Socket_Error =>
-            --  The client went away before it was accepted, or no descriptor is free: a moment later one may be
-            delay 0.01;
-      end;
-   end loop;
+   Pool.Serve (Server);
 exception
    when Wrong : others =>
       Ada.Text_IO.Put_Line

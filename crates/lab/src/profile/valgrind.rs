@@ -71,11 +71,13 @@ pub(super) struct Valgrind<'a> {
     pub(super) work: &'a Work,
     pub(super) limit: Duration,
     pub(super) stop: &'a AtomicBool,
+    /// What was found that makes counts doubtful, each once.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Valgrind<'_> {
     /// Runs the work under a tool, a frame with so many times its iterations, and gives what the tool wrote.
-    pub(super) fn run(&self, tool: Tool, times: u64) -> Result<String, ProfileError> {
+    pub(super) fn run(&mut self, tool: Tool, times: u64) -> Result<String, ProfileError> {
         let io = |error: std::io::Error| tool.unreadable(error.to_string());
         let folder = tempfile::tempdir().map_err(io)?;
         let out = folder.path().join("out");
@@ -95,6 +97,12 @@ impl Valgrind<'_> {
                 launch
                     .env
                     .extend(environment.map_err(|error| self.failed(tool, error))?);
+                for text in services.take_warnings() {
+                    // Each run has a database of its own.
+                    if !self.warnings.contains(&text) {
+                        self.warnings.push(text);
+                    }
+                }
                 let launch = under(launch);
                 self.run_frame(&launch, test, *arg, iterations * times)
                     .map_err(|error| self.failed(tool, error))?;

@@ -1,6 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
+use super::ratio::Starts;
 use super::{calm, ratio};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
@@ -128,19 +129,11 @@ impl Costs {
         median(|round| round.wall_ns) > WAITS * median(CostRound::both_ns)
     }
 
-    /// The median of the ratios of a figure to another subject's in the rounds that both have, of those in which nothing slowed the processors.
-    /// The interval holds the difference from start to start, also what few starts cannot show of it, and is wider where either waits, and where
+    /// The ratio of a figure to another subject's by the rounds that both have, of those in which nothing slowed the processors: that of the
+    /// medians of all starts. The interval holds the difference from start to start, also what few starts cannot show of it, and is wider where either waits, and where
     /// too few rounds were not slowed.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
-        let ratio = |round: &CostRound| {
-            let same =
-                |other: &&CostRound| (other.start, other.round) == (round.start, round.round);
-            let base = to.rounds.iter().find(same)?;
-            let base = (base.slowed, of(base)?);
-            let ratio = of(round)? / base.1;
-            (base.1 > 0.0).then_some((round.start, round.slowed.max(base.0), ratio))
-        };
-        let (rounds, slowed) = calm::rounds(self.rounds.iter().filter_map(ratio).collect());
+        let (rounds, slowed) = self.ratios(to, &of);
         let interval = ratio::over_starts(&rounds)?;
         let part = |costs: &Costs| {
             let value = costs.median(&of).map_or(0.0, |median| median.value);
@@ -154,11 +147,37 @@ impl Costs {
             true => WAITING,
             false => 0.0,
         };
-        let part = part(self) + part(to) + waiting + slowed;
-        Some(widened(interval, interval.value * part))
+        let steps = Steps {
+            of: part(self),
+            to: part(to),
+        };
+        Some(steps.widen(times(interval, (1.0 + waiting) * (1.0 + slowed))))
     }
 
-    /// The median over the starts of a number held; `None` if nothing was read.
+    /// What each start says of that ratio; `None` where no round has it.
+    pub fn starts(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Starts> {
+        let (rounds, _) = self.ratios(to, &of);
+        (!rounds.is_empty()).then(|| Starts::of(&rounds))
+    }
+
+    /// Ratios within rounds that count, each with its start, and by how much those were slowed.
+    fn ratios(
+        &self,
+        to: &Costs,
+        of: &impl Fn(&CostRound) -> Option<f64>,
+    ) -> (Vec<(u32, f64)>, f64) {
+        let ratio = |round: &CostRound| {
+            let same =
+                |other: &&CostRound| (other.start, other.round) == (round.start, round.round);
+            let base = to.rounds.iter().find(same)?;
+            let base = (base.slowed, of(base)?);
+            let ratio = of(round)? / base.1;
+            (base.1 > 0.0).then_some((round.start, round.slowed.max(base.0), ratio))
+        };
+        calm::rounds(self.rounds.iter().filter_map(ratio).collect())
+    }
+
+    /// The median over the starts of a number held; of one start it has no limits. `None` if nothing was read.
     pub fn held(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         let values = self.held.iter().filter_map(|held| Some(of(held)? as f64));
         median_interval(&values.collect::<Vec<_>>())
@@ -167,18 +186,71 @@ impl Costs {
     /// The same of memory, with an interval that holds what another start may hold where there was one.
     pub fn memory(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
         let held = self.held(of)?;
-        Some(match self.held.len() {
-            1 => widened(held, HELD_STARTS * held.value),
-            _ => held,
+        Some(match held.limits() {
+            None => widened(exactly(held.value), HELD_STARTS * held.value),
+            Some(_) => held,
+        })
+    }
+
+    /// The same of threads: a count is what it is, also where one start was counted.
+    pub fn threads(&self, of: impl Fn(&HeldAfter) -> Option<u64>) -> Option<Interval> {
+        let held = self.held(of)?;
+        Some(match held.limits() {
+            None => exactly(held.value),
+            Some(_) => held,
         })
     }
 }
 
-fn widened(interval: Interval, by: f64) -> Interval {
+fn exactly(value: f64) -> Interval {
     Interval {
-        low: interval.low - by,
+        value,
+        low: value,
+        high: value,
+    }
+}
+
+/// Limits that are farther from each other by so much on either side. What is above nothing stays there: no cost is less.
+fn widened(interval: Interval, by: f64) -> Interval {
+    let low = interval.low - by;
+    Interval {
+        low: match interval.low >= 0.0 {
+            true => low.max(0.0),
+            false => low,
+        },
         high: interval.high + by,
         ..interval
+    }
+}
+
+/// The limits of a ratio that may be off by a factor in either direction.
+fn times(ratio: Interval, factor: f64) -> Interval {
+    Interval {
+        low: ratio.low / if ratio.low > 0.0 { factor } else { 1.0 },
+        high: ratio.high * factor,
+        ..ratio
+    }
+}
+
+/// What the kernel's steps may make of both sides of a ratio, as parts of them.
+struct Steps {
+    of: f64,
+    to: f64,
+}
+
+impl Steps {
+    /// The farthest that the ratio may be with both sides anywhere in their steps; without an upper limit where its base may be nothing.
+    fn widen(self, ratio: Interval) -> Interval {
+        let least = (1.0 - self.of).max(0.0) / (1.0 + self.to);
+        let most = match self.to < 1.0 {
+            true => (1.0 + self.of) / (1.0 - self.to),
+            false => f64::INFINITY,
+        };
+        Interval {
+            low: ratio.low * if ratio.low > 0.0 { least } else { 1.0 },
+            high: ratio.high * most,
+            ..ratio
+        }
     }
 }
 
@@ -202,8 +274,13 @@ impl Foreign {
 
 #[cfg(test)]
 mod tests {
-    use super::ratio::STARTS;
     use super::*;
+
+    /// What rounds of one start that agree say of a ratio.
+    fn of_one_start(value: f64, rounds: u32) -> Interval {
+        let rounds: Vec<(u32, f64)> = (0..rounds).map(|_| (0, value)).collect();
+        ratio::over_starts(&rounds).unwrap()
+    }
 
     fn costs(of: &[(u32, u32, f64)]) -> Costs {
         let round = |(start, round, subject_ns): &(u32, u32, f64)| CostRound {
@@ -241,21 +318,31 @@ mod tests {
         let of = |round: &CostRound| Some(round.subject_ns);
         let mostly = |round: u32| if round.is_multiple_of(3) { 0.0 } else { 0.5 };
         let ratio = with(14.0, &mostly).ratio(&with(11.0, &mostly), of).unwrap();
-        assert_eq!(ratio, widened(exactly(1.0), STARTS));
+        assert_eq!(ratio, of_one_start(1.0, 10));
         assert_eq!(with(14.0, &mostly).median(of).unwrap().value, 10.0);
         // Where it was never left alone, the ratio is of a slowed one, and may be off by as much.
         let always = |_: u32| 0.5;
         let ratio = with(14.0, &always).ratio(&with(7.0, &always), of).unwrap();
         assert_eq!(ratio.value, 2.0);
-        assert!(ratio.low < 1.0 && ratio.high > 3.0, "{ratio:?}");
+        assert!(ratio.low < 1.34 && ratio.high > 3.0, "{ratio:?}");
     }
 
-    fn exactly(value: f64) -> Interval {
-        Interval {
-            value,
-            low: value,
-            high: value,
+    #[test]
+    fn limits_of_a_share_are_above_nothing() {
+        // Slowed to six times its time, of what waits, with steps of the kernel's account as large as the operation.
+        let mut costs = costs(&[(0, 0, 10.0), (0, 1, 11.0)]);
+        for round in &mut costs.rounds {
+            (round.slowed, round.wall_ns, round.step_ns) = (5.0, 100.0, 10.0);
         }
+        let of = |round: &CostRound| Some(round.subject_ns);
+        let ratio = costs.ratio(&costs, of).unwrap();
+        assert!(ratio.low >= 0.0 && ratio.low < 0.1, "{ratio:?}");
+        assert!(ratio.high > 7.0, "{ratio:?}");
+        let median = costs.median(of).unwrap();
+        assert_eq!((median.low, median.high), (0.0, 11.0 + 10.0 + 5.0 * 10.5));
+        // What was measured below nothing is shown.
+        costs.rounds[0].subject_ns = -1.0;
+        assert!(costs.median(of).unwrap().low < -1.0);
     }
 
     #[test]
@@ -263,9 +350,10 @@ mod tests {
         // The second start's processes, and its second round, were slower for both.
         let of = costs(&[(0, 0, 20.0), (1, 0, 40.0), (1, 1, 400.0)]);
         let to = costs(&[(0, 0, 10.0), (1, 0, 20.0), (1, 1, 200.0), (1, 2, 1.0)]);
+        let starts = of.starts(&to, |round| Some(round.subject_ns)).unwrap();
+        assert_eq!(starts.medians, [2.0, 2.0]);
         let ratio = of.ratio(&to, |round| Some(round.subject_ns)).unwrap();
-        let unseen = 2.0 * STARTS / std::f64::consts::SQRT_2;
-        assert_eq!(ratio, widened(exactly(2.0), unseen));
+        assert!(ratio.value == 2.0 && ratio.half_width() < 0.08, "{ratio:?}");
         assert_eq!(of.ratio(&to, |round| round.server_ns), None);
     }
 
@@ -283,9 +371,9 @@ mod tests {
         assert!(!busy.waits() && waiting.waits());
         let of = |round: &CostRound| Some(round.subject_ns);
         let ratio = busy.ratio(&busy, of).unwrap();
-        assert_eq!(ratio, widened(exactly(1.0), STARTS));
+        assert_eq!(ratio, of_one_start(1.0, 2));
         let ratio = busy.ratio(&waiting, of).unwrap();
-        assert_eq!(ratio, widened(widened(exactly(1.0), STARTS), WAITING));
+        assert_eq!(ratio, times(of_one_start(1.0, 2), 1.0 + WAITING));
     }
 
     #[test]
@@ -307,6 +395,24 @@ mod tests {
         let two = held(&[1000, 1200]).unwrap();
         assert_eq!((two.low, two.high), (1000.0, 1200.0));
         assert_eq!(held(&[]), None);
+    }
+
+    #[test]
+    fn threads_are_counted_and_other_numbers_of_one_start_have_no_limits() {
+        let mut costs = costs(&[]);
+        costs.held = vec![HeldAfter {
+            start: 0,
+            subject: Held {
+                threads: 7,
+                peak_bytes: 1000,
+                ..Held::default()
+            },
+            server: None,
+        }];
+        let threads = costs.threads(|held| Some(held.subject.threads));
+        assert_eq!(threads, Some(exactly(7.0)));
+        let peak = costs.held(|held| Some(held.subject.peak_bytes)).unwrap();
+        assert_eq!((peak.value, peak.limits()), (1000.0, None));
     }
 
     #[test]

@@ -1,31 +1,124 @@
 //! Ratios of two figures that were taken in the same rounds, by one start of the processes or by several.
 
-use antiphon_measure::{Interval, median_interval};
+use antiphon_measure::{Interval, median_interval, student};
 
-/// By how much a ratio of two costs may differ from start to start of the processes, at 95 %: each side's by 1.4 % (docs/method.md, section 9).
-pub(super) const STARTS: f64 = 1.96 * std::f64::consts::SQRT_2 * 0.014;
+/// By how much a ratio of two costs is taken to differ from start to start of the processes before starts show it, as a standard deviation: each side's by
+/// 1.4 % (docs/method.md, section 9). That counts as much as so many starts beyond the first.
+const DEVIATION: f64 = std::f64::consts::SQRT_2 * 0.014;
+const WORTH: f64 = 4.0;
 
-/// The median of the ratios of all rounds, each with the start that it is of; `None` of no rounds.
+/// The level of the intervals.
+const LEVEL: f64 = 0.95;
+
+/// Starts whose medians alone say nothing of the others: fewer, and the interval holds them all.
+const FEW: usize = 6;
+
+/// A start counts if it has so many rounds, where some start has.
+const ROUNDS: usize = 3;
+
+/// Two runs differ by no more than so many times what one of them may be off, as a standard deviation, nine times in ten.
+const NINE_IN_TEN: f64 = 1.645;
+
+/// What starts of the processes say of a ratio, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Starts {
+    /// The median of each start's rounds.
+    pub medians: Vec<f64>,
+}
+
+impl Starts {
+    /// Of rounds, each with the start that it is of.
+    pub(super) fn of(rounds: &[(u32, f64)]) -> Starts {
+        let mut starts: Vec<u32> = rounds.iter().map(|(start, _)| *start).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let own = |start: &u32| {
+            let own = rounds.iter().filter(|(of, _)| of == start);
+            own.map(|(_, ratio)| *ratio).collect::<Vec<_>>()
+        };
+        let mut each: Vec<Vec<f64>> = starts.iter().map(own).collect();
+        if each.iter().any(|own| own.len() >= ROUNDS) {
+            each.retain(|own| own.len() >= ROUNDS);
+        }
+        let medians = each.iter().filter_map(|own| median_interval(own));
+        Starts {
+            medians: medians.map(|median| median.value).collect(),
+        }
+    }
+
+    /// What all starts say together: the median of the means of any two of them, and of each with itself (Hodges and Lehmann). Where starts have one of
+    /// two states, their own median would be now the one and now the other; and one start that is like none of the others would draw their mean.
+    pub fn centre(&self) -> f64 {
+        let firsts = self.medians.iter().enumerate();
+        let means =
+            firsts.flat_map(|(at, a)| self.medians[at..].iter().map(|b| f64::midpoint(*a, *b)));
+        median_interval(&means.collect::<Vec<f64>>()).map_or(0.0, |of| of.value)
+    }
+
+    fn mean(&self) -> f64 {
+        self.medians.iter().sum::<f64>() / self.medians.len().max(1) as f64
+    }
+
+    /// By how much starts differ, as a standard deviation and a part of the ratio; `None` of one start, which shows nothing of it.
+    pub fn deviation(&self) -> Option<f64> {
+        let more = self.medians.len().checked_sub(1).filter(|more| *more > 0)?;
+        Some((self.squares() / more as f64).sqrt())
+    }
+
+    /// The farthest start from another, as a part of the ratio.
+    pub fn range(&self) -> f64 {
+        let least = self.medians.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.medians.iter().copied().fold(0.0, f64::max);
+        (most - least) / self.centre().abs().max(f64::MIN_POSITIVE)
+    }
+
+    /// How far two runs of so many starts are from each other at most, nine times in ten, where starts differ by this deviation.
+    pub fn apart(&self, deviation: f64) -> f64 {
+        let starts = self.medians.len().max(1) as f64;
+        NINE_IN_TEN * std::f64::consts::SQRT_2 * deviation / starts.sqrt()
+    }
+
+    /// The sum of the squares of what starts are off their mean, as parts of it.
+    fn squares(&self) -> f64 {
+        let mean = self.mean();
+        let off = self.medians.iter().map(|of| (of / mean - 1.0).powi(2));
+        off.sum()
+    }
+
+    /// How far the mean may be off by what starts differ by, as a part of it: Student's t, with what is known of starts in general beside what these
+    /// show, which of few is little.
+    fn unseen(&self) -> f64 {
+        let starts = self.medians.len() as f64;
+        let freedom = WORTH + starts - 1.0;
+        let variance = (WORTH * DEVIATION.powi(2) + self.squares()) / freedom;
+        student(freedom, LEVEL) * (variance / starts).sqrt()
+    }
+}
+
+/// The ratio by all rounds, each with the start that it is of; `None` of no rounds.
 ///
-/// Rounds of one start have its state in common, so that their own interval is too narrow: it is widened to what the starts' medians have
-/// between them, and by what starts may differ by where they are too few to show it.
+/// Rounds of one start have its state in common, so each start counts once, with the median of its rounds. The interval holds what starts differ by, and
+/// what rounds within them leave open; of few starts, it holds what every one of them says.
 pub(super) fn over_starts(rounds: &[(u32, f64)]) -> Option<Interval> {
+    let starts = Starts::of(rounds);
     let all: Vec<f64> = rounds.iter().map(|(_, ratio)| *ratio).collect();
     let within = median_interval(&all)?;
-    let mut starts: Vec<u32> = rounds.iter().map(|(start, _)| *start).collect();
-    starts.sort_unstable();
-    starts.dedup();
-    let median_of = |start: &u32| {
-        let own = rounds.iter().filter(|(of, _)| of == start);
-        Some(median_interval(&own.map(|(_, ratio)| *ratio).collect::<Vec<_>>())?.value)
+    let value = starts.centre();
+    let held: &[f64] = match starts.medians.len() {
+        0..FEW => &starts.medians,
+        _ => &[],
     };
-    let medians: Vec<f64> = starts.iter().filter_map(median_of).collect();
-    let between = median_interval(&medians)?;
-    let unseen = within.value.abs() * STARTS / (starts.len() as f64).sqrt();
+    let (mut low, mut high) = (value.min(within.low), value.max(within.high));
+    for median in held {
+        (low, high) = (low.min(*median), high.max(*median));
+    }
+    let unseen = value.abs() * starts.unseen();
+    let below = low - unseen;
     Some(Interval {
-        value: within.value,
-        low: within.low.min(between.low) - unseen,
-        high: within.high.max(between.high) + unseen,
+        value,
+        // No cost is less than nothing.
+        low: if low >= 0.0 { below.max(0.0) } else { below },
+        high: high + unseen,
     })
 }
 
@@ -33,27 +126,58 @@ pub(super) fn over_starts(rounds: &[(u32, f64)]) -> Option<Interval> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_interval_holds_what_every_start_says() {
-        // Two hundred rounds that agree within a start, and starts that do not agree.
-        let of_start = |(start, ratio): (u32, f64)| (0..70).map(move |_| (start, ratio));
-        let rounds: Vec<(u32, f64)> = [(0, 1.66), (1, 1.37), (2, 1.36)]
-            .into_iter()
+    fn rounds(starts: &[f64]) -> Vec<(u32, f64)> {
+        let of_start = |(start, ratio): (u32, f64)| (0..12).map(move |_| (start, ratio));
+        (0..)
+            .zip(starts.iter().copied())
             .flat_map(of_start)
-            .collect();
-        let ratio = over_starts(&rounds).unwrap();
-        assert_eq!(ratio.value, 1.37);
+            .collect()
+    }
+
+    #[test]
+    fn each_start_counts_once_and_the_interval_holds_what_every_one_says() {
+        // Rounds that agree within a start, and starts that do not agree.
+        let ratio = over_starts(&rounds(&[1.66, 1.37, 1.36])).unwrap();
+        assert!((ratio.value - 1.44).abs() < 1e-9, "{ratio:?}");
         assert!(ratio.low < 1.36 && ratio.high > 1.66, "{ratio:?}");
+        // One that is like none of the others draws them little, and shows.
+        let odd = over_starts(&rounds(&[0.72, 0.74, 0.72, 3.1])).unwrap();
+        assert!(odd.value < 0.74 && odd.high > 3.1, "{odd:?}");
+        // A start of many rounds says no more than one of few, and one of hardly any says nothing.
+        let mut uneven = rounds(&[2.0, 1.0]);
+        uneven.extend((0..90).map(|_| (0, 2.0)));
+        uneven.push((2, 9.0));
+        assert_eq!(over_starts(&uneven).unwrap().value, 1.5);
     }
 
     #[test]
     fn one_start_does_not_show_how_far_starts_differ() {
-        let of = |starts: u32| {
-            let rounds: Vec<(u32, f64)> = (0..12).map(|round| (round % starts, 2.0)).collect();
-            over_starts(&rounds).unwrap()
-        };
-        assert_eq!(of(1).high, 2.0 + 2.0 * STARTS);
-        assert_eq!(of(4).high, 2.0 + STARTS);
+        let half = |starts: &[f64]| over_starts(&rounds(starts)).unwrap().half_width();
+        let (one, four) = (half(&[2.0]), half(&[2.0; 4]));
+        assert!(one > 2.0 * 1.96 * DEVIATION, "{one}");
+        assert!(four < one / 2.0, "{four}");
         assert_eq!(over_starts(&[]), None);
+        assert_eq!(Starts::of(&rounds(&[2.0])).deviation(), None);
+    }
+
+    #[test]
+    fn starts_that_disagree_show_in_the_interval_however_many_there_are() {
+        let states =
+            |count: usize| -> Vec<f64> { (0..count).map(|start| [2.0, 3.0][start % 2]).collect() };
+        let many = over_starts(&rounds(&states(16))).unwrap();
+        assert!(many.low < 2.3 && many.high > 2.7, "{many:?}");
+        // One round alone has no limits.
+        assert_eq!(over_starts(&[(0, 2.0)]).unwrap().limits(), None);
+    }
+
+    #[test]
+    fn how_far_two_runs_are_apart_falls_with_the_starts() {
+        let two = Starts::of(&rounds(&[1.0, 1.1]));
+        let deviation = two.deviation().unwrap();
+        assert!((deviation - 0.1 / 1.05 / 2.0_f64.sqrt()).abs() < 1e-9);
+        assert!((two.apart(deviation) - NINE_IN_TEN * deviation).abs() < 1e-9);
+        assert!((two.range() - 0.1 / 1.05).abs() < 1e-9);
+        let eight = Starts::of(&rounds(&[1.0; 8]));
+        assert!((eight.apart(deviation) - two.apart(deviation) / 2.0).abs() < 1e-9);
     }
 }

@@ -16,6 +16,8 @@ const LOAD_START: f64 = 0.3;
 pub(super) struct Budget {
     begun: Instant,
     total: Option<f64>,
+    /// The part of it that items leave to what comes after them.
+    kept: f64,
     /// Nominal time of all items that are still to come, s.
     left: f64,
     /// How much longer items took than their share, as a running ratio.
@@ -27,16 +29,23 @@ impl Budget {
         Budget {
             begun: Instant::now(),
             total,
+            kept: 0.0,
             left: nominal,
             pace: 1.0,
         }
     }
 
+    /// Keeps a part of the time back from the items.
+    pub(super) fn keep_back(&mut self, part: f64) {
+        self.kept = part;
+    }
+
     /// The share of its nominal time that an item may take now: 1, or less where the budget does not reach for all that is left.
     pub(super) fn share(&self) -> f64 {
-        let Some(remaining) = self.remaining() else {
+        let (Some(remaining), Some(total)) = (self.remaining(), self.total) else {
             return 1.0;
         };
+        let remaining = (remaining - self.kept * total).max(0.0);
         (remaining / (self.left * self.pace).max(1e-9)).clamp(LEAST_SHARE, 1.0)
     }
 
@@ -96,6 +105,17 @@ mod tests {
         let budget = Budget::new(Some(1000.0), 4000.0);
         assert!((budget.share() - 0.25).abs() < 0.01);
         assert!((budget.seconds_left() - 1000.0).abs() < 50.0);
+    }
+
+    #[test]
+    fn what_is_kept_back_is_left_when_all_items_are_done() {
+        let mut budget = Budget::new(Some(1000.0), 4000.0);
+        budget.keep_back(0.25);
+        assert!((budget.share() - 0.1875).abs() < 0.01);
+        assert!(budget.remaining().is_some_and(|left| left > 990.0));
+        let mut without = Budget::new(None, 10.0);
+        without.keep_back(0.25);
+        assert_eq!(without.share(), 1.0);
     }
 
     #[test]

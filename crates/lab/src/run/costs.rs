@@ -4,6 +4,7 @@
 //! test, control; the clocks are read between them, and no slice is timed. What a request costs beside its iterations is in control and
 //! test alike and cancels. A ratio of two subjects is taken within rounds, so that a moment at which the machine is slow hits both.
 
+mod again;
 mod calm;
 mod clocks;
 mod gauge;
@@ -17,6 +18,7 @@ use super::tree::Parents;
 use super::{Item, RunError, Task};
 use crate::record::{Costs, HeldAfter, Outcome, ServerHeld};
 use crate::session::SessionError;
+pub(super) use again::go_on;
 use antiphon_measure::Role;
 pub(super) use calm::{Gauged, tell_how_slow};
 use clocks::Roots;

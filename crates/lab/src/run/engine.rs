@@ -21,6 +21,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// The part of a limited time that the starts that were asked for leave to others, where costs are compared.
+const FOR_MORE_STARTS: f64 = 0.25;
+
 /// Everything that measuring an item may need.
 pub(super) struct Engine<'e, 'l> {
     pub(super) lab: &'e mut Laboratory<'l>,
@@ -70,6 +73,8 @@ pub(super) struct Engine<'e, 'l> {
     all: usize,
     /// Whether the run ends when its time is spent.
     ends_in_time: bool,
+    /// When the first item began.
+    pub(super) begun_at: Instant,
     /// Items that the time did not reach for, in all starts.
     late: usize,
 }
@@ -114,6 +119,10 @@ pub(super) fn execute(
         }
         super::costs::tell_how_slow(&mut engine)?;
         engine.seats.end(start);
+    }
+    if engine.costs {
+        super::costs::go_on(&mut engine)?;
+        engine.tell_warnings()?;
     }
     super::work::check(&mut engine)?;
     if options.count_instructions {
@@ -183,6 +192,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             // Rows of a quick run are few, and the suite's own budget only shortens them.
             ends_in_time: options.time_budget_s.is_some() && !options.quick,
             late: 0,
+            begun_at: Instant::now(),
             items: prepared.items,
             lab,
         };
@@ -219,6 +229,15 @@ impl<'e, 'l> Engine<'e, 'l> {
             }
         }
         self.budget = Budget::new(total, seconds);
+        if self.costs {
+            // More starts than were asked for say more of what differs from start to start than longer ones.
+            self.budget.keep_back(FOR_MORE_STARTS);
+        }
+    }
+
+    /// Starts that each item was asked to have.
+    pub(super) fn starts(&self) -> u32 {
+        self.starts
     }
 
     fn announce(&mut self) {
@@ -288,6 +307,12 @@ impl<'e, 'l> Engine<'e, 'l> {
             seconds_left: self.budget.seconds_left(),
         });
         self.begun += 1;
+    }
+
+    /// Tells that an item begins that was not planned.
+    pub(super) fn tell_started_again(&mut self, item: &Item) {
+        self.all += 1;
+        self.tell_started(item);
     }
 
     /// Measures an item once.

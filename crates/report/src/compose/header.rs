@@ -50,6 +50,7 @@ pub fn summary(view: &View) -> Vec<Note> {
         notes.push(Note::new(Weight::Error, "Figures withheld", text));
     }
     notes.extend(super::spent::summary(view));
+    notes.extend(super::disagreement::summary(view));
     let warnings = view.run.warnings.iter();
     notes.extend(warnings.map(|text| Note::new(Weight::Warning, "Not granted", text)));
     if view.run.ended.is_none() {

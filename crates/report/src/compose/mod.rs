@@ -7,6 +7,7 @@ mod comparison;
 mod costs;
 mod curves;
 mod delay;
+mod disagreement;
 pub(crate) mod figure;
 mod findings;
 mod header;
@@ -75,6 +76,7 @@ fn sections(view: &View) -> Vec<Section> {
     sections.extend(profile::sections(view));
     sections.extend(load::sections(view));
     sections.extend(spent::sections(view));
+    sections.extend(disagreement::section(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));
         if !results.is_empty() {

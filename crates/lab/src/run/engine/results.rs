@@ -1,7 +1,7 @@
 //! What came out of items: it is stored, then told, and says whether an item is still due.
 
 use super::{Engine, Failure};
-use crate::record::{Foreign, ResultRecord};
+use crate::record::{Foreign, ResultRecord, WarmUp};
 use crate::run::measured::{self, Beside, Measured};
 use crate::run::{Event, RunError};
 use crate::store::Raw;
@@ -75,6 +75,21 @@ impl Engine<'_, '_> {
         self.lab.store.result(self.run, position, &result)?;
         self.results[position] = Some(result);
         Ok(())
+    }
+
+    /// Keeps how the process of an item became warm, for turns alone.
+    pub(in crate::run) fn add_warm_up(
+        &mut self,
+        position: usize,
+        warm_up: WarmUp,
+    ) -> Result<(), RunError> {
+        match self.results[position].clone() {
+            Some(mut result) => {
+                result.warm_ups.push(warm_up);
+                self.amend(position, result)
+            }
+            None => Ok(()),
+        }
     }
 
     /// The newest result of an item.

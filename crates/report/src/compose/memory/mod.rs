@@ -4,7 +4,7 @@ mod cache;
 mod explain;
 mod heap;
 
-use crate::document::{Column, Document, Fact};
+use crate::document::{Column, Document, Fact, Note, Weight};
 use crate::number;
 use antiphon_lab::profile::{Profile, Work};
 
@@ -28,11 +28,26 @@ pub fn compose_memory(profile: &Profile, against: Option<&Profile>) -> Document 
             _ => format!("Memory: {}", subjects[0]),
         },
         subtitle: "The heap by massif, instructions and cache misses by cachegrind.".into(),
-        summary: explain::notes(&sides),
+        summary: doubts(&sides)
+            .into_iter()
+            .chain(explain::notes(&sides))
+            .collect(),
         facts: facts(&sides),
         subjects,
         sections: vec![heap::section(&sides), cache::section(&sides)],
     }
+}
+
+/// What makes the counts doubtful, each once.
+fn doubts(sides: &Sides) -> Vec<Note> {
+    let mut texts: Vec<&String> = Vec::new();
+    for text in sides.each().flat_map(|profile| &profile.warnings) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let note = |text: &String| Note::new(Weight::Warning, "Warning", text.clone());
+    texts.into_iter().map(note).collect()
 }
 
 /// Subject and work in one line.

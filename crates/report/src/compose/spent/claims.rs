@@ -40,7 +40,7 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interv
             share(ours, theirs, held)
         }
         ServerQuantity::Threads => {
-            let held = |costs: &Costs| costs.held(|held| Some(held.subject.threads));
+            let held = |costs: &Costs| costs.threads(|held| Some(held.subject.threads));
             share(ours, theirs, held)
         }
         _ => None,

@@ -182,6 +182,8 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
     };
     let of = |of: Of| cell(costs.median(of), Unit::Nanoseconds);
     let held = |of: fn(&HeldAfter) -> Option<u64>, unit| cell(costs.held(of), unit);
+    let memory = |of: fn(&HeldAfter) -> Option<u64>| cell(costs.memory(of), Unit::Bytes);
+    let threads = |of: fn(&HeldAfter) -> Option<u64>| cell(costs.threads(of), Unit::Count);
     vec![
         of(of_subject),
         of(of_server),
@@ -190,13 +192,10 @@ fn cells(result: &ResultRecord, first: Option<&Costs>) -> Vec<Cell> {
             first.and_then(|first| costs.ratio(first, of_both)),
             Unit::Ratio,
         ),
-        held(|held| Some(held.subject.pss_bytes), Unit::Bytes),
+        memory(|held| Some(held.subject.pss_bytes)),
         held(|held| Some(held.subject.peak_bytes), Unit::Bytes),
-        held(|held| Some(held.subject.threads), Unit::Count),
-        held(
-            |held| Some(held.server.as_ref()?.held.pss_bytes),
-            Unit::Bytes,
-        ),
-        held(|held| Some(held.server.as_ref()?.held.threads), Unit::Count),
+        threads(|held| Some(held.subject.threads)),
+        memory(|held| Some(held.server.as_ref()?.held.pss_bytes)),
+        threads(|held| Some(held.server.as_ref()?.held.threads)),
     ]
 }
