@@ -182,16 +182,19 @@ impl Desk {
         let upcall = Arc::new(Given { place, call });
         let mut own = upcall.call.lock();
         self.has_port_upcalls.store(true, Release);
-        let earlier = {
+        let (earlier, before) = {
             let mut ports = self.ports.lock();
             let state = ports.entry(port).or_default();
-            state.upcall = Some(upcall.clone());
+            let before = state.upcall.replace(upcall.clone());
             state.unread = 0;
-            std::mem::take(&mut state.waiting)
+            (std::mem::take(&mut state.waiting), before)
         };
         for arrived in earlier {
             let _ = upcall::run(place, || own(arrived));
         }
+        drop(own);
+        // Outside of the locks, as always: what it keeps may come here when it is dropped.
+        before.into_iter().for_each(Given::let_go);
     }
 
     /// The first message that waits at a port and fits.
@@ -241,7 +244,8 @@ impl Desk {
     pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
         let call = Mutex::new(upcall);
         let upcall = Arc::new(Given { place, call });
-        self.services.lock().insert(service, upcall);
+        let before = self.services.lock().insert(service, upcall);
+        before.into_iter().for_each(Given::let_go);
     }
 
     /// Hands something to the program: to the caller, if that is what it waits for. Whether somebody else may wait for it.

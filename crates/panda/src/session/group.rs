@@ -36,17 +36,20 @@ impl Session {
         self.wait_for_leave(number);
         let place = std::panic::Location::caller();
         let given: super::desk::GroupUpcall = Box::new(upcall);
+        let call = parking_lot::Mutex::new(given);
+        let mut upcall = Some(Arc::new(upcall::Given { place, call }));
         let is_first = self.core().desk.group(number, |membership| {
             let is_first = !std::mem::replace(&mut membership.is_joined, true);
             if is_first {
-                let call = parking_lot::Mutex::new(given);
-                membership.upcall = Some(Arc::new(upcall::Given { place, call }));
+                // What was there is dropped outside of the lock.
+                std::mem::swap(&mut membership.upcall, &mut upcall);
                 membership.joined += 1;
                 (membership.view, membership.ended) = (None, None);
                 membership.panic = None;
             }
             is_first
         });
+        drop(upcall);
         if !is_first {
             return Err(Error::AlreadyMember(name.to_string()));
         }

@@ -52,7 +52,12 @@ impl Desk {
         let is_end = matches!(event, GroupEvent::Left | GroupEvent::Expelled { .. });
         let (upcall, joined) = self.group(group, |membership| {
             membership.is_joined &= !is_end;
-            (membership.upcall.clone(), membership.joined)
+            // After its last event nobody needs it.
+            let upcall = match is_end {
+                true => membership.upcall.take(),
+                false => membership.upcall.clone(),
+            };
+            (upcall, membership.joined)
         });
         let change = self.change(&event, engine.rank());
         let ran = upcall.map_or(Ok(()), |upcall| upcall.run(|upcall| upcall(event)));

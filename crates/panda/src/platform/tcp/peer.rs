@@ -1,13 +1,13 @@
 //! One peer's connection: what waits to be written.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, Write};
+use std::io::IoSlice;
 use std::net::TcpStream;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
-use rustix::net::SendFlags;
+use rustix::net::{SendAncillaryBuffer, SendFlags};
 
 use crate::message::Message;
 use crate::platform::Flow;
@@ -78,9 +78,13 @@ impl Outbox {
             slices[count] = IoSlice::new(slice);
             count += 1;
         }
-        (&*self.stream)
-            .write_vectored(&slices[..count])
-            .unwrap_or(0)
+        self.write_slices(&slices[..count]).unwrap_or(0)
+    }
+
+    /// Writes what the system takes of them. A peer that is gone is an error and no signal, which would end a program that is not written in Rust.
+    fn write_slices(&self, slices: &[IoSlice<'_>]) -> rustix::io::Result<usize> {
+        let mut nothing = SendAncillaryBuffer::default();
+        rustix::net::sendmsg(&self.stream, slices, &mut nothing, SendFlags::NOSIGNAL)
     }
 
     pub fn wants_to_write(&self) -> bool {
@@ -97,9 +101,9 @@ impl Outbox {
                 .take(64)
                 .map(|piece| IoSlice::new(piece))
                 .collect();
-            let mut gone = match (&*self.stream).write_vectored(&slices) {
+            let mut gone = match self.write_slices(&slices) {
                 Ok(gone) => gone,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => break,
             };
             waiting.bytes -= gone;
@@ -135,5 +139,51 @@ impl Outbox {
             ..Waiting::default()
         };
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::MaybeUninit;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Blocks SIGPIPE in this thread, so that it waits to be seen even where it is ignored, as in Rust's programs.
+    fn block_sigpipe() {
+        // SAFETY: the set is made before it is used, and lives through the call.
+        unsafe {
+            let mut set = MaybeUninit::uninit();
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGPIPE);
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+        }
+    }
+
+    fn has_sigpipe() -> bool {
+        // SAFETY: as above; `sigpending` fills the set.
+        unsafe {
+            let mut set = MaybeUninit::uninit();
+            libc::sigpending(set.as_mut_ptr());
+            libc::sigismember(set.as_ptr(), libc::SIGPIPE) == 1
+        }
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_is_no_signal() {
+        block_sigpipe();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        drop(listener.accept().unwrap());
+        let outbox = Outbox::new(Arc::new(stream));
+        for length in [10, 1000, 100_000].into_iter().cycle().take(30) {
+            outbox.send(Message::from(vec![7; length]));
+            outbox.write();
+        }
+        // What a plain write does here is such a signal.
+        assert!(!has_sigpipe());
+        let slices = [IoSlice::new(&[7])];
+        assert!(std::io::Write::write_vectored(&mut &*outbox.stream, &slices).is_err());
+        assert!(has_sigpipe());
     }
 }

@@ -57,10 +57,10 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         seat,
         meeting_at,
     };
-    let (places, left) = host.meet(birth, &name)?;
+    let (mut places, mut left) = host.meet(birth, &name)?;
     let is_late = seat.rank >= seat.size;
     if is_late {
-        host.knock(birth, &name, &places)?;
+        host.knock(birth, &name, &mut places, &mut left)?;
     }
     let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
     let here = socket.local_addr().map_err(set_up)?;
@@ -203,6 +203,16 @@ type Places = BTreeMap<Rank, Place>;
 /// The births of those that have left.
 type Births = BTreeMap<Rank, u64>;
 
+/// A process says that it leaves, which it does not say again: whether it was there.
+fn leaves(from: Rank, birth: u64, places: &mut Places, left: &mut Births) -> bool {
+    let was_there = places.get(&from).is_some_and(|place| place.birth == birth);
+    if was_there {
+        places.remove(&from);
+        left.insert(from, birth);
+    }
+    was_there
+}
+
 /// A process that asks its way in.
 struct Host<'a> {
     socket: &'a UdpSocket,
@@ -222,13 +232,17 @@ impl Host<'_> {
             next: next.get(),
         };
         let learn = |from, note, address| {
-            let Note::Known {
-                next: first,
-                given,
-                places: some,
-            } = note
-            else {
-                return None;
+            let (first, given, some) = match note {
+                Note::Known {
+                    next,
+                    given,
+                    places,
+                } => (next, given, places),
+                Note::Leaving { birth } => {
+                    leaves(from, birth, &mut places, &mut left);
+                    return None;
+                }
+                _ => return None,
             };
             if from != MEETING || first != next.get() {
                 return None;
@@ -271,25 +285,32 @@ impl Host<'_> {
         &self,
         birth: u64,
         name: &str,
-        places: &BTreeMap<Rank, Place>,
+        places: &mut Places,
+        left: &mut Births,
     ) -> Result<(), JoinError> {
         let silent: BTreeSet<Rank> = places.keys().copied().collect();
         let silent = std::cell::RefCell::new(silent);
         if silent.borrow().is_empty() {
             return Ok(());
         }
+        let at: BTreeMap<Rank, SocketAddr> = places.iter().map(|(r, p)| (*r, p.address)).collect();
         let knocks = || {
             let knock = Note::Knock {
                 birth,
                 name: name.to_owned(),
             };
             let silent = silent.borrow();
-            let to = silent.iter().map(|rank| (*rank, places[rank].address));
+            let to = silent.iter().map(|rank| (*rank, at[rank]));
             to.map(|(rank, at)| (rank, at, knock.clone())).collect()
         };
         self.ask(ANSWER, knocks, |from, note, _| {
             let mut silent = silent.borrow_mut();
-            (note == Note::Welcome && silent.remove(&from) && silent.is_empty()).then_some(())
+            let has_answered = match note {
+                Note::Welcome => true,
+                Note::Leaving { birth } => leaves(from, birth, places, left),
+                _ => false,
+            };
+            (has_answered && silent.remove(&from) && silent.is_empty()).then_some(())
         })?;
         Ok(())
     }

@@ -48,6 +48,18 @@ thread_local! {
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Puts datagrams together there, or elsewhere where a thread is about to end and has that no more.
+fn in_space(act: impl FnOnce(&mut Vec<u8>)) {
+    let mut act = Some(act);
+    let mut run = |space: &mut Vec<u8>| act.take().into_iter().for_each(|act| act(space));
+    if SPACE
+        .try_with(|space| run(&mut space.borrow_mut()))
+        .is_err()
+    {
+        run(&mut Vec::new());
+    }
+}
+
 impl Shared {
     /// Wakes whoever sleeps in the inbox.
     pub fn wake(&self) {
@@ -60,7 +72,7 @@ impl Shared {
     pub fn send_frame(&self, to: Rank, frame: &Message) {
         let places = self.places.read();
         let Some(place) = places.get(&to) else { return };
-        SPACE.with_borrow_mut(|datagram| {
+        in_space(|datagram| {
             datagram.clear();
             wire::frame(self.secret, self.rank, to, frame.slices(), datagram);
             self.put(datagram, place.address);
@@ -71,7 +83,7 @@ impl Shared {
     pub fn send_run(&self, to: Rank, frames: &[Message]) {
         let places = self.places.read();
         let Some(place) = places.get(&to) else { return };
-        SPACE.with_borrow_mut(|run| {
+        in_space(|run| {
             run.clear();
             for frame in frames {
                 wire::frame(self.secret, self.rank, to, frame.slices(), run);
@@ -92,7 +104,7 @@ impl Shared {
         let Some(multicast) = &self.multicast else {
             return;
         };
-        SPACE.with_borrow_mut(|datagram| {
+        in_space(|datagram| {
             datagram.clear();
             wire::frame(self.secret, self.rank, EVERYBODY, frame.slices(), datagram);
             self.put(datagram, multicast.group);

@@ -213,6 +213,59 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
     joining.join().expect("no panic");
 }
 
+/// It says so once: who asks for others then must not miss it.
+#[test]
+fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
+    let secret = Secret([7; 16]);
+    // This test answers in the meeting's place.
+    let meeting = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    meeting.set_read_timeout(Some(PATIENCE)).expect("set");
+    let seat = Seat {
+        meeting: meeting.local_addr().expect("bound").to_string(),
+        ..self::meeting(2).seat(1)
+    };
+    let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+    let place = |birth| {
+        let address = meeting.local_addr().expect("bound");
+        let name = String::new();
+        wire::Found::There(wire::Place {
+            address,
+            birth,
+            name,
+        })
+    };
+    let mut space = [0; wire::DATAGRAM];
+    let mut answer_from = |wanted: Rank, found: Vec<wire::Found>, leaves: bool| loop {
+        let (length, from) = meeting.recv_from(&mut space).expect("it asks");
+        let asked = wire::open(secret, wire::MEETING, &space[..length]);
+        let Some((1, wire::Content::Note(Note::Here { next, .. }))) = asked else {
+            continue;
+        };
+        if leaves {
+            let leaving = wire::note(secret, 0, 1, &Note::Leaving { birth: 5 });
+            meeting.send_to(&leaving, from).expect("sent");
+        }
+        let known = Note::Known {
+            next,
+            given: 2,
+            places: found.clone(),
+        };
+        if next == wanted {
+            let known = wire::note(secret, wire::MEETING, 1, &known);
+            meeting.send_to(&known, from).expect("sent");
+            return;
+        }
+    };
+    answer_from(0, vec![place(5), wire::Found::Nobody], false);
+    answer_from(1, vec![place(6)], true);
+    let (_late, mut inbox) = joining.join().expect("no panic");
+    let is_lost = |event| match event {
+        Event::Lost { rank: 0, loss } => Some(loss.is_certain),
+        _ => None,
+    };
+    assert!(until(&mut inbox, || (), is_lost));
+}
+
 #[test]
 fn a_meeting_that_is_none_is_refused() {
     let seat = Seat {

@@ -268,7 +268,7 @@ impl Sequencer {
         self.suspects.retain(stays);
         self.dead
             .retain(|rank| !self.counts.contains_key(rank) || stays(rank));
-        self.lost_touch.clear();
+        self.lost_touch.retain(|rank| self.suspects.contains(rank));
         self.has_ended_apart = false;
         self.joiners.retain(|joiner| !view.members.contains(joiner));
         self.leavers.clear();

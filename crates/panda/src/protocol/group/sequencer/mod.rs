@@ -255,7 +255,7 @@ impl Order for Sequencer {
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
         if is_certain {
             self.has_ended(rank);
-        } else {
+        } else if self.has_in_view(rank) {
             self.lost_touch.insert(rank);
         }
         self.joiners.retain(|joiner| joiner.rank != rank);
