@@ -8,10 +8,10 @@
  * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
  *
  * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, circles and replies may be given back after
- * their session. A function that takes a message takes it whatever it returns. Upcalls are lent what they get.
+ * their session. A function that takes a message takes it whatever it returns (but see panda_circle_scatter()). Upcalls are lent what they get.
  *
  * Upcalls are given with a context and a function that lets go of it. They run on a thread that drives the session, so they must not wait for messages: what waits returns PANDA_IN_UPCALL there. No
- * exception of C++ may leave an upcall: it ends the process.
+ * exception of C++ and no panda_thread_exit() may leave an upcall, or another function that the library was given and that is not the body of a thread: it ends the process.
  *
  * Threads. Handles may be used by all threads at once, messages by one at a time. Nobody may use what another gives back. Ranks are below the session's population, times are in nanoseconds,
  * strings are in UTF-8. A process that forks uses its session in the parent alone. */
@@ -153,13 +153,14 @@ typedef enum {
 typedef uint32_t panda_rank;
 
 /**
- * Lets go of what a context points to. Called once, on any thread; it must not wait.
+ * Lets go of what a context points to. Called once, on any thread; it must not wait. It may run inside a send or while the library holds locks, so it calls no function of the library on a
+ * session or on what belongs to one (ports, calls, groups, circles), and takes no mutex that anybody holds around a send.
  */
 typedef void (*panda_release)(void *context);
 
 /**
  * What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
- * one processor are one thread: ask before anything that may wait.
+ * one processor are one thread: ask before anything that may wait. In handlers of exit() and destructors of thread keys nothing is kept any more, and it is empty.
  */
 const char *panda_last_error(void);
 
@@ -315,15 +316,16 @@ panda_status panda_session_local(uint32_t size, panda_session **sessions);
 
 /**
  * Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
- * this returns, the session's own thread has ended. Once more it does nothing. The handle stays valid. In an upcall it does not wait for the session's thread.
+ * this returns, the session's own thread has ended. Once more it does nothing: whoever calls it while another does may return earlier, before that thread has
+ * ended. The handle stays valid. In an upcall it does not wait for the session's thread.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_end(panda_session *session);
 
 /**
- * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's, and their operations fail with
- * PANDA_OVER. NULL is none.
+ * Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's; operations of ports, groups and circles fail
+ * with PANDA_OVER, of replies see panda_reply_send(). NULL is none.
  */
 void panda_session_free(panda_session *session);
 
@@ -467,7 +469,7 @@ panda_status panda_port_on_message(panda_port *port,
  * Sends a message, which it takes, and goes on. It waits for a peer that is slow, while much is on its way to it or lies unread at this port over there, but not in an upcall. A tag is any number but
  * PANDA_ANY.
  *
- * Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_port_send(panda_port *port,
                              panda_rank to,
@@ -484,7 +486,7 @@ panda_status panda_port_send_bytes(panda_port *port, panda_rank to, uint32_t tag
 /**
  * Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
  *
- * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_port_send_synchronously(panda_port *port, panda_rank to, uint32_t tag, panda_message *message);
 
@@ -537,7 +539,7 @@ panda_status panda_session_serve(panda_session *session,
  * Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in nanoseconds or PANDA_FOREVER. The call is executed at most once; exactly once if a reply
  * comes. The reply is the caller's; where `reply` is NULL it is freed.
  *
- * Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_call(panda_session *session,
                                 panda_rank to,
@@ -553,11 +555,13 @@ panda_status panda_session_call(panda_session *session,
 panda_reply *panda_reply_keep(panda_reply *reply);
 
 /**
- * Answers with a message, which it takes, as it takes the reply.
+ * Answers with a message, which it takes, as it takes the reply. It is PANDA_OK also if the reply cannot be sent, which the caller of the call is told: PANDA_LOST if this process's session
+ * is over, PANDA_NO_REPLY if the message is longer than the platform takes.
  *
  * Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or given before.
  */
-panda_status panda_reply_send(panda_reply *reply, panda_message *message);
+panda_status panda_reply_send(panda_reply *reply,
+                              panda_message *message);
 
 /**
  * Ends a call without a reply: its caller gets PANDA_NO_REPLY. NULL is none.
@@ -656,8 +660,8 @@ typedef void (*panda_event_upcall)(void *context, const panda_event *event);
 
 /**
  * Joins a group, and waits until this process is in it. The first event is the view that it begins with; every message after that comes to the upcall in the one order, this process's own
- * included. release(context) is called once, when the upcall is let go of: after the last event, at the end of the session, or at once if this fails. It may be NULL. The handle is
- * the caller's, to be given back by panda_group_free().
+ * included. release(context) is called once, when the upcall is let go of: when this process has left or was expelled, after that event; at the end of the session; or at
+ * once if this fails. It may be NULL. The handle is the caller's, to be given back by panda_group_free().
  *
  * Errors: PANDA_ALREADY_MEMBER; PANDA_EXPELLED; PANDA_NOT_MEMBER: the group ended with its last member; PANDA_SAME_NUMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
@@ -671,7 +675,7 @@ panda_status panda_group_join(panda_session *session,
 /**
  * Sends a message, which it takes, to all members, and goes on. It waits only while many messages of this member have no place yet, and not in an upcall.
  *
- * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_group_send(panda_group *group, panda_message *message);
 
@@ -745,7 +749,8 @@ size_t panda_circle_ranks(panda_circle *circle, panda_rank *processes, size_t ro
 /**
  * Waits until all are here.
  *
- * Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER;
+ * PANDA_TOO_LONG, of those that send a message; PANDA_BAD_ARGUMENT: this process has taken no part, and the others wait for it, so arguments are to be checked alike everywhere.
  */
 panda_status panda_circle_barrier(panda_circle *circle);
 
@@ -765,7 +770,7 @@ panda_status panda_circle_gather(panda_circle *circle, panda_rank root, panda_me
 
 /**
  * To each its own of the root's messages, one for each process in the order of the circle, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
- * the caller's.
+ * the caller's. Where `circle` is NULL nobody knows how many messages there are: they stay the caller's.
  *
  * Errors: see panda_circle_barrier().
  */
@@ -886,8 +891,8 @@ void panda_thread_detach(panda_thread *thread);
 bool panda_thread_is_over(panda_thread *thread);
 
 /**
- * Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall, it ends the process. It unwinds the
- * stack as pthread_exit() does: destructors of C++ run.
+ * Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall or another function that the library was
+ * given, it ends the process. It unwinds the stack as pthread_exit() does: destructors of C++ run.
  */
 void panda_thread_exit(void *result) PANDA_NORETURN;
 
@@ -916,7 +921,7 @@ bool panda_thread_set_priority(int32_t priority);
 
 /**
  * Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile; among threads of the system it is just called. What it returns goes to `result`, which
- * may be NULL. It runs on a thread of its own.
+ * may be NULL. For a fiber it runs on a thread of the system's; panda_thread_exit() in it ends the caller all the same.
  *
  * Errors: PANDA_BAD_ARGUMENT.
  */

@@ -23,7 +23,7 @@ pub struct panda_circle {
 /// Combines two values of the same length: `into` becomes what both make together. It must be associative and commutative. Both are aligned for any type. It runs as an upcall does, on
 /// the thread that drives the session, and must not wait; not after the operation that it was given to has returned.
 pub type panda_combine = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut c_void,
         into: *mut c_void,
         other: *const c_void,
@@ -123,7 +123,8 @@ pub unsafe extern "C" fn panda_circle_ranks(
 
 /// Waits until all are here.
 ///
-/// Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors, as of all operations of a circle: PANDA_LOST; PANDA_MISMATCH; PANDA_NOT_IN_CIRCLE: the root is not one of them; PANDA_IN_UPCALL; PANDA_OVER;
+/// PANDA_TOO_LONG, of those that send a message; PANDA_BAD_ARGUMENT: this process has taken no part, and the others wait for it, so arguments are to be checked alike everywhere.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_circle_barrier(circle: Option<&panda_circle>) -> panda_status {
     entry("panda_circle_barrier", || {
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn panda_circle_gather(
 }
 
 /// To each its own of the root's messages, one for each process in the order of the circle, which are taken. Others' `messages` may be NULL and are not looked at. What comes is
-/// the caller's.
+/// the caller's. Where `circle` is NULL nobody knows how many messages there are: they stay the caller's.
 ///
 /// Errors: see panda_circle_barrier().
 #[unsafe(no_mangle)]

@@ -7,10 +7,10 @@ use antiphon_panda::Message;
 use bytes::Bytes;
 
 use crate::circle::panda_combine;
-use crate::given::{Context, given};
+use crate::given::{Context, called, given};
 use crate::status::Failure;
 
-type Combine = unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, usize);
+type Combine = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *const c_void, usize);
 
 /// A function that combines, until its operation is over: what the protocols still hold of it then does nothing.
 pub(crate) struct Combining(Arc<Mutex<Option<(Combine, Context)>>>);
@@ -35,14 +35,14 @@ impl Combining {
             let (mut into, other) = (Aligned::copy_of(&into), Aligned::copy_of(&other));
             match &*combining.lock().unwrap_or_else(PoisonError::into_inner) {
                 // SAFETY: the program gave both for this; the values are as long as is said.
-                Some((combine, context)) => unsafe {
+                Some((combine, context)) => called(|| unsafe {
                     combine(
                         context.pointer(),
                         into.words.as_mut_ptr().cast(),
                         other.words.as_ptr().cast(),
                         length,
                     );
-                },
+                }),
                 None => refuse("the operation is over".into()),
             }
             Bytes::from_owner(into).into()

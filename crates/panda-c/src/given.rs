@@ -1,13 +1,15 @@
 //! What C gives, as Rust has it: absent pointers are errors that name the argument.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::io::Write;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use crate::status::{Failure, PANDA_ANY, PANDA_FOREVER};
 
-/// Lets go of what a context points to. Called once, on any thread; it must not wait.
-pub type panda_release = Option<unsafe extern "C" fn(context: *mut c_void)>;
+/// Lets go of what a context points to. Called once, on any thread; it must not wait. It may run inside a send or while the library holds locks, so it calls no function of the library on a
+/// session or on what belongs to one (ports, calls, groups, circles), and takes no mutex that anybody holds around a send.
+pub type panda_release = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
 /// Something that must not be NULL.
 #[inline]
@@ -104,6 +106,31 @@ pub(crate) fn fill_text(room: &mut [MaybeUninit<c_char>], text: &str) -> usize {
     text.len()
 }
 
+/// Ends the process when it is dropped, so when what it guards is left otherwise than by returning.
+struct MustReturn;
+
+impl Drop for MustReturn {
+    fn drop(&mut self) {
+        // (A closed standard error is no reason to go on.)
+        let _ = writeln!(
+            std::io::stderr(),
+            "libpanda: panda_thread_exit or an exception left a callback, which must return"
+        );
+        std::process::abort();
+    }
+}
+
+/// Calls a function of the program's. All but the bodies of threads are called here, because what would leave them would go on through frames that hold locks and owe others an answer. It is not
+/// caught, but ends the process on its way out, since Rust cannot catch exceptions of other languages. (Where nobody further up would catch it either, who throws it ends the process, in other
+/// words.)
+#[inline]
+pub(crate) fn called<V>(call: impl FnOnce() -> V) -> V {
+    let guard = MustReturn;
+    let value = call();
+    std::mem::forget(guard);
+    value
+}
+
 /// A function of the program's with its context, which is let go of in the end.
 pub(crate) struct Upcall<F> {
     function: Option<F>,
@@ -136,7 +163,7 @@ impl Drop for Context {
     fn drop(&mut self) {
         if let Some(release) = self.release {
             // SAFETY: the program gave both for this, and it happens once.
-            unsafe { release(self.pointer) };
+            called(|| unsafe { release(self.pointer) });
         }
     }
 }
@@ -158,7 +185,7 @@ impl<F: Copy> Upcall<F> {
     /// Has it called.
     pub(crate) fn call(&self, call: impl FnOnce(F, *mut c_void)) {
         if let Some(function) = self.function {
-            call(function, self.context.pointer());
+            called(|| call(function, self.context.pointer()));
         }
     }
 }

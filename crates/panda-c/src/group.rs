@@ -70,7 +70,7 @@ pub struct panda_event {
 
 /// Takes an event. It runs on the thread that drives the session, one at a time for each group, and must not wait for messages; it may send, answer and lock a mutex for a moment.
 pub type panda_event_upcall =
-    Option<unsafe extern "C" fn(context: *mut c_void, event: *const panda_event)>;
+    Option<unsafe extern "C-unwind" fn(context: *mut c_void, event: *const panda_event)>;
 
 const NOBODY: panda_ranks = panda_ranks {
     ranks: null(),
@@ -140,8 +140,8 @@ fn show(event: GroupEvent, to: impl FnOnce(&panda_event)) {
 }
 
 /// Joins a group, and waits until this process is in it. The first event is the view that it begins with; every message after that comes to the upcall in the one order, this process's own
-/// included. release(context) is called once, when the upcall is let go of: after the last event, at the end of the session, or at once if this fails. It may be NULL. The handle is
-/// the caller's, to be given back by panda_group_free().
+/// included. release(context) is called once, when the upcall is let go of: when this process has left or was expelled, after that event; at the end of the session; or at
+/// once if this fails. It may be NULL. The handle is the caller's, to be given back by panda_group_free().
 ///
 /// Errors: PANDA_ALREADY_MEMBER; PANDA_EXPELLED; PANDA_NOT_MEMBER: the group ended with its last member; PANDA_SAME_NUMBER; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn panda_group_join(
 
 /// Sends a message, which it takes, to all members, and goes on. It waits only while many messages of this member have no place yet, and not in an upcall.
 ///
-/// Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_group_send(
     group: Option<&panda_group>,

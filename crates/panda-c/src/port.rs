@@ -30,7 +30,7 @@ pub struct panda_arrived {
 /// Takes a message that came to a port. The message is lent until this returns. It runs on the thread that drives the session, one at a time for each port, and must not wait for
 /// messages; it may send, reply and lock a mutex for a moment.
 pub type panda_message_upcall = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut c_void,
         from: panda_rank,
         tag: u32,
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn panda_port_on_message(
 /// Sends a message, which it takes, and goes on. It waits for a peer that is slow, while much is on its way to it or lies unread at this port over there, but not in an upcall. A tag is any number but
 /// PANDA_ANY.
 ///
-/// Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NO_SUCH_RANK; PANDA_LOST: the peer was found lost while this waited for it, otherwise it is no error here; PANDA_TOO_LONG; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_send(
     port: Option<&panda_port>,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn panda_port_send_bytes(
 
 /// Sends a message, which it takes, and waits until it has been handed over there: its upcall has returned, or it waits to be received.
 ///
-/// Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_LOST; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_send_synchronously(
     port: Option<&panda_port>,

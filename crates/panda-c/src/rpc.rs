@@ -20,7 +20,7 @@ pub struct panda_reply {
 /// Takes a call. The arguments and the reply are lent until this returns. It runs on the thread that drives the session, one at a time for each service, and must not wait for messages; it
 /// may send, answer and lock a mutex for a moment.
 pub type panda_call_upcall = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut c_void,
         from: panda_rank,
         arguments: *mut panda_message,
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn panda_session_serve(
 /// Calls a service with arguments, which it takes, and waits for the reply, for a time at most, in nanoseconds or PANDA_FOREVER. The call is executed at most once; exactly once if a reply
 /// comes. The reply is the caller's; where `reply` is NULL it is freed.
 ///
-/// Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_LOST; PANDA_NO_SERVICE; PANDA_NO_REPLY; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_TOO_LONG; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_call(
     session: Option<&panda_session>,
@@ -98,7 +98,8 @@ pub extern "C" fn panda_reply_keep(reply: Option<&mut panda_reply>) -> *mut pand
     })
 }
 
-/// Answers with a message, which it takes, as it takes the reply.
+/// Answers with a message, which it takes, as it takes the reply. It is PANDA_OK also if the reply cannot be sent, which the caller of the call is told: PANDA_LOST if this process's session
+/// is over, PANDA_NO_REPLY if the message is longer than the platform takes.
 ///
 /// Errors: PANDA_BAD_ARGUMENT, also if a lent reply was kept or given before.
 #[unsafe(no_mangle)]

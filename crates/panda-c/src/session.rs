@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use antiphon_panda::platform::Local;
 use antiphon_panda::{Error, Session};
 
-use crate::given::{array, fill, fill_text, given, room, text, time};
+use crate::given::{array, called, fill, fill_text, given, room, text, time};
 use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
 
 /// A process's part in a session. Its handle may be used by all threads at once.
@@ -19,7 +19,7 @@ pub struct panda_session {
 
 /// Whether something holds that is waited for. It is called often, on the thread that waits, and must not wait itself; what it reads must be safe to read while upcalls
 /// run on another thread.
-pub type panda_predicate = Option<unsafe extern "C" fn(context: *mut c_void) -> bool>;
+pub type panda_predicate = Option<unsafe extern "C-unwind" fn(context: *mut c_void) -> bool>;
 
 fn handle(session: Session) -> *mut panda_session {
     let platform = CString::new(session.platform()).unwrap_or_default();
@@ -86,7 +86,8 @@ pub unsafe extern "C" fn panda_session_local(
 }
 
 /// Ends this process's part: operations fail with PANDA_OVER from now on, those that wait, too. What was sent before still reaches the peers. All upcalls are let go of; when
-/// this returns, the session's own thread has ended. Once more it does nothing. The handle stays valid. In an upcall it does not wait for the session's thread.
+/// this returns, the session's own thread has ended. Once more it does nothing: whoever calls it while another does may return earlier, before that thread has
+/// ended. The handle stays valid. In an upcall it does not wait for the session's thread.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -100,8 +101,8 @@ pub extern "C" fn panda_session_end(session: Option<&panda_session>) -> panda_st
     })
 }
 
-/// Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's, and their operations fail with
-/// PANDA_OVER. NULL is none.
+/// Ends the session if nobody has, and gives the handle back: no thread may use it any more. Ports, groups, circles and replies remain the caller's; operations of ports, groups and circles fail
+/// with PANDA_OVER, of replies see panda_reply_send(). NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_free(session: Option<Box<panda_session>>) {
     let freed = || {
@@ -269,7 +270,7 @@ pub unsafe extern "C" fn panda_session_wait_until(
         let session = of(session)?;
         let until = time(timeout_ns).and_then(|time| Instant::now().checked_add(time));
         // SAFETY: the caller's promise.
-        let holds = || unsafe { holds(context) };
+        let holds = || called(|| unsafe { holds(context) });
         match session.wait_until(holds, until)? {
             true => Ok(()),
             false => {

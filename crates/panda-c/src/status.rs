@@ -192,7 +192,8 @@ thread_local! {
 #[inline(never)]
 fn note(text: String, rank: panda_rank) {
     let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
-    LAST.set(Some(Last { text, rank }));
+    // Handlers of exit() and destructors of thread keys run when the thread's own values are gone: nobody could keep it then.
+    let _ = LAST.try_with(|last| last.replace(Some(Last { text, rank })));
 }
 
 #[cold]
@@ -252,22 +253,26 @@ pub(crate) fn value<V>(
     }
 }
 
+/// Something of what is kept; nothing where none has failed, or where the thread ends and keeps nothing any more.
+#[inline(never)]
+fn last<V>(part: impl FnOnce(&Last) -> V) -> Option<V> {
+    let kept = LAST.try_with(|last| last.borrow().as_ref().map(part));
+    kept.ok().flatten()
+}
+
 /// What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
-/// one processor are one thread: ask before anything that may wait.
+/// one processor are one thread: ask before anything that may wait. In handlers of exit() and destructors of thread keys nothing is kept any more, and it is empty.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub extern "C" fn panda_last_error() -> *const c_char {
-    LAST.with_borrow(|last| {
-        last.as_ref()
-            .map_or(c"".as_ptr(), |last| last.text.as_ptr())
-    })
+    last(|last| last.text.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// Whom that names: the peer that is lost, did not answer in time or called something else. PANDA_ANY if it is about nobody.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub extern "C" fn panda_last_rank() -> panda_rank {
-    LAST.with_borrow(|last| last.as_ref().map_or(PANDA_ANY, |last| last.rank))
+    last(|last| last.rank).unwrap_or(PANDA_ANY)
 }
 
 /// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.

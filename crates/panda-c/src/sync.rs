@@ -186,10 +186,13 @@ pub extern "C" fn panda_condition_broadcast(condition: Option<&panda_condition>)
     })
 }
 
+/// As much as a semaphore begins with at most. Nobody counts from here to where its number would wrap, nor from here to 0, so that it is one of a greater value for all that can be seen.
+const MOST: u64 = u64::MAX / 2;
+
 /// A semaphore of that value.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_semaphore_new(value: u64) -> *mut panda_semaphore {
-    let semaphore = Semaphore::new(value);
+    let semaphore = Semaphore::new(value.min(MOST));
     Box::into_raw(Box::new(panda_semaphore { semaphore }))
 }
 

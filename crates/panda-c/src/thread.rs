@@ -49,14 +49,24 @@ fn whole(
     context: *mut c_void,
     argument: &'static str,
 ) -> Result<impl FnOnce() -> Pointer + Send + 'static, Failure> {
+    let body = until_exit(body, context, argument)?;
+    Ok(move || body().unwrap_or_else(|exit| exit.0))
+}
+
+/// What a body returns, or the exit that ended it.
+fn until_exit(
+    body: panda_body,
+    context: *mut c_void,
+    argument: &'static str,
+) -> Result<impl FnOnce() -> Result<Pointer, Exit> + Send + 'static, Failure> {
     let (body, context) = (given(body, argument)?, Pointer(context));
     Ok(move || {
         // SAFETY: the program gave both for this.
         let body = || Pointer(unsafe { body(context.get()) });
         match catch_unwind(AssertUnwindSafe(body)) {
-            Ok(result) => result,
+            Ok(result) => Ok(result),
             Err(panic) => match panic.downcast::<Exit>() {
-                Ok(exit) => exit.0,
+                Ok(exit) => Err(*exit),
                 Err(panic) => resume_unwind(panic),
             },
         }
@@ -179,8 +189,8 @@ pub extern "C" fn panda_thread_is_over(thread: Option<&panda_thread>) -> bool {
     })
 }
 
-/// Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall, it ends the process. It unwinds the
-/// stack as pthread_exit() does: destructors of C++ run.
+/// Ends the calling thread early, with a result. Only in what panda_run() or panda_thread_create() was given, and in functions that it calls; elsewhere, as in an upcall or another function that the library was
+/// given, it ends the process. It unwinds the stack as pthread_exit() does: destructors of C++ run.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn panda_thread_exit(result: *mut c_void) -> ! {
     resume_unwind(Box::new(Exit(Pointer(result))))
@@ -226,17 +236,26 @@ pub extern "C" fn panda_thread_set_priority(priority: i32) -> bool {
 }
 
 /// Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile; among threads of the system it is just called. What it returns goes to `result`, which
-/// may be NULL. It runs on a thread of its own.
+/// may be NULL. For a fiber it runs on a thread of the system's; panda_thread_exit() in it ends the caller all the same.
 ///
 /// Errors: PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn panda_blocking(
+pub unsafe extern "C-unwind" fn panda_blocking(
     call: panda_body,
     context: *mut c_void,
     result: Option<&mut MaybeUninit<*mut c_void>>,
 ) -> panda_status {
-    entry("panda_blocking", || {
-        keep(thread::blocking(whole(call, context, "call")?), result);
+    let mut exit = None;
+    let status = entry("panda_blocking", || {
+        match thread::blocking(until_exit(call, context, "call")?) {
+            Ok(returned) => keep(returned, result),
+            Err(exited) => exit = Some(exited),
+        }
         Ok(())
-    })
+    });
+    // Out here, where nothing of the interface's catches it.
+    if let Some(Exit(result)) = exit {
+        panda_thread_exit(result.get());
+    }
+    status
 }

@@ -18,10 +18,10 @@ const BEGIN: &str = "\
  * are as they were else. NULL where something is needed is PANDA_BAD_ARGUMENT; a function that returns no status gives 0, NULL or PANDA_ANY then.
  *
  * Ownership. What a function gives is the caller's, who gives it back by the function that says `free` or `end` of its kind; handles of ports, groups, circles and replies may be given back after
- * their session. A function that takes a message takes it whatever it returns. Upcalls are lent what they get.
+ * their session. A function that takes a message takes it whatever it returns (but see panda_circle_scatter()). Upcalls are lent what they get.
  *
  * Upcalls are given with a context and a function that lets go of it. They run on a thread that drives the session, so they must not wait for messages: what waits returns PANDA_IN_UPCALL there. No
- * exception of C++ may leave an upcall: it ends the process.
+ * exception of C++ and no panda_thread_exit() may leave an upcall, or another function that the library was given and that is not the body of a thread: it ends the process.
  *
  * Threads. Handles may be used by all threads at once, messages by one at a time. Nobody may use what another gives back. Ranks are below the session's population, times are in nanoseconds,
  * strings are in UTF-8. A process that forks uses its session in the parent alone. */

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -45,6 +46,42 @@ fn sessions_of_one_process() {
 fn a_program_in_another_language() {
     for linked in BOTH {
         run(&mut alone(&compiled("tests/c/header.cpp", linked)));
+    }
+}
+
+/// Handlers of exit() and destructors of thread keys may call the library, although the thread's own values are gone.
+#[test]
+fn the_end_of_a_process_and_of_a_thread() {
+    for linked in BOTH {
+        run(&mut alone(&compiled("tests/c/late.c", linked)));
+    }
+}
+
+/// What leaves a callback otherwise than by returning ends the process, in words.
+#[test]
+fn callbacks_that_do_not_return() {
+    const SIGABRT: i32 = 6;
+    let program = compiled("tests/c/leaving.cpp", Linked::Dynamically);
+    for callback in [
+        "message",
+        "call",
+        "event",
+        "predicate",
+        "combine",
+        "release",
+        "buffer",
+    ] {
+        for way in ["exit", "throw"] {
+            let ran = output(alone(&program).args([callback, way]));
+            let errors = String::from_utf8_lossy(&ran.stderr);
+            let is_said = errors.contains("libpanda: panda_thread_exit or an exception left");
+            let signal = ran.status.signal();
+            assert!(
+                signal == Some(SIGABRT) && is_said,
+                "{callback}, {way}: {:?}, {errors}",
+                ran.status
+            );
+        }
     }
 }
 

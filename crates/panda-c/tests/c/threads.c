@@ -58,6 +58,18 @@ static void *writes(void *pipe_end)
     return NULL;
 }
 
+static void *exits_plainly(void *result)
+{
+    panda_thread_exit(result);
+}
+
+static void *exits_blocking(void *result)
+{
+    panda_blocking(exits_plainly, result, NULL);
+    CHECK(!"here after an exit");
+    return NULL;
+}
+
 static void *locks(void *mutex)
 {
     IS(PANDA_NOT_NOW, panda_mutex_trylock(mutex));
@@ -104,8 +116,16 @@ static void *program(void *kind)
     OK(panda_thread_create(NULL, 0, exits, &other, &thread));
     OK(panda_thread_join(thread, &result));
     CHECK(result == &other && other != 0 && other != self && panda_thread_self() == self);
+    OK(panda_thread_create(NULL, 0, exits_blocking, &other, &thread));
+    OK(panda_thread_join(thread, &result));
+    CHECK(result == &other);
     OK(panda_thread_sleep(1000));
     CHECK(panda_thread_set_priority(0));
+
+    panda_semaphore *full = panda_semaphore_new(UINT64_MAX);
+    OK(panda_semaphore_post(full));
+    OK(panda_semaphore_trywait(full));
+    panda_semaphore_free(full);
 
     CHECK(pipe(ends) == 0);
     OK(panda_thread_create(NULL, 0, writes, &ends[1], &thread));
