@@ -92,7 +92,7 @@ fn a_work_queue_without_work() {
 fn a_language() {
     for over in PLATFORMS {
         if let Some(said) = run(over, "language", 3, &[]) {
-            assert_eq!(said, ["3 are here"; 3], "{over:?}");
+            assert_eq!(said, ["all 3 are here"; 3], "{over:?}");
         }
     }
 }
