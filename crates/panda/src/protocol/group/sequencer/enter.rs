@@ -117,6 +117,20 @@ impl Sequencer {
         self.is_inside()
     }
 
+    /// A process says who it is. If its earlier life is a member here, that one has ended, and nobody waits for what it would answer.
+    pub(super) fn lives(&mut self, now: Time, from: Rank, member: Member, out: &mut Output) {
+        let is_later = |old: &&Member| old.rank == from && old.life() < member.life();
+        if member.rank == from
+            && self.view.number > 0
+            && self.view.members.iter().any(|old| is_later(&old))
+        {
+            self.suspects.insert(from);
+            self.has_ended(from);
+            self.is_shaken |= self.is_inside();
+            self.change_lost(now, from, out);
+        }
+    }
+
     /// Takes a process for ended. Its silence may have been that of one that went on elsewhere first.
     pub(super) fn has_ended(&mut self, rank: Rank) {
         self.dead.insert(rank);

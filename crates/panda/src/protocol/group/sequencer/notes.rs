@@ -128,13 +128,15 @@ pub enum Note {
     Decide { view: u64, step: Step },
     /// To everybody else: it is decided. To who asks elsewhere or is behind, too: the group has come so far.
     Install { view: u64, proposal: Proposal },
+    /// To a coordinator whose view is not known here: so I am called now. Its member of this rank may have been an earlier life, which answers no more.
+    Life { member: Member },
 }
 
 impl Note {
     /// The view that the note is about, if it is about one.
     pub fn view(&self) -> Option<u64> {
         match self {
-            Self::Join { .. } | Self::Install { .. } => None,
+            Self::Join { .. } | Self::Install { .. } | Self::Life { .. } => None,
             Self::Leave { view }
             | Self::Request { view, .. }
             | Self::Body { view, .. }

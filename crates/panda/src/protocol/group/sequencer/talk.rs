@@ -127,6 +127,7 @@ impl Sequencer {
             Note::Propose { ballot, step, .. } => self.proposed(now, from, ballot, step, out),
             Note::Accepted { ballot, .. } => self.was_accepted(now, from, ballot, out),
             Note::Decide { step, .. } => self.stepped(now, from, step, out),
+            Note::Life { member } => self.lives(now, from, member, out),
             Note::Install { view, proposal } => self.decided(now, from, view, proposal, out),
         }
         Ok(())
@@ -138,12 +139,14 @@ impl Sequencer {
     }
 
     /// A later view is being ended in which this process is counted, and it does not know how that view began: who decided it may be cut off from here, with what it
-    /// was about to tell. Any word about the view that this process is in has the other tell.
+    /// was about to tell. Any word about the view that this process is in has the other tell. Who is in none may have been counted in an earlier life: the other waits for it in vain.
     fn ask_for_news(&mut self, from: Rank, out: &mut Output) {
-        let (view, delivered) = (self.view.number, self.log.delivered);
-        if view > 0 {
-            self.tell(from, Note::Delivered { view, delivered }, out);
-        }
+        let (view, delivered, member) = (self.view.number, self.log.delivered, self.me);
+        let note = match view {
+            0 => Note::Life { member },
+            _ => Note::Delivered { view, delivered },
+        };
+        self.tell(from, note, out);
     }
 
     /// The view has ended here: says so to whoever does not know.
