@@ -38,6 +38,7 @@ attempt(() => {
   connection = connect();
 });
 for (let turn = 0; ; turn++) {
-  Atomics.wait(cells, CELLS + index, turn);
+  // A wake-up may come late, when its turn is done already: what counts is the word.
+  while (Atomics.load(cells, CELLS + index) === turn) Atomics.wait(cells, CELLS + index, turn);
   attempt(serve);
 }
