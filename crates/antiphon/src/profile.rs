@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::report::write;
 use crate::subjects::{self, Chosen};
 use antiphon_lab::build::Cache;
-use antiphon_lab::profile::{Profile, Work, profile};
+use antiphon_lab::profile::{Profile, Work, profile, warnings};
 use antiphon_lab::run::{Event, Observer};
 use antiphon_report::document::Block;
 use antiphon_report::{compose_memory, export};
@@ -90,10 +90,8 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     let before = profile_of(&before, options, &stop)?;
     let after = after.map(|after| profile_of(&after, options, &stop));
     let after = after.transpose()?;
-    let mut warnings: Vec<&String> = before.warnings.iter().collect();
-    warnings.extend(after.iter().flat_map(|after| &after.warnings));
+    let mut warnings = warnings(std::iter::once(&before).chain(&after));
     warnings.sort_unstable();
-    warnings.dedup();
     for text in warnings {
         say(format_args!("warning: {text}"));
     }

@@ -4,6 +4,9 @@
 use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord, Starts};
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
+/// Two runs should agree within so much.
+pub const WANTED: f64 = 0.03;
+
 /// A ratio in two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {

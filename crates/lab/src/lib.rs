@@ -19,7 +19,7 @@ pub mod store;
 pub mod subject;
 pub mod suite;
 
-pub use agreement::{Agreed, Agreement, Measured, StartsOf, agreements, starts};
+pub use agreement::{Agreed, Agreement, Measured, StartsOf, WANTED, agreements, starts};
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};

@@ -59,6 +59,17 @@ pub struct Profile {
     pub warnings: Vec<String>,
 }
 
+/// What makes the counts of profiles doubtful, each once.
+pub fn warnings<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Vec<&'a str> {
+    let mut texts: Vec<&str> = Vec::new();
+    for text in profiles.into_iter().flat_map(|profile| &profile.warnings) {
+        if !texts.contains(&text.as_str()) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {

@@ -11,7 +11,7 @@ use crate::group::panda_group;
 use crate::handing::{owned, taken};
 use crate::message::panda_message;
 use crate::session::{of, panda_session, ranks};
-use crate::status::{Failure, entry, panda_rank, panda_status, value};
+use crate::status::{Failure, entry, freed, panda_rank, panda_status, value};
 
 /// Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
 pub struct panda_circle {
@@ -99,11 +99,7 @@ pub extern "C" fn panda_circle_of_group(
 /// Gives a handle back. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_circle_free(circle: Option<Box<panda_circle>>) {
-    let freed = || {
-        drop(circle);
-        Ok(())
-    };
-    value("panda_circle_free", (), freed);
+    freed("panda_circle_free", circle);
 }
 
 /// Who takes part, in order: at most `room` of them into `processes`. Returns how many there are; 0 for NULL.

@@ -10,7 +10,7 @@ use crate::given::{Upcall, fill, given, panda_release, text};
 use crate::handing::{lent, taken};
 use crate::message::panda_message;
 use crate::session::{of, panda_session};
-use crate::status::{PANDA_ANY, entry, panda_rank, panda_status, value};
+use crate::status::{PANDA_ANY, entry, freed, panda_rank, panda_status, value};
 
 /// A membership of a group. Its handle may be used by all threads at once.
 pub struct panda_group {
@@ -217,9 +217,5 @@ pub extern "C" fn panda_group_leave(group: Option<&panda_group>) -> panda_status
 /// Gives a handle back. It does not leave the group: the upcall goes on. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_group_free(group: Option<Box<panda_group>>) {
-    let freed = || {
-        drop(group);
-        Ok(())
-    };
-    value("panda_group_free", (), freed);
+    freed("panda_group_free", group);
 }

@@ -56,17 +56,3 @@ impl Awaited {
         Box::into_raw(Box::write(self.0, panda_message { message, is_lent }))
     }
 }
-
-/// Bytes that a message holds without allocating.
-const SHORT: usize = 64;
-
-/// A message with a copy of bytes.
-#[inline]
-pub(crate) fn copied(bytes: &[u8]) -> Message {
-    if bytes.len() > SHORT {
-        return Message::from(bytes.to_vec());
-    }
-    let mut message = Message::new();
-    message.push(bytes);
-    message
-}

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use libc::iovec;
 
 use crate::given::{Context, array, given, panda_release, room};
-use crate::handing::{copied, owned, taken};
+use crate::handing::{owned, taken};
 use crate::status::{Failure, entry, panda_status, value};
 
 /// Bytes in pieces that are not copied on their way, and headers that are pushed and popped at its front. A message is used by one thread at a time.
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn panda_message_of(
     value("panda_message_of", std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
-        Ok(owned(copied(bytes)))
+        Ok(owned(Message::copy_of(bytes)))
     })
 }
 

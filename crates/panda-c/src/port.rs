@@ -3,13 +3,13 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
-use antiphon_panda::{Arrived, Port};
+use antiphon_panda::{Arrived, Message, Port};
 
 use crate::given::{Upcall, any, array, given, panda_release, text, time};
-use crate::handing::{Awaited, copied, lent, taken};
+use crate::handing::{Awaited, lent, taken};
 use crate::message::panda_message;
 use crate::session::{of, panda_session};
-use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
+use crate::status::{Failure, PANDA_ANY, entry, freed, panda_rank, panda_status, value};
 
 /// A named place that messages come to, one at each process. Its handle may be used by all threads at once.
 pub struct panda_port {
@@ -61,11 +61,7 @@ pub unsafe extern "C" fn panda_port_open(
 /// Gives a handle back. The port remains, with what comes to it and with its upcall. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_free(port: Option<Box<panda_port>>) {
-    let freed = || {
-        drop(port);
-        Ok(())
-    };
-    value("panda_port_free", (), freed);
+    freed("panda_port_free", port);
 }
 
 /// Has an upcall take the messages, those that have come included, in place of an earlier one. release(context) is called once, when the upcall is let go of: in place of another, at
@@ -131,7 +127,7 @@ pub unsafe extern "C" fn panda_port_send_bytes(
         let tag = is_a_tag(tag)?;
         // SAFETY: the caller's promise.
         let bytes = unsafe { array(bytes.cast::<u8>(), length, "bytes") }?;
-        Ok(port.port.send(to, tag, copied(bytes))?)
+        Ok(port.port.send(to, tag, Message::copy_of(bytes))?)
     })
 }
 

@@ -9,7 +9,7 @@ use crate::given::{Upcall, given, panda_release, text, time};
 use crate::handing::{lent, owned, taken};
 use crate::message::panda_message;
 use crate::session::{of, panda_session};
-use crate::status::{Failure, entry, panda_rank, panda_status, value};
+use crate::status::{Failure, entry, freed, panda_rank, panda_status, value};
 
 /// The means to answer a call, once, from any thread. An upcall is lent one: if it neither answers nor keeps it (panda_reply_keep()), the caller is told that there is no reply.
 pub struct panda_reply {
@@ -119,11 +119,7 @@ pub extern "C" fn panda_reply_send(
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_reply_drop(reply: Option<Box<panda_reply>>) {
     let reply = reply.map(out_of);
-    let dropped = || {
-        drop(reply);
-        Ok(())
-    };
-    value("panda_reply_drop", (), dropped);
+    freed("panda_reply_drop", reply);
 }
 
 /// What is in a reply that C gave, if it was not used before. A lent one stays.

@@ -106,10 +106,9 @@ pub extern "C" fn panda_session_end(session: Option<&panda_session>) -> panda_st
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_free(session: Option<Box<panda_session>>) {
     let freed = || {
-        let Some(session) = session else {
-            return Ok(());
-        };
-        session.session.end_for_all();
+        if let Some(session) = session {
+            session.session.end_for_all();
+        }
         Ok(())
     };
     value("panda_session_free", (), freed);

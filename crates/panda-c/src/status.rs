@@ -260,6 +260,14 @@ fn last<V>(part: impl FnOnce(&Last) -> V) -> Option<V> {
     kept.ok().flatten()
 }
 
+/// Gives a handle back: drops what C gave.
+pub(crate) fn freed<T>(function: &'static str, handle: Option<T>) {
+    value(function, (), || {
+        drop(handle);
+        Ok(())
+    });
+}
+
 /// What the last operation that failed on this thread says, in words; empty if none has. The text is kept until the next operation that fails on this thread. Fibers of
 /// one processor are one thread: ask before anything that may wait. In handlers of exit() and destructors of thread keys nothing is kept any more, and it is empty.
 #[unsafe(no_mangle)]

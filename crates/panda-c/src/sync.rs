@@ -8,7 +8,7 @@ use antiphon_panda::session::must_not_wait;
 use antiphon_panda::thread::{Barrier, Condition, Mutex, MutexGuard, Semaphore};
 
 use crate::given::{given, time};
-use crate::status::{Failure, entry, panda_status, value};
+use crate::status::{Failure, entry, freed, panda_status};
 
 /// Mutual exclusion; unlocking gives it to the thread that waits longest. An upcall may lock it, so keep it only for as long as it takes to read or change what it guards, and over no
 /// other wait than a condition's.
@@ -75,11 +75,7 @@ pub extern "C" fn panda_mutex_new() -> *mut panda_mutex {
 /// Frees a mutex that nobody uses. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_mutex_free(mutex: Option<Box<panda_mutex>>) {
-    let freed = || {
-        drop(mutex);
-        Ok(())
-    };
-    value("panda_mutex_free", (), freed);
+    freed("panda_mutex_free", mutex);
 }
 
 /// Waits until the mutex is the caller's. Who has it already waits for ever.
@@ -128,11 +124,7 @@ pub extern "C" fn panda_condition_new() -> *mut panda_condition {
 /// Frees a condition that nobody uses. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_condition_free(condition: Option<Box<panda_condition>>) {
-    let freed = || {
-        drop(condition);
-        Ok(())
-    };
-    value("panda_condition_free", (), freed);
+    freed("panda_condition_free", condition);
 }
 
 /// Lets go of the mutex, which the caller has, waits for a signal for a time at most, in nanoseconds or PANDA_FOREVER, and takes the mutex again, in any case.
@@ -199,11 +191,7 @@ pub extern "C" fn panda_semaphore_new(value: u64) -> *mut panda_semaphore {
 /// Frees a semaphore that nobody uses. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_semaphore_free(semaphore: Option<Box<panda_semaphore>>) {
-    let freed = || {
-        drop(semaphore);
-        Ok(())
-    };
-    value("panda_semaphore_free", (), freed);
+    freed("panda_semaphore_free", semaphore);
 }
 
 /// P: takes one, and waits for it if there is none.
@@ -253,11 +241,7 @@ pub extern "C" fn panda_barrier_new(threads: usize) -> *mut panda_barrier {
 /// Frees a barrier that nobody uses. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_barrier_free(barrier: Option<Box<panda_barrier>>) {
-    let freed = || {
-        drop(barrier);
-        Ok(())
-    };
-    value("panda_barrier_free", (), freed);
+    freed("panda_barrier_free", barrier);
 }
 
 /// Waits for the others. `is_last`, which may be NULL, is whether the caller came last.

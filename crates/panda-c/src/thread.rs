@@ -11,7 +11,7 @@ use antiphon_panda::session::must_not_wait;
 use antiphon_panda::thread::{self, Builder, Handle, Threads};
 
 use crate::given::{given, text};
-use crate::status::{Failure, entry, panda_status, said, value};
+use crate::status::{Failure, entry, freed, panda_status, said, value};
 
 /// A thread that may be waited for.
 pub struct panda_thread {
@@ -174,11 +174,7 @@ pub unsafe extern "C" fn panda_thread_join(
 /// Gives the handle back and lets the thread go on by itself. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_thread_detach(thread: Option<Box<panda_thread>>) {
-    let detached = || {
-        drop(thread);
-        Ok(())
-    };
-    value("panda_thread_detach", (), detached);
+    freed("panda_thread_detach", thread);
 }
 
 /// Whether a thread has ended, so that to join it does not wait.

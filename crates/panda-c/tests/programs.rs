@@ -4,7 +4,7 @@ mod support;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use antiphon_launch::Over;
 use support::{Linked, compiled, is_there, output, over_all, run, session};
@@ -21,40 +21,37 @@ fn alone(program: &Path) -> Command {
     command
 }
 
+/// Such a program, linked in both ways.
+fn by_itself(source: &str) {
+    for linked in BOTH {
+        run(&mut alone(&compiled(source, linked)));
+    }
+}
+
 #[test]
 fn messages() {
-    for linked in BOTH {
-        run(&mut alone(&compiled("tests/c/messages.c", linked)));
-    }
+    by_itself("tests/c/messages.c");
 }
 
 #[test]
 fn threads() {
-    for linked in BOTH {
-        run(&mut alone(&compiled("tests/c/threads.c", linked)));
-    }
+    by_itself("tests/c/threads.c");
 }
 
 #[test]
 fn sessions_of_one_process() {
-    for linked in BOTH {
-        run(&mut alone(&compiled("tests/c/local.c", linked)));
-    }
+    by_itself("tests/c/local.c");
 }
 
 #[test]
 fn a_program_in_another_language() {
-    for linked in BOTH {
-        run(&mut alone(&compiled("tests/c/header.cpp", linked)));
-    }
+    by_itself("tests/c/header.cpp");
 }
 
 /// Handlers of exit() and destructors of thread keys may call the library, although the thread's own values are gone.
 #[test]
 fn the_end_of_a_process_and_of_a_thread() {
-    for linked in BOTH {
-        run(&mut alone(&compiled("tests/c/late.c", linked)));
-    }
+    by_itself("tests/c/late.c");
 }
 
 /// What leaves a callback otherwise than by returning ends the process, in words.
@@ -136,6 +133,20 @@ fn a_group_that_cannot_go_on() {
     }
 }
 
+/// Runs a program while its memory is watched; it ends with 9 if something is wrong with that.
+fn watched(source: &str) -> Output {
+    let mut command = alone(Path::new("valgrind"));
+    command
+        .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
+        .args([
+            "--errors-for-leak-kinds=definite,indirect",
+            "--show-leak-kinds=definite,indirect",
+        ])
+        .arg("--fair-sched=yes")
+        .arg(compiled(source, Linked::Dynamically));
+    output(&mut command)
+}
+
 /// No leak, no access that is not valid, and nothing that was not written is looked at.
 #[test]
 fn memory() {
@@ -143,17 +154,7 @@ fn memory() {
         return;
     }
     for source in ["tests/c/messages.c", "tests/c/local.c"] {
-        let program = compiled(source, Linked::Dynamically);
-        let mut command = alone(Path::new("valgrind"));
-        command
-            .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
-            .args([
-                "--errors-for-leak-kinds=definite,indirect",
-                "--show-leak-kinds=definite,indirect",
-            ])
-            .arg("--fair-sched=yes")
-            .arg(&program);
-        let ran = output(&mut command);
+        let ran = watched(source);
         let errors = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{source}: {errors}");
     }
@@ -165,11 +166,5 @@ fn memory_that_is_lost_is_found() {
     if !is_there("valgrind", "valgrind") {
         return;
     }
-    let program = compiled("tests/c/leak.c", Linked::Dynamically);
-    let mut command = alone(Path::new("valgrind"));
-    command
-        .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
-        .arg("--errors-for-leak-kinds=definite,indirect")
-        .arg(&program);
-    assert_eq!(output(&mut command).status.code(), Some(9));
+    assert_eq!(watched("tests/c/leak.c").status.code(), Some(9));
 }

@@ -102,7 +102,9 @@ impl Message {
     }
 
     /// A message with a copy of these bytes; a short one without allocating.
-    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
+    #[inline]
+    #[must_use]
+    pub fn copy_of(bytes: &[u8]) -> Self {
         if bytes.len() > HEAD {
             return Self::from(bytes.to_vec());
         }

@@ -1,7 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
-use super::ratio::Starts;
+use super::ratio::{Starts, widened};
 use super::{calm, ratio};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
@@ -207,19 +207,6 @@ fn exactly(value: f64) -> Interval {
         value,
         low: value,
         high: value,
-    }
-}
-
-/// Limits that are farther from each other by so much on either side. What is above nothing stays there: no cost is less.
-fn widened(interval: Interval, by: f64) -> Interval {
-    let low = interval.low - by;
-    Interval {
-        low: match interval.low >= 0.0 {
-            true => low.max(0.0),
-            false => low,
-        },
-        high: interval.high + by,
-        ..interval
     }
 }
 

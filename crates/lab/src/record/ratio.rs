@@ -112,14 +112,21 @@ pub(super) fn over_starts(rounds: &[(u32, f64)]) -> Option<Interval> {
     for median in held {
         (low, high) = (low.min(*median), high.max(*median));
     }
-    let unseen = value.abs() * starts.unseen();
-    let below = low - unseen;
-    Some(Interval {
-        value,
-        // No cost is less than nothing.
-        low: if low >= 0.0 { below.max(0.0) } else { below },
-        high: high + unseen,
-    })
+    let whole = Interval { value, low, high };
+    Some(widened(whole, value.abs() * starts.unseen()))
+}
+
+/// Limits that are farther from each other by so much on either side. What is above nothing stays there: no cost is less.
+pub(super) fn widened(interval: Interval, by: f64) -> Interval {
+    let low = interval.low - by;
+    Interval {
+        low: match interval.low >= 0.0 {
+            true => low.max(0.0),
+            false => low,
+        },
+        high: interval.high + by,
+        ..interval
+    }
 }
 
 #[cfg(test)]

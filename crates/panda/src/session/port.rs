@@ -109,11 +109,8 @@ impl Port {
     /// # Errors
     /// There is no such rank; the message is too long for the platform; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
     pub fn send(&self, to: Rank, tag: u32, payload: impl Into<Message>) -> Result<(), Error> {
-        let core = self.core()?;
         let payload = payload.into();
-        core.check_rank(to)?;
-        core.check_length(&payload)?;
-        core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
+        let core = self.ready(to, &payload)?;
         let envelope = Envelope::Port {
             port: self.number,
             tag,
@@ -121,6 +118,16 @@ impl Port {
         };
         core.engine.post(to, envelope, payload);
         Ok(())
+    }
+
+    /// The session, when a message may be sent: it is no longer than it may be, and there is room for it.
+    #[inline]
+    fn ready(&self, to: Rank, payload: &Message) -> Result<&Core, Error> {
+        let core = self.core()?;
+        core.check_rank(to)?;
+        core.check_length(payload)?;
+        core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
+        Ok(core)
     }
 
     /// Whether a send to a rank would go on at once: what an upcall, which never waits, may ask before it sends much.
@@ -142,11 +149,8 @@ impl Port {
         payload: impl Into<Message>,
     ) -> Result<(), Error> {
         upcall::must_not_wait()?;
-        let core = self.core()?;
         let payload = payload.into();
-        core.check_rank(to)?;
-        core.check_length(&payload)?;
-        core.wait_for_room(to, |rooms| rooms.takes_more(to, self.number))?;
+        let core = self.ready(to, &payload)?;
         let request = Request::Message {
             port: self.number,
             tag,

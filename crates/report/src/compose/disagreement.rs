@@ -3,10 +3,7 @@
 use super::view::View;
 use crate::document::{Block, Cell, Column, Note, Row, RowKind, Section, Table, Unit, Weight};
 use crate::number;
-use antiphon_lab::{Measured, StartsOf, starts};
-
-/// Two runs should agree within so much.
-const WANTED: f64 = 0.03;
+use antiphon_lab::{Measured, StartsOf, WANTED, starts};
 
 const PROSE: &str = "What a process is like is settled in part when it starts: where its memory lies, what its virtual machine compiled, when its collector comes. Each \
                      start counts once in a ratio of processor times, and its interval holds what they say. How far two runs of so many starts are from each other \

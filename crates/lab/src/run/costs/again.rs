@@ -5,13 +5,11 @@
 //! and of what they are compared with, in the tests of which that is so. It is for their costs alone: their times were measured before.
 
 use super::{is_same_test, take_turns, tell_how_slow};
+use crate::agreement::WANTED;
 use crate::record::{CostRound, Costs, Starts};
 use crate::run::engine::{Engine, Failure};
 use crate::run::{RunError, Task};
 use std::time::{Duration, Instant};
-
-/// Two runs should agree within so much.
-const WANTED: f64 = 0.03;
 
 /// Starts of a process, at most.
 const STARTS_MOST: usize = 16;

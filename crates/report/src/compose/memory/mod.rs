@@ -6,7 +6,7 @@ mod heap;
 
 use crate::document::{Column, Document, Fact, Note, Weight};
 use crate::number;
-use antiphon_lab::profile::{Profile, Work};
+use antiphon_lab::profile::{Profile, Work, warnings};
 
 /// One profile, or two of which the second is what became of the first.
 pub(super) struct Sides<'a> {
@@ -40,14 +40,8 @@ pub fn compose_memory(profile: &Profile, against: Option<&Profile>) -> Document 
 
 /// What makes the counts doubtful, each once.
 fn doubts(sides: &Sides) -> Vec<Note> {
-    let mut texts: Vec<&String> = Vec::new();
-    for text in sides.each().flat_map(|profile| &profile.warnings) {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    let note = |text: &String| Note::new(Weight::Warning, "Warning", text.clone());
-    texts.into_iter().map(note).collect()
+    let note = |text| Note::new(Weight::Warning, "Warning", text);
+    warnings(sides.each()).into_iter().map(note).collect()
 }
 
 /// Subject and work in one line.

@@ -100,35 +100,38 @@ impl Sequencer {
     /// A process that asks again is no member any more as which it was let in, whether it noticed that or not; a process of a later life proves that its earlier
     /// one has ended.
     fn died_before(&mut self, member: Member) -> bool {
-        let old = self
-            .view
-            .members
-            .iter()
-            .find(|old| old.rank == member.rank && old.birth < member.birth)
-            .copied();
-        let Some(old) = old.filter(|_| self.view.number > 0) else {
-            return false;
-        };
-        self.suspects.insert(member.rank);
-        if old.life() < member.life() {
-            self.has_ended(member.rank);
+        let old = self.earlier(member);
+        if let Some(old) = old {
+            self.replaced(old, member);
         }
-        self.is_shaken |= self.is_inside();
-        self.is_inside()
+        old.is_some() && self.is_inside()
     }
 
     /// A process says who it is. If its earlier life is a member here, that one has ended, and nobody waits for what it would answer.
     pub(super) fn lives(&mut self, now: Time, from: Rank, member: Member, out: &mut Output) {
-        let is_later = |old: &&Member| old.rank == from && old.life() < member.life();
-        if member.rank == from
-            && self.view.number > 0
-            && self.view.members.iter().any(|old| is_later(&old))
-        {
-            self.suspects.insert(from);
-            self.has_ended(from);
-            self.is_shaken |= self.is_inside();
+        let old = self
+            .earlier(member)
+            .filter(|old| member.rank == from && old.life() < member.life());
+        if let Some(old) = old {
+            self.replaced(old, member);
             self.change_lost(now, from, out);
         }
+    }
+
+    /// The member of the view that a process was before.
+    fn earlier(&self, member: Member) -> Option<Member> {
+        let is_it = |old: &&Member| old.rank == member.rank && old.birth < member.birth;
+        let old = self.view.members.iter().find(is_it);
+        old.filter(|_| self.view.number > 0).copied()
+    }
+
+    /// It is that one no more.
+    fn replaced(&mut self, old: Member, member: Member) {
+        self.suspects.insert(old.rank);
+        if old.life() < member.life() {
+            self.has_ended(old.rank);
+        }
+        self.is_shaken |= self.is_inside();
     }
 
     /// Takes a process for ended. Its silence may have been that of one that went on elsewhere first.

@@ -58,16 +58,13 @@ impl Incoming {
     /// Takes the piece that is expected next.
     fn take_next(&mut self, kind: u8, piece: Message, messages: &mut Vec<Message>) {
         self.next += 1;
-        if kind == BUNDLE {
+        match kind {
             // It was found to be one when it came.
-            let _ = split(piece, messages);
-            return;
-        }
-        match kind == LAST {
-            true if self.joined.is_empty() => messages.push(piece),
-            is_last => {
+            BUNDLE => drop(split(piece, |message| messages.push(message))),
+            LAST if self.joined.is_empty() => messages.push(piece),
+            _ => {
                 self.joined.append(piece);
-                if is_last && !self.is_too_long() {
+                if kind == LAST && !self.is_too_long() {
                     messages.push(std::mem::take(&mut self.joined));
                 }
             }

@@ -102,7 +102,7 @@ impl Links for Retransmit {
         let header = Header::pop(&mut frame)?;
         match header.kind {
             ACK | LAST | MORE | OVER => {}
-            BUNDLE => piece::check(&frame)?,
+            BUNDLE => piece::split(frame.clone(), drop)?,
             kind => {
                 return Err(DecodeError::Value {
                     wanted: "link frame",

@@ -61,24 +61,16 @@ fn with_length(mut message: Message) -> Message {
     Message::from(message.to_bytes())
 }
 
-/// The messages of a bundle.
+/// The messages of a bundle, one after the other.
 ///
 /// # Errors
 /// It is none.
-pub fn split(mut bundle: Message, messages: &mut Vec<Message>) -> Result<(), DecodeError> {
+pub fn split(mut bundle: Message, mut take: impl FnMut(Message)) -> Result<(), DecodeError> {
     while !bundle.is_empty() {
         let length = u16::from_le_bytes(bundle.pop()?);
-        messages.push(bundle.split_to(length.into())?);
+        take(bundle.split_to(length.into())?);
     }
     Ok(())
-}
-
-/// Whether [`split`] would take it.
-///
-/// # Errors
-/// It would not.
-pub fn check(bundle: &Message) -> Result<(), DecodeError> {
-    split(bundle.clone(), &mut Vec::new())
 }
 
 #[cfg(test)]
@@ -109,7 +101,7 @@ mod tests {
             }
             prop_assert!(held > 1 && bundle.body.len() <= ROOM);
             let mut messages = Vec::new();
-            split(bundle.body, &mut messages).unwrap();
+            split(bundle.body, |message| messages.push(message)).unwrap();
             let came: Vec<usize> = messages.iter().map(Message::len).collect();
             prop_assert_eq!(&came, &lengths[..held]);
             prop_assert!(messages.iter().zip(&lengths).all(|(message, length)| message.to_bytes() == vec![*length as u8; *length]));
@@ -119,7 +111,7 @@ mod tests {
         fn garbage_is_refused_or_split(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut messages = Vec::new();
             let bundle = Message::from(bytes.clone());
-            prop_assert_eq!(check(&bundle).is_ok(), split(bundle, &mut messages).is_ok());
+            prop_assert_eq!(split(bundle.clone(), drop).is_ok(), split(bundle, |message| messages.push(message)).is_ok());
             prop_assert!(messages.iter().map(Message::len).sum::<usize>() <= bytes.len());
         }
     }
