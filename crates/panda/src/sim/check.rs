@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::history::{History, Life, Membership, Place};
 use super::world::CALL_LIMIT;
+use crate::platform::Rank;
 use crate::protocol::Time;
 
 mod circles;
@@ -278,10 +279,7 @@ pub fn check_lively(history: &History) -> Result<(), String> {
 /// Whether a majority of the last view that anybody saw still lives, so that the group could go on.
 #[must_use]
 pub fn can_go_on(history: &History) -> bool {
-    let latest = memberships(history)
-        .filter_map(|(_, member)| member.view())
-        .max_by_key(|(number, _)| *number);
-    let Some((number, members)) = latest else {
+    let Some((number, members)) = latest_view(history) else {
         return true;
     };
     let saw = |member: &Membership| {
@@ -294,6 +292,14 @@ pub fn can_go_on(history: &History) -> bool {
         .map(|life| life.rank)
         .collect();
     members.iter().filter(|rank| living.contains(rank)).count() * 2 > members.len()
+}
+
+/// The last view that anybody saw.
+#[must_use]
+pub fn latest_view(history: &History) -> Option<(u64, &[Rank])> {
+    memberships(history)
+        .filter_map(|(_, member)| member.view())
+        .max_by_key(|(number, _)| *number)
 }
 
 fn memberships(history: &History) -> impl Iterator<Item = (&Life, &Membership)> {

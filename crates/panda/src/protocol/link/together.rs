@@ -4,14 +4,14 @@
 //! by itself, a piece that one of them lacks is sent again to that one alone, doubles and what belongs to earlier streams are dropped, and order is kept.
 //!
 //! A piece goes when it is next in the links of all and the window of each has room: the slowest says how fast, so a multicast is no faster than a network that is
-//! congested somewhere bears. Who is slower than the others for [`PATIENCE`] goes on alone for [`APART`] or until it has caught up, and holds up nobody.
+//! congested somewhere bears. Who is slower than the others for [`PATIENCE`] goes on alone for [`APART`] or until it has caught up, and holds up nobody. What goes to other
+//! peers does not wait for it at all: each list of peers has a queue of its own.
 //!
 //! ```text
 //!   peers 1 | kind 1 | for each: rank 4, stream 8, receiver's stream 8, number 8 | piece
 //! ```
 
-use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
@@ -21,12 +21,9 @@ use super::{Gone, Retransmit, ToAll};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
+use queue::Queue;
 
-/// How long the others wait for one whose window has no room.
-const PATIENCE: Duration = Duration::from_millis(20);
-/// How long all wait where none has room. They may all be gone, and what waits behind is for others.
-const STILLNESS: Duration = Duration::from_millis(100);
-/// How long such a one goes on alone.
+/// How long one that the others waited for in vain goes on alone.
 const APART: Duration = Duration::from_millis(200);
 /// Peers of one frame at least and at most; more get as many frames as it takes.
 const PEERS_MIN: usize = 2;
@@ -41,19 +38,11 @@ const FRAME_MIN: usize = 2 * (HEAD + ROW * PEERS_MAX);
 #[derive(Debug, Default)]
 pub struct Together {
     hearers: BTreeSet<Rank>,
-    /// In the order in which links have them; numbers follow one another.
-    pieces: VecDeque<Shared>,
+    /// One for each list of peers that something waits for.
+    queues: Vec<Queue>,
+    /// The last number that a piece was given, among all.
     last: u64,
-    /// Since when the first of them waits, and whether some could take it.
-    waits: Option<(bool, Time)>,
     is_trusting: bool,
-}
-
-#[derive(Debug)]
-struct Shared {
-    number: u64,
-    piece: Piece,
-    to: Arc<[Rank]>,
 }
 
 type Table = FxHashMap<Rank, Retransmit>;
@@ -81,44 +70,13 @@ impl ToAll<Retransmit> for Together {
     }
 
     fn go_on(&mut self, now: Time, links: &mut Table, gone: &mut Gone) {
-        while let Some(first) = self.pieces.front() {
-            let number = first.number;
-            let awaits = |rank: &Rank| links.get(rank).is_some_and(|link| link.awaits(number));
-            let those = first.to.iter().copied().filter(awaits);
-            let (ready, late): (Vec<Rank>, Vec<Rank>) =
-                those.partition(|rank| links[rank].is_ready(number));
-            if !late.is_empty() {
-                let could = !ready.is_empty();
-                let waits = self.waits.take_if(|(before, _)| *before == could);
-                self.waits = Some(waits.unwrap_or((could, now)));
-                if self.deadline().is_some_and(|at| now < at) {
-                    return;
-                }
-            }
-            self.waits = None;
-            let is_shared = ready.len() >= PEERS_MIN;
-            let alone = late.iter().chain(ready.iter().filter(|_| !is_shared));
-            for rank in alone {
-                if let Some(link) = links.get_mut(rank) {
-                    link.go_apart(now + APART);
-                    gone.stirred.push(*rank);
-                }
-            }
-            let Some(piece) = self.pieces.pop_front() else {
-                return;
-            };
-            if is_shared {
-                self.send(now, piece, &ready, links, gone);
-            }
-        }
-        self.waits = None;
+        // What goes lets go what stands behind it in some of the links, which may be in another queue.
+        while self.go_once(now, links, gone) {}
+        self.queues.retain(|queue| !queue.is_empty());
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.waits.map(|(could, since)| match could {
-            true => since + PATIENCE,
-            false => since + STILLNESS,
-        })
+        self.queues.iter().filter_map(Queue::deadline).min()
     }
 
     fn own(me: Rank, mut frame: Message) -> Result<Option<Message>, DecodeError> {
@@ -158,50 +116,53 @@ impl ToAll<Retransmit> for Together {
 }
 
 impl Together {
-    /// Cuts a message into pieces that fit a frame for so many, or puts a short one into the last piece that waits.
+    /// Cuts a message into pieces that fit a frame for so many, or puts a short one into the last piece that waits for the same.
     fn add_for(&mut self, message: Message, peers: &[Rank], links: &mut Table) {
         let Some(largest) = peers.first().map(|rank| links[rank].largest()) else {
             return;
         };
         let room = largest - (HEAD + ROW * peers.len()).max(HEADER);
-        if self.join(&message, room, peers, links) {
-            return;
+        let queue = self.queue(peers);
+        if let Some(number) = queue.join(&message, room, links) {
+            return each(peers, links, |link| {
+                link.join_shared(number, &message, room);
+            });
         }
-        let to: Arc<[Rank]> = peers.into();
         Piece::cut(message, room, |piece| {
             self.last += 1;
             let number = self.last;
-            for rank in peers {
-                if let Some(link) = links.get_mut(rank) {
-                    link.add_shared(number, piece.clone());
-                }
-            }
-            let to = to.clone();
-            self.pieces.push_back(Shared { number, piece, to });
+            each(peers, links, |link| link.add_shared(number, piece.clone()));
+            self.queue(peers).add(number, piece);
         });
     }
 
-    /// Puts a message into the last piece that waits, if it goes to the same peers, none of them has anything behind it, and there is room.
-    fn join(&mut self, message: &Message, room: usize, to: &[Rank], links: &mut Table) -> bool {
-        let Some(last) = self.pieces.back_mut() else {
-            return false;
-        };
-        let number = last.number;
-        let is_last = |rank: &Rank| links.get(rank).is_some_and(|link| link.ends_with(number));
-        if *last.to != *to || !last.piece.fits(message, room) || !to.iter().all(is_last) {
-            return false;
-        }
-        last.piece.add(message.clone());
-        for rank in to {
-            if let Some(link) = links.get_mut(rank) {
-                link.join_shared(number, message, room);
-            }
-        }
-        true
+    fn queue(&mut self, to: &[Rank]) -> &mut Queue {
+        let place = self.queues.iter().position(|queue| *queue.to == *to);
+        let place = place.unwrap_or_else(|| {
+            self.queues.push(Queue::new(to));
+            self.queues.len() - 1
+        });
+        &mut self.queues[place]
     }
 
-    fn send(&mut self, now: Time, piece: Shared, to: &[Rank], links: &mut Table, gone: &mut Gone) {
-        let mut head = vec![0, piece.piece.kind];
+    /// Whether anything went of which something else may have waited.
+    fn go_once(&mut self, now: Time, links: &mut Table, gone: &mut Gone) -> bool {
+        let mut has_gone = false;
+        for place in 0..self.queues.len() {
+            while let Some(leaves) = self.queues[place].next(now, links) {
+                each(&leaves.alone, links, |link| link.go_apart(now + APART));
+                gone.stirred.extend(leaves.alone);
+                if !leaves.together.is_empty() {
+                    self.send(now, leaves.piece, &leaves.together, links, gone);
+                }
+                has_gone = true;
+            }
+        }
+        has_gone
+    }
+
+    fn send(&mut self, now: Time, piece: Piece, to: &[Rank], links: &mut Table, gone: &mut Gone) {
+        let mut head = vec![0, piece.kind];
         for rank in to {
             let Some(link) = links.get_mut(rank) else {
                 continue;
@@ -226,9 +187,18 @@ impl Together {
                 false => gone.to.push(*rank),
             }
         }
-        let mut frame = piece.piece.body;
+        let mut frame = piece.body;
         frame.push(&head);
         gone.frames.push(frame);
+    }
+}
+
+/// Does something to the links of some peers.
+fn each(peers: &[Rank], links: &mut Table, mut to: impl FnMut(&mut Retransmit)) {
+    for rank in peers {
+        if let Some(link) = links.get_mut(rank) {
+            to(link);
+        }
     }
 }
 
@@ -247,5 +217,6 @@ fn row(bytes: &[u8; ROW], kind: u8) -> (Rank, Header) {
     (rank, header)
 }
 
+mod queue;
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@ pub struct Outgoing {
     /// How many of them are taken for lost.
     lost: usize,
     waiting: VecDeque<Waiting>,
-    /// Numbers of those of `waiting` that go together with other links', in their order.
+    /// Numbers of those of `waiting` that go together with other links', which rise.
     together: VecDeque<u64>,
     /// This link fell behind the others, and goes on alone until then, or until nothing waits.
     apart_until: Option<Time>,
@@ -158,8 +158,13 @@ impl Outgoing {
         last == Some(number)
     }
 
-    /// Whether the next piece that goes together with other links' is that one.
+    /// Whether that piece is among those that wait to go together with other links'.
     pub fn awaits(&self, number: u64) -> bool {
+        self.together.binary_search(&number).is_ok()
+    }
+
+    /// Whether it is the first of them.
+    pub fn awaits_first(&self, number: u64) -> bool {
         self.together.front() == Some(&number)
     }
 

@@ -40,14 +40,20 @@ impl Retransmit {
         debug_assert!(has_joined);
     }
 
-    /// Whether the next such piece is that one.
+    /// Whether that piece still waits to go so.
     pub fn awaits(&self, number: u64) -> bool {
         self.outgoing.awaits(number)
     }
 
-    /// Whether it can go now.
-    pub fn is_ready(&self, number: u64) -> bool {
-        self.theirs != 0 && self.outgoing.is_ready(number)
+    /// Whether it is behind other such pieces.
+    pub fn has_before(&self, number: u64) -> bool {
+        self.awaits(number) && !self.outgoing.awaits_first(number)
+    }
+
+    /// Whether it is the first of them, and cannot go now.
+    pub fn is_late(&self, number: u64) -> bool {
+        let is_ready = self.theirs != 0 && self.outgoing.is_ready(number);
+        self.outgoing.awaits_first(number) && !is_ready
     }
 
     /// It goes: this end's stream, the peer's, and the number that it has there.

@@ -1,14 +1,17 @@
 use super::super::Links;
+use super::queue::{PATIENCE, STILLNESS};
 use super::*;
 
 const LARGEST: usize = 1400;
 /// Bytes of a message in a frame for both.
 const ROOM: usize = LARGEST - HEAD - 2 * ROW;
 /// The sender is rank 0, the others are these.
+const ALL: [Rank; 4] = [1, 2, 3, 4];
+/// Those that things go to where nothing else is said.
 const PEERS: [Rank; 2] = [1, 2];
 
 /// A sender and those that it sends to, over a network that does what a test says.
-struct Three {
+struct Several {
     now: Time,
     together: Together,
     links: Table,
@@ -21,12 +24,12 @@ struct Three {
     deaf: Vec<Rank>,
 }
 
-impl Three {
+impl Several {
     fn new() -> Self {
         let mut together = Together::default();
-        PEERS.iter().for_each(|&rank| together.hears(rank, true));
-        let links = |birth| PEERS.map(|rank| (rank, Retransmit::new(LARGEST, birth)));
-        let mut three = Self {
+        ALL.iter().for_each(|&rank| together.hears(rank, true));
+        let links = |birth| ALL.map(|rank| (rank, Retransmit::new(LARGEST, birth)));
+        let mut several = Self {
             now: Duration::from_secs(1),
             together,
             links: links(1).into_iter().collect(),
@@ -37,19 +40,23 @@ impl Three {
             deaf: Vec::new(),
         };
         // The first one goes to each alone, and they learn of each other's streams.
-        three.send(1);
-        let are_met = |three: &Self| PEERS.iter().all(|rank| three.has(*rank, 1));
-        three.pass_until(|_, _| true, are_met);
-        three.messages.clear();
-        (three.shared, three.alone) = (0, 0);
-        three
+        several.send_to(1, &ALL);
+        let are_met = |several: &Self| ALL.iter().all(|rank| several.has(*rank, 1));
+        several.pass_until(|_, _| true, are_met);
+        several.messages.clear();
+        (several.shared, several.alone) = (0, 0);
+        several
     }
 
     fn send(&mut self, length: usize) {
+        self.send_to(length, &PEERS);
+    }
+
+    fn send_to(&mut self, length: usize, to: &[Rank]) {
         let message = Message::from(vec![7; length]);
         let links = &mut self.links;
-        let those = self.together.add(self.now, &message, &PEERS, links);
-        for rank in PEERS.into_iter().filter(|rank| !those.contains(rank)) {
+        let those = self.together.add(self.now, &message, to, links);
+        for &rank in to.iter().filter(|rank| !those.contains(rank)) {
             let mut frames = Vec::new();
             let link = self.links.get_mut(&rank).expect("there");
             link.send(self.now, message.clone(), &mut frames);
@@ -65,12 +72,12 @@ impl Three {
         self.deaf.extend(gone.deaf);
         for frame in gone.frames {
             self.shared += 1;
-            for rank in PEERS.into_iter().filter(|&rank| arrives(rank, true)) {
+            for rank in ALL.into_iter().filter(|&rank| arrives(rank, true)) {
                 let own = Together::own(rank, frame.clone()).expect("well formed");
                 self.carry(rank, own.into_iter().collect(), &|_, _| true);
             }
         }
-        for rank in PEERS {
+        for rank in ALL {
             let mut frames = Vec::new();
             let link = self.links.get_mut(&rank).expect("there");
             link.tick(self.now, &mut frames);
@@ -125,107 +132,152 @@ fn pieces(frames: &[Message]) -> u64 {
 
 #[test]
 fn a_message_goes_out_once_and_comes_to_all() {
-    let mut three = Three::new();
+    let mut several = Several::new();
     for length in [0, 10, 5000, 100_000] {
-        three.send(length);
+        several.send(length);
     }
-    let is_there = |three: &Three| PEERS.iter().all(|rank| three.has(*rank, 4));
-    three.pass_until(|_, _| true, is_there);
+    let is_there = |several: &Several| PEERS.iter().all(|rank| several.has(*rank, 4));
+    several.pass_until(|_, _| true, is_there);
     // The two short ones share a frame.
     let pieces = 1 + 5000_usize.div_ceil(ROOM) + 100_000_usize.div_ceil(ROOM);
-    assert_eq!((three.shared, three.alone), (pieces as u64, 0));
+    assert_eq!((several.shared, several.alone), (pieces as u64, 0));
     for rank in PEERS {
-        assert_eq!(three.messages[&rank], [0, 10, 5000, 100_000]);
+        assert_eq!(several.messages[&rank], [0, 10, 5000, 100_000]);
     }
 }
 
 #[test]
 fn short_messages_that_wait_share_frames_in_their_order() {
-    let mut three = Three::new();
+    let mut several = Several::new();
     let lengths: Vec<usize> = (0..500).map(|n| n % 40).collect();
-    lengths.iter().for_each(|length| three.send(*length));
+    lengths.iter().for_each(|length| several.send(*length));
     // One that goes to one alone stands between: what follows it goes behind it.
     let mut frames = Vec::new();
-    let (now, link) = (three.now, three.links.get_mut(&1).expect("there"));
+    let (now, link) = (several.now, several.links.get_mut(&1).expect("there"));
     link.send(now, Message::from(vec![7; 41]), &mut frames);
-    three.carry(1, frames, &|_, _| true);
-    three.send(42);
-    three.pass_until(|_, _| true, |three| three.has(1, 502) && three.has(2, 501));
-    assert_eq!(three.messages[&1][..500], lengths);
-    assert_eq!(three.messages[&1][500..], [41, 42]);
-    assert_eq!(three.messages[&2][..500], lengths);
+    several.carry(1, frames, &|_, _| true);
+    several.send(42);
+    several.pass_until(
+        |_, _| true,
+        |several| several.has(1, 502) && several.has(2, 501),
+    );
+    assert_eq!(several.messages[&1][..500], lengths);
+    assert_eq!(several.messages[&1][500..], [41, 42]);
+    assert_eq!(several.messages[&2][..500], lengths);
     let bytes: usize = lengths.iter().map(|length| length + 2).sum();
     let frames = bytes.div_ceil(ROOM - 41) as u64 + 1;
-    assert!(three.shared <= frames, "{} of {frames}", three.shared);
+    assert!(several.shared <= frames, "{} of {frames}", several.shared);
 }
 
 #[test]
 fn who_lacks_something_gets_it_alone() {
-    let mut three = Three::new();
-    three.send(10);
-    three.pass_until(|_, _| true, |three| three.has(2, 1));
-    three.send(3000);
+    let mut several = Several::new();
+    several.send(10);
+    several.pass_until(|_, _| true, |several| several.has(2, 1));
+    several.send(3000);
     let hears = |rank, is_shared: bool| rank == 1 || !is_shared;
-    three.pass_until(hears, |three| three.has(1, 2) && three.has(2, 2));
+    several.pass_until(hears, |several| several.has(1, 2) && several.has(2, 2));
     let pieces = 3000_u64.div_ceil(ROOM as u64);
-    assert_eq!((three.shared, three.alone), (1 + pieces, pieces));
+    assert_eq!((several.shared, several.alone), (1 + pieces, pieces));
 }
 
 #[test]
 fn who_does_not_keep_up_holds_up_nobody_for_long() {
-    let mut three = Three::new();
-    three.send(10);
-    three.pass_until(|_, _| true, |three| three.has(2, 1));
-    let began = three.now;
+    let mut several = Several::new();
+    several.send(10);
+    several.pass_until(|_, _| true, |several| several.has(2, 1));
+    let began = several.now;
     for _ in 0..50 {
-        three.send(20_000);
+        several.send(20_000);
     }
-    three.pass_until(|rank, _| rank == 1, |three| three.has(1, 51));
-    assert!(three.now - began < APART, "{:?}", three.now - began);
-    three.pass_until(|_, _| true, |three| three.has(2, 51));
-    three.pass_until(|_, _| true, |three| three.links[&2].backlog() == 0);
+    several.pass_until(|rank, _| rank == 1, |several| several.has(1, 51));
+    assert!(several.now - began < APART, "{:?}", several.now - began);
+    several.pass_until(|_, _| true, |several| several.has(2, 51));
+    several.pass_until(|_, _| true, |several| several.links[&2].backlog() == 0);
     // It is with the others again.
-    let shared = three.shared;
+    let shared = several.shared;
     for sent in 52..60 {
-        three.send(10);
-        three.pass_until(
+        several.send(10);
+        several.pass_until(
             |_, _| true,
-            |three| PEERS.iter().all(|rank| three.has(*rank, sent)),
+            |several| PEERS.iter().all(|rank| several.has(*rank, sent)),
         );
     }
-    assert!(three.shared > shared);
+    assert!(several.shared > shared);
 }
 
 /// What waits for those who are gone holds up what is for others no longer than that.
 #[test]
 fn where_all_are_gone_others_go_on() {
-    let mut three = Three::new();
+    let mut several = Several::new();
     for _ in 0..20 {
-        three.send(20_000);
+        several.send(20_000);
     }
-    let began = three.now;
-    three.pass_until(|_, _| false, |three| three.together.pieces.is_empty());
-    assert!(three.now - began <= STILLNESS + PATIENCE + PATIENCE);
-    three.pass_until(|_, _| true, |three| three.has(1, 20) && three.has(2, 20));
+    let began = several.now;
+    several.pass_until(|_, _| false, |several| several.together.queues.is_empty());
+    assert!(several.now - began <= STILLNESS + PATIENCE + PATIENCE);
+    several.pass_until(
+        |_, _| true,
+        |several| several.has(1, 20) && several.has(2, 20),
+    );
+}
+
+/// Each list of peers has a queue of its own.
+#[test]
+fn what_goes_to_others_does_not_wait_for_who_is_late() {
+    let mut several = Several::new();
+    for _ in 0..20 {
+        several.send(20_000);
+    }
+    for _ in 0..20 {
+        several.send_to(1000, &[3, 4]);
+    }
+    let began = several.now;
+    let are_there = |several: &Several| several.has(3, 20) && several.has(4, 20);
+    several.pass_until(|rank, _| rank > 2, are_there);
+    assert!(several.now - began < PATIENCE, "{:?}", several.now - began);
+}
+
+/// A list that shares a peer with another waits for what that one has to send to it before, and for no more.
+#[test]
+fn what_goes_to_some_of_them_keeps_its_place_and_waits_no_longer_than_it_must() {
+    let mut several = Several::new();
+    for _ in 0..20 {
+        several.send(20_000);
+    }
+    let began = several.now;
+    several.send_to(10, &[2, 3]);
+    several.send_to(11, &[3, 4]);
+    several.send_to(12, &[4, 3]);
+    several.pass_until(|rank, _| rank != 1, |several| several.has(4, 2));
+    assert!(several.now - began < APART, "{:?}", several.now - began);
+    several.pass_until(|rank, _| rank != 1, |several| several.has(2, 21));
+    assert_eq!(several.messages[&2][20], 10);
+    assert_eq!(several.messages[&3], [10, 11, 12]);
+    assert_eq!(several.messages[&4], [11, 12]);
+    several.pass_until(|_, _| true, |several| several.has(1, 20));
+    assert!(several.together.queues.is_empty());
 }
 
 #[test]
 fn who_never_hears_what_is_shared_is_found_out() {
-    let mut three = Three::new();
+    let mut several = Several::new();
     let hears = |rank, is_shared: bool| rank == 1 || !is_shared;
     let mut sent = 0;
-    while three.deaf.is_empty() {
-        three.send(10);
+    while several.deaf.is_empty() {
+        several.send(10);
         sent += 1;
-        three.pass_until(hears, |three| three.has(1, sent) && three.has(2, sent));
+        several.pass_until(hears, |several| {
+            several.has(1, sent) && several.has(2, sent)
+        });
         assert!(sent < 100, "it is taken for hearing");
     }
-    assert_eq!(three.deaf, [2]);
-    assert_eq!(three.together.hearers(), [1]);
-    let shared = three.shared;
-    three.send(10);
-    three.pass_until(hears, |three| three.has(2, sent + 1));
-    assert_eq!(three.shared, shared, "nobody is left to share with");
+    assert_eq!(several.deaf, [2]);
+    assert_eq!(several.together.hearers(), [1, 3, 4]);
+    let shared = several.shared;
+    several.send(10);
+    several.pass_until(hears, |several| several.has(2, sent + 1));
+    assert_eq!(several.shared, shared, "nobody is left to share with");
 }
 
 #[test]
