@@ -13,8 +13,9 @@ use crate::platform::Rank;
 use crate::protocol::link::{LONGEST, Links};
 use crate::protocol::requests::Failure;
 
-/// What headers of all protocols may take of the longest message of a link.
-const HEADERS_MAX: usize = 1 << 16;
+/// What may go along with a program's message in the longest one of a link: headers of all protocols, and before a group's long message, where one member has others catch up, a whole history of
+/// shorter ones (32 MiB) and what is said of each.
+const BESIDES_MAX: usize = 64 << 20;
 
 /// A session, whether it goes on or has ended. Ports and replies hold it directly: to ask each time whether it is still there, as with a weak handle, would cost a
 /// message two atomic operations between its coming and the answer.
@@ -41,7 +42,7 @@ impl Core {
             rank,
             founders,
             longest: match L::FRAGMENTS {
-                true => LONGEST - HEADERS_MAX,
+                true => LONGEST - BESIDES_MAX,
                 false => usize::MAX,
             },
             is_over: AtomicBool::new(false),

@@ -12,7 +12,7 @@ use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::wire;
 
-/// With so many entries, or bytes of them, that are not known to be delivered everywhere no more get places.
+/// With so many entries, or bytes of them, that are not known to be delivered everywhere no more get places. They may go in one message, which the session's longest leaves room for.
 pub(super) const HISTORY_MAX: usize = 4096;
 pub(super) const HISTORY_BYTES: usize = 32 << 20;
 /// The others are told that entries are delivered everywhere after so many.
