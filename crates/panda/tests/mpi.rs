@@ -36,6 +36,20 @@ fn a_process_that_dies_ends_the_session() {
     });
 }
 
+/// Who waits for it is told so; then nobody waits for it to leave, as MPI would, for ever.
+#[test]
+fn a_process_that_is_stopped_ends_the_session_of_those_who_leave() {
+    for member in ["member_stops", "member_stops_unseen"] {
+        run(member, MEMBERS, |code, output| {
+            assert!(code.is_some_and(|code| code != 0), "{output}");
+            let is_told = output.contains("rank 1 is lost: it has not answered");
+            assert_eq!(is_told, member == "member_stops", "{output}");
+            let why = "rank 1 is lost: it does not answer. Over mpi";
+            assert!(output.contains(why), "{output}");
+        });
+    }
+}
+
 #[test]
 fn a_seat_that_mpi_does_not_give_is_refused() {
     run("member_with_a_wrong_seat", 1, |code, output| {
@@ -113,6 +127,34 @@ fn member_dies() {
     }
     let ended = session.port("nothing").receive(Some(1), None);
     println!("it goes on: {:?}", ended.map(|arrived| arrived.tag));
+}
+
+#[test]
+#[ignore = "one process of a_process_that_is_stopped_ends_the_session_of_those_who_leave"]
+fn member_stops() {
+    let session = session_where_one_stops();
+    let told = session.port("nothing").receive(Some(1), None);
+    println!("{}", told.expect_err("nothing comes"));
+}
+
+#[test]
+#[ignore = "one process of a_process_that_is_stopped_ends_the_session_of_those_who_leave"]
+fn member_stops_unseen() {
+    drop(session_where_one_stops());
+}
+
+/// Rank 1 has stopped when the others are back from this.
+fn session_where_one_stops() -> Session {
+    let seat = Seat::from_environment().expect("mpirun gives a seat");
+    let (mpi, inbox) = Mpi::join(&seat).expect("joined");
+    let session = Session::over(mpi, inbox, &seat, Duration::from_secs(1)).expect("a thread");
+    session.everyone().unwrap().barrier().unwrap();
+    if session.rank() == 1 {
+        // SAFETY: stops this process.
+        unsafe { libc::raise(libc::SIGSTOP) };
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    session
 }
 
 #[test]

@@ -132,7 +132,6 @@ impl Platform for Local {
     const RELIABLE: bool = true;
     const ORDERED: bool = true;
     const LARGEST: usize = usize::MAX;
-    const SURVIVES: bool = true;
     type Links = Through;
     type Order = Bus;
     type Inbox = LocalInbox;

@@ -59,8 +59,6 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const LARGEST: usize;
     /// Whether one frame can reach many processes at once by [`send_together`](Self::send_together), wherever [`Event::Hears`] says so.
     const MULTICAST: bool = false;
-    /// Whether the others go on when a peer is lost.
-    const SURVIVES: bool;
 
     /// Reliable point-to-point links over this platform: [`Through`](crate::protocol::link::Through) if it is reliable and frames have no limit, else
     /// [`Retransmit`](crate::protocol::link::Retransmit) or [`Fragment`](crate::protocol::link::Fragment).
@@ -120,6 +118,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Takes leave: the peers learn that this process has ended its session, and what they were sent before still reaches them, unless they take nothing of it for so
     /// long. What is sent later goes nowhere. It has no effect again; a platform that is dropped has done it.
     fn leave(&self, patience: Duration);
+
+    /// A peer that may still be there was silent for too long. Where a session can only end together with all its processes that one is not waited for then.
+    fn gave_up(&self, _rank: Rank) {}
 
     /// Allots ranks for processes that will be started while the session runs; each of them joins with its seat, and everybody gets [`Event::Joined`].
     ///

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub mod collective;
 pub mod group;
 pub mod link;
-mod pulse;
+pub(crate) mod pulse;
 pub mod requests;
 mod stack;
 pub mod wire;

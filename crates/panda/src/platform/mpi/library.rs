@@ -52,6 +52,7 @@ struct Calls {
     receive: unsafe extern "C" fn(*mut c_void, c_int, Handle, *mut Handle, *mut Handle) -> c_int,
     test: unsafe extern "C" fn(*mut Handle, *mut c_int, *mut Status) -> c_int,
     finalize: unsafe extern "C" fn() -> c_int,
+    abort: unsafe extern "C" fn(Handle, c_int) -> c_int,
 }
 
 /// Open MPI, begun.
@@ -120,6 +121,7 @@ impl Library {
                     receive: *function(&loaded, "MPI_Imrecv")?,
                     test: *function(&loaded, "MPI_Test")?,
                     finalize: *function(&loaded, "MPI_Finalize")?,
+                    abort: *function(&loaded, "MPI_Abort")?,
                 }
             },
             world,
@@ -215,6 +217,12 @@ impl Library {
     pub fn finalize(&mut self) {
         // SAFETY: it was begun once, and is ended once: the owner drops the library after this.
         unsafe { (self.calls.finalize)() };
+    }
+
+    /// Ends all processes, whatever they do.
+    pub fn abort(&mut self) {
+        // SAFETY: it was begun, and has not ended.
+        unsafe { (self.calls.abort)(self.world, 1) };
     }
 
     fn is_done(&mut self, request: &mut Handle) -> bool {

@@ -1,7 +1,7 @@
 //! `mpi`: clusters, through Open MPI, which knows their networks. Loaded at run time ([`library`]).
 //!
 //! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, then ever more gently. It ends all processes when one of them
-//! dies, and processes cannot be added: that is what [`Platform::SURVIVES`] says, and [`Platform::allot`].
+//! dies, and processes cannot be added. A session ends when all have left it; where one is stopped or cut off, so that it never will, who waits for that says so and ends it ([`leaving`]).
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
@@ -15,6 +15,7 @@ use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Fragment;
 
+mod leaving;
 mod library;
 mod traffic;
 
@@ -53,7 +54,6 @@ impl Platform for Mpi {
     const ORDERED: bool = false;
     /// MPI counts bytes in 31 bits.
     const LARGEST: usize = 1 << 30;
-    const SURVIVES: bool = false;
 
     type Links = Fragment;
     type Order = Sequencer;
@@ -103,8 +103,12 @@ impl Platform for Mpi {
         futex::wake(&self.shared.woken, 1);
     }
 
-    fn leave(&self, _patience: Duration) {
-        self.shared.leave();
+    fn leave(&self, patience: Duration) {
+        self.shared.leave(patience);
+    }
+
+    fn gave_up(&self, rank: Rank) {
+        self.shared.traffic.lock().give_up(rank);
     }
 
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
@@ -124,22 +128,36 @@ impl Drop for Mpi {
 extern "C" fn leave_at_exit() {
     let taken = TAKEN.lock().upgrade();
     if let Some(shared) = taken {
-        shared.leave();
+        shared.leave(farewell::PATIENCE);
     }
 }
 
 impl Shared {
-    /// Waits for the others to leave as well, as MPI does: only then may it be ended.
-    fn leave(&self) {
-        if !self.traffic.lock().say_farewell(self.rank, self.size) {
+    /// Waits for the others to leave as well, as MPI does: only then may it be ended. Where one of them never will it ends all.
+    fn leave(&self, patience: Duration) {
+        let said = self
+            .traffic
+            .lock()
+            .say_farewell(self.rank, self.size, patience);
+        let Some(mut leaving) = said else {
             return;
-        }
+        };
         let mut pause = Duration::from_micros(1);
-        while !self.traffic.lock().is_over(self.rank, self.size) {
+        loop {
+            let mut traffic = self.traffic.lock();
+            if traffic.is_over(self.rank, self.size) {
+                return traffic.end();
+            }
+            if let Some(lost) = traffic.look_after(&mut leaving) {
+                eprintln!(
+                    "antiphon: rank {lost} is lost: it does not answer. Over mpi no process can leave a session without the others, so this ends all of them"
+                );
+                return traffic.abort();
+            }
+            drop(traffic);
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
         }
-        self.traffic.lock().end();
     }
 }
 

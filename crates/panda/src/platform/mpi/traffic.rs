@@ -1,17 +1,21 @@
 //! What is under way through Open MPI.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::leaving::{Leaving, Looked};
 use super::library::{Library, Receiving, Sending};
 use crate::message::Message;
 use crate::platform::{Event, Flow, Loss, Rank};
 
-/// More of the frame follows; the frame ends here; its sender leaves.
+/// More of the frame follows; the frame ends here; its sender leaves; it asks for a sign of life; it gives one.
 const MORE: i32 = 1;
 const LAST: i32 = 2;
 const LEAVE: i32 = 3;
+const ASK: i32 = 4;
+const ANSWER: i32 = 5;
 
 /// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have.
 const TOGETHER: usize = 16 << 10;
@@ -31,6 +35,10 @@ pub struct Traffic {
     incoming: VecDeque<Receiving>,
     joined: BTreeMap<Rank, Message>,
     gone: BTreeSet<Rank>,
+    /// Silent for too long, as far as the session knew.
+    given_up: BTreeSet<Rank>,
+    /// Whoever anything came from since this process leaves, until it is asked.
+    heard: BTreeSet<Rank>,
     /// Whether this process leaves, and whether it has left, after which the library must not be called.
     is_leaving: bool,
     is_ended: bool,
@@ -46,6 +54,8 @@ impl Traffic {
             incoming: VecDeque::new(),
             joined: BTreeMap::new(),
             gone: BTreeSet::new(),
+            given_up: BTreeSet::new(),
+            heard: BTreeSet::new(),
             is_leaving: false,
             is_ended: false,
         }
@@ -108,15 +118,35 @@ impl Traffic {
         }
     }
 
-    /// Tells the others that nothing more comes from here; false if they have been told.
-    pub fn say_farewell(&mut self, rank: Rank, size: u32) -> bool {
+    /// A peer was silent for too long.
+    pub fn give_up(&mut self, rank: Rank) {
+        self.given_up.insert(rank);
+    }
+
+    /// Tells the others that nothing more comes from here, and who they are; nothing if they have been told.
+    pub fn say_farewell(&mut self, rank: Rank, size: u32, silence: Duration) -> Option<Leaving> {
         if self.is_leaving {
-            return false;
+            return None;
         }
         let others = (0..size).filter(|&to| to != rank);
-        others.for_each(|to| self.put(to, LEAVE, Bytes::new()));
+        others
+            .clone()
+            .for_each(|to| self.put(to, LEAVE, Bytes::new()));
         self.is_leaving = true;
-        true
+        let left = others.filter(|other| !self.gone.contains(other)).collect();
+        Some(Leaving::new(silence, left, &self.given_up))
+    }
+
+    /// Asks those who have not left whether they live, and says who does not answer.
+    pub fn look_after(&mut self, leaving: &mut Leaving) -> Option<Rank> {
+        for rank in std::mem::take(&mut self.heard) {
+            leaving.heard(rank, self.gone.contains(&rank));
+        }
+        let Looked { ask, lost } = leaving.look();
+        for rank in ask {
+            self.put(rank, ASK, Bytes::new());
+        }
+        lost
     }
 
     /// Whether all that was sent is out and all the others have left. What still comes is thrown away.
@@ -124,6 +154,11 @@ impl Traffic {
         self.turn(&mut Vec::new());
         let mut others = (0..size).filter(|&other| other != rank);
         self.outgoing.is_empty() && others.all(|other| self.gone.contains(&other))
+    }
+
+    /// Ends MPI at once, at all processes.
+    pub fn abort(&mut self) {
+        self.library.abort();
     }
 
     /// Ends MPI.
@@ -161,7 +196,12 @@ impl Traffic {
     }
 
     fn arrived(&mut self, from: Rank, tag: i32, bytes: Vec<u8>, events: &mut Vec<Event>) {
+        if self.is_leaving {
+            self.heard.insert(from);
+        }
         match tag {
+            ASK => self.put(from, ANSWER, Bytes::new()),
+            ANSWER => {}
             MORE => self
                 .joined
                 .entry(from)

@@ -39,7 +39,6 @@ impl Platform for Shm {
     const RELIABLE: bool = true;
     const ORDERED: bool = false;
     const LARGEST: usize = usize::MAX;
-    const SURVIVES: bool = true;
 
     type Links = Through;
     type Order = Sequencer;

@@ -74,7 +74,6 @@ impl Platform for Tcp {
     const RELIABLE: bool = true;
     const ORDERED: bool = false;
     const LARGEST: usize = usize::MAX;
-    const SURVIVES: bool = true;
     type Links = Through;
     type Order = Sequencer;
     type Inbox = TcpInbox;

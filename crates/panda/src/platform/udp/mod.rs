@@ -43,7 +43,6 @@ impl Platform for Udp {
     const ORDERED: bool = false;
     const LARGEST: usize = wire::SEGMENT - wire::HEADER;
     const MULTICAST: bool = true;
-    const SURVIVES: bool = true;
 
     type Links = Retransmit;
     type Order = Sequencer;

@@ -208,6 +208,7 @@ impl<P: Platform> Node<P> {
                     has_ended = true;
                 }
                 Action::Lost(rank, why) => {
+                    self.platform.gave_up(rank);
                     let ended = self.desk.lost(rank, why).into_iter();
                     ended.for_each(|id| self.waiting.ended(id));
                     self.waiting.changed();

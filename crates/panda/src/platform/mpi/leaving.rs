@@ -1,0 +1,65 @@
+//! Leaving a session of MPI, which ends for all of its processes or for none: who leaves waits for the others to leave, however long they compute, and asks them meanwhile whether they still live.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::platform::Rank;
+use crate::protocol::Time;
+use crate::protocol::pulse::Pulse;
+
+/// How much longer a peer may be silent that nothing had waited for: it may be amid an upcall, and its work would end with it.
+const PATIENCE: u32 = 10;
+
+/// The peers that have not left.
+pub struct Leaving {
+    began: Instant,
+    /// Those that were taken for lost before.
+    given_up: Pulse,
+    all: Pulse,
+}
+
+/// What a look found.
+pub struct Looked {
+    /// To be asked.
+    pub ask: BTreeSet<Rank>,
+    /// One that does not answer.
+    pub lost: Option<Rank>,
+}
+
+impl Leaving {
+    /// Peers that may be silent for so long, and some that were silent for as long already.
+    pub fn new(silence: Duration, peers: BTreeSet<Rank>, given_up: &BTreeSet<Rank>) -> Self {
+        let mut leaving = Self {
+            began: Instant::now(),
+            given_up: Pulse::new(silence),
+            all: Pulse::new(silence * PATIENCE),
+        };
+        for rank in peers {
+            leaving.all.watch(rank, Time::ZERO);
+            if given_up.contains(&rank) {
+                leaving.given_up.watch(rank, Time::ZERO);
+            }
+        }
+        leaving
+    }
+
+    /// A peer gave a sign of life, perhaps as it left.
+    pub fn heard(&mut self, rank: Rank, has_left: bool) {
+        let now = self.began.elapsed();
+        for pulse in [&mut self.given_up, &mut self.all] {
+            match has_left {
+                true => pulse.unwatch(rank),
+                false => pulse.heard(rank, now),
+            }
+        }
+    }
+
+    pub fn look(&mut self) -> Looked {
+        let now = self.began.elapsed();
+        let [given_up, all] = [self.given_up.tick(now), self.all.tick(now)];
+        Looked {
+            ask: given_up.ask.into_iter().chain(all.ask).collect(),
+            lost: given_up.lost.into_iter().chain(all.lost).next(),
+        }
+    }
+}
