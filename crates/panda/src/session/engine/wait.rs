@@ -20,7 +20,7 @@ struct Wait<'a> {
 }
 
 /// Who wants the receiving end, until it is dropped: then it has let go of it, also if what it waited for panicked.
-struct Wanted<'a, P: Platform>(&'a Node<P>);
+pub(super) struct Wanted<'a, P: Platform>(&'a Node<P>);
 
 impl<P: Platform> Drop for Wanted<'_, P> {
     fn drop(&mut self) {
@@ -162,7 +162,7 @@ impl<P: Platform> Node<P> {
     }
 
     /// The caller wants the receiving end: the session's own thread lets go of it.
-    fn want(&self) -> Wanted<'_, P> {
+    pub(super) fn want(&self) -> Wanted<'_, P> {
         self.wants.begin();
         let wanted = Wanted(self);
         self.desk.let_go(self);
