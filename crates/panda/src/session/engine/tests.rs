@@ -34,6 +34,12 @@ fn parts() -> [Parts; 2] {
     })
 }
 
+/// A node without a thread of its own.
+fn alone() -> Node<Local> {
+    let [(local, inbox, myself, desk), _] = parts();
+    Node::new(local, inbox, myself, desk)
+}
+
 /// Looks until something holds; whether it does in the end.
 fn comes_to_hold(holds: impl Fn() -> bool) -> bool {
     let until = Instant::now() + LIMIT;
@@ -62,4 +68,31 @@ fn a_process_answers_while_a_fiber_that_looks_has_no_turn() {
     drop(looks);
     busy.stop();
     other.stop();
+}
+
+#[test]
+fn who_was_woken_to_drive_and_goes_on_has_another_drive() {
+    let node = alone();
+    let first = node.waiting.enter(Interest::Change, &node.wants);
+    let second = node.waiting.enter(Interest::Change, &node.wants);
+    node.pass_on();
+    assert!(first.is_woken() && !second.is_woken());
+    drop(first);
+    node.decline();
+    assert!(second.is_woken());
+}
+
+#[test]
+fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
+    let node = alone();
+    let stay = node.waiting.enter(Interest::Change, &node.wants);
+    thread::scope(|scope| {
+        node.wants.begin();
+        let own = scope.spawn(|| node.own.stand_far(|| node.wants.are(), 2 * LIMIT));
+        assert!(comes_to_hold(|| node.own.is_far()));
+        node.stop_wanting();
+        assert!(comes_to_hold(|| !node.own.is_far()));
+        assert!(!own.join().expect("no panic"), "nobody has called it");
+    });
+    drop(stay);
 }
