@@ -93,6 +93,12 @@ impl Bed {
         }
     }
 
+    /// Whether it was woken.
+    #[cfg(test)]
+    pub fn is_woken(&self) -> bool {
+        self.state.lock().is_woken
+    }
+
     /// Blocks the caller, whose bed it is, until it is woken, or until a time at most. Other fibers run meanwhile.
     pub fn sleep(&self, until: Option<Instant>) {
         match self.is_fibers() {

@@ -335,6 +335,7 @@ macro_rules! conformance_tests {
         );
         $crate::conformance_tests!($make => threads:
             many_fibers_of_a_process_are_in_a_call_at_once
+            a_fiber_that_goes_on_instead_of_driving_leaves_that_to_others
             waits_of_fibers_end_with_their_time_or_their_peer
         );
     };

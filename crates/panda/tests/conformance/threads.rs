@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use antiphon_panda::thread::{self, Barrier, Condition, Mutex};
-use antiphon_panda::{Error, GroupEvent, Message, Session};
+use antiphon_panda::{Call, Error, GroupEvent, Message, Session};
 
 use super::{LIMIT, Make, on_fibers, run};
 
@@ -79,6 +79,78 @@ pub fn many_fibers_of_a_process_are_in_a_call_at_once(make: Make) {
         },
         make,
     );
+}
+
+/// Who is woken to drive may have what it waited for already: then it has somebody else drive, or nobody did until a fiber began or ended another wait.
+pub fn a_fiber_that_goes_on_instead_of_driving_leaves_that_to_others(make: Make) {
+    on_fibers(
+        |make| {
+            run(make, 2, |session| {
+                let port = session.port("go");
+                if session.rank() == 1 {
+                    port.receive(Some(0), None).unwrap();
+                    session.call(0, "add", Message::new(), None).unwrap();
+                    return;
+                }
+                let coins = Coins::default();
+                let own = coins.clone();
+                let add = move |call: Call| {
+                    own.add();
+                    call.reply.send(Message::new());
+                };
+                session.serve("add", add).unwrap();
+                let ended = Arc::new(AtomicU64::new(0));
+                let takers = [(); 2].map(|()| {
+                    let (session, coins, ended) = (session.clone(), coins.clone(), ended.clone());
+                    start(move || {
+                        waits_for(&session, || coins.take());
+                        ended.fetch_add(1, Ordering::Relaxed);
+                    })
+                });
+                // Both park.
+                thread::sleep(Duration::from_millis(5));
+                let mut looks = 0;
+                waits_for(&session, || {
+                    looks += 1;
+                    if looks > 1 {
+                        // The system takes the processor from who looks, for so long that the session's own thread leaves the driving to it.
+                        std::thread::sleep(Duration::from_millis(100));
+                        coins.add();
+                    }
+                    looks > 1
+                });
+                while ended.load(Ordering::Relaxed) == 0 {
+                    thread::yield_now();
+                }
+                port.send(1, 0, Message::new()).unwrap();
+                for taker in takers {
+                    taker.join().expect("it gets its coin");
+                }
+            });
+        },
+        make,
+    );
+}
+
+/// What upcalls give, and one who waits takes.
+#[derive(Clone, Default)]
+struct Coins(Arc<AtomicU64>);
+
+impl Coins {
+    fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn take(&self) -> bool {
+        let less = |coins: u64| coins.checked_sub(1);
+        let taken = (self.0).fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken.is_ok()
+    }
+}
+
+fn waits_for(session: &Session, holds: impl FnMut() -> bool) {
+    let until = Instant::now() + LIMIT;
+    assert!(session.wait_until(holds, Some(until)).unwrap());
 }
 
 /// Upcalls run where the session is driven; who waits for their news may be a fiber or a thread of the system.

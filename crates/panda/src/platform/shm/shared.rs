@@ -150,9 +150,13 @@ impl Shared {
     /// Sends more of what waits.
     pub fn go_on(&self) {
         for (rank, outgoing) in self.connected() {
-            let left = outgoing.go_on(|| self.ring(rank));
-            self.settle(rank, outgoing, left);
+            self.go_on_to(rank, outgoing);
         }
+    }
+
+    fn go_on_to(&self, rank: Rank, outgoing: &Outgoing) -> Flow {
+        let left = outgoing.go_on(|| self.ring(rank));
+        self.settle(rank, outgoing, left)
     }
 
     /// KiB that peers have yet to read in this process's memory.
@@ -203,7 +207,8 @@ impl Shared {
         self.announce();
     }
 
-    fn settle(&self, rank: Rank, outgoing: &Outgoing, left: Result<Left, Corrupt>) -> Flow {
+    /// Does what the way to a peer leaves to be done after a call.
+    pub fn settle(&self, rank: Rank, outgoing: &Outgoing, left: Result<Left, Corrupt>) -> Flow {
         let left = left.unwrap_or_else(|fault| {
             self.faults.lock().push((rank, fault));
             self.tell();
@@ -215,6 +220,10 @@ impl Shared {
         if left.has_room {
             self.rooms.lock().push(rank);
             self.tell();
+        }
+        if left.backlogs > 0 {
+            // The peer may have made room, and rung, before who drives could know that something waits: that is looked for once more.
+            return self.go_on_to(rank, outgoing);
         }
         left.flow
     }

@@ -74,6 +74,36 @@ fn frames_longer_than_the_ring_cross_each_other() {
 }
 
 #[test]
+fn room_that_is_made_before_the_driver_knows_that_something_waits_is_used() {
+    const FRAMES: usize = 100;
+    let (_meeting, members) = session(2);
+    let [(shm, mut inbox), (_other, mut receiver)] =
+        <[_; 2]>::try_from(members).unwrap_or_else(|_| unreachable!("two"));
+    let shared = &shm.shared;
+    let way = shared.outgoing(1).expect("it is connected");
+    let send = |_| way.send(Message::copy_of(b"short"), || false, || shared.ring(1));
+    // What a thread does that sends, up to where another takes its processor.
+    let left: Vec<_> = (0..FRAMES).map(send).collect();
+    let (mut events, mut came) = (Vec::new(), 0);
+    let mut receive = |frames: usize| {
+        while came < frames {
+            until(&mut receiver, &mut events, frame_of);
+            came += 1;
+        }
+        receiver.receive(Some(Instant::now()), &mut events);
+        came + events.len()
+    };
+    let cells = super::memory::CELLS as usize;
+    assert_eq!(receive(cells), cells);
+    // The driver is rung and finds nothing to do.
+    inbox.receive(Some(Instant::now()), &mut Vec::new());
+    for left in left {
+        let _ = shared.settle(1, way, left);
+    }
+    receive(FRAMES);
+}
+
+#[test]
 fn what_was_sent_before_leaving_arrives_before_the_loss() {
     let (_meeting, mut members) = session(2);
     let (shm, inbox) = members.pop().expect("two members");

@@ -66,6 +66,9 @@ impl<P: Platform> Taker for Waiter<'_, P> {
     }
 }
 
+/// Times that the session's own thread looks in a silence, at least, whether somebody drives: peers must not wait in vain for who does not get to it.
+const FAR_IN_A_SILENCE: u32 = 8;
+
 impl<P: Platform> Node<P> {
     /// The session's own thread.
     pub(super) fn drive_always(&self) {
@@ -83,9 +86,8 @@ impl<P: Platform> Node<P> {
                 continue;
             }
             let waits = || self.wants.are() && self.wants.rounds() == rounds && !self.is_over();
-            // Who has waited since we last looked waits for long.
             is_called = match is_idle && waits() {
-                true => self.own.stand_far(waits),
+                true => self.leave_to_who_waits(waits),
                 false => self.own.stand_aside(aside),
             };
         }
@@ -95,14 +97,33 @@ impl<P: Platform> Node<P> {
         self.platform.leave(patience);
     }
 
-    /// Drives while nobody else wants to. False if somebody drove already.
+    /// Stands aside for who has waited since we last looked, and so waits for long. True if it was called.
+    fn leave_to_who_waits(&self, waits: impl Fn() -> bool) -> bool {
+        // Who has the receiving end drives until its wait is over. A fiber only looks now and then: behind others that compute it has no turn.
+        let at_most = match self.end.is_taken() {
+            true => self.silence / FAR_IN_A_SILENCE,
+            false => ASIDE_MAX,
+        };
+        let is_called = self.own.stand_far(&waits, at_most);
+        if !is_called && waits() {
+            self.drive_until_wanted();
+        }
+        is_called
+    }
+
+    /// Drives while nobody else wants to; takes what is there if somebody does. False if somebody drove already.
     fn drive_until_wanted(&self) -> bool {
         let Some(mut end) = self.end.try_pass() else {
             return false;
         };
         self.own.drives.store(true, Ordering::SeqCst);
-        while !self.wants.are() && !self.is_over() {
-            self.drive(&mut end, None, &mut Nobody);
+        loop {
+            let is_wanted = self.wants.are();
+            let until = is_wanted.then_some(self.start);
+            self.drive(&mut end, until, &mut Nobody);
+            if is_wanted || self.is_over() {
+                break;
+            }
         }
         self.own.drives.store(false, Ordering::SeqCst);
         drop(end);

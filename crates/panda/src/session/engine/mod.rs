@@ -22,6 +22,9 @@ mod wait;
 mod waiting;
 mod wants;
 
+#[cfg(test)]
+mod tests;
+
 pub use awaited::{Awaited, Nobody};
 pub use node::Node;
 pub use waiting::Interest;

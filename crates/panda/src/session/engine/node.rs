@@ -73,6 +73,17 @@ impl<P: Platform> Node<P> {
         myself: Myself,
         desk: Arc<Desk>,
     ) -> std::io::Result<Arc<Self>> {
+        let node = Arc::new(Self::new(platform, inbox, myself, desk));
+        let own = node.clone();
+        let thread = std::thread::Builder::new()
+            .name(format!("panda {}", myself.rank))
+            .spawn(move || own.drive_always())?;
+        node.own.began(thread);
+        Ok(node)
+    }
+
+    /// One without a thread of its own.
+    pub(super) fn new(platform: P, inbox: P::Inbox, myself: Myself, desk: Arc<Desk>) -> Self {
         const {
             assert!(
                 P::RELIABLE != <P::Links as Links>::RETRANSMITS,
@@ -95,7 +106,7 @@ impl<P: Platform> Node<P> {
                 "Platform::Order must fit Platform::ORDERED"
             );
         }
-        let node = Arc::new(Self {
+        Self {
             platform,
             end: Turnstile::new(End {
                 inbox,
@@ -117,13 +128,7 @@ impl<P: Platform> Node<P> {
             sleeps: AtomicBool::new(false),
             own: Own::default(),
             patience: Mutex::default(),
-        });
-        let own = node.clone();
-        let thread = std::thread::Builder::new()
-            .name(format!("panda {}", myself.rank))
-            .spawn(move || own.drive_always())?;
-        node.own.began(thread);
-        Ok(node)
+        }
     }
 
     pub(super) fn now(&self) -> Time {

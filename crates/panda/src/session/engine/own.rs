@@ -39,16 +39,22 @@ impl Own {
         std::mem::take(&mut *is_called)
     }
 
-    /// Stands aside until it is called, or a thread has ended its wait; not at all if nobody `waits` any more. True if it was called.
-    pub fn stand_far(&self, waits: impl Fn() -> bool) -> bool {
+    /// Stands aside until it is called, or a thread has ended its wait, for so long at most; not at all if nobody `waits` any more. True if it was called.
+    pub fn stand_far(&self, waits: impl Fn() -> bool, at_most: Duration) -> bool {
         let mut is_called = self.is_called.lock();
         self.is_far.store(true, Ordering::SeqCst);
         // Who ends its wait sees that we are far, or we see that it has.
         if !*is_called && waits() {
-            self.changed.wait(&mut is_called);
+            self.changed.wait_for(&mut is_called, at_most);
         }
         self.is_far.store(false, Ordering::SeqCst);
         std::mem::take(&mut *is_called)
+    }
+
+    /// Whether it stands aside until it is called.
+    #[cfg(test)]
+    pub fn is_far(&self) -> bool {
+        self.is_far.load(Ordering::SeqCst)
     }
 
     /// Calls it to drive.

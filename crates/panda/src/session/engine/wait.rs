@@ -20,7 +20,7 @@ struct Wait<'a> {
 }
 
 /// Who wants the receiving end, until it is dropped: then it has let go of it, also if what it waited for panicked.
-struct Wanted<'a, P: Platform>(&'a Node<P>);
+pub(super) struct Wanted<'a, P: Platform>(&'a Node<P>);
 
 impl<P: Platform> Drop for Wanted<'_, P> {
     fn drop(&mut self) {
@@ -124,6 +124,7 @@ impl<P: Platform> Node<P> {
             let slept = began.elapsed().saturating_sub(spun);
             self.patience.lock().slept(spun.min(spin), slept);
             if let Some(is_held) = ended {
+                self.decline();
                 return is_held;
             }
         }
@@ -161,8 +162,16 @@ impl<P: Platform> Node<P> {
         ended
     }
 
+    /// The caller has left the waiting room and goes on. Somebody may have woken it to drive before: then others who wait count on it.
+    pub(super) fn decline(&self) {
+        // Who wants the receiving end passes it on; and finds us no longer in the waiting room, or we find that it wants it no longer.
+        if !self.wants.are() {
+            self.pass_on();
+        }
+    }
+
     /// The caller wants the receiving end: the session's own thread lets go of it.
-    fn want(&self) -> Wanted<'_, P> {
+    pub(super) fn want(&self) -> Wanted<'_, P> {
         self.wants.begin();
         let wanted = Wanted(self);
         self.desk.let_go(self);
@@ -173,7 +182,7 @@ impl<P: Platform> Node<P> {
     }
 
     /// The caller wants the receiving end no longer, and has let go of it.
-    fn stop_wanting(&self) {
+    pub(super) fn stop_wanting(&self) {
         self.wants.end();
         self.pass_on_unless(self.waiting.was_empty());
     }
@@ -193,6 +202,8 @@ impl<P: Platform> Node<P> {
             }
         } else if !self.end.is_taken() {
             self.waiting.wake_driver();
+            // Nobody may be left there, or only a fiber that has its turn after others that compute.
+            self.own.rouse();
         }
     }
 }

@@ -46,6 +46,12 @@ impl Stay<'_> {
     pub fn sleep(&self, until: Option<Instant>) {
         self.bed.sleep(until);
     }
+
+    /// Whether a sleep would end at once.
+    #[cfg(test)]
+    pub fn is_woken(&self) -> bool {
+        self.bed.is_woken()
+    }
 }
 
 impl Drop for Stay<'_> {

@@ -194,7 +194,8 @@ impl Sender {
     /// # Errors
     /// The receiver's counters are wrong.
     pub fn wait_for_room(&mut self) -> Result<bool, Corrupt> {
-        self.counters().starved.is.store(1, Relaxed);
+        // Releases that something waits: who is rung for this knows.
+        self.counters().starved.is.store(1, Release);
         fence(SeqCst);
         if self.current.is_some() {
             return Ok(self.room()? > 0);

@@ -1,0 +1,98 @@
+//! Who drives: that the receiving end is not left to somebody who does not take it.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::platform::Local;
+use crate::platform::local::LocalInbox;
+use crate::protocol::group::Myself;
+use crate::session::SILENCE;
+use crate::session::desk::Desk;
+
+/// Bounds what never takes so long.
+const LIMIT: Duration = Duration::from_secs(60);
+const SERVICE: u64 = 7;
+
+type Parts = (Local, LocalInbox, Myself, Arc<Desk>);
+
+fn parts() -> [Parts; 2] {
+    let mut ends = Local::session(2).into_iter();
+    [0, 1].map(|rank| {
+        let myself = Myself {
+            rank,
+            size: 2,
+            is_founder: true,
+            birth: 1,
+            silence: SILENCE,
+        };
+        let (_, local, inbox) = ends.next().expect("two");
+        (local, inbox, myself, Arc::default())
+    })
+}
+
+/// A node without a thread of its own.
+fn alone() -> Node<Local> {
+    let [(local, inbox, myself, desk), _] = parts();
+    Node::new(local, inbox, myself, desk)
+}
+
+/// Looks until something holds; whether it does in the end.
+fn comes_to_hold(holds: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + LIMIT;
+    while !holds() && Instant::now() < until {
+        thread::sleep(Duration::from_micros(100));
+    }
+    holds()
+}
+
+#[test]
+fn a_process_answers_while_a_fiber_that_looks_has_no_turn() {
+    let [busy, other] = parts().map(|(local, inbox, myself, desk)| {
+        Node::begin(local, inbox, myself, desk).expect("a thread")
+    });
+    let is_served = Arc::new(AtomicBool::new(false));
+    let serve = is_served.clone();
+    let upcall = move |_| serve.store(true, Ordering::SeqCst);
+    busy.desk
+        .on_call(SERVICE, Location::caller(), Box::new(upcall));
+    // So far it comes before it gives way to one that computes.
+    let looks = busy.want();
+    assert!(comes_to_hold(|| busy.own.is_far()));
+    let call = Request::Call { service: SERVICE };
+    other.request(0, call, Message::new(), None);
+    assert!(comes_to_hold(|| is_served.load(Ordering::SeqCst)));
+    drop(looks);
+    busy.stop();
+    other.stop();
+}
+
+#[test]
+fn who_was_woken_to_drive_and_goes_on_has_another_drive() {
+    let node = alone();
+    let first = node.waiting.enter(Interest::Change, &node.wants);
+    let second = node.waiting.enter(Interest::Change, &node.wants);
+    node.pass_on();
+    assert!(first.is_woken() && !second.is_woken());
+    drop(first);
+    node.decline();
+    assert!(second.is_woken());
+}
+
+#[test]
+fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
+    let node = alone();
+    let stay = node.waiting.enter(Interest::Change, &node.wants);
+    thread::scope(|scope| {
+        node.wants.begin();
+        let own = scope.spawn(|| node.own.stand_far(|| node.wants.are(), 2 * LIMIT));
+        assert!(comes_to_hold(|| node.own.is_far()));
+        node.stop_wanting();
+        assert!(comes_to_hold(|| !node.own.is_far()));
+        assert!(!own.join().expect("no panic"), "nobody has called it");
+    });
+    drop(stay);
+}
