@@ -27,7 +27,7 @@ pub(super) use gauge::Gauge;
 use gauge::Moment;
 use member::{Member, Turn};
 use std::time::{Duration, Instant};
-use time::Time;
+use time::{Rounds, Time};
 
 /// The part of a row's time that the rounds take, beside it.
 pub(super) const PART: f64 = 0.4;
@@ -100,19 +100,16 @@ fn take_turns(
         .iter()
         .filter_map(|position| member(engine, *position, start, &time))
         .collect();
-    let (mut round, mut calm) = (0, 0);
-    while time.wants_round(round, calm) {
-        visit_all(engine, &mut members, start, round);
+    let mut rounds = Rounds::default();
+    while time.wants_round(rounds) {
+        visit_all(engine, &mut members, start, rounds.made);
         let lengthened = members.iter_mut().map(Member::lengthen);
-        if lengthened.filter(|is_longer| *is_longer).count() > 0 {
-            calm = 0;
+        let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
+        let was_calm = was_calm(engine, &members, rounds.made);
+        rounds.add(are_forgotten, was_calm);
+        if !was_calm && time.waits(rounds) {
+            calm::wait(engine, positions[0], time.until());
         }
-        match was_calm(engine, &members, round) {
-            true => calm += 1,
-            false if time.waits(calm) => calm::wait(engine, positions[0], time.until()),
-            false => {}
-        }
-        round += 1;
     }
     drop(raised);
     let took = time.took() / positions.len() as f64;

@@ -23,6 +23,29 @@ const SLICES: f64 = 2.5;
 /// No slice is made shorter than this for want of time, ns: else what a request costs beside its operations would be most of it.
 const SHORTEST_NS: f64 = 5e6;
 
+/// Rounds of a test.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Rounds {
+    pub(super) made: u32,
+    /// Those that all subjects still have: with longer slices one begins anew.
+    counted: u32,
+    /// Those of them in which nothing slowed the processors.
+    calm: u32,
+}
+
+impl Rounds {
+    /// Adds one, after which a subject may have forgotten all that it had.
+    pub(super) fn add(&mut self, are_forgotten: bool, was_calm: bool) {
+        if are_forgotten {
+            (self.counted, self.calm) = (0, 0);
+        } else {
+            self.counted += 1;
+            self.calm += u32::from(was_calm);
+        }
+        self.made += 1;
+    }
+}
+
 /// The time of a test's turns.
 pub(super) struct Time {
     begun: Instant,
@@ -60,24 +83,24 @@ impl Time {
         self.due.map_or(most, |due| due.min(most))
     }
 
-    /// Whether another round is made after so many, of which so many were calm.
-    pub(super) fn wants_round(&self, rounds: u32, calm: u32) -> bool {
-        self.wants_after(rounds, calm, self.took())
+    /// Whether another round is made after those.
+    pub(super) fn wants_round(&self, rounds: Rounds) -> bool {
+        self.wants_after(rounds, self.took())
     }
 
-    fn wants_after(&self, rounds: u32, calm: u32, took: f64) -> bool {
-        let most = match (rounds, calm) {
+    fn wants_after(&self, rounds: Rounds, took: f64) -> bool {
+        let most = match (rounds.counted, rounds.calm) {
             (0..ROUNDS_EVER, _) => return true,
             (0..ROUNDS_FEW, _) => self.due.unwrap_or(f64::INFINITY),
             (_, 0..ROUNDS_LEAST) => self.most(),
             _ => self.meant.min(self.most()),
         };
-        rounds < ROUNDS_MOST && took < most
+        rounds.made < ROUNDS_MOST && took < most
     }
 
     /// Whether so few rounds were calm that the next waits.
-    pub(super) fn waits(&self, calm: u32) -> bool {
-        calm < ROUNDS_LEAST
+    pub(super) fn waits(&self, rounds: Rounds) -> bool {
+        rounds.calm < ROUNDS_LEAST
     }
 
     /// Processor time of a slice, and its time at most, ns. Where operations mostly wait, as commits for a disk, only the second ends a slice: it leaves
@@ -110,11 +133,27 @@ mod tests {
 
     /// Rounds that are made where each takes so long, s, and so many of the first are calm.
     fn rounds(time: &Time, each: f64, calm: u32) -> u32 {
-        let mut made = 0;
-        while time.wants_after(made, made.min(calm), each * f64::from(made)) {
-            made += 1;
+        let mut rounds = Rounds::default();
+        while time.wants_after(rounds, each * f64::from(rounds.made)) {
+            rounds.add(false, rounds.made < calm);
         }
-        made
+        rounds.made
+    }
+
+    #[test]
+    fn who_began_anew_has_as_many_rounds_as_count() {
+        let late = time(4.0, Some(0.0));
+        let mut rounds = Rounds::default();
+        for _ in 0..ROUNDS_EVER - 1 {
+            rounds.add(false, true);
+        }
+        assert!(late.wants_after(rounds, 9.0));
+        rounds.add(true, false);
+        for _ in 0..ROUNDS_EVER {
+            assert!(late.wants_after(rounds, 9.0));
+            rounds.add(false, true);
+        }
+        assert!(!late.wants_after(rounds, 9.0));
     }
 
     #[test]
