@@ -16,6 +16,9 @@ use std::time::Duration;
 const PARENT: usize = 1;
 const ENDED_TICKS: [usize; 2] = [13, 14];
 
+/// Where the page faults of children that have ended stand: each had some, however little it used.
+const ENDED_FAULTS: usize = 8;
+
 /// Who is whose child, at one moment: for several trees at once.
 pub(super) struct Parents(Vec<(i32, i32)>);
 
@@ -125,6 +128,14 @@ impl Tree {
         self.members.iter().map(of).sum::<u64>() * TICK_NS
     }
 
+    /// Page faults of children that have ended.
+    pub(super) fn ended_faults(&self) -> u64 {
+        let faults = self.members.iter();
+        faults
+            .filter_map(|process| field_of(*process, ENDED_FAULTS))
+            .sum()
+    }
+
     /// Their numbers, the root's first.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.members.iter().map(|process| *process as u32).collect()
@@ -186,6 +197,7 @@ mod tests {
             std::thread::yield_now();
         }
         let held = tree().held();
+        assert_eq!(tree().ended_faults(), 0, "both live");
         assert!(tree().threads().contains(&(child.id() as i32)));
         assert!(held.threads >= 2);
         assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
@@ -235,6 +247,7 @@ mod tests {
         }
         let tree = Tree::of(child.id());
         assert!(tree.ended_ns() >= TICK_NS && tree.cpu_ns() > tree.ended_ns());
+        assert!(tree.ended_faults() > 0);
         child.kill().unwrap();
         child.wait().unwrap();
     }
