@@ -310,8 +310,12 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
         moments.push(probe(engine, member.position));
     }
     let (test, wall_ns) = read[1];
+    let mut used = test.less(read[0].0.and(read[2].0));
+    // A process may end when the slice that began it is over, in one of the control's: what counts is whether any ended.
+    used.subject.ended_faults = test.subject.ended_faults;
+    used.server.ended_faults = test.server.ended_faults;
     Ok(Turn {
-        used: test.less(read[0].0.and(read[2].0)),
+        used,
         wall_ns,
         moments,
     })
