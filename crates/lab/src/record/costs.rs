@@ -1,7 +1,7 @@
 //! What an operation costs beside its time: processor time of the subject and of its database, and what both hold afterwards; and how much
 //! others disturbed a measurement.
 
-use super::ratio::{Starts, widened};
+use super::ratio::{Starts, Within, widened};
 use super::{calm, ratio};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ impl Costs {
     /// too few rounds were not slowed.
     pub fn ratio(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Interval> {
         let (rounds, slowed) = self.ratios(to, &of);
-        let interval = ratio::over_starts(&rounds)?;
+        let interval = ratio::over_starts(&rounds, Within::Median)?;
         let part = |costs: &Costs| {
             let value = costs.median(&of).map_or(0.0, |median| median.value);
             if value > 0.0 {
@@ -157,7 +157,7 @@ impl Costs {
     /// What each start says of that ratio; `None` where no round has it.
     pub fn starts(&self, to: &Costs, of: impl Fn(&CostRound) -> Option<f64>) -> Option<Starts> {
         let (rounds, _) = self.ratios(to, &of);
-        (!rounds.is_empty()).then(|| Starts::of(&rounds))
+        (!rounds.is_empty()).then(|| Starts::of(&rounds, Within::Median))
     }
 
     /// Ratios within rounds that count, each with its start, and by how much those were slowed.
@@ -266,7 +266,7 @@ mod tests {
     /// What rounds of one start that agree say of a ratio.
     fn of_one_start(value: f64, rounds: u32) -> Interval {
         let rounds: Vec<(u32, f64)> = (0..rounds).map(|_| (0, value)).collect();
-        ratio::over_starts(&rounds).unwrap()
+        ratio::over_starts(&rounds, Within::Median).unwrap()
     }
 
     fn costs(of: &[(u32, u32, f64)]) -> Costs {

@@ -1,7 +1,7 @@
 //! What came out of load on a server.
 
 use super::Absence;
-use super::ratio::{Starts, over_starts};
+use super::ratio::{Starts, Within, over_starts};
 use antiphon_load::{Latency, Measured};
 use antiphon_measure::{Interval, median_interval};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -250,16 +250,16 @@ impl LoadOutcome {
         median_interval(&self.rounds.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The ratio of a figure to another server's by the rounds that both have: that of the medians of all epochs. The interval holds the
+    /// The ratio of a figure to another server's by the rounds that both have: that of what stands for all epochs. The interval holds the
     /// difference from start to start, also what few starts cannot show of it.
     pub fn ratio(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Interval> {
-        over_starts(&ratios(&self.rounds, &to.rounds, of))
+        over_starts(&ratios(&self.rounds, &to.rounds, of), Within::Centre)
     }
 
     /// What each start, which is an epoch, says of that ratio; `None` where no round has it.
     pub fn starts(&self, to: &LoadOutcome, of: impl Fn(&LoadRound) -> f64) -> Option<Starts> {
         let rounds = ratios(&self.rounds, &to.rounds, of);
-        (!rounds.is_empty()).then(|| Starts::of(&rounds))
+        (!rounds.is_empty()).then(|| Starts::of(&rounds, Within::Centre))
     }
 
     /// The same of the server to itself, where it was started twice: how far from 1 a ratio may be by chance. The interval is that of the rounds

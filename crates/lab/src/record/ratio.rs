@@ -19,16 +19,25 @@ const ROUNDS: usize = 3;
 /// Two runs differ by no more than so many times what one of them may be off, as a standard deviation, nine times in ten.
 const NINE_IN_TEN: f64 = 1.645;
 
+/// What stands for the rounds of a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    /// Their median: of rounds in which a collector is at work or is not, and which come in dozens.
+    Median,
+    /// The median of the means of any two of them (Hodges and Lehmann): of a few rounds that differ by this and that.
+    Centre,
+}
+
 /// What starts of the processes say of a ratio, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Starts {
-    /// The median of each start's rounds.
+    /// What stands for each start's rounds: their median, or of servers under load their Hodges-Lehmann estimate.
     pub medians: Vec<f64>,
 }
 
 impl Starts {
     /// Of rounds, each with the start that it is of.
-    pub(super) fn of(rounds: &[(u32, f64)]) -> Starts {
+    pub(super) fn of(rounds: &[(u32, f64)], within: Within) -> Starts {
         let mut starts: Vec<u32> = rounds.iter().map(|(start, _)| *start).collect();
         starts.sort_unstable();
         starts.dedup();
@@ -40,19 +49,19 @@ impl Starts {
         if each.iter().any(|own| own.len() >= ROUNDS) {
             each.retain(|own| own.len() >= ROUNDS);
         }
-        let medians = each.iter().filter_map(|own| median_interval(own));
+        let of_start = |own: &Vec<f64>| match within {
+            Within::Median => Some(median_interval(own)?.value),
+            Within::Centre => centre(own),
+        };
         Starts {
-            medians: medians.map(|median| median.value).collect(),
+            medians: each.iter().filter_map(of_start).collect(),
         }
     }
 
     /// What all starts say together: the median of the means of any two of them, and of each with itself (Hodges and Lehmann). Where starts have one of
     /// two states, their own median would be now the one and now the other; and one start that is like none of the others would draw their mean.
     pub fn centre(&self) -> f64 {
-        let firsts = self.medians.iter().enumerate();
-        let means =
-            firsts.flat_map(|(at, a)| self.medians[at..].iter().map(|b| f64::midpoint(*a, *b)));
-        median_interval(&means.collect::<Vec<f64>>()).map_or(0.0, |of| of.value)
+        centre(&self.medians).unwrap_or_default()
     }
 
     fn mean(&self) -> f64 {
@@ -95,12 +104,19 @@ impl Starts {
     }
 }
 
+/// The median of the means of any two, and of each with itself (Hodges and Lehmann); `None` of none.
+fn centre(values: &[f64]) -> Option<f64> {
+    let firsts = values.iter().enumerate();
+    let means = firsts.flat_map(|(at, a)| values[at..].iter().map(|b| f64::midpoint(*a, *b)));
+    Some(median_interval(&means.collect::<Vec<f64>>())?.value)
+}
+
 /// The ratio by all rounds, each with the start that it is of; `None` of no rounds.
 ///
-/// Rounds of one start have its state in common, so each start counts once, with the median of its rounds. The interval holds what starts differ by, and
+/// Rounds of one start have its state in common, so each start counts once, with what stands for its rounds. The interval holds what starts differ by, and
 /// what rounds within them leave open; of few starts, it holds what every one of them says.
-pub(super) fn over_starts(rounds: &[(u32, f64)]) -> Option<Interval> {
-    let starts = Starts::of(rounds);
+pub(super) fn over_starts(rounds: &[(u32, f64)], within_start: Within) -> Option<Interval> {
+    let starts = Starts::of(rounds, within_start);
     let all: Vec<f64> = rounds.iter().map(|(_, ratio)| *ratio).collect();
     let within = median_interval(&all)?;
     let value = starts.centre();
@@ -144,47 +160,73 @@ mod tests {
     #[test]
     fn each_start_counts_once_and_the_interval_holds_what_every_one_says() {
         // Rounds that agree within a start, and starts that do not agree.
-        let ratio = over_starts(&rounds(&[1.66, 1.37, 1.36])).unwrap();
+        let ratio = over_starts(&rounds(&[1.66, 1.37, 1.36]), Within::Median).unwrap();
         assert!((ratio.value - 1.44).abs() < 1e-9, "{ratio:?}");
         assert!(ratio.low < 1.36 && ratio.high > 1.66, "{ratio:?}");
         // One that is like none of the others draws them little, and shows.
-        let odd = over_starts(&rounds(&[0.72, 0.74, 0.72, 3.1])).unwrap();
+        let odd = over_starts(&rounds(&[0.72, 0.74, 0.72, 3.1]), Within::Median).unwrap();
         assert!(odd.value < 0.74 && odd.high > 3.1, "{odd:?}");
         // A start of many rounds says no more than one of few, and one of hardly any says nothing.
         let mut uneven = rounds(&[2.0, 1.0]);
         uneven.extend((0..90).map(|_| (0, 2.0)));
         uneven.push((2, 9.0));
-        assert_eq!(over_starts(&uneven).unwrap().value, 1.5);
+        assert_eq!(over_starts(&uneven, Within::Median).unwrap().value, 1.5);
+    }
+
+    #[test]
+    fn a_few_rounds_are_best_told_by_all_of_them() {
+        // A collector is in every third round: the median leaves it out.
+        let of = |rounds: &[f64], within| {
+            let rounds: Vec<(u32, f64)> = rounds.iter().map(|ratio| (0, *ratio)).collect();
+            Starts::of(&rounds, within).medians[0]
+        };
+        let modes = [1.0, 1.0, 2.0, 1.0, 1.0, 2.0];
+        assert_eq!(of(&modes, Within::Median), 1.0);
+        // Five moments that differ, and one that something else spoilt.
+        let moments = [1.00, 1.06, 1.02, 1.08, 1.04, 9.0];
+        let centre = of(&moments, Within::Centre);
+        assert!((1.03..1.08).contains(&centre), "{centre}");
+        assert!((of(&moments[..5], Within::Centre) - 1.04).abs() < 1e-9);
     }
 
     #[test]
     fn one_start_does_not_show_how_far_starts_differ() {
-        let half = |starts: &[f64]| over_starts(&rounds(starts)).unwrap().half_width();
+        let half = |starts: &[f64]| {
+            over_starts(&rounds(starts), Within::Median)
+                .unwrap()
+                .half_width()
+        };
         let (one, four) = (half(&[2.0]), half(&[2.0; 4]));
         assert!(one > 2.0 * 1.96 * DEVIATION, "{one}");
         assert!(four < one / 2.0, "{four}");
-        assert_eq!(over_starts(&[]), None);
-        assert_eq!(Starts::of(&rounds(&[2.0])).deviation(), None);
+        assert_eq!(over_starts(&[], Within::Median), None);
+        assert_eq!(
+            Starts::of(&rounds(&[2.0]), Within::Median).deviation(),
+            None
+        );
     }
 
     #[test]
     fn starts_that_disagree_show_in_the_interval_however_many_there_are() {
         let states =
             |count: usize| -> Vec<f64> { (0..count).map(|start| [2.0, 3.0][start % 2]).collect() };
-        let many = over_starts(&rounds(&states(16))).unwrap();
+        let many = over_starts(&rounds(&states(16)), Within::Median).unwrap();
         assert!(many.low < 2.3 && many.high > 2.7, "{many:?}");
         // One round alone has no limits.
-        assert_eq!(over_starts(&[(0, 2.0)]).unwrap().limits(), None);
+        assert_eq!(
+            over_starts(&[(0, 2.0)], Within::Median).unwrap().limits(),
+            None
+        );
     }
 
     #[test]
     fn how_far_two_runs_are_apart_falls_with_the_starts() {
-        let two = Starts::of(&rounds(&[1.0, 1.1]));
+        let two = Starts::of(&rounds(&[1.0, 1.1]), Within::Median);
         let deviation = two.deviation().unwrap();
         assert!((deviation - 0.1 / 1.05 / 2.0_f64.sqrt()).abs() < 1e-9);
         assert!((two.apart(deviation) - NINE_IN_TEN * deviation).abs() < 1e-9);
         assert!((two.range() - 0.1 / 1.05).abs() < 1e-9);
-        let eight = Starts::of(&rounds(&[1.0; 8]));
+        let eight = Starts::of(&rounds(&[1.0; 8]), Within::Median);
         assert!((eight.apart(deviation) - two.apart(deviation) / 2.0).abs() < 1e-9);
     }
 }

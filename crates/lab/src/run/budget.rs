@@ -65,7 +65,12 @@ impl Budget {
 
     /// What is left of the whole run's time, s; `None` without a budget.
     pub(super) fn remaining(&self) -> Option<f64> {
-        let total = self.total?;
+        self.left_of(0.0)
+    }
+
+    /// The same of that time and so much beyond it, s.
+    pub(super) fn left_of(&self, room: f64) -> Option<f64> {
+        let total = self.total? + room;
         Some((total - self.begun.elapsed().as_secs_f64()).max(0.0))
     }
 
@@ -94,6 +99,7 @@ pub(super) fn nominal(task: &Task, seconds_per_row: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn without_a_budget_every_item_has_its_whole_time() {
@@ -134,6 +140,19 @@ mod tests {
         assert!((allowed - 25.0).abs() < 0.1, "{allowed}");
         assert!(budget.allowance(4000.0).unwrap() <= 100.0);
         assert_eq!(Budget::new(None, 40.0).allowance(10.0), None);
+    }
+
+    #[test]
+    fn who_comes_late_has_used_what_lies_beyond_the_time() {
+        let mut budget = Budget::new(Some(80.0), 40.0);
+        assert!(budget.left_of(20.0).is_some_and(|left| left > 99.0));
+        let Some(begun) = Instant::now().checked_sub(Duration::from_secs(95)) else {
+            return; // The machine was started a minute ago.
+        };
+        budget.begun = begun;
+        assert_eq!(budget.remaining(), Some(0.0));
+        assert!(budget.left_of(20.0).is_some_and(|left| left <= 5.0));
+        assert_eq!(Budget::new(None, 1.0).left_of(20.0), None);
     }
 
     #[test]

@@ -4,9 +4,8 @@
 //! is no part of an operation's cost, and is taken off where the virtual machine gives its compilers threads that can be told by
 //! their names, as HotSpot does. V8's share threads with its collector, and cannot be told apart.
 
-use super::tree::Tree;
+use super::tree::{Tree, text};
 use std::collections::HashMap;
-use std::fs;
 use std::time::{Duration, Instant};
 
 /// How the names of such threads begin. The kernel keeps 15 bytes of a name.
@@ -58,7 +57,7 @@ impl Compilers {
 
 fn compilers(tree: &Tree) -> impl Iterator<Item = i32> {
     let is_compiler = |thread: &i32| {
-        let name = fs::read_to_string(format!("/proc/{thread}/comm")).unwrap_or_default();
+        let name = text(&format!("/proc/{thread}/comm")).unwrap_or_default();
         NAMES.iter().any(|begin| name.starts_with(begin))
     };
     tree.threads().into_iter().filter(is_compiler)
@@ -66,13 +65,13 @@ fn compilers(tree: &Tree) -> impl Iterator<Item = i32> {
 
 /// The first number of `/proc/TID/schedstat`: time on a processor, ns.
 fn schedstat_ns(thread: i32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok()
+    let schedstat = text(&format!("/proc/{thread}/schedstat"))?;
+    schedstat.split_whitespace().next()?.parse().ok()
 }
 
 /// Whether a thread waits for something else than a processor; one that has ended does nothing either.
 fn sleeps(thread: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{thread}/stat")).unwrap_or_default();
+    let stat = text(&format!("/proc/{thread}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
     state.is_none_or(|state| state.starts_with('S'))
 }

@@ -149,9 +149,8 @@ fn prioritize(root: u32, priority: i32) -> bool {
 
 /// All threads of a process, of those below it, and of those that it started and that belong to its keeper now.
 fn kept_threads(root: u32) -> Vec<Pid> {
-    let parents = Parents::now();
-    let kept = parents.kept(root).threads();
-    let all = kept.into_iter().chain(parents.tree(root).threads());
+    let kept = Tree::kept(root).threads();
+    let all = kept.into_iter().chain(Tree::of(root).threads());
     all.filter_map(Pid::from_raw).collect()
 }
 

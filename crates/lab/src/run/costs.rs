@@ -9,6 +9,7 @@ mod calm;
 mod clocks;
 mod gauge;
 mod member;
+mod time;
 
 use super::conditions::Raised;
 use super::engine::Engine;
@@ -26,16 +27,10 @@ pub(super) use gauge::Gauge;
 use gauge::Moment;
 use member::{Member, Turn};
 use std::time::{Duration, Instant};
+use time::{Rounds, Time};
 
 /// The part of a row's time that the rounds take, beside it.
 pub(super) const PART: f64 = 0.4;
-
-/// Rounds that are made however long they take, those in which nothing slowed the processors that may take a multiple of their time, and those after
-/// which more would not change what is read from them.
-const ROUNDS_EVER: u32 = 6;
-const ROUNDS_LEAST: u32 = 16;
-const ROUNDS_MOST: u32 = 40;
-const OVERDRAWN: f64 = 5.0;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
@@ -97,37 +92,32 @@ fn take_turns(
     positions: &[usize],
     start: u32,
 ) -> Result<(), RunError> {
-    let begun = Instant::now();
     let share = engine.budget.share();
-    let nominal = PART * engine.sizes.seconds_per_row;
+    let time = Time::of(engine, positions.len(), share);
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
         .iter()
-        .filter_map(|position| member(engine, *position, start))
+        .filter_map(|position| member(engine, *position, start, &time))
         .collect();
-    let seconds = nominal * share * members.len() as f64;
-    let until = begun + Duration::from_secs_f64(OVERDRAWN * seconds);
-    let (mut round, mut calm) = (0, 0);
-    while wants_round(round, calm, begun.elapsed().as_secs_f64(), seconds) {
-        visit_all(engine, &mut members, start, round);
+    let mut rounds = Rounds::default();
+    while time.wants_round(rounds) {
+        visit_all(engine, &mut members, start, rounds.made);
         let lengthened = members.iter_mut().map(Member::lengthen);
-        if lengthened.filter(|is_longer| *is_longer).count() > 0 {
-            calm = 0;
+        let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
+        let was_calm = was_calm(engine, &members, rounds.made);
+        rounds.add(are_forgotten, was_calm);
+        if !was_calm && time.waits(rounds) {
+            calm::wait(engine, positions[0], time.until());
         }
-        match was_calm(engine, &members, round) {
-            true => calm += 1,
-            false if calm < ROUNDS_LEAST => calm::wait(engine, positions[0], until),
-            false => {}
-        }
-        round += 1;
     }
     drop(raised);
-    let took = begun.elapsed().as_secs_f64() / positions.len() as f64;
+    let took = time.took() / positions.len() as f64;
     for member in members {
         keep(engine, member, start)?;
     }
     for _ in positions {
+        let nominal = PART * engine.sizes.seconds_per_row;
         engine.budget.spent(nominal, share, took);
     }
     Ok(())
@@ -172,16 +162,6 @@ fn was_calm(engine: &Engine<'_, '_>, members: &[Member], round: u32) -> bool {
     members.iter().all(was_calm)
 }
 
-/// Whether another round is made after so many, of which so many were calm, which took so long where so much was meant, s.
-fn wants_round(rounds: u32, calm: u32, took: f64, seconds: f64) -> bool {
-    let most = match (rounds, calm) {
-        (0..ROUNDS_EVER, _) => return true,
-        (_, 0..ROUNDS_LEAST) => OVERDRAWN * seconds,
-        _ => seconds,
-    };
-    rounds < ROUNDS_MOST && took < most
-}
-
 /// Says, each once, what others may disturb.
 fn tell_if_refused(engine: &mut Engine<'_, '_>, raised: &Raised) -> Result<(), RunError> {
     if raised.is_ordinary() && !std::mem::replace(&mut engine.told_of_priority, true) {
@@ -208,7 +188,7 @@ fn roots(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Roo
 }
 
 /// A subject that is ready for its turns; `None` if it failed.
-fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Member> {
+fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time) -> Option<Member> {
     let roots = roots(engine, position, start)?;
     let Outcome::Frame(estimate) = &engine.result(position)?.outcome else {
         return None;
@@ -226,7 +206,8 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32) -> Option<Me
         failed: false,
         turns: Vec::new(),
     };
-    match fit(engine, &member, start, test_ns) {
+    let length = time.slice_ns(engine.quick);
+    match fit(engine, &member, start, test_ns, length) {
         Ok(iterations) => {
             member.iterations = iterations;
             Some(member)
@@ -264,10 +245,10 @@ fn fit(
     member: &Member,
     start: u32,
     test_ns: f64,
+    length: (f64, f64),
 ) -> Result<u64, SessionError> {
     slice(engine, member, start, Role::Control, 1)?;
     slice(engine, member, start, Role::Test, 1)?;
-    let length = if engine.quick { QUICK } else { FULL };
     let mut iterations = ((length.0 / test_ns) as u64).clamp(1, member.most);
     for _ in 0..TRIALS {
         let (mut cpu_ns, mut wall_ns) = try_out(engine, member, start, iterations)?;
@@ -329,8 +310,12 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
         moments.push(probe(engine, member.position));
     }
     let (test, wall_ns) = read[1];
+    let mut used = test.less(read[0].0.and(read[2].0));
+    // A process may end when the slice that began it is over, in one of the control's: what counts is whether any ended.
+    used.subject.ended_faults = test.subject.ended_faults;
+    used.server.ended_faults = test.server.ended_faults;
     Ok(Turn {
-        used: test.less(read[0].0.and(read[2].0)),
+        used,
         wall_ns,
         moments,
     })

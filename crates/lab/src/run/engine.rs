@@ -105,6 +105,8 @@ pub(super) fn execute(
     saved: Option<Saved>,
 ) -> Result<(), RunError> {
     let mut engine = Engine::new(lab, run, suite, options, prepared, saved);
+    // Only the laboratory itself, for all of the run: who asks hundreds of times a second else waits for its turn among others each time.
+    let first = engine.costs.then(super::first::OwnSession::put_first);
     engine.announce();
     for start in 0..engine.starts {
         for position in 0..engine.items.len() {
@@ -124,6 +126,7 @@ pub(super) fn execute(
         super::costs::go_on(&mut engine)?;
         engine.tell_warnings()?;
     }
+    drop(first);
     super::work::check(&mut engine)?;
     if options.count_instructions {
         super::opinion::ask(&mut engine, options)?;

@@ -1,4 +1,4 @@
-//! Servers under load: all of a placement run side by side, and take turns. In an epoch each is started afresh, asked for its answer, and made
+//! Servers under load: all of one processor run side by side, and take turns. In an epoch each is started afresh, asked for its answer, and made
 //! warm; then, round by round, each load is put on one after the other for a moment, forth and back (A B B A), while the others wait.
 //!
 //! So a moment that slows the machine hits all servers' figures for that load alike, and a ratio is taken between moments that follow each other.
@@ -22,7 +22,6 @@ use crate::record::{Absence, Generator, LoadOutcome, LoadRound, Outcome, ResultR
 use crate::store::Raw;
 use antiphon_load::Error as LoadError;
 use member::{Cell, Member, members};
-use processors::Places;
 use rounds::{Next, ROUNDS_LEAST, Time};
 use starting::start_all;
 use std::collections::{BTreeSet, HashMap};
@@ -32,11 +31,9 @@ use std::time::Instant;
 const OF_EPOCH_QUICK: u32 = 8;
 const OF_EPOCH_FULL: u32 = 3;
 
-/// Measures the servers of the same policy and placement as the item at `position`, under all their loads.
+/// Measures the servers of the same policy, and on the same processor, as that of the item at `position`, under all their loads.
 pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result<(), RunError> {
     leftover::sweep(engine.lab.cache.folder());
-    let placement = engine.items[position].identity.placement.clone();
-    let places = Places::of(engine.seats.processors.placement(&placement));
     let _first = OwnSession::put_first();
     let mut members = members(engine, position);
     let loads: BTreeSet<usize> = members.iter().flat_map(Member::loads).collect();
@@ -65,11 +62,11 @@ pub(super) fn take_turns(engine: &mut Engine<'_, '_>, position: usize) -> Result
             Next::Round => {}
         }
         let from = Instant::now();
-        start_all(engine, &mut members, &places, now.round)?;
+        start_all(engine, &mut members, now.round)?;
         time.started(from.elapsed().as_secs_f64(), next);
         let from = Instant::now();
         for load in &loads {
-            take_round(engine, &mut members, *load, &places, now)?;
+            take_round(engine, &mut members, *load, now)?;
         }
         now.round += 1;
         time.measured(from.elapsed().as_secs_f64());
@@ -120,7 +117,6 @@ fn take_round(
     engine: &mut Engine<'_, '_>,
     members: &mut [Member],
     load: usize,
-    places: &Places,
     now: Now,
 ) -> Result<(), RunError> {
     for turn in 0..members.len() {
@@ -131,7 +127,7 @@ fn take_round(
         if engine.interrupted() {
             break;
         }
-        visit(engine, &mut members[index], load, places, now)?;
+        visit(engine, &mut members[index], load, now)?;
     }
     Ok(())
 }
@@ -141,7 +137,6 @@ fn visit(
     engine: &mut Engine<'_, '_>,
     member: &mut Member,
     load: usize,
-    places: &Places,
     now: Now,
 ) -> Result<(), RunError> {
     let Some((server, target)) = &member.running else {
@@ -159,7 +154,7 @@ fn visit(
     // Where the machine is never quiet, it is no use to wait for it: then more rounds tell more.
     let was_disturbed = cell.rounds.last().is_some_and(LoadRound::was_disturbed);
     let repeats = !engine.quick && !was_disturbed;
-    match cell::measure(server, target, &cell.task, expected, places, repeats) {
+    match cell::measure(server, target, &cell.task, expected, &cell.places, repeats) {
         Ok((mut measured, histogram)) => {
             (measured.round, measured.epoch) = (now.round, now.epoch);
             let name = if member.is_again {

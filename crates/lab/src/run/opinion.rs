@@ -25,13 +25,13 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     } else {
         FULL_LIMIT
     };
-    // The suite's own budget leaves room for the counts; the user's is all there is.
-    if let Some(remaining) = engine
-        .budget
-        .remaining()
-        .filter(|_| options.time_budget_s.is_some())
-    {
-        limit = limit.min(Duration::from_secs_f64(remaining));
+    // The suite's own budget leaves room for the counts, of which a run that came late has had a part; the user's is all there is.
+    let room = match options.time_budget_s {
+        Some(_) => 0.0,
+        None => limit.as_secs_f64(),
+    };
+    if let Some(left) = engine.budget.left_of(room) {
+        limit = limit.min(Duration::from_secs_f64(left));
     }
     let jobs = jobs(engine);
     let of = jobs.len();

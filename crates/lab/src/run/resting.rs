@@ -1,7 +1,7 @@
 //! Who is not in his turn does not run. A subject that polls while it waits for its next request, or is woken by timers, else takes the
 //! processors from the one that is measured, under FIFO in the middle of a slice.
 
-use super::tree::{Parents, each_once};
+use super::tree::{Tree, each_once};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fmt;
@@ -22,7 +22,7 @@ impl Resting {
             stopped: Vec::new(),
             restless: None,
         };
-        let kept = || Parents::now().kept(subject).processes();
+        let kept = || Tree::kept(subject).processes();
         each_once(kept, |process| resting.add(process));
         resting
     }
@@ -118,7 +118,7 @@ fn reason(error: Errno) -> (String, &'static str) {
 mod tests {
     use super::super::powers::without;
     use super::*;
-    use crate::run::tree::Tree;
+    use crate::run::tree::Parents;
     use antiphon_runner::Program;
     use rustix::thread::CapabilitySet;
     use std::time::{Duration, Instant};

@@ -1,9 +1,12 @@
 //! A process and all below it: what they use together.
 
+mod proc;
+
 use super::busy::TICK_NS;
 use crate::record::Held;
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
+pub(super) use proc::text;
 use std::collections::HashSet;
 use std::fs;
 use std::hash::Hash;
@@ -12,6 +15,9 @@ use std::time::Duration;
 /// Where the parent's number, and the ticks of children that have ended, stand behind a process's name in `/proc/PID/stat`.
 const PARENT: usize = 1;
 const ENDED_TICKS: [usize; 2] = [13, 14];
+
+/// Where the page faults of children that have ended stand: each had some, however little it used.
+const ENDED_FAULTS: usize = 8;
 
 /// Who is whose child, at one moment: for several trees at once.
 pub(super) struct Parents(Vec<(i32, i32)>);
@@ -38,16 +44,6 @@ impl Parents {
     pub(super) fn keeper(&self, process: u32) -> Option<u32> {
         let own = Some(std::process::id());
         self.of(process).filter(|parent| self.of(*parent) == own)
-    }
-
-    /// All below the keeper of a process that we started: what the process started belongs to the keeper once its own parent has ended.
-    pub(super) fn kept(&self, process: u32) -> Tree {
-        let mut members = Vec::new();
-        if let Some(keeper) = self.keeper(process) {
-            members = self.tree(keeper).members;
-            members.remove(0);
-        }
-        Tree { members }
     }
 
     /// A process and all below it.
@@ -82,9 +78,30 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The processes now.
+    /// The processes now: those that the kernel names as children, from the root on, or, where it names none, those of all that are there. A look at all
+    /// takes milliseconds where there are hundreds, and there are ten looks in a turn of some.
     pub(super) fn of(root: u32) -> Tree {
-        Parents::now().tree(root)
+        if !proc::names_children() {
+            return Parents::now().tree(root);
+        }
+        let mut members = vec![root as i32];
+        let mut next = 0;
+        while let Some(above) = members.get(next).copied() {
+            next += 1;
+            members.extend(proc::children(above));
+        }
+        Tree { members }
+    }
+
+    /// All below the keeper of a process that we started: what the process started belongs to the keeper once its own parent has ended.
+    pub(super) fn kept(process: u32) -> Tree {
+        let parent = |of: u32| u32::try_from(field_of(of as i32, PARENT)?).ok();
+        let keeper = parent(process).filter(|keeper| parent(*keeper) == Some(std::process::id()));
+        let mut members = keeper.map_or_else(Vec::new, |keeper| Tree::of(keeper).members);
+        if !members.is_empty() {
+            members.remove(0);
+        }
+        Tree { members }
     }
 
     /// Processor time that they used so far, ns: by each process's own clock, which ticks in ns and counts threads that have ended. What
@@ -109,6 +126,14 @@ impl Tree {
             ticks.filter_map(|at| field_of(*process, *at)).sum()
         };
         self.members.iter().map(of).sum::<u64>() * TICK_NS
+    }
+
+    /// Page faults of children that have ended.
+    pub(super) fn ended_faults(&self) -> u64 {
+        let faults = self.members.iter();
+        faults
+            .filter_map(|process| field_of(*process, ENDED_FAULTS))
+            .sum()
     }
 
     /// Their numbers, the root's first.
@@ -143,7 +168,7 @@ impl Tree {
 
 /// A number behind a process's name in its `stat`. The name may hold anything, and stands in parentheses.
 fn field_of(process: i32, at: usize) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let stat = text(&format!("/proc/{process}/stat"))?;
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(at)?.parse().ok()
 }
@@ -172,10 +197,35 @@ mod tests {
             std::thread::yield_now();
         }
         let held = tree().held();
+        assert_eq!(tree().ended_faults(), 0, "both live");
         assert!(tree().threads().contains(&(child.id() as i32)));
         assert!(held.threads >= 2);
         assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
         assert!(tree().cpu_ns() > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn the_kernel_names_the_same_children_as_their_parents_do() {
+        let script = "(read line) & sh -c 'read line; true'; true";
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let sorted = |tree: Tree| {
+            let mut all = tree.processes();
+            all.sort_unstable();
+            all
+        };
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        // The one in the background reads from nothing and ends, so looks differ until it has.
+        while sorted(Tree::of(child.id())).len() != 2 && std::time::Instant::now() < until {
+            std::thread::yield_now();
+        }
+        let by_parents = sorted(Parents::now().tree(child.id()));
+        assert_eq!(sorted(Tree::of(child.id())), by_parents);
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -197,6 +247,7 @@ mod tests {
         }
         let tree = Tree::of(child.id());
         assert!(tree.ended_ns() >= TICK_NS && tree.cpu_ns() > tree.ended_ns());
+        assert!(tree.ended_faults() > 0);
         child.kill().unwrap();
         child.wait().unwrap();
     }

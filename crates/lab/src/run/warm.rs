@@ -39,6 +39,11 @@ const FULL: Length = Length {
     most: (Duration::from_secs(10), Duration::from_secs(5)),
 };
 
+/// A quick run has so many times its part of what is left of its time for warming, more for the first test of a process; but never less than this, s.
+/// Without that, one of many subjects that compile while they run would spend half of its time on what no figure shows.
+const DUE: (f64, f64) = (8.0, 2.0);
+const LEAST_DUE: (f64, f64) = (0.4, 0.1);
+
 /// Makes the process of an item warm for its test, where its subject needs that.
 pub(super) fn up(
     engine: &mut Engine<'_, '_>,
@@ -61,6 +66,10 @@ pub(super) fn up(
     let length = if engine.quick { QUICK } else { FULL };
     let limit = engine.seats.hang_limit + length.most.0;
     let server = engine.seats.server(&identity).map(|(_, server)| server);
+    let due = match engine.quick {
+        true => engine.budget.allowance(engine.sizes.seconds_per_row),
+        false => None,
+    };
     let live = engine
         .seats
         .live(&identity, start)
@@ -81,7 +90,7 @@ pub(super) fn up(
         slice.map(|_| ())
     };
     let most_iterations = most_iterations.unwrap_or(u64::MAX);
-    let warmed = slices(process, length.of(is_first), most_iterations, slice);
+    let warmed = slices(process, length.of(is_first, due), most_iterations, slice);
     drop(raised);
     let slices = engine.took(position, start, warmed)?;
     Ok(Some(WarmUp {
@@ -100,15 +109,17 @@ struct OfTest {
 }
 
 impl Length {
-    fn of(self, is_first: bool) -> OfTest {
-        let (least_ns, most) = match is_first {
-            true => (self.least_ns.0, self.most.0),
-            false => (self.least_ns.1, self.most.1),
+    /// For the first test of a process, or another one, where so much of the run's time is an item's part, s; `None` where it is not limited.
+    fn of(self, is_first: bool, due: Option<f64>) -> OfTest {
+        let (least_ns, most, times, least_due) = match is_first {
+            true => (self.least_ns.0, self.most.0, DUE.0, LEAST_DUE.0),
+            false => (self.least_ns.1, self.most.1, DUE.1, LEAST_DUE.1),
         };
+        let due = due.map(|due| Duration::from_secs_f64((times * due).max(least_due)));
         OfTest {
             slice_ns: self.slice_ns,
             least_ns,
-            most,
+            most: due.map_or(most, |due| due.min(most)),
         }
     }
 }
@@ -150,4 +161,28 @@ fn slices(
         });
     }
     Ok(slices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_little_time_warms_for_a_part_of_it() {
+        let seconds = |is_first, due| QUICK.of(is_first, due).most.as_secs_f64();
+        assert_eq!((seconds(true, None), seconds(false, None)), (2.0, 0.6));
+        assert_eq!(
+            (seconds(true, Some(9.0)), seconds(false, Some(9.0))),
+            (2.0, 0.6)
+        );
+        assert_eq!(
+            (seconds(true, Some(0.125)), seconds(false, Some(0.125))),
+            (1.0, 0.25)
+        );
+        // A late run warms all the same.
+        assert_eq!(
+            (seconds(true, Some(0.0)), seconds(false, Some(0.0))),
+            LEAST_DUE
+        );
+    }
 }

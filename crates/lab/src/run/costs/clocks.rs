@@ -24,6 +24,8 @@ pub(super) struct Clock {
     pub(super) all_ns: f64,
     /// The part of it that children used which have ended: told in coarse steps.
     pub(super) ended_ns: f64,
+    /// Page faults of children which have ended: told at once, where their time is not yet a step.
+    pub(super) ended_faults: f64,
 }
 
 /// The trees of one turn.
@@ -85,6 +87,7 @@ impl Clock {
         Clock {
             all_ns: tree.live_ns() as f64 + ended_ns,
             ended_ns,
+            ended_faults: tree.ended_faults() as f64,
         }
     }
 
@@ -92,6 +95,7 @@ impl Clock {
         Clock {
             all_ns: self.all_ns + other.all_ns,
             ended_ns: self.ended_ns + other.ended_ns,
+            ended_faults: self.ended_faults + other.ended_faults,
         }
     }
 
@@ -99,6 +103,7 @@ impl Clock {
         Clock {
             all_ns: self.all_ns - other.all_ns,
             ended_ns: self.ended_ns - other.ended_ns,
+            ended_faults: self.ended_faults - other.ended_faults,
         }
     }
 }

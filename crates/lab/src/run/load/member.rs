@@ -1,5 +1,6 @@
 //! Servers that take turns, and the loads that are put on each.
 
+use super::processors::Places;
 use super::server::Server;
 use crate::record::{Absence, Generator, Identity, LoadRound, LoadTask, WarmUp};
 use crate::run::engine::Engine;
@@ -12,6 +13,7 @@ pub(super) struct Cell {
     /// The position of the first item of the plan that has this load: the same for all servers.
     pub(super) load: usize,
     pub(super) task: LoadTask,
+    pub(super) places: Places,
     pub(super) rounds: Vec<LoadRound>,
     /// Why it is measured no more.
     pub(super) absence: Option<Absence>,
@@ -29,24 +31,30 @@ pub(super) struct Member {
     pub(super) told: bool,
 }
 
-/// Servers with their loads, in the order of the plan.
+/// Servers with their loads, in the order of the plan: those of all placements that put a server on the same processor. For it they are one, and what
+/// starting and warming it once more would take is better spent on rounds.
 pub(super) fn members(engine: &Engine<'_, '_>, position: usize) -> Vec<Member> {
     let own = &engine.items[position].identity;
+    let places =
+        |identity: &Identity| Places::of(engine.seats.processors.placement(&identity.placement));
     let mut members: Vec<Member> = Vec::new();
     for (position, item) in engine.items.iter().enumerate() {
         let identity = &item.identity;
-        let together = identity.policy == own.policy && identity.placement == own.placement;
+        let together =
+            identity.policy == own.policy && places(identity).server == places(own).server;
         let (Task::Load(task), true) = (&item.task, together) else {
             continue;
         };
         if engine.had_turn.contains(&position) {
             continue;
         }
-        let same = |other: &Item| other.identity.test == identity.test;
+        let load = |of: &Identity| (of.test.clone(), of.placement.clone());
+        let same = |other: &Item| load(&other.identity) == load(identity);
         let cell = Cell {
             position,
             load: engine.items.iter().position(same).unwrap_or(position),
             task: task.clone(),
+            places: places(identity),
             rounds: Vec::new(),
             absence: None,
         };
@@ -98,6 +106,7 @@ impl Member {
             position: cell.position,
             load: cell.load,
             task: cell.task.clone(),
+            places: cell.places.clone(),
             rounds: Vec::new(),
             absence: None,
         });

@@ -1,7 +1,6 @@
 //! From a server's build to a server that is warm: started, asked for its answer, warmed.
 
-use super::member::Member;
-use super::processors::Places;
+use super::member::{Cell, Member};
 use super::server::Server;
 use super::{absence, note, of_generator, warm};
 use crate::record::Absence;
@@ -17,7 +16,6 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 pub(super) fn start_all(
     engine: &mut Engine<'_, '_>,
     members: &mut [Member],
-    places: &Places,
     round: u32,
 ) -> Result<(), RunError> {
     for member in members {
@@ -32,9 +30,9 @@ pub(super) fn start_all(
                 engine.tell_started(&item);
             }
         }
-        let warmed = start(engine, member, places).and_then(|(server, target)| {
-            let task = &member.cells[0].task;
-            match warm::up(&server, &target, task, places, engine.quick, round) {
+        let warmed = start(engine, member).and_then(|(server, target)| {
+            let first = &member.cells[0];
+            match warm::up(&server, &target, first, engine.quick, round) {
                 Ok(warm_up) => Ok((server, target, warm_up)),
                 Err(error) => Err(server.absence(&error)),
             }
@@ -52,18 +50,14 @@ pub(super) fn start_all(
 }
 
 /// Starts a server, and holds its first answer against what the suite expects.
-fn start(
-    engine: &Engine<'_, '_>,
-    member: &Member,
-    places: &Places,
-) -> Result<(Server, Target), Absence> {
+fn start(engine: &Engine<'_, '_>, member: &Member) -> Result<(Server, Target), Absence> {
     let build = (member.subject.clone(), member.policy.clone());
     let Some(built) = engine.seats.builds.get(&build) else {
         let reason = format!("there is no build of {} for this policy", member.subject);
         return Err(absence(reason, "see why its build failed"));
     };
+    let Cell { task, places, .. } = &member.cells[0];
     let server = Server::start(built, &member.policy, places, engine.lab.cache.folder())?;
-    let task = &member.cells[0].task;
     let expected = member.cells[0].expected();
     let target = Target::parse(&server.url(&task.path), Reach::Loopback)
         .map_err(|error| of_generator(&error))?;

@@ -6,9 +6,9 @@
 //! because the compiler has the processor is not at its end: where compilers can be told from the rest, they must be about done, too. Slices
 //! are kept, so that the curve can be shown; none of their time is in any figure.
 
-use super::processors::Places;
+use super::member::Cell;
 use super::server::Server;
-use crate::record::{LoadTask, WarmSlice, WarmUp};
+use crate::record::{WarmSlice, WarmUp};
 use crate::run::compilers::Compilers;
 use crate::run::tree::Tree;
 use antiphon_load::{Error, Expected, Load, Target, run};
@@ -56,24 +56,23 @@ const FULL: Length = Length {
     wall: Duration::from_secs(30),
 };
 
-/// Makes a server warm.
+/// Makes a server warm, by the request of its first load, from where that is sent.
 pub(super) fn up(
     server: &Server,
     target: &Target,
-    task: &LoadTask,
-    places: &Places,
+    first: &Cell,
     quick: bool,
     round: u32,
 ) -> Result<WarmUp, Error> {
     let length = if quick { QUICK } else { FULL };
     let expected = Expected {
         status: 200,
-        body: task.body.clone().into_bytes(),
+        body: first.task.body.clone().into_bytes(),
     };
     let load = Load {
         connections: CONNECTIONS,
         duration: LOAD,
-        processor: places.generator,
+        processor: first.places.generator,
         first: true,
         ..Load::new(target.clone(), expected)
     };

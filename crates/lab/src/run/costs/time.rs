@@ -1,0 +1,183 @@
+//! How long the turns of a test may take: as long as its subjects' figures deserve, and no longer than a limited run can spare, by the clock.
+
+use super::{FULL, PART, QUICK};
+use crate::run::engine::Engine;
+use std::time::{Duration, Instant};
+
+/// Rounds that are made however long they take, those that are made if the run's time allows them, those in which nothing slowed the processors that may
+/// take a multiple of their time, and those after which more would not change what is read from them. A start of fewer than the first does not count
+/// beside others.
+const ROUNDS_EVER: u32 = 3;
+const ROUNDS_FEW: u32 = 6;
+const ROUNDS_LEAST: u32 = 16;
+const ROUNDS_MOST: u32 = 40;
+const OVERDRAWN: f64 = 5.0;
+
+/// Turns may have this multiple of their part of what is left of the run's time: processor time is what languages are compared by, and rounds that were
+/// not made are the ones that are missed.
+const DUE: f64 = 2.0;
+
+/// Slices of a turn that take long: half a one that does not count, and two of the test.
+const SLICES: f64 = 2.5;
+
+/// No slice is made shorter than this for want of time, ns: else what a request costs beside its operations would be most of it.
+const SHORTEST_NS: f64 = 5e6;
+
+/// Rounds of a test.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Rounds {
+    pub(super) made: u32,
+    /// Those that all subjects still have: with longer slices one begins anew.
+    counted: u32,
+    /// Those of them in which nothing slowed the processors.
+    calm: u32,
+}
+
+impl Rounds {
+    /// Adds one, after which a subject may have forgotten all that it had.
+    pub(super) fn add(&mut self, are_forgotten: bool, was_calm: bool) {
+        if are_forgotten {
+            (self.counted, self.calm) = (0, 0);
+        } else {
+            self.counted += 1;
+            self.calm += u32::from(was_calm);
+        }
+        self.made += 1;
+    }
+}
+
+/// The time of a test's turns.
+pub(super) struct Time {
+    begun: Instant,
+    members: f64,
+    /// What they should take, s.
+    meant: f64,
+    /// What the run can spare, s; `None` where its time is not limited.
+    due: Option<f64>,
+}
+
+impl Time {
+    /// Of so many subjects that share this part of the suite's time, from now on.
+    pub(super) fn of(engine: &Engine<'_, '_>, members: usize, share: f64) -> Time {
+        let nominal = PART * engine.sizes.seconds_per_row * members as f64;
+        Time {
+            begun: Instant::now(),
+            members: members as f64,
+            meant: nominal * share,
+            due: engine.budget.allowance(DUE * nominal),
+        }
+    }
+
+    /// What they took so far, s.
+    pub(super) fn took(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// The end of what they may take while no moment is calm.
+    pub(super) fn until(&self) -> Instant {
+        self.begun + Duration::from_secs_f64(self.most())
+    }
+
+    fn most(&self) -> f64 {
+        let most = OVERDRAWN * self.meant;
+        self.due.map_or(most, |due| due.min(most))
+    }
+
+    /// Whether another round is made after those.
+    pub(super) fn wants_round(&self, rounds: Rounds) -> bool {
+        self.wants_after(rounds, self.took())
+    }
+
+    fn wants_after(&self, rounds: Rounds, took: f64) -> bool {
+        let most = match (rounds.counted, rounds.calm) {
+            (0..ROUNDS_EVER, _) => return true,
+            (0..ROUNDS_FEW, _) => self.due.unwrap_or(f64::INFINITY),
+            (_, 0..ROUNDS_LEAST) => self.most(),
+            _ => self.meant.min(self.most()),
+        };
+        rounds.made < ROUNDS_MOST && took < most
+    }
+
+    /// Whether so few rounds were calm that the next waits.
+    pub(super) fn waits(&self, rounds: Rounds) -> bool {
+        rounds.calm < ROUNDS_LEAST
+    }
+
+    /// Processor time of a slice, and its time at most, ns. Where operations mostly wait, as commits for a disk, only the second ends a slice: it leaves
+    /// time for a few rounds of all.
+    pub(super) fn slice_ns(&self, quick: bool) -> (f64, f64) {
+        let (cpu_ns, wall_ns) = if quick { QUICK } else { FULL };
+        (cpu_ns, wall_ns.min(self.of_slice_ns().max(SHORTEST_NS)))
+    }
+
+    /// A slice's part of what can be spared, ns.
+    fn of_slice_ns(&self) -> f64 {
+        let slices = f64::from(ROUNDS_FEW) * SLICES * self.members;
+        self.due
+            .map_or(f64::INFINITY, |due| 1e9 * due / slices.max(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(meant: f64, due: Option<f64>) -> Time {
+        Time {
+            begun: Instant::now(),
+            members: 10.0,
+            meant,
+            due,
+        }
+    }
+
+    /// Rounds that are made where each takes so long, s, and so many of the first are calm.
+    fn rounds(time: &Time, each: f64, calm: u32) -> u32 {
+        let mut rounds = Rounds::default();
+        while time.wants_after(rounds, each * f64::from(rounds.made)) {
+            rounds.add(false, rounds.made < calm);
+        }
+        rounds.made
+    }
+
+    #[test]
+    fn who_began_anew_has_as_many_rounds_as_count() {
+        let late = time(4.0, Some(0.0));
+        let mut rounds = Rounds::default();
+        for _ in 0..ROUNDS_EVER - 1 {
+            rounds.add(false, true);
+        }
+        assert!(late.wants_after(rounds, 9.0));
+        rounds.add(true, false);
+        for _ in 0..ROUNDS_EVER {
+            assert!(late.wants_after(rounds, 9.0));
+            rounds.add(false, true);
+        }
+        assert!(!late.wants_after(rounds, 9.0));
+    }
+
+    #[test]
+    fn calm_rounds_take_what_is_meant_and_others_are_sought_for_longer() {
+        let without = time(4.0, None);
+        assert_eq!(rounds(&without, 0.2, 40), 20);
+        assert_eq!(rounds(&without, 0.5, 0), 40);
+        assert_eq!(rounds(&without, 2.0, 0), 10);
+        assert_eq!(rounds(&without, 1e6, 0), ROUNDS_FEW);
+        assert_eq!(rounds(&without, 0.0, 40), ROUNDS_MOST);
+    }
+
+    #[test]
+    fn a_run_whose_time_is_short_makes_as_many_as_count() {
+        assert_eq!(rounds(&time(4.0, Some(8.0)), 1.0, 0), 8);
+        assert_eq!(rounds(&time(4.0, Some(4.5)), 1.0, 0), 5);
+        assert_eq!(rounds(&time(4.0, Some(0.0)), 1.0, 0), ROUNDS_EVER);
+    }
+
+    #[test]
+    fn slices_leave_time_for_a_few_rounds_of_all() {
+        assert_eq!(time(1.0, None).slice_ns(true), QUICK);
+        // 10 subjects, 6 rounds of 2.5 slices.
+        assert_eq!(time(1.0, Some(1.5)).slice_ns(true), (QUICK.0, 1e7));
+        assert_eq!(time(1.0, Some(0.0)).slice_ns(false), (FULL.0, SHORTEST_NS));
+    }
+}
