@@ -115,14 +115,8 @@ pub fn run(options: &Launch) -> Result<Exit> {
         .silence(options.silence)
         .start()?;
     pass_signals(running.signals(), Duration::from_secs(options.grace.into()))?;
-    let is_coloured = std::io::stdout().is_terminal()
-        && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let style = match (options.plain, is_coloured) {
-        (true, _) => Style::Plain,
-        (false, false) => Style::Marked,
-        (false, true) => Style::Coloured,
-    };
-    let outcome = running.to_end(|line| style.write(&line))?;
+    let styles = Styles::of_this_process(options.plain);
+    let outcome = running.to_end(|line| styles.write(&line))?;
     if let Some(summary) = outcome.summary() {
         output::say(format_args!("antiphon: {summary}"));
     }
@@ -169,19 +163,40 @@ enum Style {
     Coloured,
 }
 
-impl Style {
+/// The same for each stream: one may go to a terminal and the other to a file.
+struct Styles {
+    output: Style,
+    error: Style,
+}
+
+impl Styles {
+    fn of_this_process(is_plain: bool) -> Self {
+        let has_colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let style = |is_terminal| match (is_plain, is_terminal && has_colours) {
+            (true, _) => Style::Plain,
+            (false, false) => Style::Marked,
+            (false, true) => Style::Coloured,
+        };
+        Self {
+            output: style(std::io::stdout().is_terminal()),
+            error: style(std::io::stderr().is_terminal()),
+        }
+    }
+
     /// Whoever reads them may have seen enough: that is no fault.
-    fn write(self, line: &Line) {
-        let text = self.text(line);
+    fn write(&self, line: &Line) {
         let _ = match line.stream {
             Stream::Output => {
                 let mut stdout = std::io::stdout().lock();
+                let text = self.output.text(line);
                 stdout.write_all(&text).and_then(|()| stdout.flush())
             }
-            Stream::Error => std::io::stderr().lock().write_all(&text),
+            Stream::Error => std::io::stderr().lock().write_all(&self.error.text(line)),
         };
     }
+}
 
+impl Style {
     fn text(self, line: &Line) -> Vec<u8> {
         let mark = match (self, line.rank) {
             (Self::Plain, _) | (_, None) => String::new(),

@@ -166,25 +166,49 @@ fn terminal() -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(own), OwnedFd::from_raw_fd(theirs)) }
 }
 
-#[test]
-fn ranks_have_colours_on_a_terminal() {
-    let (mut own, theirs) = terminal();
-    let mut command = launch(&[], "echo hello");
-    command.env_remove("NO_COLOR").stdout(theirs);
-    let status = command.status().expect("started");
-    // Lets go of the command's end: when all was read, that is an error of the system's.
-    drop(command);
-    assert!(status.success());
+/// What a terminal was shown of a program that has ended, line by line, in no order.
+fn shown(mut own: File) -> Vec<String> {
     let mut shown = Vec::new();
     let mut room = [0; 4096];
+    // When all was read, that is an error of the system's.
     while let Ok(length @ 1..) = own.read(&mut room) {
         shown.extend_from_slice(&room[..length]);
     }
-    let shown = String::from_utf8(shown).expect("text");
-    let mut lines: Vec<&str> = shown.lines().collect();
+    in_no_order(shown)
+}
+
+fn in_no_order(text: Vec<u8>) -> Vec<String> {
+    let text = String::from_utf8(text).expect("text");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort_unstable();
-    assert_eq!(
-        lines,
-        ["\x1b[33m[1]\x1b[0m hello", "\x1b[36m[0]\x1b[0m hello"]
-    );
+    lines
+}
+
+const COLOURED: [&str; 2] = ["\x1b[33m[1]\x1b[0m hello", "\x1b[36m[0]\x1b[0m hello"];
+const MARKED: [&str; 2] = ["[0] hello", "[1] hello"];
+
+/// The other stream goes elsewhere, where colours would be in the way.
+#[test]
+fn ranks_have_colours_on_a_terminal_alone() {
+    let (own, theirs) = terminal();
+    let mut command = launch(&[], "echo hello; echo hello >&2");
+    command.env_remove("NO_COLOR");
+    command.stdout(theirs).stderr(Stdio::piped());
+    let ended = command.spawn().and_then(Child::wait_with_output);
+    // Lets go of the command's end.
+    drop(command);
+    assert_eq!(shown(own), COLOURED);
+    assert_eq!(in_no_order(ended.expect("started").stderr), MARKED);
+}
+
+#[test]
+fn errors_have_colours_where_they_alone_go_to_a_terminal() {
+    let (own, theirs) = terminal();
+    let mut command = launch(&[], "echo hello; echo hello >&2");
+    command.env_remove("NO_COLOR");
+    command.stdout(Stdio::piped()).stderr(theirs);
+    let ended = command.spawn().and_then(Child::wait_with_output);
+    drop(command);
+    assert_eq!(shown(own), COLOURED);
+    assert_eq!(in_no_order(ended.expect("started").stdout), MARKED);
 }

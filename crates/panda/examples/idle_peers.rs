@@ -11,6 +11,7 @@ use antiphon_panda::platform::{Meeting, Secret, shm, udp};
 use antiphon_panda::{Error, Message, Seat, Session};
 
 const LONG: usize = 200_000;
+const PLATFORMS: [&str; 3] = ["shm", "tcp", "udp"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().collect();
@@ -23,6 +24,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Two sessions: one with a single peer, one with many.
 fn compare(platform: &str, peers: u32) -> Result<(), Box<dyn std::error::Error>> {
+    if !PLATFORMS.contains(&platform) {
+        return Err(format!(
+            "no platform `{platform}`: it is one of {}",
+            PLATFORMS.join(", ")
+        )
+        .into());
+    }
     let (few, many) = (bytes(platform, 1)?, bytes(platform, peers)?);
     let each = many.saturating_sub(few) / u64::from(peers.max(2) - 1);
     println!("{platform}: {few} bytes with one peer, {many} with {peers}: {each} for each more");

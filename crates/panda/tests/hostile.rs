@@ -1,4 +1,4 @@
-//! Garbage and hostile frames: nothing panics, and what is kept is bounded by what was sent.
+//! Garbage and hostile frames: nothing panics. That what is kept is bounded by what was sent, `growth.rs` asks.
 
 use std::time::Duration;
 

@@ -57,6 +57,13 @@ fn a_seat_that_mpi_does_not_give_is_refused() {
     });
 }
 
+#[test]
+fn more_processes_are_refused() {
+    run("member_spawns", 1, |code, output| {
+        assert_eq!(code, Some(0), "{output}");
+    });
+}
+
 /// Runs a function of this file as so many processes; `check` gets mpirun's exit code and what was written.
 fn run(member: &str, count: u32, check: impl FnOnce(Option<i32>, &str)) {
     if std::env::var_os("OMPI_COMM_WORLD_RANK").is_some() {
@@ -164,6 +171,15 @@ fn member_with_a_wrong_seat() {
     let wrong = Seat { size: 7, ..seat };
     let refusal = Mpi::join(&wrong).err().expect("refused").to_string();
     assert!(refusal.contains("rank 0 of 1"), "{refusal}");
+}
+
+#[test]
+#[ignore = "the process of more_processes_are_refused"]
+fn member_spawns() {
+    let session = session(1).pop().expect("its own");
+    let refusal = session.spawn("true", [""; 0], 1).unwrap_err().to_string();
+    assert!(refusal.contains("over Open MPI"), "{refusal}");
+    assert!(refusal.contains("start it with more of them"), "{refusal}");
 }
 
 fn receive(inbox: &mut impl Inbox, mut is_enough: impl FnMut(Rank, Message) -> bool) {

@@ -155,7 +155,7 @@ fn wait_in_every_way(session: &Session) {
     let call = session.call(VICTIM, "keep", Message::new(), None);
     named("later call", session, call);
     // Its only member was struck.
-    goes_on_or_is_expelled(session, session.join_group("own", |_| ()).map(drop));
+    is_not_let_in(session, session.join_group("own", |_| ()).map(drop));
 }
 
 /// Sends to the victim, which asks for nothing, until that fails. It may be struck while this is between two sends, and what is sent to who is lost is dropped: so it
@@ -171,20 +171,33 @@ fn flood(session: &Session) -> Result<(), Error> {
     }
 }
 
-/// Of two members, the other goes on alone if the first is known to have ended, which datagrams do not tell; who cannot know is expelled, and told who did not answer.
-/// Nobody can join a group whose only member has ended.
+/// Of two members, the other goes on alone if the first is known to have ended.
 fn goes_on_or_is_expelled(session: &Session, outcome: Result<(), Error>) {
+    match (is_known_to_have_ended(session), outcome) {
+        (true, Ok(())) => {}
+        (true, Err(other)) => panic!("the group does not go on: {other}"),
+        (false, outcome) => expelled(&format!("rank {VICTIM} did not answer"), outcome),
+    }
+}
+
+/// Nobody can join a group whose only member has ended, or does not answer.
+fn is_not_let_in(session: &Session, outcome: Result<(), Error>) {
+    match is_known_to_have_ended(session) {
+        true => expelled("the group ended with its last member", outcome),
+        false => expelled(&format!("rank {VICTIM} did not answer"), outcome),
+    }
+}
+
+/// Datagrams do not tell, and who was stopped may go on. Who cannot know is expelled, and told who did not answer.
+fn is_known_to_have_ended(session: &Session) -> bool {
     let signal = std::env::var("SIGNAL").expect("set");
+    session.platform() != "udp" && signal == libc::SIGKILL.to_string()
+}
+
+fn expelled(expected: &str, outcome: Result<(), Error>) {
     match outcome {
-        Ok(()) => {}
-        Err(Error::Expelled { why, .. }) => {
-            let is_told = session.platform() != "udp" && signal == libc::SIGKILL.to_string();
-            let expected = match is_told {
-                true => "the group ended with its last member".into(),
-                false => format!("rank {VICTIM} did not answer"),
-            };
-            assert!(why.contains(&expected), "{why}");
-        }
+        Err(Error::Expelled { why, .. }) => assert!(why.contains(expected), "{why}"),
         Err(other) => panic!("an operation on a group ended with: {other}"),
+        Ok(()) => panic!("an operation on a group succeeded, and not with: {expected}"),
     }
 }

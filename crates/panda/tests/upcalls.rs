@@ -9,9 +9,10 @@ use std::time::Duration;
 use antiphon_panda::platform::Local;
 use antiphon_panda::session::detect_waiting_upcalls;
 use antiphon_panda::thread::{self, Barrier, Condition, Mutex, Semaphore};
-use antiphon_panda::{Error, Group, Message, Session};
+use antiphon_panda::{Error, Group, GroupEvent, Message, Session};
 
 const OPERATION: &str = "PANDA_TEST_OPERATION";
+const UPCALL: &str = "PANDA_TEST_UPCALL";
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Something that an upcall does.
@@ -19,6 +20,46 @@ struct Operation {
     name: &'static str,
     act: fn(&Session, Group) -> Result<(), Error>,
 }
+
+/// An upcall's body: what it returns is sent to the test.
+type Body = Box<dyn FnMut() + Send>;
+
+/// Gives an upcall, and has it called.
+struct Upcall {
+    name: &'static str,
+    run: fn(&Session, Body),
+}
+
+const UPCALLS: &[Upcall] = &[
+    Upcall {
+        name: "message",
+        run: |session, mut body| {
+            let port = session.port("upcall");
+            port.on_message(move |_| body()).unwrap();
+            port.send(0, 0, Message::new()).unwrap();
+        },
+    },
+    Upcall {
+        name: "call",
+        run: |session, mut body| {
+            session.serve("upcall", move |_| body()).unwrap();
+            // It gives no reply.
+            session.call(0, "upcall", Message::new(), None).unwrap_err();
+        },
+    },
+    Upcall {
+        name: "group",
+        run: |session, mut body| {
+            let upcall = move |event| {
+                if let GroupEvent::Message { .. } = event {
+                    body();
+                }
+            };
+            let group = session.join_group("upcall", upcall).unwrap();
+            group.send(Message::new()).unwrap();
+        },
+    },
+];
 
 macro_rules! operations {
     ($($name:ident: $act:expr;)*) => {
@@ -37,7 +78,9 @@ const REFUSED: &[Operation] = operations! {
     join_group: |session, _| session.join_group("other", drop).map(drop);
     leave: |_, group| group.leave();
     spawn: |session, _| session.spawn("none", [""; 0], 1).map(drop);
+    allot: |session, _| session.allot(1).map(drop);
     barrier: |session, _| session.everyone()?.barrier();
+    broadcast: |session, _| session.everyone()?.broadcast(0, Some(&1)).map(drop);
     gather: |session, _| session.everyone()?.gather(0, &1).map(drop);
     scatter: |session, _| session.everyone()?.scatter(0, &[1]).map(drop);
     reduce: |session, _| session.everyone()?.reduce(0, &1, i32::max).map(drop);
@@ -52,6 +95,7 @@ const NOT_REFUSED: &[Operation] = operations! {
     condition_within: |_, _| { Condition::new().wait_for(&mut Mutex::new(()).lock(), SHORT); Ok(()) };
     semaphore: |_, _| { Semaphore::new(0).p(); Ok(()) };
     thread_barrier: |_, _| { Barrier::new(2).wait(); Ok(()) };
+    join_thread: |_, _| { drop(thread::spawn(std::thread::park).unwrap().join()); Ok(()) };
 };
 
 impl Operation {
@@ -65,15 +109,13 @@ impl Operation {
 }
 
 /// Has an upcall do something; what came of it.
-fn in_upcall(operation: &'static Operation) -> Result<(), Error> {
+fn in_upcall(upcall: &Upcall, operation: &'static Operation) -> Result<(), Error> {
     let session = Local::sessions(1).unwrap().remove(0);
     let group = session.join_group("own", drop).unwrap();
     let (sender, outcome) = mpsc::channel();
     let own = session.clone();
-    let port = session.port("upcall");
-    port.on_message(move |_| drop(sender.send((operation.act)(&own, group.clone()))))
-        .unwrap();
-    port.send(0, 0, Message::new()).unwrap();
+    let body = move || drop(sender.send((operation.act)(&own, group.clone())));
+    (upcall.run)(&session, Box::new(body));
     let outcome = outcome.recv().expect("the upcall runs");
     session.end();
     outcome
@@ -82,17 +124,21 @@ fn in_upcall(operation: &'static Operation) -> Result<(), Error> {
 #[test]
 fn a_wait_is_refused_with_its_place() {
     detect_waiting_upcalls(false);
-    for operation in REFUSED {
-        let outcome = in_upcall(operation);
+    for (upcall, operation) in in_each(REFUSED.iter()) {
+        let name = format!("{} in {}", operation.name, upcall.name);
+        let outcome = in_upcall(upcall, operation);
         let Err(Error::InUpcall(place)) = outcome else {
-            panic!("{}: {outcome:?}", operation.name);
+            panic!("{name}: {outcome:?}");
         };
-        assert!(
-            place.starts_with(&operation.place()),
-            "{}: {place}",
-            operation.name
-        );
+        assert!(place.starts_with(&operation.place()), "{name}: {place}");
     }
+}
+
+/// Operations, each in each kind of upcall.
+fn in_each(
+    operations: impl Iterator<Item = &'static Operation>,
+) -> impl Iterator<Item = (&'static Upcall, &'static Operation)> {
+    operations.flat_map(|operation| UPCALLS.iter().map(move |upcall| (upcall, operation)))
 }
 
 /// What combines values is an upcall: it may send, to its own process as well, and is refused a wait.
@@ -125,10 +171,11 @@ fn what_combines_values_may_send_and_not_wait() {
     assert!(matches!(outcome, Err(Error::InUpcall(_))), "{outcome:?}");
 }
 
-/// Starts the test `member` of this file, which does an operation with the detector on.
-fn start(operation: &str) -> Child {
+/// Starts a test of this file, which has an upcall do an operation.
+fn start(member: &str, upcall: &str, operation: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "member", "--ignored", "--nocapture"])
+        .args(["--exact", member, "--ignored", "--nocapture"])
+        .env(UPCALL, upcall)
         .env(OPERATION, operation)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -139,10 +186,11 @@ fn start(operation: &str) -> Child {
 
 #[test]
 fn a_wait_ends_the_process_where_the_detector_is_on() {
-    for operation in REFUSED.iter().chain(NOT_REFUSED) {
-        let output = start(operation.name).wait_with_output().unwrap();
+    for (upcall, operation) in in_each(REFUSED.iter().chain(NOT_REFUSED)) {
+        let child = start("member", upcall.name, operation.name);
+        let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        let name = operation.name;
+        let name = format!("{} in {}", operation.name, upcall.name);
         assert_eq!(
             output.status.signal(),
             Some(libc::SIGABRT),
@@ -157,10 +205,21 @@ fn a_wait_ends_the_process_where_the_detector_is_on() {
     }
 }
 
+/// Nothing says whether to detect: debug builds do, and release builds go on with an error.
+#[test]
+fn a_wait_ends_the_process_in_debug_builds_alone() {
+    let child = start("member_as_built", "message", "receive");
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let ends = cfg!(debug_assertions).then_some(libc::SIGABRT);
+    assert_eq!(output.status.signal(), ends, "{said}");
+    assert_eq!(output.status.success(), ends.is_none(), "{said}");
+}
+
 /// The upcall is held up by what panda knows nothing of, until it has been reported.
 #[test]
 fn an_upcall_that_runs_long_is_reported() {
-    let mut child = start("long");
+    let mut child = start("member", "message", "long");
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("has run for more than") {
@@ -180,13 +239,30 @@ fn read_a_line(_: &Session, _: Group) -> Result<(), Error> {
 #[test]
 #[ignore = "a process of other tests"]
 fn member() {
+    detect_waiting_upcalls(true);
+    do_as_told().unwrap();
+}
+
+#[test]
+#[ignore = "a process of another test"]
+fn member_as_built() {
+    let outcome = do_as_told();
+    assert!(matches!(outcome, Err(Error::InUpcall(_))), "{outcome:?}");
+}
+
+/// What another test has said by variables.
+fn do_as_told() -> Result<(), Error> {
     const LONG: Operation = Operation {
         name: "long",
         act: read_a_line,
     };
-    detect_waiting_upcalls(true);
-    let name = std::env::var(OPERATION).expect("another test says which");
+    let [upcall, operation] =
+        [UPCALL, OPERATION].map(|name| std::env::var(name).expect("another test says which"));
+    let upcall = UPCALLS.iter().find(|one| one.name == upcall);
     let mut all = REFUSED.iter().chain(NOT_REFUSED).chain([&LONG]);
-    let operation = all.find(|operation| operation.name == name);
-    in_upcall(operation.expect("there is one")).unwrap();
+    let operation = all.find(|one| one.name == operation);
+    in_upcall(
+        upcall.expect("there is one"),
+        operation.expect("there is one"),
+    )
 }

@@ -205,8 +205,10 @@ impl Session {
     /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].
     ///
     /// # Errors
-    /// Why there can be no more.
+    /// Why there can be no more; or this is an upcall, as over some platforms another process must be asked.
+    #[track_caller]
     pub fn allot(&self, count: u32) -> Result<Vec<Seat>, Error> {
+        upcall::must_not_wait()?;
         Ok(self.core().engine.allot(count)?)
     }
 

@@ -29,7 +29,7 @@ pub struct Scenario {
 }
 
 /// How a run went.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// What is wrong, if anything.
     pub fault: Option<String>,

@@ -165,11 +165,14 @@ pub fn a_joiner_begins_at_one_point(make: Make) {
             group.send(Message::of(&1000u32).unwrap()).unwrap();
         }
         let mut seen = Vec::new();
+        let mut has_begun = false;
         loop {
-            match receiver
-                .recv_timeout(LIMIT)
-                .expect("the last message comes")
-            {
+            let event = receiver.recv_timeout(LIMIT);
+            let event = event.expect("the last message comes");
+            let is_view = matches!(event, GroupEvent::View { .. });
+            assert!(has_begun || is_view, "begins with {event:?}");
+            has_begun = true;
+            match event {
                 GroupEvent::Message { place, payload, .. } => {
                     let number: u32 = payload.value().unwrap();
                     seen.push((place, number));

@@ -1,12 +1,14 @@
-//! The switch stops forwarding between two sides while a group sends: the majority goes on, the others are told that they were expelled and may join again.
+//! The switch stops forwarding between two sides while a group sends: the majority goes on, the others are told that they were expelled and may join again. What waits for
+//! a process of the other side ends with an error that names it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Group, GroupEvent, Message, Rank, Session};
+use antiphon_panda::{Error, Group, GroupEvent, Message, Rank, Session};
 use parking_lot::{Condvar, Mutex};
 
 use super::conformance::LIMIT;
@@ -14,6 +16,8 @@ use super::{Network, V4, V6, Version, bad, tested};
 
 /// Messages that each sends at a time.
 const EACH: u32 = 20;
+/// Who is cut off is found lost after one silence; the rest is for a machine that is busy.
+const LOST_WITHIN: Duration = SILENCE.saturating_mul(4);
 
 /// What a member was told.
 #[derive(Default)]
@@ -74,6 +78,76 @@ impl Member {
         let group = self.group.lock().clone().expect("it has joined");
         (first..first + EACH).all(|number| group.send(Message::of(&number).expect("plain")).is_ok())
     }
+}
+
+/// A way to wait for a process.
+type Wait = (&'static str, fn(&Session, Rank) -> Result<(), Error>);
+
+/// What the other never gives.
+const WAITS: [Wait; 3] = [
+    ("receive", |session, peer| {
+        session.port("nothing").receive(Some(peer), None).map(drop)
+    }),
+    ("barrier", |session, peer| {
+        let own = session.rank();
+        let circle = session.circle_named(&format!("of {own}"), &[own, peer]);
+        circle.expect("one of them").barrier()
+    }),
+    ("call", |session, peer| {
+        session.call(peer, "keep", Message::new(), None).map(drop)
+    }),
+];
+
+/// Threads that wait until they have found a process lost: when that was.
+struct Waiting(Vec<JoinHandle<Instant>>);
+
+impl Waiting {
+    /// Each of some waits for the first of others, and the other way round.
+    fn begin(some: &[Arc<Member>], others: &[Arc<Member>]) -> Self {
+        let (called, calls) = mpsc::channel();
+        for member in some.iter().chain(others) {
+            let (mut kept, called) = (Vec::new(), called.clone());
+            let keep = move |call| {
+                kept.push(call);
+                let _ = called.send(());
+            };
+            member.session.serve("keep", keep).expect("a new name");
+        }
+        let pairs = some.iter().map(|member| (member, &others[0]));
+        let pairs = pairs.chain(others.iter().map(|member| (member, &some[0])));
+        let begin = |(member, peer): (&Arc<Member>, &Arc<Member>)| {
+            let peer = peer.session.rank();
+            WAITS.map(|wait| waits_for(member.session.clone(), peer, wait))
+        };
+        let threads: Vec<_> = pairs.flat_map(begin).collect();
+        // The other waits began no later.
+        for _ in some.iter().chain(others) {
+            calls.recv_timeout(LIMIT).expect("it comes");
+        }
+        Self(threads)
+    }
+
+    fn all_end(self, split: Instant) {
+        for thread in self.0 {
+            let ended = thread.join().expect("it found the other lost");
+            assert!(ended >= split, "while the network was whole");
+            let late = ended - split;
+            assert!(late < LOST_WITHIN, "{late:?} after the split");
+        }
+    }
+}
+
+fn waits_for(session: Session, peer: Rank, (what, wait): Wait) -> JoinHandle<Instant> {
+    thread::spawn(move || {
+        let (own, name) = (session.rank(), session.name_of(peer));
+        match wait(&session, peer) {
+            Err(Error::Lost {
+                rank, peer: named, ..
+            }) if rank == peer && named == name => {}
+            other => panic!("rank {own}'s {what} of rank {peer} came to {other:?}"),
+        }
+        Instant::now()
+    })
 }
 
 /// All of them at once.
@@ -137,7 +211,9 @@ fn split(
     let (gone, rest): (Vec<_>, Vec<_>) = members.iter().cloned().partition(is_away);
     let ranks: Vec<Rank> = rest.iter().map(|member| member.session.rank()).collect();
 
+    let waiting = Waiting::begin(&gone, &rest);
     let ports: Vec<usize> = away.iter().map(|&rank| rank as usize).collect();
+    let split = Instant::now();
     network.switch.split(&ports);
     all_send(&members, EACH);
     for member in &gone {
@@ -153,6 +229,8 @@ fn split(
         assert!(!member.send(0), "who was expelled is told so");
         check_each_once(&member.seen.lock().messages, 0);
     }
+
+    waiting.all_end(split);
 
     network.switch.heal();
     for member in &rest {
