@@ -95,6 +95,7 @@ const NOT_REFUSED: &[Operation] = operations! {
     condition_within: |_, _| { Condition::new().wait_for(&mut Mutex::new(()).lock(), SHORT); Ok(()) };
     semaphore: |_, _| { Semaphore::new(0).p(); Ok(()) };
     thread_barrier: |_, _| { Barrier::new(2).wait(); Ok(()) };
+    blocking: |_, _| { thread::blocking(|| std::thread::sleep(SHORT)); Ok(()) };
     join_thread: |_, _| { drop(thread::spawn(std::thread::park).unwrap().join()); Ok(()) };
 };
 

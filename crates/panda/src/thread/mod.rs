@@ -153,7 +153,9 @@ pub fn sleep(time: Duration) {
 }
 
 /// Runs a call that blocks in the system, such as a read, so that other fibers of the processor go on meanwhile.
+#[track_caller]
 pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    crate::session::upcall::should_not_wait(std::panic::Location::caller());
     match ManyServers::is_caller() {
         true => ManyServers::blocking(call),
         false => call(),
