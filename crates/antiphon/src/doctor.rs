@@ -226,9 +226,11 @@ fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
 fn toolchain_line(toolchain: &Toolchain) -> String {
     let language = &toolchain.language;
     match (&toolchain.version, &toolchain.install) {
+        // By its name: of one language some subjects may lack what others have.
         (_, Some(install)) => {
             let missing = toolchain.missing.join(", ");
-            format!("{language:8} missing {missing}; install with: {install}")
+            let subject = &toolchain.subject;
+            format!("{language:8} missing {missing} for {subject}; install with: {install}")
         }
         (Some(version), None) => format!("{language:8} {version}"),
         (None, None) => format!("{language:8} the compiler does not tell its version"),
