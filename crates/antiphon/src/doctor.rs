@@ -281,3 +281,25 @@ fn interference_text(interference: &Interference) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_its_subject() {
+        let of = |subject: &str| Toolchain {
+            subject: subject.into(),
+            language: "Ada".into(),
+            version: None,
+            missing: vec!["ews.gpr".into()],
+            install: Some("sh get.sh".into()),
+        };
+        let both = [of("rest-ada-libraries/ews"), of("rest-ada-libraries/aws")];
+        let text = lines(&both, "", toolchain_line);
+        for subject in both {
+            let told = format!("missing ews.gpr for {}; install", subject.subject);
+            assert!(text.contains(&told), "{text}");
+        }
+    }
+}
