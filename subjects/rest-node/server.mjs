@@ -4,17 +4,18 @@ import { createServer } from 'node:http';
 
 const port = Number(process.argv[2]);
 
+const greeting = Buffer.from('{"greeting":"Hello World!"}');
+
 const server = createServer((request, response) => {
   if (request.method !== 'GET' || request.url !== '/api') {
     response.writeHead(404).end();
     return;
   }
-  const body = JSON.stringify({ greeting: 'Hello World!' });
   response.writeHead(200, {
     'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
+    'Content-Length': greeting.length,
   });
-  response.end(body);
+  response.end(greeting);
 });
 
 server.listen(port, '127.0.0.1', 1024);

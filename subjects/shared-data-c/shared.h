@@ -27,7 +27,7 @@ extern atomic_bool time_is_up;
 
 uint64_t now_ns(void);
 
-/* Runs `work` in so many tasks for a time; gives how long it was from the barrier until time was up, ns. */
+/* Runs `work` in so many tasks for a time; gives how long it was from just before their start until time was up, ns. */
 uint64_t run_tasks(unsigned tasks, uint64_t time_ms, void (*work)(struct task *task), struct task *done);
 
 /* A pseudo-random number below 1000 (xorshift), by which operations become reads or writes. */

@@ -3,11 +3,11 @@
 #define TEAM_HPP
 
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <iostream>
+#include <latch>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -41,7 +41,7 @@ struct alignas(128) task {
 
 struct outcome {
     std::vector<task> tasks;
-    nanoseconds elapsed; // from the barrier until time was up
+    nanoseconds elapsed; // from just before the start until time was up
 
     std::uint64_t operations() const { return sum(&task::operations); }
     std::uint64_t updates() const { return sum(&task::updates); }
@@ -67,7 +67,7 @@ inline nanoseconds processor_time()
 template <typename Work> outcome run_tasks(unsigned count, unsigned time_ms, Work work)
 {
     outcome done{std::vector<task>(count), {}};
-    std::barrier start(count + 1);
+    std::latch ready(count), start(1);
     nanoseconds used{};
     {
         std::vector<std::jthread> threads;
@@ -75,14 +75,17 @@ template <typename Work> outcome run_tasks(unsigned count, unsigned time_ms, Wor
             task &mine = done.tasks[i];
             mine.number = i;
             mine.random = 88172645463325252u + i * 0x9E3779B97F4A7C15u;
-            threads.emplace_back([&start, &work, &mine] {
-                start.arrive_and_wait();
+            threads.emplace_back([&ready, &start, &work, &mine] {
+                ready.count_down();
+                start.wait();
                 work(mine);
             });
         }
-        start.arrive_and_wait();
+        ready.wait();
+        // Before the start: after it tasks work already, while this thread may have to wait for a processor.
         const auto began = clock_type::now();
         used = processor_time();
+        start.count_down();
         std::this_thread::sleep_for(std::chrono::milliseconds(time_ms));
         done.elapsed = clock_type::now() - began; // what a task does after this is less than one look's
         time_is_up = true;

@@ -34,9 +34,10 @@ class Task:
 def run_tasks(count, time_ms, work):
     """What tasks did that start at a barrier and work until time is up, and how long that was, ns."""
     global time_is_up
-    start = threading.Barrier(count + 1)
+    ready, start = threading.Semaphore(0), threading.Event()
 
     def body(task):
+        ready.release()
         start.wait()
         work(task)
 
@@ -44,8 +45,11 @@ def run_tasks(count, time_ms, work):
     threads = [threading.Thread(target=body, args=[task]) for task in tasks]
     for thread in threads:
         thread.start()
-    start.wait()
+    for _ in threads:
+        ready.acquire()
+    # Before the start: after it tasks work already, while this thread may have to wait for a processor.
     began, used = time.monotonic_ns(), time.process_time_ns()
+    start.set()
     time.sleep(time_ms / 1000)
     elapsed = time.monotonic_ns() - began  # what a task does after this is less than one look's
     time_is_up = True

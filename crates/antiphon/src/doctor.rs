@@ -226,9 +226,11 @@ fn lines<T>(of: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
 fn toolchain_line(toolchain: &Toolchain) -> String {
     let language = &toolchain.language;
     match (&toolchain.version, &toolchain.install) {
+        // By its name: of one language some subjects may lack what others have.
         (_, Some(install)) => {
             let missing = toolchain.missing.join(", ");
-            format!("{language:8} missing {missing}; install with: {install}")
+            let subject = &toolchain.subject;
+            format!("{language:8} missing {missing} for {subject}; install with: {install}")
         }
         (Some(version), None) => format!("{language:8} {version}"),
         (None, None) => format!("{language:8} the compiler does not tell its version"),
@@ -278,4 +280,26 @@ fn interference_text(interference: &Interference) -> String {
         text += &format!("  longest interruption {}\n", nanoseconds(longest));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_its_subject() {
+        let of = |subject: &str| Toolchain {
+            subject: subject.into(),
+            language: "Ada".into(),
+            version: None,
+            missing: vec!["ews.gpr".into()],
+            install: Some("sh get.sh".into()),
+        };
+        let both = [of("rest-ada-libraries/ews"), of("rest-ada-libraries/aws")];
+        let text = lines(&both, "", toolchain_line);
+        for subject in both {
+            let told = format!("missing ews.gpr for {}; install", subject.subject);
+            assert!(text.contains(&told), "{text}");
+        }
+    }
 }

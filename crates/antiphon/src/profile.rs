@@ -87,6 +87,9 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
         }
         None => (subjects::one(cli, &options.subject)?, None),
     };
+    std::iter::once(&before)
+        .chain(&after)
+        .try_for_each(refuse_server)?;
     let before = profile_of(&before, options, &stop)?;
     let after = after.map(|after| profile_of(&after, options, &stop));
     let after = after.transpose()?;
@@ -110,6 +113,17 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
         print(&export::text::render(&document, text_options()))?;
     }
     Ok(Exit::Done)
+}
+
+/// A server is told a port and runs until it is ended, neither of which a profile does.
+fn refuse_server(chosen: &Chosen) -> Result<()> {
+    let id = format!("{}/{}", chosen.subject.name, chosen.variant.name);
+    if chosen.subject.serves {
+        bail!(
+            "{id} is a server, which is not profiled: it runs until it is ended; `antiphon measure SUITE --subjects {id}` tells its memory and processor time under load"
+        );
+    }
+    Ok(())
 }
 
 fn profile_of(chosen: &Chosen, options: &Options, stop: &AtomicBool) -> Result<Profile> {

@@ -52,6 +52,29 @@ fn unknown_names_get_the_nearest() {
 }
 
 #[test]
+fn servers_are_not_profiled() {
+    let place = Place::new();
+    let server = "language = 'None'\nversion = ['echo', '1']\nsources = []\nrun = ['x', '{port}']\nserves = 'http'\n\
+                  build = [['sh', '-c', 'touch {source}/built']]\n[[variant]]\nname = 'v'\n";
+    place.write(
+        "subjects/waiter/subject.toml",
+        &format!("name = 'waiter'\n{server}"),
+    );
+    place.script("plain", "exit 0");
+    for arguments in [
+        &["profile", "waiter", "get"][..],
+        &["profile", "plain", "get", "--against", "waiter"],
+    ] {
+        let says = [
+            "waiter/v is a server",
+            "antiphon measure SUITE --subjects waiter/v",
+        ];
+        place.run(arguments).fails(2, &says);
+    }
+    assert!(!place.path("subjects/waiter/built").exists());
+}
+
+#[test]
 fn what_fits_nothing_is_refused_before_anything_is_built() {
     let place = Place::new();
     place.write(

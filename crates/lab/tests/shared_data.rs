@@ -87,6 +87,7 @@ fn examine_built(built: &Built) {
         };
         match kind {
             "counter" => {
+                assert!(of("kept") <= of("operations"), "{program}");
                 assert!(
                     way == "unsafe" || of("kept") == of("operations"),
                     "{program}"
@@ -94,6 +95,7 @@ fn examine_built(built: &Built) {
             }
             "cache" => {
                 assert!(of("operations") > of("updates"), "{program}");
+                assert!(of("kept") <= of("updates"), "{program}");
                 assert!(way == "weak" || of("kept") == of("updates"), "{program}");
             }
             "starve" => assert!(of("updates") > 0 && of("whole_ns") > 0, "{program}"),

@@ -2,7 +2,7 @@
 
 mod sample;
 
-use antiphon_lab::{Costs, Held, HeldAfter, Outcome, ResultRecord, RunRecord};
+use antiphon_lab::{Costs, Foreign, Held, HeldAfter, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::Estimate;
 use antiphon_report::compose;
 use antiphon_report::document::{Cell, Row};
@@ -60,6 +60,30 @@ fn what_is_more_predictable_is_undecided_where_the_costs_do_not_tell() {
     let off = [(ADA, 0.04), (JAVA, 0.01)];
     assert_eq!(verdict(&claim(&run(off, 0.001), claimed)), "no");
     assert_eq!(verdict(&claim(&run(off, 0.05), claimed)), "undecided");
+}
+
+#[test]
+fn what_others_disturbed_is_named_beside_the_verdict() {
+    let claimed = "Ada is more predictable than Java";
+    let mut run = run([(ADA, 0.01), (JAVA, 0.04)], 0.001);
+    let much = Foreign {
+        share: 0.5,
+        foreign_ns: 1e9,
+        attempts: 1,
+    };
+    // One of the results that the deviation is of, in one of two starts: not in most.
+    let java = run
+        .results
+        .iter_mut()
+        .rfind(|of| of.identity.subject == JAVA);
+    java.expect("one of Java").foreign = vec![much, Foreign::default()];
+    assert_eq!(verdict(&claim(&run, claimed)), "yes");
+    let java = run
+        .results
+        .iter_mut()
+        .rfind(|of| of.identity.subject == JAVA);
+    java.expect("one of Java").foreign = vec![much, much];
+    assert_eq!(verdict(&claim(&run, claimed)), "yes (disturbed)");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Document, Note, Plot, Table, Weight};
 use antiphon_report::export::{csv, xlsx};
 use sample::{empty_run, identity, result, section};
+use std::collections::BTreeMap;
 
 const SUITE: &str = concat!(
     r#"
@@ -38,6 +39,8 @@ text = "What   it says."
 source = "the article"
 claim = [
     { text = "Memory by ten", quantity = "memory", of = "ada/tasks", against = "java/grizzly", tests = ["keep.64"], run = "other.across", at_most = 0.1, published = 0.0062 },
+    { text = "Twice the requests", quantity = "requests", of = "ada/tasks", against = "java/grizzly", tests = ["keep.64"], run = "other.across", at_least = 2.0 },
+    { text = "Half the latency", quantity = "p99", of = "ada/tasks", against = "java/grizzly", tests = ["keep.1", "keep.64"], run = "other.across", at_most = 0.5 },
     { text = "Half the cost", quantity = "cpu", of = "ada/tasks", against = "java/grizzly", tests = ["keep.1", "keep.64"], run = "other.across", at_most = 0.4 },
 ]
 "#
@@ -427,10 +430,96 @@ fn claims_are_judged_within_rounds() {
         Cell::Text { text } => text.clone(),
         other => panic!("no text in {other:?}"),
     };
-    assert_eq!(text(0, 0), "yes");
+    // Its server starves connections, which stands beside the verdict.
+    assert_eq!(text(0, 0), "yes (starves)");
     assert!(text(0, 1).contains("published"), "{}", text(0, 1));
     // 5000 of 10 000 in one load is too much; 5000 of 12 000 in the other, too.
-    assert!(text(1, 0).starts_with("no: in 0 of 2"), "{}", text(1, 0));
+    assert!(text(3, 0).starts_with("no: in 0 of 2"), "{}", text(3, 0));
+}
+
+/// The verdicts of a run, by what is claimed.
+fn verdicts(run: &RunRecord) -> BTreeMap<String, String> {
+    let table = tables(&compose(run), "load-claims").remove(0);
+    let rows = table.rows.into_iter();
+    rows.map(|row| match &row.cells[0] {
+        Cell::Text { text } => (row.label.clone(), text.clone()),
+        other => panic!("no text in {other:?}"),
+    })
+    .collect()
+}
+
+/// A run in which these rounds of these results are changed.
+fn changed(results: &[usize], rounds: usize, change: fn(&mut LoadRound)) -> RunRecord {
+    let mut run = run();
+    of(&mut run, 3)
+        .rounds
+        .iter_mut()
+        .for_each(|round| round.starved.clear());
+    for result in results {
+        of(&mut run, *result).rounds[..rounds]
+            .iter_mut()
+            .for_each(change);
+    }
+    run
+}
+
+#[test]
+fn what_the_generator_may_have_limited_is_undecided() {
+    let busy = |round: &mut LoadRound| round.generator_share = 0.99;
+    let quiet = verdicts(&changed(&[], 0, busy));
+    assert_eq!(quiet["Twice the requests"], "yes");
+    assert_eq!(quiet["Half the latency"], "no: in 0 of 2");
+    // On either side; in fewer than half of the rounds it does not count.
+    for (result, rounds) in [(2, 2), (3, 2), (3, 3)] {
+        let limited = verdicts(&changed(&[result], rounds, busy));
+        assert_eq!(
+            limited["Twice the requests"],
+            "undecided: the generator’s limit"
+        );
+        assert_eq!(
+            limited["Half the latency"],
+            "no: in 0 of 2, 1 undecided (1 by the generator’s limit)"
+        );
+        // Processor time and memory are the server’s own.
+        for (claimed, verdict) in &quiet {
+            if claimed.ends_with("cost") || claimed.starts_with("Memory") {
+                assert_eq!(&limited[claimed], verdict);
+            }
+        }
+    }
+    assert_eq!(verdicts(&changed(&[3], 1, busy)), quiet);
+}
+
+#[test]
+fn what_others_disturbed_is_named_beside_the_verdict() {
+    let disturb = |round: &mut LoadRound| round.foreign_share = 0.3;
+    for result in [2, 3] {
+        let disturbed = verdicts(&changed(&[result], 2, disturb));
+        assert_eq!(disturbed["Memory by ten"], "yes (disturbed)");
+        assert_eq!(disturbed["Twice the requests"], "yes (disturbed)");
+        assert_eq!(
+            disturbed["Half the latency"],
+            "no: in 0 of 2 (disturbed in 1 of 2)"
+        );
+    }
+    let once = verdicts(&changed(&[2], 1, disturb));
+    assert_eq!(once["Memory by ten"], "yes");
+}
+
+#[test]
+fn figures_have_the_marks_of_their_rounds() {
+    let marks = |run: &RunRecord| -> Vec<String> {
+        let table = tables(&compose(run), "group-over").remove(0);
+        let Cell::Figure(cost) = &table.rows[0].cells[1] else {
+            panic!("no figure in {:?}", table.rows[0]);
+        };
+        cost.marks.iter().map(|mark| mark.word.clone()).collect()
+    };
+    let busy = |round: &mut LoadRound| round.generator_share = 0.99;
+    let disturb = |round: &mut LoadRound| round.foreign_share = 0.3;
+    assert_eq!(marks(&changed(&[2], 2, busy)), ["generator’s limit"]);
+    assert_eq!(marks(&changed(&[2], 2, disturb)), ["disturbed"]);
+    assert!(marks(&changed(&[2], 1, busy)).is_empty());
 }
 
 #[test]

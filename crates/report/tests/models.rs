@@ -2,7 +2,7 @@
 
 mod sample;
 
-use antiphon_lab::{Outcome, RunRecord};
+use antiphon_lab::{Foreign, Outcome, RunRecord};
 use antiphon_measure::WholeRun;
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Document, Plot, Table};
@@ -222,6 +222,46 @@ fn text(cell: &Cell) -> String {
         Cell::Text { text } => text.clone(),
         other => panic!("no words in {other:?}"),
     }
+}
+
+#[test]
+fn what_others_disturbed_is_marked_in_every_table_and_beside_verdicts() {
+    let mut run = run();
+    // The concurrent column of the first row that the others are compared with.
+    run.results[0].foreign = vec![Foreign {
+        share: 0.5,
+        foreign_ns: 1e9,
+        attempts: 3,
+    }];
+    let document = compose(&run);
+    let marked = |cell: &Cell| match cell {
+        Cell::Figure(figure) => figure.marks.iter().any(|mark| mark.word == "disturbed"),
+        _ => false,
+    };
+    let [six, runs] = &tables(&document, "models-six")[..] else {
+        panic!("two tables");
+    };
+    let first: Vec<bool> = six.rows[0].cells.iter().map(marked).collect();
+    assert_eq!(first, [true, false, false, true], "IC, TS, CM, CM/CP");
+    assert!(!six.rows[2].cells.iter().any(marked));
+    let times: Vec<bool> = runs.rows.iter().map(|row| marked(&row.cells[0])).collect();
+    assert_eq!(times.iter().filter(|marked| **marked).count(), 1);
+    assert!(times[0]);
+    let group = &tables(&document, "group-dp")[0];
+    assert_eq!(
+        group
+            .rows
+            .iter()
+            .filter(|row| marked(&row.cells[0]))
+            .count(),
+        1
+    );
+    let conclusions = &tables(&document, "models-conclusions")[0];
+    assert_eq!(text(&conclusions.rows[0].cells[0]), "yes (disturbed)");
+    assert_eq!(
+        text(&conclusions.rows[1].cells[0]),
+        "no: in 1 of 2 (disturbed in 1 of 2)"
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) const fn setting(name: &'static str, value: &'static str) -> Setting 
     Setting { name, value }
 }
 
-/// A program sets these on each connection, and reads them back.
+/// A program sees to these where its driver has others, and reads them back when it tells of its database.
 const SQLITE: [Setting; 2] = [setting("journal_mode", "wal"), setting("synchronous", "2")];
 
 impl Kind {

@@ -42,6 +42,27 @@ package body Team is
       Elapsed_Ns : out Count)
    is
       use Ada.Synchronous_Barriers;
+
+      --  Counts the tasks that wait for the start.
+      protected Ready is
+         procedure Arrive;
+         entry Wait_For_All;
+      private
+         Arrived : Natural := 0;
+      end Ready;
+
+      protected body Ready is
+         procedure Arrive is
+         begin
+            Arrived := Arrived + 1;
+         end Arrive;
+
+         entry Wait_For_All when Arrived = Done'Length is
+         begin
+            null;
+         end Wait_For_All;
+      end Ready;
+
       Start    : Synchronous_Barrier (Done'Length + 1);
       Notified : Boolean;
       Began_Ns : Count;
@@ -53,6 +74,7 @@ package body Team is
          Notified : Boolean;
          Mine     : Account renames Done (Index);
       begin
+         Ready.Arrive;
          Wait_For_Release (Start, Notified);
          Work (Mine);
       exception
@@ -70,9 +92,11 @@ package body Team is
            (Number => I - 1, Random => 88172645463325252 + Interfaces.Unsigned_64 (I - 1) * 16#9E37_79B9_7F4A_7C15#, others => 0);
          Started (I) := new Worker (I);
       end loop;
-      Wait_For_Release (Start, Notified);
+      Ready.Wait_For_All;
+      --  Before the start: after it tasks work already, while this one may have to wait for a processor.
       Began_Ns := Now_Ns;
       Used_Us := Processor_Time_Us;
+      Wait_For_Release (Start, Notified);
       delay Duration (Time_Ms) / 1000;
       Elapsed_Ns := Now_Ns - Began_Ns;  --  what a task does after this is less than one look's
       Time_Is_Up := True;

@@ -36,8 +36,8 @@ package Team is
    --  A pseudo-random number below 1000 (xorshift), by which operations become reads or writes.
    procedure Draw (Mine : in out Account; Permille : out Natural);
 
-   --  Runs Work in as many tasks as there are accounts; Elapsed_Ns is from the barrier until time was up. A task that raises an exception
-   --  ends the program with a message.
+   --  Runs Work in as many tasks as there are accounts; Elapsed_Ns is from just before their start until time was up. A task that raises
+   --  an exception ends the program with a message.
    procedure Run
      (Done       : in out Accounts;
       Time_Ms    : Positive;

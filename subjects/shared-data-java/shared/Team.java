@@ -56,7 +56,7 @@ final class Team {
         void run(Task task);
     }
 
-    /** What tasks did, how long it was from the barrier until time was up, and what the whole process used of the processors meanwhile, ns. */
+    /** What tasks did, how long it was from just before their start until time was up, and what the whole process used of the processors meanwhile, ns. */
     record Done(Task[] tasks, long elapsedNs, long cpuNs) {
         long operations() {
             long sum = 0;

@@ -1,7 +1,7 @@
 //! Tasks that start at a barrier and work until time is up.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,17 +41,19 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// What tasks did in a time, and how long it was from the barrier until it was up.
+/// What tasks did in a time, and how long it was from just before their start until it was up.
 pub fn run_tasks(
     count: u64,
     time_ms: u64,
     work: impl Fn(&mut Task) + Sync,
 ) -> (Vec<Task>, Duration) {
     let start = Barrier::new(count as usize + 1);
+    let (ready, all_ready) = mpsc::channel();
     let (work, start) = (&work, &start);
     thread::scope(|scope| {
         let threads: Vec<_> = (0..count)
             .map(|number| {
+                let ready = ready.clone();
                 scope.spawn(move || {
                     let mut task = Task {
                         number: number as usize,
@@ -59,14 +61,19 @@ pub fn run_tasks(
                             + number.wrapping_mul(0x9E37_79B9_7F4A_7C15) / 2,
                         ..Task::default()
                     };
+                    ready.send(()).expect("the main thread waits");
                     start.wait();
                     work(&mut task);
                     task
                 })
             })
             .collect();
-        start.wait();
+        for _ in &threads {
+            all_ready.recv().expect("each task says so");
+        }
+        // Before the start: after it tasks work already, while this thread may have to wait for a processor.
         let (began, used) = (Instant::now(), processor_time());
+        start.wait();
         thread::sleep(Duration::from_millis(time_ms));
         let elapsed = began.elapsed(); // what a task does after this is less than one look's
         TIME_IS_UP.store(true, Ordering::SeqCst);

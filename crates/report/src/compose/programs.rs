@@ -1,7 +1,7 @@
 //! Whole programs: every one that was run, with what the system and the program counted.
 
 use super::view::{RunColumn, View};
-use super::{Kind, of_kind};
+use super::{Kind, of_kind, spent};
 use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
 use crate::layout::Group;
 use crate::number;
@@ -116,6 +116,8 @@ fn system_cells(result: &ResultRecord) -> Vec<Cell> {
     let mut figure = figure(time, Unit::Nanoseconds, runs);
     let first = answer.lines().next().unwrap_or_default();
     figure.detail.push(Fact::new("Answer", first));
+    figure.detail.extend(spent::facts(result));
+    figure.marks.extend(spent::mark(result));
     vec![
         Cell::Figure(Box::new(figure)),
         Cell::ns(median(|run| run.user_ns)),

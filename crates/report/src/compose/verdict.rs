@@ -11,6 +11,8 @@ pub enum Fate {
     Holds,
     /// It is neither within them nor outside.
     Undecided,
+    /// It may be anywhere: what generated the load may be what limited it.
+    Limited,
     /// The whole interval is outside.
     Fails,
 }
@@ -57,6 +59,7 @@ pub fn verdict(fates: &[Fate]) -> String {
     match fates {
         [Fate::Holds] => return "yes".into(),
         [Fate::Undecided] => return "undecided".into(),
+        [Fate::Limited] => return "undecided: the generator’s limit".into(),
         [Fate::Fails] => return "no".into(),
         _ => {}
     }
@@ -67,24 +70,49 @@ pub fn verdict(fates: &[Fate]) -> String {
         (holds, 0) => format!("in {holds} of {}", fates.len()),
         (holds, _) => format!("no: in {holds} of {}", fates.len()),
     };
-    let undecided = count(Fate::Undecided);
+    let limited = count(Fate::Limited);
+    let undecided = count(Fate::Undecided) + limited;
     if undecided > 0 {
         text.push_str(&format!(", {undecided} undecided"));
+    }
+    if limited > 0 {
+        text.push_str(&format!(" ({limited} by the generator’s limit)"));
     }
     text
 }
 
+/// The verdict of trials with what weakens them: of each trial's words, how many trials have them.
+pub fn weakened(fates: &[Fate], words: &[Vec<String>]) -> String {
+    let mut known: Vec<&String> = Vec::new();
+    for word in words.iter().flatten() {
+        if !known.contains(&word) {
+            known.push(word);
+        }
+    }
+    let told = known.iter().map(|word| {
+        match (
+            words.iter().filter(|of| of.contains(word)).count(),
+            words.len(),
+        ) {
+            (_, 1) => (*word).clone(),
+            (some, all) => format!("{word} in {some} of {all}"),
+        }
+    });
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => verdict(fates),
+        false => format!("{} ({})", verdict(fates), told.join(", ")),
+    }
+}
+
 /// A claim in a table of claims: what is claimed, its limits, its verdict, and its weakest case.
-pub fn row(text: &str, limits: String, fates: &[Fate], weakest: Option<String>) -> Row {
+pub fn row(text: &str, limits: String, verdict: String, weakest: Option<String>) -> Row {
     Row {
         label: text.into(),
         place: limits,
         kind: RowKind::Derived,
         subject: None,
-        cells: vec![
-            Cell::text(verdict(fates)),
-            weakest.map_or(Cell::Empty, Cell::text),
-        ],
+        cells: vec![Cell::text(verdict), weakest.map_or(Cell::Empty, Cell::text)],
     }
 }
 

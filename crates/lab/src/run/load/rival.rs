@@ -3,9 +3,10 @@
 use super::absence;
 use super::processors::Places;
 use crate::record::{Absence, Generator, LoadRound};
+use crate::run::first;
 use crate::subject::find_command;
 use antiphon_load::Load;
-use antiphon_runner::{Output, Program};
+use antiphon_runner::{End, Error, Program, Stream, Usage};
 use std::time::Duration;
 
 /// They take whole seconds only.
@@ -31,15 +32,7 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
     if let Some(processor) = places.generator {
         program = program.affinity([processor]);
     }
-    let output = program
-        .run()
-        .and_then(Output::success)
-        .map_err(Absence::of_message)?;
-    let text = format!(
-        "{}\n{}",
-        String::from_utf8_lossy(&output.stdout),
-        output.stderr
-    );
+    let (text, usage) = run(by.word(), program).map_err(Absence::of_message)?;
     let told = told(by, &text).ok_or_else(|| {
         let mut absence = absence(
             format!("{} did not tell what it measured", by.word()),
@@ -48,16 +41,38 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
         absence.last_words = text.chars().take(1000).collect();
         absence
     })?;
-    let used = output.usage.user + output.usage.system;
+    let used = usage.user + usage.system;
     Ok(LoadRound {
         answered: told.answered,
         per_second: told.per_second,
         generator_cpu_ns: used.as_nanos() as u64,
-        generator_share: used.as_secs_f64() / output.usage.wall.as_secs_f64().max(1e-9),
+        generator_share: used.as_secs_f64() / usage.wall.as_secs_f64().max(1e-9),
         p50_ns: told.p50_ns,
         p99_ns: told.p99_ns,
         ..LoadRound::default()
     })
+}
+
+/// Runs a generator as urgently as ours runs; gives what it wrote, and what it used.
+fn run(name: &str, program: Program) -> Result<(String, Usage), Error> {
+    let running = first::start(|| program.forward(false))?;
+    first::put_first(running.id());
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let (end, usage) = running.to_end(|stream, bytes| {
+        let wrote = match stream {
+            Stream::Output => &mut output,
+            Stream::Error => &mut errors,
+        };
+        wrote.extend_from_slice(bytes);
+    })?;
+    let errors = String::from_utf8_lossy(&errors).into_owned();
+    match end {
+        End::Exited(0) => {
+            let output = String::from_utf8_lossy(&output);
+            Ok((format!("{output}\n{errors}"), usage))
+        }
+        end => Err(end.into_error(name.to_owned(), errors)),
+    }
 }
 
 fn arguments(by: Generator, load: &Load) -> Vec<String> {
@@ -139,6 +154,15 @@ fn time_ns(word: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::getpriority_process;
+
+    #[test]
+    fn others_are_as_urgent_as_our_own_generator() {
+        let own = || getpriority_process(None).unwrap_or(0);
+        let urgent = first::start(own);
+        let (text, _) = run("nice", Program::new("nice")).expect("it tells its own");
+        assert_eq!(text.trim(), urgent.to_string());
+    }
 
     #[test]
     fn what_others_tell_is_read() {

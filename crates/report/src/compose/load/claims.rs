@@ -1,12 +1,13 @@
 //! Which of the claims about servers hold in this run: the words come from the figures.
 
-use super::outcome;
+use super::{LIMITED, is_limited, marks, outcome, starved};
+use crate::compose::results_of;
 use crate::compose::verdict::{self, Fate, Limits};
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section, Unit};
 use crate::number;
 use antiphon_lab::suite::{ServerClaim, ServerQuantity, Servers};
-use antiphon_lab::{LoadOutcome, LoadRound};
+use antiphon_lab::{LoadRound, ResultRecord};
 use antiphon_measure::Interval;
 
 /// The section of claims; `None` where none can be tried.
@@ -22,11 +23,32 @@ pub(super) fn section(view: &View) -> Option<Section> {
     })
 }
 
-/// How a claim fares in one test: what the test is called, and the share. `None` where it cannot be tried.
-pub type Trial<'t> = dyn Fn(&ServerClaim, &str) -> Option<(String, Interval)> + 't;
+/// How a claim fares in one test.
+pub struct Trial {
+    /// What the test is called.
+    pub test: String,
+    /// The share that the claim is about.
+    pub share: Interval,
+    /// Whether the generator may be what limited it on either side: then it tells nothing of the servers.
+    pub is_limited: bool,
+    /// What else weakens it, in a word or two each.
+    pub words: Vec<String>,
+}
+
+impl Trial {
+    fn fate(&self, limits: &Limits) -> Fate {
+        match self.is_limited {
+            true => Fate::Limited,
+            false => limits.fate(self.share),
+        }
+    }
+}
+
+/// Tries a claim in one test; `None` where it cannot be tried.
+pub type Try<'t> = dyn Fn(&ServerClaim, &str) -> Option<Trial> + 't;
 
 /// The table of a set of claims, with what is said of it; nothing where none can be tried.
-pub fn table(servers: &Servers, trial: &Trial) -> Vec<Block> {
+pub fn table(servers: &Servers, trial: &Try) -> Vec<Block> {
     let rows: Vec<_> = servers
         .claims
         .iter()
@@ -37,7 +59,8 @@ pub fn table(servers: &Servers, trial: &Trial) -> Vec<Block> {
     }
     let text: Vec<&str> = servers.text.split_whitespace().collect();
     let caption = format!(
-        "A claim holds where the whole interval of the ratio is within its limits, and fails where none of it is. Claims: {}.",
+        "A claim holds where the whole interval of the ratio is within its limits, and fails where none of it is. What weakened either side in most \
+         rounds is named beside the verdict. Claims: {}.",
         servers.source
     );
     vec![
@@ -48,33 +71,32 @@ pub fn table(servers: &Servers, trial: &Trial) -> Vec<Block> {
     ]
 }
 
-fn row(claim: &ServerClaim, trial: &Trial) -> Option<crate::document::Row> {
+fn row(claim: &ServerClaim, trial: &Try) -> Option<crate::document::Row> {
     let limits = Limits {
         at_least: claim.at_least,
         at_most: claim.at_most,
     };
-    let trials: Vec<(String, Interval)> = claim
+    let trials: Vec<Trial> = claim
         .tests
         .iter()
         .filter_map(|test| trial(claim, test))
         .collect();
-    let fates: Vec<Fate> = trials
-        .iter()
-        .map(|(_, share)| limits.fate(*share))
-        .collect();
+    let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate(&limits)).collect();
+    let words: Vec<Vec<String>> = trials.iter().map(|trial| trial.words.clone()).collect();
+    let excess = |trial: &Trial| limits.excess(trial.share);
     let weakest = trials
         .iter()
-        .max_by(|a, b| limits.excess(a.1).total_cmp(&limits.excess(b.1)))?;
+        .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
     let percent = |share| number::quantity(Unit::Share, share);
     let published = claim.published.map_or(String::new(), |share| {
         format!("; published: {}", percent(share))
     });
     let told = format!(
         "{} ({} to {}) with {}{published}",
-        percent(weakest.1.value),
-        percent(weakest.1.low),
-        percent(weakest.1.high),
-        weakest.0
+        percent(weakest.share.value),
+        percent(weakest.share.low),
+        percent(weakest.share.high),
+        weakest.test
     );
     let place = format!(
         "{} of {}: {} of that of {}",
@@ -83,23 +105,53 @@ fn row(claim: &ServerClaim, trial: &Trial) -> Option<crate::document::Row> {
         limits.words(),
         claim.against
     );
-    Some(verdict::row(&claim.text, place, &fates, Some(told)))
+    Some(verdict::row(
+        &claim.text,
+        place,
+        verdict::weakened(&fates, &words),
+        Some(told),
+    ))
 }
 
-/// The share under one load, by the rounds that both servers have.
-fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interval)> {
-    let of = |subject: &String| -> Option<(&LoadOutcome, String)> {
+/// A claim under one load, by the rounds that both servers have.
+fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
+    let find = |subject: &String| {
         let column = RunColumn {
             subject: subject.clone(),
             policy: claim.run.policy.clone(),
             placement: claim.run.placement.clone(),
         };
-        let result = view.find(test, &column)?;
-        Some((outcome(result)?, view.label(&result.identity)))
+        view.find(test, &column)
     };
-    let (ours, label) = of(&claim.of)?;
-    let (theirs, _) = of(&claim.against)?;
-    Some((label, ours.ratio(theirs, quantity(claim.quantity)?)?))
+    let sides = [find(&claim.of)?, find(&claim.against)?];
+    let [ours, theirs] = [outcome(sides[0])?, outcome(sides[1])?];
+    Some(Trial {
+        test: view.label(&sides[0].identity),
+        share: ours.ratio(theirs, quantity(claim.quantity)?)?,
+        is_limited: needs_idle_generator(claim.quantity)
+            && [ours, theirs].iter().any(|load| is_limited(load)),
+        words: words(view, sides),
+    })
+}
+
+/// Whether a figure is the server's only while the generator has time to spare.
+fn needs_idle_generator(quantity: ServerQuantity) -> bool {
+    matches!(quantity, ServerQuantity::Requests | ServerQuantity::P99)
+}
+
+/// The words of the marks that the figures of either side have; the generator's limit is told by the verdict, where it matters.
+fn words(view: &View, sides: [&ResultRecord; 2]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for side in sides {
+        let beside = results_of(view, view.group_of(side));
+        let starves = starved::is_servers(starved::whose(side, &beside));
+        let marks = outcome(side).map_or_else(Vec::new, |load| marks(load, starves));
+        let marks = marks.into_iter().filter(|mark| mark.word != LIMITED);
+        words.extend(marks.map(|mark| mark.word));
+    }
+    words.sort();
+    words.dedup();
+    words
 }
 
 fn quantity(quantity: ServerQuantity) -> Option<fn(&LoadRound) -> f64> {

@@ -8,7 +8,7 @@ mod starved;
 mod tables;
 mod warm;
 
-pub use claims::table as claims_table;
+pub use claims::{Trial, table as claims_table};
 pub use warm::{never_warm, plot as warm_plot};
 
 use super::view::{RunColumn, View};
@@ -83,6 +83,14 @@ fn in_most_rounds(load: &LoadOutcome, fits: fn(&LoadRound) -> bool) -> bool {
     2 * load.count(fits) > load.rounds.len()
 }
 
+/// The mark of a figure that the generator may have limited.
+const LIMITED: &str = "generator’s limit";
+
+/// Whether the generator may be what limited the rate.
+fn is_limited(load: &LoadOutcome) -> bool {
+    in_most_rounds(load, LoadRound::generator_was_busy)
+}
+
 /// What weakens a figure of these rounds, in a word or two each.
 fn marks(load: &LoadOutcome, starves: bool) -> Vec<Mark> {
     let words = [
@@ -91,11 +99,7 @@ fn marks(load: &LoadOutcome, starves: bool) -> Vec<Mark> {
             Weight::Info,
             "disturbed",
         ),
-        (
-            in_most_rounds(load, LoadRound::generator_was_busy),
-            Weight::Warning,
-            "generator’s limit",
-        ),
+        (is_limited(load), Weight::Warning, LIMITED),
         (starves, Weight::Warning, "starves"),
         (
             load.count(|round| round.unanswered > 0) > 0,

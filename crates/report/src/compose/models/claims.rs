@@ -2,7 +2,7 @@
 
 use super::Compared;
 use crate::compose::verdict::{self, Fate, Limits};
-use crate::document::{Block, Note, Section, Unit, Weight};
+use crate::document::{Block, Mark, Note, Section, Unit, Weight};
 use crate::number;
 use antiphon_lab::suite::{ModelClaim, ModelColumn};
 use antiphon_measure::{Interval, RunFigure};
@@ -15,6 +15,8 @@ struct Trial<'a> {
     /// The same of the published figures.
     published: Option<f64>,
     fate: Fate,
+    /// What weakens it.
+    words: Vec<String>,
 }
 
 /// A claim of a table with its trials.
@@ -35,7 +37,9 @@ pub(super) fn section(tables: &[Compared]) -> Option<Section> {
         let weakest = tried.weakest().map(|trial| tried.told(trial));
         let title = &tried.compared.models.title;
         let place = format!("{} · {title}", tried.limits());
-        verdict::row(&tried.claim.text, place, &fates, weakest)
+        let words: Vec<Vec<String>> = tried.trials.iter().map(|t| t.words.clone()).collect();
+        let verdict = verdict::weakened(&fates, &words);
+        verdict::row(&tried.claim.text, place, verdict, weakest)
     });
     let table = verdict::table(
         "The conclusions, and whether they hold here",
@@ -88,10 +92,15 @@ fn trials<'a>(compared: &'a Compared<'a>, claim: &'a ModelClaim) -> Vec<Trial<'a
                 share,
                 published: compared.published_share(column, against, row),
                 fate: limits(claim).fate(share),
+                words: words(compared.mark_of_share(column, against, row)),
             });
         }
     }
     trials
+}
+
+fn words(mark: Option<Mark>) -> Vec<String> {
+    mark.into_iter().map(|mark| mark.word).collect()
 }
 
 fn limits(claim: &ModelClaim) -> Limits {

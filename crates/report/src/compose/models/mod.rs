@@ -5,9 +5,9 @@ mod plot;
 mod tables;
 
 use super::programs::{self, runs};
-use super::slug;
 use super::view::{RunColumn, View};
-use crate::document::{Block, Section};
+use super::{slug, spent};
+use crate::document::{Block, Mark, Section};
 use antiphon_lab::ResultRecord;
 use antiphon_lab::suite::{Model, ModelColumn, Models};
 use antiphon_measure::{Interval, WholeRun, run_figure, run_ratio};
@@ -100,6 +100,31 @@ impl<'a> Compared<'a> {
             .map(|(_, column)| column)
     }
 
+    /// What weakens the figure of a column in a row.
+    fn mark(&self, column: &ModelColumn, row: &str) -> Option<Mark> {
+        spent::mark(self.result(column, row)?)
+    }
+
+    /// What weakens the share of a column: what weakens its figure, or the one that it is a share of.
+    fn mark_of_share(
+        &self,
+        column: &ModelColumn,
+        against: Option<&ModelColumn>,
+        row: &str,
+    ) -> Option<Mark> {
+        let other = || self.mark(self.other(against, row)?, row);
+        self.mark(column, row).or_else(other)
+    }
+
+    /// The column whose figure one is told as a share of; `None` where figures are shares by themselves.
+    fn other<'m>(&'m self, against: Option<&'m ModelColumn>, row: &str) -> Option<&'m ModelColumn> {
+        match against {
+            None if self.models.of_shares() => None,
+            None => self.fastest(row),
+            named => named,
+        }
+    }
+
     /// The figure of a column in a row: ns, or a share.
     fn figure(&self, column: &ModelColumn, row: &str) -> Option<Interval> {
         run_figure(self.runs(column, row), &self.models.figure(row))
@@ -113,11 +138,10 @@ impl<'a> Compared<'a> {
         against: Option<&ModelColumn>,
         row: &str,
     ) -> Option<Interval> {
-        let against = match against {
-            Some(column) => column,
-            None if self.models.of_shares() => return self.figure(column, row),
-            None => self.fastest(row)?,
-        };
+        if against.is_none() && self.models.of_shares() {
+            return self.figure(column, row);
+        }
+        let against = self.other(against, row)?;
         let figure = self.models.figure(row);
         run_ratio(self.runs(column, row), self.runs(against, row), &figure)
     }

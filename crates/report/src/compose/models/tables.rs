@@ -2,6 +2,7 @@
 
 use super::{Compared, place, runs};
 use crate::compose::programs::figure;
+use crate::compose::spent;
 use crate::document::{Cell, Column, Row, RowKind, Table, Unit};
 use crate::number;
 use antiphon_lab::Outcome;
@@ -111,8 +112,11 @@ fn todays(compared: &Compared, row: &str) -> Row {
     let ratio = |column: &ModelColumn| {
         let share = compared.share(column, None, row);
         share.map_or(Cell::Empty, |share| {
-            let runs = compared.runs(column, row);
-            Cell::Figure(Box::new(figure(share, Unit::Share, runs)))
+            let mut figure = figure(share, Unit::Share, compared.runs(column, row));
+            figure
+                .marks
+                .extend(compared.mark_of_share(column, None, row));
+            Cell::Figure(Box::new(figure))
         })
     };
     Row {
@@ -134,7 +138,12 @@ fn time(compared: &Compared, column: &ModelColumn, row: &str) -> Cell {
     }
     let runs = runs(result);
     match compared.figure(column, row) {
-        Some(found) => Cell::Figure(Box::new(figure(found, unit(compared), runs))),
+        Some(found) => {
+            let mut figure = figure(found, unit(compared), runs);
+            figure.detail.extend(spent::facts(result));
+            figure.marks.extend(spent::mark(result));
+            Cell::Figure(Box::new(figure))
+        }
         None if runs.is_empty() => Cell::Empty,
         None => Cell::Missing {
             reason: match compared.models.figure(row) {

@@ -83,7 +83,12 @@ fn table(tried: &[(&Claim, Vec<Trial>)]) -> Table {
     let rows = tried.iter().map(|(claim, trials)| {
         let fates: Vec<Fate> = trials.iter().map(|trial| trial.fate).collect();
         let weakest = weakest(claim, trials).map(told);
-        verdict::row(&claim.text, limits(claim), &fates, weakest)
+        verdict::row(
+            &claim.text,
+            limits(claim),
+            verdict::verdict(&fates),
+            weakest,
+        )
     });
     verdict::table(
         "What is claimed, and whether it holds here",

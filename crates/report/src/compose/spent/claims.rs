@@ -1,7 +1,7 @@
 //! Which of the findings about subjects hold in this run: the words come from the figures.
 
-use super::{of_both, of_subject};
-use crate::compose::load::claims_table;
+use super::{mark, of_both, of_subject};
+use crate::compose::load::{Trial, claims_table};
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{ServerClaim, ServerQuantity};
@@ -21,8 +21,8 @@ pub(super) fn section(view: &View) -> Option<Section> {
     })
 }
 
-/// The share of a claim in one test. A deviation is one of all tests together, and tried with the first.
-fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interval)> {
+/// A claim in one test. A deviation is one of all tests together, and tried with the first.
+fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     let find = |subject: &String| view.find(test, &column(claim, subject));
     let (ours, theirs) = (find(&claim.of)?, find(&claim.against)?);
     let share = match claim.quantity {
@@ -45,7 +45,27 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<(String, Interv
         }
         _ => None,
     };
-    Some((view.label(&ours.identity), share?))
+    Some(Trial {
+        test: view.label(&ours.identity),
+        share: share?,
+        is_limited: false, // nothing generates load for these
+        words: words(view, claim, test),
+    })
+}
+
+/// What weakens the figures of either side; of a deviation, those of any of its tests.
+fn words(view: &View, claim: &ServerClaim, test: &str) -> Vec<String> {
+    let alone = [test.to_owned()];
+    let tests = match claim.quantity {
+        ServerQuantity::Deviation => &claim.tests[..],
+        _ => &alone,
+    };
+    let sides = [&claim.of, &claim.against].map(|subject| column(claim, subject));
+    let results = tests
+        .iter()
+        .flat_map(|test| sides.iter().filter_map(|side| view.find(test, side)));
+    let mark = results.filter_map(mark).next();
+    mark.into_iter().map(|mark| mark.word).collect()
 }
 
 fn column(claim: &ServerClaim, subject: &str) -> RunColumn {
