@@ -1,8 +1,13 @@
 //! The databases that there are, and the settings that make their costs comparable.
 
 use crate::{ServiceError, mariadb, postgresql};
+use antiphon_runner::Program;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a server may take to tell its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
 /// A database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,13 +81,23 @@ impl Kind {
         }
     }
 
-    /// The settings, and what clients are told, in one line, for the record of a run.
+    /// The server's version, the settings, and what clients are told, in one line, for the record of a run.
     pub fn conditions(self) -> String {
+        let version = self.server_version();
+        let version = version.map(|version| format!("server={version}"));
         let settings = self.settings().iter().chain(self.client_environment());
-        let words: Vec<_> = settings
-            .map(|setting| format!("{}={}", setting.name, setting.value))
-            .collect();
+        let settings = settings.map(|setting| format!("{}={}", setting.name, setting.value));
+        let words: Vec<_> = version.into_iter().chain(settings).collect();
         words.join(" ")
+    }
+
+    /// The version of the server that would be started; `None` where there is no server, or none is found.
+    fn server_version(self) -> Option<String> {
+        let path = self.find(self.server()?.0).ok()?;
+        let told = Program::new(path).args(["--version"]);
+        let told = told.time_limit(VERSION_LIMIT).run();
+        let told = told.and_then(antiphon_runner::Output::success).ok()?;
+        version_in(told.text().ok()?).map(str::to_owned)
     }
 
     /// The server's program, and the Debian packages that bring it with all that starting it takes; `None` where there is no server.
@@ -137,8 +152,37 @@ impl Kind {
     }
 }
 
+/// What a program tells of its version is the first word that begins with a digit.
+fn version_in(told: &str) -> Option<&str> {
+    let mut words = told.split_whitespace();
+    words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.title())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_in_what_servers_tell() {
+        let postgres = "postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)";
+        assert_eq!(version_in(postgres), Some("15.14"));
+        let mariadb = "mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu on x86_64";
+        assert_eq!(version_in(mariadb), Some("10.11.14-MariaDB-0+deb12u2"));
+        assert_eq!(version_in("no version"), None);
+    }
+
+    #[test]
+    fn what_is_recorded_begins_with_the_version_of_a_server_that_is_there() {
+        for kind in Kind::ALL {
+            let is_there = kind.server().is_some() && kind.check().is_ok();
+            let conditions = kind.conditions();
+            assert_eq!(conditions.starts_with("server="), is_there, "{conditions}");
+        }
     }
 }
