@@ -340,6 +340,11 @@ panda_rank panda_session_rank(panda_session *session);
 uint32_t panda_session_size(panda_session *session);
 
 /**
+ * The process that had this one started, by panda_session_spawn(); PANDA_ANY of those that the session began with, and for NULL.
+ */
+panda_rank panda_session_parent(panda_session *session);
+
+/**
  * How many processes there have been, those that were spawned included. 0 for NULL.
  */
 uint32_t panda_session_population(panda_session *session);

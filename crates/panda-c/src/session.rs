@@ -126,6 +126,13 @@ pub extern "C" fn panda_session_size(session: Option<&panda_session>) -> u32 {
     session.map_or(0, |session| session.session.size())
 }
 
+/// The process that had this one started, by panda_session_spawn(); PANDA_ANY of those that the session began with, and for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_parent(session: Option<&panda_session>) -> panda_rank {
+    let parent = session.and_then(|session| session.session.parent());
+    parent.unwrap_or(PANDA_ANY)
+}
+
 /// How many processes there have been, those that were spawned included. 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_session_population(session: Option<&panda_session>) -> u32 {

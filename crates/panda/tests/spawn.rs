@@ -23,6 +23,7 @@ const ENDS_AT_ONCE: [&str; 5] = ["--exact", "ends_at_once", "--ignored", "-q", "
 fn processes_are_spawned(seat: &Seat) {
     let session = antiphon_panda::platform::join(seat).unwrap();
     assert_eq!(session.spawn("no", [""; 0], 0).unwrap(), []);
+    assert_eq!(session.parent(), None);
     let (sender, results) = std::sync::mpsc::channel();
     session
         .serve("result", move |call| {
@@ -172,7 +173,8 @@ fn child() {
         .recv_timeout(Duration::from_secs(60))
         .expect("it is sent when all are there");
     let result = Message::of(&(number + u64::from(session.rank()))).unwrap();
-    session.call(0, "result", result, None).unwrap();
+    let parent = session.parent().expect("it was spawned");
+    session.call(parent, "result", result, None).unwrap();
 }
 
 #[test]

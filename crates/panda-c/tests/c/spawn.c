@@ -11,8 +11,10 @@ int main(int count, char **arguments)
     OK(panda_port_open(session, "greetings", &port));
     if (count > 1) {
         CHECK(strcmp(arguments[1], "a child's argument") == 0 && panda_session_rank(session) >= panda_session_size(session));
+        CHECK(panda_session_parent(session) == 0);
         OK(panda_port_send_synchronously(port, 0, panda_session_rank(session), text_message("hello")));
     } else if (panda_session_rank(session) == 0) {
+        CHECK(panda_session_parent(session) == PANDA_ANY && panda_session_parent(NULL) == PANDA_ANY);
         const char *given[] = {"a child's argument", NULL};
         panda_rank ranks[2] = {99, 99}, size = panda_session_size(session);
         panda_status status = panda_session_spawn(session, arguments[0], given, 2, ranks);

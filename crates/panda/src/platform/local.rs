@@ -85,6 +85,7 @@ impl Local {
             meeting: String::new(),
             address: None,
             silence: None,
+            parent: None,
             secret: Secret([0; 16]),
         };
         (0..size)

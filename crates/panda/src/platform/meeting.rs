@@ -128,6 +128,7 @@ impl Meeting {
             meeting: self.address.to_string(),
             address: None,
             silence: None,
+            parent: None,
             secret: self.secret,
         }
     }

@@ -23,6 +23,8 @@ pub struct Seat {
     pub address: Option<IpAddr>,
     /// How long a peer may be silent before it is taken for lost, if whoever starts the session says so. The same for all of its processes.
     pub silence: Option<Duration>,
+    /// The process that had this one started, where one did.
+    pub parent: Option<Rank>,
     /// What all processes of the session know and strangers do not.
     pub secret: Secret,
 }
@@ -59,6 +61,7 @@ const MEETING: &str = "ANTIPHON_MEETING";
 const ADDRESS: &str = "ANTIPHON_ADDRESS";
 const SECRET: &str = "ANTIPHON_SECRET";
 const SILENCE: &str = "ANTIPHON_SILENCE";
+const PARENT: &str = "ANTIPHON_PARENT";
 const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
 
@@ -73,6 +76,11 @@ impl Seat {
             (NAME, self.name.clone()),
             (MEETING, self.meeting.clone()),
             (SECRET, self.secret.to_hex()),
+            // Said in any case: a process that another session started has that one's in its environment.
+            (
+                PARENT,
+                self.parent.map_or(String::new(), |rank| rank.to_string()),
+            ),
         ];
         variables.extend(self.address.map(|address| (ADDRESS, address.to_string())));
         let seconds = |silence: Duration| (SILENCE, silence.as_secs_f64().to_string());
@@ -140,6 +148,7 @@ impl Seat {
             meeting: lookup(MEETING).unwrap_or_default(),
             address: address.transpose()?,
             silence: silence_from(&lookup)?,
+            parent: parent_from(&lookup)?,
             secret,
         })
     }
@@ -163,6 +172,7 @@ impl Seat {
             meeting: String::new(),
             address: None,
             silence: None,
+            parent: None,
             secret: Secret([0; 16]),
         })
     }
@@ -177,6 +187,18 @@ fn silence_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Durat
         })
     };
     lookup(SILENCE).map(silence).transpose()
+}
+
+fn parent_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Rank>, SeatError> {
+    let rank = |value: String| {
+        value.parse().map_err(|_| SeatError::Malformed {
+            variable: PARENT,
+            value,
+            expected: "a number from 0, or nothing",
+        })
+    };
+    let given = lookup(PARENT).filter(|value| !value.is_empty());
+    given.map(rank).transpose()
 }
 
 /// A silence, in seconds, as `ANTIPHON_SILENCE` and `antiphon launch --silence` give it.
@@ -255,16 +277,25 @@ mod tests {
             meeting: "127.0.0.1:9".into(),
             address: Some([10, 0, 0, 2].into()),
             silence: Some(Duration::from_millis(1250)),
+            parent: Some(1),
             secret: Secret([0xa7; 16]),
         };
-        let variables = seat.to_environment();
-        let back = Seat::from_variables(|name| {
-            variables
-                .iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, v)| v.clone())
-        });
-        assert_eq!(back, Ok(seat));
+        for seat in [
+            Seat {
+                parent: None,
+                ..seat.clone()
+            },
+            seat,
+        ] {
+            let variables = seat.to_environment();
+            let back = Seat::from_variables(|name| {
+                variables
+                    .iter()
+                    .find(|(n, _)| *n == name)
+                    .map(|(_, v)| v.clone())
+            });
+            assert_eq!(back, Ok(seat));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::engine::{Ask, Engine};
 use super::upcall;
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::Rank;
+use crate::platform::{Rank, Seat};
 use crate::protocol::link::{LONGEST, Links};
 use crate::protocol::requests::Failure;
 
@@ -24,23 +24,21 @@ pub struct Core {
     pub desk: Arc<Desk>,
     pub rank: Rank,
     pub founders: u32,
+    /// The process that had this one started, where one did.
+    pub parent: Option<Rank>,
     /// Bytes of the longest message that a program may send.
     longest: usize,
     is_over: AtomicBool,
 }
 
 impl Core {
-    pub fn new<L: Links>(
-        engine: Arc<dyn Engine>,
-        desk: Arc<Desk>,
-        rank: Rank,
-        founders: u32,
-    ) -> Self {
+    pub fn new<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, seat: &Seat) -> Self {
         Self {
             engine,
             desk,
-            rank,
-            founders,
+            rank: seat.rank,
+            founders: seat.size,
+            parent: seat.parent,
             longest: match L::FRAGMENTS {
                 true => LONGEST - BESIDES_MAX,
                 false => usize::MAX,

@@ -135,7 +135,7 @@ impl Session {
             source,
         };
         let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
-        let core = Arc::new(Core::new::<P::Links>(engine, desk, seat.rank, seat.size));
+        let core = Arc::new(Core::new::<P::Links>(engine, desk, seat));
         let keeper = Arc::new(Keeper { core });
         Ok(Self { keeper })
     }
@@ -182,6 +182,12 @@ impl Session {
     #[must_use]
     pub fn population(&self) -> u32 {
         self.core().desk.size()
+    }
+
+    /// The process that had this one started, by [`spawn`](Self::spawn) or with a seat that it was [allotted](Self::allot); none of those that the session began with has one.
+    #[must_use]
+    pub fn parent(&self) -> Option<Rank> {
+        self.core().parent
     }
 
     /// A process's name.

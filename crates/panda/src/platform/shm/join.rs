@@ -60,6 +60,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         meeting: shared.meeting.clone(),
         address: None,
         silence: None,
+        parent: None,
         secret: shared.secret,
     };
     Ok((first..first + count).map(seat).collect())

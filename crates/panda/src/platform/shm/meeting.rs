@@ -60,6 +60,7 @@ impl Meeting {
             meeting: format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
             address: None,
             silence: None,
+            parent: None,
             secret: self.secret,
         }
     }

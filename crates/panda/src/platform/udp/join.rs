@@ -105,6 +105,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         meeting: shared.meeting.clone(),
         address: Some(shared.own),
         silence: None,
+        parent: None,
         secret: shared.secret,
     };
     let own = seat(shared.rank);

@@ -117,6 +117,7 @@ impl Meeting {
             meeting,
             address: None,
             silence: None,
+            parent: None,
             secret: self.secret,
         }
     }

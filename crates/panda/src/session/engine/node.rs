@@ -342,7 +342,11 @@ impl<P: Platform> Engine for Node<P> {
     }
 
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
-        self.platform.allot(count)
+        let mut seats = self.platform.allot(count)?;
+        for seat in &mut seats {
+            seat.parent = Some(self.rank);
+        }
+        Ok(seats)
     }
 
     fn stop(&self) {
