@@ -13,6 +13,7 @@ class Writing:
         database.own()
         self._table = database.written_table()
         self._connection = self.connect()
+        database.driver().settle(self._connection)
         self._cursor = self._connection.cursor()
         self._create = f"CREATE TABLE {self._table} ({database.driver().COLUMNS})"
         self._drop = f"DROP TABLE {self._table}"
