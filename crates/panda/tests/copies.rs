@@ -1,37 +1,16 @@
 //! Payloads are not copied on their way: within a process a receiver has the sender's memory, and a sender needs no memory of the message's length for what leaves it.
 
+mod counting;
 mod members;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc;
 
 use antiphon_panda::platform::{Local, Rank, join};
 use antiphon_panda::{GroupEvent, Message, Seat, Session};
 
+use counting::ALLOCATED;
 use members::{LIMIT, Members, say};
-
-/// Counts what the process allocates.
-struct Counting;
-
-static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: the system's allocator does the work.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.fetch_add(layout.size(), SeqCst);
-        // SAFETY: the caller's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 const LONG: usize = 1 << 20;
 const SENDER: Rank = 0;

@@ -1,6 +1,7 @@
 //! The examples, under `launch` on each platform that it starts processes over.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use antiphon_launch::{Launch, LaunchError, Over};
 
@@ -94,5 +95,23 @@ fn a_language() {
         if let Some(said) = run(over, "language", 3, &[]) {
             assert_eq!(said, ["all 3 are here"; 3], "{over:?}");
         }
+    }
+}
+
+/// What an idle peer costs in memory, also one that sent a long message before: so many more of them are compared with one.
+#[test]
+fn idle_peers_take_little_memory() {
+    const MOST: u64 = 64 << 10;
+    for platform in ["shm", "tcp", "udp"] {
+        let mut command = Command::new(example("idle_peers"));
+        let output = command.args([platform, "9"]).output().expect("started");
+        let said = String::from_utf8_lossy(&output.stdout);
+        println!("{said}");
+        let each = said.strip_suffix(" for each more\n");
+        let each = each.and_then(|said| said.rsplit(' ').next()?.parse::<u64>().ok());
+        assert!(
+            each.is_some_and(|each| each < MOST),
+            "{platform}: {output:?}"
+        );
     }
 }

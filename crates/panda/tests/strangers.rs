@@ -2,13 +2,13 @@
 //! cost is bounded.
 
 mod caller;
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -17,29 +17,7 @@ use antiphon_panda::session::SILENCE;
 use antiphon_panda::sim::Chance;
 use antiphon_panda::{Message, Seat, Session};
 use caller::{CONNECTS, FRAMES, MEETING, NO_RANK, own_sockets};
-
-/// Counts what is allocated.
-struct Counting;
-
-static LIVE: AtomicIsize = AtomicIsize::new(0);
-
-// SAFETY: the system's allocator does the work.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size() as isize, Relaxed);
-        // SAFETY: the caller's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as isize, Relaxed);
-        // SAFETY: the caller's.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use counting::LIVE;
 
 /// What is counted is the process's, so one test runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -122,27 +122,18 @@ impl Together {
             return;
         };
         let room = largest - (HEAD + ROW * peers.len()).max(HEADER);
-        let queue = self.queue(peers);
+        let Self { queues, last, .. } = self;
+        let queue = queue_to(peers, queues);
         if let Some(number) = queue.join(&message, room, links) {
             return each(peers, links, |link| {
                 link.join_shared(number, &message, room);
             });
         }
         Piece::cut(message, room, |piece| {
-            self.last += 1;
-            let number = self.last;
-            each(peers, links, |link| link.add_shared(number, piece.clone()));
-            self.queue(peers).add(number, piece);
+            *last += 1;
+            each(peers, links, |link| link.add_shared(*last, piece.clone()));
+            queue.add(*last, piece);
         });
-    }
-
-    fn queue(&mut self, to: &[Rank]) -> &mut Queue {
-        let place = self.queues.iter().position(|queue| *queue.to == *to);
-        let place = place.unwrap_or_else(|| {
-            self.queues.push(Queue::new(to));
-            self.queues.len() - 1
-        });
-        &mut self.queues[place]
     }
 
     /// Whether anything went of which something else may have waited.
@@ -191,6 +182,15 @@ impl Together {
         frame.push(&head);
         gone.frames.push(frame);
     }
+}
+
+fn queue_to<'a>(to: &[Rank], queues: &'a mut Vec<Queue>) -> &'a mut Queue {
+    let place = queues.iter().position(|queue| *queue.to == *to);
+    let place = place.unwrap_or_else(|| {
+        queues.push(Queue::new(to));
+        queues.len() - 1
+    });
+    &mut queues[place]
 }
 
 /// Does something to the links of some peers.

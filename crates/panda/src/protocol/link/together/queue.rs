@@ -1,7 +1,6 @@
 //! What waits to go to the same peers, and how long the faster of them wait for the slower.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{PEERS_MIN, Table};
@@ -19,7 +18,7 @@ pub const STILLNESS: Duration = Duration::from_millis(100);
 /// Pieces in the order in which the links of these peers have them, with those that go to other peers between.
 #[derive(Debug)]
 pub struct Queue {
-    pub to: Arc<[Rank]>,
+    pub to: Box<[Rank]>,
     /// With their numbers among all that go together.
     pieces: VecDeque<(u64, Piece)>,
     /// Why the first of them has not gone.
@@ -153,10 +152,12 @@ impl Standing {
             let Some(link) = links.get(&rank).filter(|link| link.awaits(number)) else {
                 continue;
             };
-            let those = match () {
-                () if link.has_before(number) => &mut standing.behind,
-                () if link.is_late(number) => &mut standing.late,
-                () => &mut standing.ready,
+            let those = if link.has_before(number) {
+                &mut standing.behind
+            } else if link.is_late(number) {
+                &mut standing.late
+            } else {
+                &mut standing.ready
             };
             those.push(rank);
         }
