@@ -4,6 +4,7 @@ use crate::{ServiceError, mariadb, postgresql};
 use antiphon_runner::Program;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How long a server may take to tell its version.
@@ -91,8 +92,15 @@ impl Kind {
         words.join(" ")
     }
 
-    /// The version of the server that would be started; `None` where there is no server, or none is found.
-    fn server_version(self) -> Option<String> {
+    /// The version of the server that would be started, which is asked once; `None` where there is no server, or none is found.
+    fn server_version(self) -> Option<&'static str> {
+        static TOLD: [OnceLock<Option<String>>; Kind::ALL.len()] =
+            [const { OnceLock::new() }; Kind::ALL.len()];
+        let version = || self.ask_version();
+        TOLD[self as usize].get_or_init(version).as_deref()
+    }
+
+    fn ask_version(self) -> Option<String> {
         let path = self.find(self.server()?.0).ok()?;
         let told = Program::new(path).args(["--version"]);
         let told = told.time_limit(VERSION_LIMIT).run();

@@ -107,7 +107,7 @@ fn take_turns(
         let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
         let was_calm = was_calm(engine, &members, rounds.made);
         rounds.add(are_forgotten, was_calm);
-        if !was_calm && time.waits(rounds) {
+        if !was_calm && rounds.wait() {
             calm::wait(engine, positions[0], time.until());
         }
     }

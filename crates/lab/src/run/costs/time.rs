@@ -44,6 +44,11 @@ impl Rounds {
         }
         self.made += 1;
     }
+
+    /// Whether so few were calm that the next one waits.
+    pub(super) fn wait(self) -> bool {
+        self.calm < ROUNDS_LEAST
+    }
 }
 
 /// The time of a test's turns.
@@ -96,11 +101,6 @@ impl Time {
             _ => self.meant.min(self.most()),
         };
         rounds.made < ROUNDS_MOST && took < most
-    }
-
-    /// Whether so few rounds were calm that the next waits.
-    pub(super) fn waits(&self, rounds: Rounds) -> bool {
-        rounds.calm < ROUNDS_LEAST
     }
 
     /// Processor time of a slice, and its time at most, ns. Where operations mostly wait, as commits for a disk, only the second ends a slice: it leaves
