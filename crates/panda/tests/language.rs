@@ -15,8 +15,11 @@ use language::Runtime;
 #[test]
 fn the_document_shows_the_example() {
     let document = include_str!("../../../docs/panda.md");
-    let (_, rest) = document.split_once("```rust,no_run\n").expect("a program");
-    let (shown, _) = rest.split_once("```").expect("its end");
+    let (before, _) = document
+        .split_once("It is `crates/panda/examples/language.rs`")
+        .expect("the line below the program");
+    let (_, fenced) = before.rsplit_once("```rust,no_run\n").expect("a program");
+    let (shown, _) = fenced.split_once("```").expect("its end");
     let (_, program) = include_str!("../examples/language.rs")
         .split_once("\n\n")
         .expect("a line on what it is");
