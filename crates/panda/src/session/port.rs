@@ -155,9 +155,7 @@ impl Port {
             port: self.number,
             tag,
         };
-        let engine = &core.engine;
-        let id = engine.request(to, request, payload, None);
-        core.reply_of((to, id), "", None).map(drop)
+        core.ask_peer(to, (request, payload), "", None).map(drop)
     }
 
     /// The first message that fits, if one has come.
