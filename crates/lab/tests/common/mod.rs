@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod powers;
+pub mod processes;
 
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Event, Laboratory, Observer, Options};
