@@ -1,18 +1,16 @@
 //! Databases from every language: each listed test runs in each variant, and all read and write the same.
 
-use antiphon_lab::build::{Built, Cache};
+mod common;
+
+use antiphon_lab::build::Built;
 use antiphon_lab::protocol::TestInfo;
-use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{Launch, Services, Session};
+use antiphon_lab::{Services, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
+use common::databases::{LIMIT, behind_its_back, database, for_each_build, start, told};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(120);
 const ITERATIONS: u64 = 2;
 
 /// What two operations of a test give: the sum of keys and values read, or the rows written.
@@ -27,34 +25,6 @@ fn expected(work: &str) -> u64 {
         other => panic!("nobody has told this test of `{other}`"),
     };
     ITERATIONS * once
-}
-
-/// The builds of a language's variants. What is not installed is left out, and the reason printed.
-fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
-    let stop = AtomicBool::new(false);
-    let build = |variant| match cache.build(subject, variant, "other", &stop) {
-        Ok(built) => Some(built),
-        Err(error @ antiphon_lab::build::BuildError::Missing { .. }) => {
-            println!("skipped: {error}; {}", error.mend());
-            None
-        }
-        Err(error) => panic!("{error}\n{}", error.last_words()),
-    };
-    subject.variants.iter().filter_map(build).collect()
-}
-
-/// Starts a subject as the laboratory does, where it is told that its database is.
-fn start(built: &Built, told: &[(String, String)]) -> Session {
-    let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
-    launch.env.clone_from(&built.environment);
-    launch.env.extend_from_slice(told);
-    Session::start(&launch).unwrap()
-}
-
-/// What a subject is told of its database.
-fn told<'t>(told: &'t [(String, String)], name: &str) -> &'t str {
-    let found = told.iter().find(|(known, _)| known == name);
-    &found.unwrap_or_else(|| panic!("it is told no {name}")).1
 }
 
 /// Runs every test of a subject; what each gave is checked by its work.
@@ -93,21 +63,17 @@ fn check(session: &mut Session, test: &TestInfo, subject: &str) {
 
 #[test]
 fn all_languages_read_and_write_the_same() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let services = Services::default();
-    let (subjects, _) = Subject::discover(&folder);
     let mut listed = BTreeMap::new();
-    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
-        for built in builds(subject, &cache) {
-            listed.insert(built.record.id.clone(), measure(&built, &services));
-        }
-    }
+    for_each_build(|built| {
+        listed.insert(built.record.id.clone(), measure(built, &services));
+    });
     let mut each = listed.iter();
     let Some((first, tests)) = each.next() else {
         panic!("there is no compiler for any language");
     };
-    let (suite, _) = Suite::load(&folder.join("../suites/sql.toml")).unwrap();
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/sql.toml");
+    let (suite, _) = Suite::load(&suite).unwrap();
     let rows = suite.groups.iter().flat_map(|group| &group.rows);
     let asked: BTreeSet<_> = rows
         .flat_map(|row| row.instances(false))
@@ -119,59 +85,25 @@ fn all_languages_read_and_write_the_same() {
     }
 }
 
-/// Has a database do something that the subject does not know of.
-fn behind_its_back(database: &str, told: &[(String, String)], statement: &str) {
-    let told = |name: &str| self::told(told, &format!("ANTIPHON_SQL_{name}"));
-    let mut client = match database {
-        "sqlite" => {
-            let file = rusqlite::Connection::open(told("FILE")).unwrap();
-            file.busy_timeout(LIMIT).unwrap();
-            file.execute(statement, []).unwrap();
-            return;
-        }
-        "postgresql" => {
-            let mut client = Command::new("psql");
-            client.args(["-d", told("NAME"), "-p", told("PORT")]);
-            client.args(["-U", told("USER"), "-c", statement]);
-            client.env("PGPASSWORD", told("PASSWORD"));
-            client
-        }
-        _ => {
-            let mut client = Command::new("mariadb");
-            client.args(["--no-defaults", "--protocol=tcp", "-D", told("NAME")]);
-            client.args(["-P", told("PORT"), "-u", told("USER"), "-e", statement]);
-            client.env("MYSQL_PWD", told("PASSWORD"));
-            client
-        }
-    };
-    let output = client.args(["-h", told("HOST")]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{database}: {statement}: {said}");
-}
-
 #[test]
 fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let services = Services::default();
-    let (subjects, _) = Subject::discover(&folder);
-    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
-        let mut built = builds(subject, &cache);
-        built.retain(|built| built.record.id.ends_with("/sqlite"));
-        for built in built {
-            let told = services.environment(&built).unwrap();
-            let mut session = start(&built, &told);
-            let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
-            let name = &built.record.id;
-            slice().unwrap_or_else(|error| panic!("{name}: {error}"));
-            let table = self::told(&told, "ANTIPHON_SQL_TABLE");
-            let statement = format!("INSERT INTO {table}_written (value) VALUES (1)");
-            behind_its_back("sqlite", &told, &statement);
-            let last = slice().expect_err(name).to_string();
-            assert!(last.contains("add up to 6"), "{name}: {last}");
-            session.quit().unwrap();
+    for_each_build(|built| {
+        if database(built) != "sqlite" {
+            return;
         }
-    }
+        let told = services.environment(built).unwrap();
+        let mut session = start(built, &told);
+        let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
+        let name = &built.record.id;
+        slice().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let table = self::told(&told, "ANTIPHON_SQL_TABLE");
+        let statement = format!("INSERT INTO {table}_written (value) VALUES (1)");
+        behind_its_back("sqlite", &told, &statement);
+        let last = slice().expect_err(name).to_string();
+        assert!(last.contains("add up to 6"), "{name}: {last}");
+        session.quit().unwrap();
+    });
 }
 
 /// Tests that write prepare their table once, and keep it from slice to slice.
@@ -197,8 +129,7 @@ fn fails_without_tables(built: &Built, services: &Services) {
     let told = services.environment(built).unwrap();
     let mut session = start(built, &told);
     let lose = |table: &str| {
-        let (_, database) = subject.rsplit_once('/').unwrap();
-        behind_its_back(database, &told, &format!("DROP TABLE {table}"));
+        behind_its_back(database(built), &told, &format!("DROP TABLE {table}"));
     };
     let slice = |session: &mut Session, test: &str| {
         let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
@@ -229,13 +160,6 @@ fn fails_without_tables(built: &Built, services: &Services) {
 
 #[test]
 fn a_statement_that_fails_is_a_failure_in_every_language() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let services = Services::default();
-    let (subjects, _) = Subject::discover(&folder);
-    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
-        for built in builds(subject, &cache) {
-            fails_without_tables(&built, &services);
-        }
-    }
+    for_each_build(|built| fails_without_tables(built, &services));
 }

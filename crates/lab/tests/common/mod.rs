@@ -1,6 +1,7 @@
 //! Subjects, a suite and an observer for tests of whole runs. Each test file uses its part of them.
 #![allow(dead_code)]
 
+pub mod databases;
 pub mod others;
 pub mod powers;
 pub mod processes;
