@@ -102,7 +102,7 @@ pub struct Measure {
     #[arg(default_value = "features", value_name = "SUITE")]
     pub suites: Vec<String>,
 
-    /// Small sizes: a figure for every row in about a minute and a half
+    /// Small sizes: a figure for every row, mostly in one to three minutes a suite once all is built
     #[arg(long)]
     pub quick: bool,
 

@@ -18,6 +18,7 @@ mod event;
 mod first;
 mod foreign;
 mod frames;
+mod gate;
 mod load;
 mod measured;
 mod opinion;

@@ -91,6 +91,8 @@ faults! {
     NoOutcome = "no-outcome",
     /// Answers any request that it does not know with `ok`.
     TakesAnything = "takes-anything",
+    /// Each slice of a test takes memory that it never gives back: allowed.
+    Leaks = "leaks",
     /// Speaks version 2.
     Version = "version",
     /// Does not end at `quit`.
@@ -159,6 +161,13 @@ fn write(bytes: &[u8]) {
 pub fn timing_begins(fault: Option<Fault>) {
     if fault == Some(Fault::PrintsWhileTiming) {
         println!("now I begin");
+    }
+}
+
+/// Takes two bytes for each iteration, and writes to them.
+pub fn leak(fault: Option<Fault>, role: &str, iterations: u64) {
+    if fault == Some(Fault::Leaks) && role == "test" {
+        std::mem::forget(std::hint::black_box(vec![1u16; iterations as usize]));
     }
 }
 

@@ -114,6 +114,7 @@ impl Subject {
                 let mut partner = frames.partner(self.place);
                 frames.run(role, *warmup, &mut partner);
                 let slice = self.timed(&frames, 0, role, *iterations, &mut partner);
+                fault::leak(self.fault, role, *iterations);
                 Ok(vec![slice])
             }
             Request::Latency { count, interval_ns } => Ok(self.latency(*count, *interval_ns)),

@@ -3,11 +3,13 @@
 
 mod common;
 
+use antiphon_lab::build::Cache;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Outcome, RunRecord, agreements, original_of, twin_of};
 use common::powers::{limit_permits_real_time, without};
 use common::{Place, Seen, quick};
 use rustix::thread::CapabilitySet;
+use std::path::Path;
 
 const COSTLY: &str = concat!(
     r#"
@@ -99,6 +101,24 @@ fn one_start_is_followed_by_another_that_says_whether_it_agrees() {
 }
 
 #[test]
+fn what_a_subject_holds_is_read_after_each_round_unless_it_is_a_virtual_machine() {
+    let place = Place::with(&["plain", "warm", "leaks"]);
+    let suite = COSTLY.replacen(r#""plain/v", "#, r#""plain/v", "leaks/v", "#, 1);
+    let record = place.measure_suite(&mut Seen::default(), &suite, &quick(&[]));
+    let held = |subject: &str| {
+        let own = |result: &&antiphon_lab::ResultRecord| result.identity.subject == subject;
+        let costs = record.results.iter().find(own).unwrap().costs.as_ref();
+        let rounds = costs.unwrap().rounds.iter().filter(|of| of.start == 0);
+        rounds.map(|round| round.held_bytes).collect::<Vec<_>>()
+    };
+    assert!(held("warm/v").iter().all(|bytes| *bytes == 0));
+    assert!(held("plain/v").iter().all(|bytes| *bytes > 0));
+    let leaks = held("leaks/v");
+    assert!(leaks.len() >= 5 && leaks.is_sorted(), "{leaks:?}");
+    assert!(leaks[leaks.len() - 1] > 2 * leaks[0], "{leaks:?}");
+}
+
+#[test]
 fn what_is_not_granted_is_told_once_and_kept_with_the_run() {
     if limit_permits_real_time() {
         return;
@@ -173,4 +193,55 @@ fn a_twin_must_be_measured_at_all_and_a_claim_must_fit_its_rows() {
         let said = Suite::parse("costly.toml", &text).unwrap_err().to_string();
         assert!(said.contains(fault), "{said}");
     }
+}
+
+/// What a suite of one statement over a database measures. The subject is the one that needs least.
+fn over(database: &str) -> RunRecord {
+    let suite = COSTLY
+        .replace(r#""plain/v", "warm/v""#, &format!("\"sql-c/{database}\""))
+        .replace(r#"twins = ["plain/v"]"#, "twins = []")
+        .replace("self.dearer", "select.1");
+    let suite = &suite[..suite.find("[[findings]]").unwrap()];
+    let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
+    let folder = tempfile::tempdir().unwrap();
+    let (store, run) = common::measure_of(&subjects, &cache, folder.path(), suite, true);
+    store.load(run).unwrap()
+}
+
+/// The server is no child of the subject's, and works while the subject waits: its part is measured by its own clock.
+fn counts_the_server(database: &str) {
+    let record = over(database);
+    let [result] = record.results.as_slice() else {
+        panic!("{:?}", record.results)
+    };
+    if let Outcome::Absent { reason, mend, .. } = &result.outcome {
+        assert!(mend.contains("apt install"), "{reason}");
+        eprintln!("skipped: {reason} ({mend})");
+        return;
+    }
+    let costs = result.costs.as_ref().expect("the suite asks for costs");
+    let server = |of: &antiphon_lab::CostRound| of.server_ns.expect("there is a server");
+    let median = |of: &dyn Fn(&antiphon_lab::CostRound) -> f64| {
+        costs.median(|round| Some(of(round))).expect("rounds").value
+    };
+    let parts = [
+        median(&|round| round.subject_ns),
+        median(&server),
+        median(&|round| round.both_ns()),
+    ];
+    let [subject, server, both] = parts;
+    assert!(subject > 0.0 && server > 0.0, "{parts:?}");
+    assert!(both > subject && both > server, "{parts:?}");
+    for held in &costs.held {
+        let server = held.server.as_ref().expect("it holds memory");
+        assert!(server.name.eq_ignore_ascii_case(database), "{held:?}");
+        assert!(server.held.pss_bytes > held.subject.pss_bytes, "{held:?}");
+    }
+}
+
+#[test]
+fn a_database_s_server_is_counted_beside_its_subject() {
+    counts_the_server("postgresql");
+    counts_the_server("mariadb");
 }

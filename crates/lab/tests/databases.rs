@@ -1,17 +1,16 @@
 //! Databases from every language: each listed test runs in each variant, and all read and write the same.
 
-use antiphon_lab::build::{Built, Cache};
+mod common;
+
+use antiphon_lab::build::Built;
 use antiphon_lab::protocol::TestInfo;
-use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{Launch, Services, Session};
+use antiphon_lab::{Services, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
+use common::databases::{LIMIT, behind_its_back, database, for_each_build, start, told};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(120);
 const ITERATIONS: u64 = 2;
 
 /// What two operations of a test give: the sum of keys and values read, or the rows written.
@@ -28,26 +27,9 @@ fn expected(work: &str) -> u64 {
     ITERATIONS * once
 }
 
-/// The builds of a language's variants. What is not installed is left out, and the reason printed.
-fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
-    let stop = AtomicBool::new(false);
-    let build = |variant| match cache.build(subject, variant, "other", &stop) {
-        Ok(built) => Some(built),
-        Err(error @ antiphon_lab::build::BuildError::Missing { .. }) => {
-            println!("skipped: {error}; {}", error.mend());
-            None
-        }
-        Err(error) => panic!("{error}\n{}", error.last_words()),
-    };
-    subject.variants.iter().filter_map(build).collect()
-}
-
 /// Runs every test of a subject; what each gave is checked by its work.
 fn measure(built: &Built, services: &Services) -> BTreeMap<String, Option<String>> {
-    let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
-    launch.env.clone_from(&built.environment);
-    launch.env.extend(services.environment(built).unwrap());
-    let mut session = Session::start(&launch).unwrap();
+    let mut session = start(built, &services.environment(built).unwrap());
     let tests = session.list().unwrap().tests;
     let own = tests.iter().filter(|test| !test.name.starts_with("self."));
     let measured = own.map(|test| {
@@ -59,17 +41,19 @@ fn measure(built: &Built, services: &Services) -> BTreeMap<String, Option<String
     measured
 }
 
+/// The smallest batch.
+const BATCH: BatchRequest = BatchRequest {
+    iterations: ITERATIONS,
+    blocks: 1,
+    reference_iterations: 0,
+    warmup: 1,
+    purpose: Purpose::Sample,
+};
+
 fn check(session: &mut Session, test: &TestInfo, subject: &str) {
     let name = &test.name;
     assert_eq!(test.absent, None, "{subject} {name}");
-    let wanted = BatchRequest {
-        iterations: ITERATIONS,
-        blocks: 1,
-        reference_iterations: 0,
-        warmup: 1,
-        purpose: Purpose::Sample,
-    };
-    let batch = session.batch(name, None, &wanted, LIMIT);
+    let batch = session.batch(name, None, &BATCH, LIMIT);
     let batch = batch.unwrap_or_else(|error| panic!("{subject} {name}: {error}"));
     let work = test.work.as_deref().expect("each claims equal work");
     let slices = batch.slices.iter().filter(|slice| slice.role == Role::Test);
@@ -79,21 +63,17 @@ fn check(session: &mut Session, test: &TestInfo, subject: &str) {
 
 #[test]
 fn all_languages_read_and_write_the_same() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
     let services = Services::default();
-    let (subjects, _) = Subject::discover(&folder);
     let mut listed = BTreeMap::new();
-    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
-        for built in builds(subject, &cache) {
-            listed.insert(built.record.id.clone(), measure(&built, &services));
-        }
-    }
+    for_each_build(|built| {
+        listed.insert(built.record.id.clone(), measure(built, &services));
+    });
     let mut each = listed.iter();
     let Some((first, tests)) = each.next() else {
         panic!("there is no compiler for any language");
     };
-    let (suite, _) = Suite::load(&folder.join("../suites/sql.toml")).unwrap();
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/sql.toml");
+    let (suite, _) = Suite::load(&suite).unwrap();
     let rows = suite.groups.iter().flat_map(|group| &group.rows);
     let asked: BTreeSet<_> = rows
         .flat_map(|row| row.instances(false))
@@ -105,45 +85,81 @@ fn all_languages_read_and_write_the_same() {
     }
 }
 
-/// A subject over SQLite, as the laboratory starts it, with its file and the table that it writes to.
-fn over_sqlite(built: &Built, services: &Services) -> (Session, rusqlite::Connection, String) {
-    let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
-    launch.env.clone_from(&built.environment);
+#[test]
+fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
+    let services = Services::default();
+    for_each_build(|built| {
+        if database(built) != "sqlite" {
+            return;
+        }
+        let told = services.environment(built).unwrap();
+        let mut session = start(built, &told);
+        let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
+        let name = &built.record.id;
+        slice().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let table = self::told(&told, "ANTIPHON_SQL_TABLE");
+        let statement = format!("INSERT INTO {table}_written (value) VALUES (1)");
+        behind_its_back("sqlite", &told, &statement);
+        let last = slice().expect_err(name).to_string();
+        assert!(last.contains("add up to 6"), "{name}: {last}");
+        session.quit().unwrap();
+    });
+}
+
+/// Tests that write prepare their table once, and keep it from slice to slice.
+const WRITING: [&str; 4] = [
+    "insert",
+    "insert.prepared",
+    "transaction.one",
+    "transaction.each",
+];
+
+/// Those of several connections have the failure from another thread.
+const READING: [&str; 3] = ["rows.10", "select.prepared", "concurrent.4"];
+
+/// A failure is no time, names its test, and says in the database's words which table is not there.
+fn is_named(failure: String, test: &str, table: &str) {
+    assert!(failure.contains(test), "{test}: {failure}");
+    assert!(failure.contains(table), "{test}: {failure}");
+}
+
+/// Loses a subject's tables: first the one that it writes to, anew for each test, and then the one that it reads.
+fn fails_without_tables(built: &Built, services: &Services) {
+    let subject = &built.record.id;
     let told = services.environment(built).unwrap();
-    let of = |name: &str| {
-        told.iter()
-            .find(|(known, _)| known == name)
-            .unwrap()
-            .1
-            .clone()
+    let mut session = start(built, &told);
+    let lose = |table: &str| {
+        behind_its_back(database(built), &told, &format!("DROP TABLE {table}"));
     };
-    let (file, table) = (of("ANTIPHON_SQL_FILE"), of("ANTIPHON_SQL_TABLE"));
-    launch.env.extend(told.clone());
-    let session = Session::start(&launch).unwrap();
-    let file = rusqlite::Connection::open(file).unwrap();
-    file.busy_timeout(LIMIT).unwrap();
-    (session, file, format!("{table}_written"))
+    let slice = |session: &mut Session, test: &str| {
+        let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
+        slice.map_err(|error| error.to_string())
+    };
+    let written = format!("{}_written", self::told(&told, "ANTIPHON_SQL_TABLE"));
+    for test in WRITING {
+        // Also after the test before has failed, maybe in the midst of a transaction.
+        slice(&mut session, test).unwrap_or_else(|error| panic!("{subject} {test}: {error}"));
+        lose(&written);
+        is_named(
+            slice(&mut session, test).expect_err(subject),
+            test,
+            &written,
+        );
+    }
+    let read = written.replace("_written", "_rows");
+    slice(&mut session, "rows.10").unwrap();
+    lose(&read);
+    for test in READING {
+        is_named(slice(&mut session, test).expect_err(subject), test, &read);
+        let batch = session.batch(test, None, &BATCH, LIMIT);
+        is_named(batch.expect_err(subject).to_string(), test, &read);
+    }
+    slice(&mut session, "select.1").expect("it goes on with what needs no table");
+    session.quit().unwrap();
 }
 
 #[test]
-fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
+fn a_statement_that_fails_is_a_failure_in_every_language() {
     let services = Services::default();
-    let (subjects, _) = Subject::discover(&folder);
-    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
-        let mut built = builds(subject, &cache);
-        built.retain(|built| built.record.id.ends_with("/sqlite"));
-        for built in built {
-            let (mut session, file, table) = over_sqlite(&built, &services);
-            let mut slice = || session.slice("insert", Role::Test, 1, 0, None, LIMIT);
-            let name = &built.record.id;
-            slice().unwrap_or_else(|error| panic!("{name}: {error}"));
-            file.execute(&format!("INSERT INTO {table} (value) VALUES (1)"), [])
-                .unwrap();
-            let last = slice().expect_err(name).to_string();
-            assert!(last.contains("add up to 6"), "{name}: {last}");
-            session.quit().unwrap();
-        }
-    }
+    for_each_build(|built| fails_without_tables(built, &services));
 }

@@ -1,14 +1,17 @@
 //! The rivals of the layer: each listed test runs in each variant, moves what it says it moves, and leaves nothing behind.
 
+mod common;
+
 use antiphon_lab::build::{Built, Cache};
 use antiphon_lab::subject::{Remedy, Subject};
 use antiphon_lab::{Launch, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
+use common::processes::{processes_with, wait_until};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 const ITERATIONS: u64 = 10;
@@ -136,19 +139,6 @@ fn jgroups_moves_its_messages() {
     }
 }
 
-/// The processes that were started with this variable.
-fn processes_with(variable: &str) -> Vec<String> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let with = all.filter(|entry| {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|known| known == variable.as_bytes())
-    });
-    with.map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
-}
-
 /// Starts a leader without the laboratory's keeper, kills it in the middle of a slice, and sees everything gone.
 fn leaves_nothing_when_killed(built: &Built) {
     let temporary = tempfile::tempdir().unwrap();
@@ -175,14 +165,6 @@ fn leaves_nothing_when_killed(built: &Built) {
         processes_with(&variable).is_empty() && files == 0
     };
     wait_until(&format!("nothing is left of {}", built.record.id), gone);
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let limit = Instant::now() + LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < limit, "it never came so far that {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

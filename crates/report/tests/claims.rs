@@ -2,10 +2,12 @@
 
 mod sample;
 
-use antiphon_lab::{Costs, Foreign, Held, HeldAfter, Outcome, ResultRecord, RunRecord};
+use antiphon_lab::{
+    CostRound, Costs, Foreign, Held, HeldAfter, Outcome, ResultRecord, RunRecord, ServerHeld,
+};
 use antiphon_measure::Estimate;
 use antiphon_report::compose;
-use antiphon_report::document::{Cell, Row};
+use antiphon_report::document::{Block, Cell, Row};
 use sample::{empty_run, estimate, identity, result, section, tables};
 
 const SUITE: &str = include_str!("../../../suites/sql.toml");
@@ -107,32 +109,112 @@ fn a_time_of_one_block_decides_nothing() {
     assert!(text.contains("to ∞"), "{text}");
 }
 
+/// What processes hold after a test.
+fn held(mib: u64) -> Held {
+    Held {
+        pss_bytes: mib << 20,
+        ..Held::default()
+    }
+}
+
+fn after(subject: Held, server: Option<Held>) -> Costs {
+    let server = server.map(|held| ServerHeld {
+        name: "a server".into(),
+        held,
+    });
+    Costs {
+        held: vec![HeldAfter {
+            start: 0,
+            subject,
+            server,
+        }],
+        ..Costs::default()
+    }
+}
+
 #[test]
 fn memory_of_one_start_is_not_exact() {
     let claimed = "Java needs ten times more memory than Ada";
     let of = |java: u64| {
         let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
         for result in &mut run.results {
-            let bytes = if result.identity.subject == ADA {
-                4
-            } else {
-                java
-            };
-            let held = HeldAfter {
-                start: 0,
-                subject: Held {
-                    pss_bytes: bytes << 20,
-                    ..Held::default()
-                },
-                server: None,
-            };
-            result.costs = Some(Costs {
-                held: vec![held],
-                ..Costs::default()
-            });
+            let is_ada = result.identity.subject == ADA;
+            let own = if is_ada { 4 } else { java };
+            result.costs = Some(after(held(own), None));
         }
         run
     };
     assert_eq!(verdict(&claim(&of(42), claimed)), "undecided");
     assert_eq!(verdict(&claim(&of(90), claimed)), "yes");
+}
+
+#[test]
+fn a_server_s_memory_is_not_its_subject_s() {
+    let claimed = "MariaDB's server holds more memory";
+    let of = |maria: u64| {
+        let sides = [("sql-ada/mariadb", maria), ("sql-ada/postgresql", 30)];
+        let mut run = run(sides.map(|(subject, _)| (subject, 0.0)), 0.001);
+        for result in &mut run.results {
+            let own = sides.iter().find(|(of, _)| *of == result.identity.subject);
+            let server = held(own.expect("a side").1);
+            result.costs = Some(after(held(9), Some(server)));
+        }
+        run
+    };
+    assert_eq!(verdict(&claim(&of(120), claimed)), "yes");
+    assert_eq!(verdict(&claim(&of(10), claimed)), "no");
+}
+
+/// What is said of Ada's memory in one test, where it held so much after each round of two starts, in MiB.
+fn grown(starts: [&[u64]; 2]) -> Vec<String> {
+    let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
+    let mut costs = after(held(9), None);
+    for (start, readings) in (0..).zip(starts) {
+        let round = |(round, mib): (u32, &u64)| CostRound {
+            start,
+            round,
+            iterations: 1 << 20,
+            subject_ns: 1.0,
+            server_ns: None,
+            wall_ns: 1.0,
+            step_ns: 0.0,
+            slowed: 0.0,
+            held_bytes: mib << 20,
+        };
+        costs.rounds.extend((0..).zip(readings).map(round));
+    }
+    run.results[0].costs = Some(costs);
+    let document = compose(&run);
+    let blocks = section(&document, "spent-memory").blocks.iter();
+    let notes = blocks.filter_map(|block| match block {
+        Block::Notes { notes } => Some(notes),
+        _ => None,
+    });
+    notes.flatten().map(|note| note.text.clone()).collect()
+}
+
+#[test]
+fn a_subject_that_holds_more_after_each_round_is_named() {
+    let leaks = [10, 15, 20, 25, 30, 35];
+    let [told] = &grown([&leaks, &leaks])[..] else {
+        panic!("{:?}", grown([&leaks, &leaks]));
+    };
+    // 25 MiB in five rounds of two and a half slices of a mebi of iterations.
+    assert!(told.contains("2.00\u{202f}B an operation"), "{told}");
+    assert!(told.contains("antiphon profile sql-ada/sqlite rows.1"));
+    // One start did not; it was swept; it settled; it hardly grew; too few rounds; it was not read.
+    let settles = [10, 20, 25, 27, 28, 29];
+    for (first, second) in [
+        (leaks, [10, 15, 20, 25, 30, 30]),
+        ([10, 15, 20, 12, 17, 22], leaks),
+        (settles, settles),
+        ([1000, 1001, 1002, 1003, 1004, 1005], leaks),
+        ([0; 6], [0; 6]),
+    ] {
+        let told = grown([&first, &second]);
+        assert!(told.is_empty(), "{first:?}: {told:?}");
+    }
+    assert!(grown([&leaks[..5], &leaks[..5]]).is_empty());
+    // A start that is too short to tell says nothing against the other one.
+    assert_eq!(grown([&leaks, &leaks[..2]]).len(), 1);
 }

@@ -35,6 +35,13 @@ pub(crate) const fn setting(name: &'static str, value: &'static str) -> Setting 
 }
 
 /// A program sees to these where its driver has others, and reads them back when it tells of its database.
+const STATEMENTS_OF_SQLITE: [Setting; 4] = [
+    setting("isolation", "snapshot"),
+    setting("commits", "autocommit"),
+    setting("text", "compiled each time"),
+    setting("prepared", "compiled once"),
+];
+
 const SQLITE: [Setting; 2] = [setting("journal_mode", "wal"), setting("synchronous", "2")];
 
 impl Kind {
@@ -82,11 +89,22 @@ impl Kind {
         }
     }
 
-    /// The server's version, the settings, and what clients are told, in one line, for the record of a run.
+    /// How subjects send statements, each by its driver: as text, or prepared once and executed by the protocol that is for that. Nobody has a
+    /// transaction open that the test did not ask for. What a server tells of it is held against this (`crates/lab/tests/statements.rs`).
+    pub fn statements(self) -> &'static [Setting] {
+        match self {
+            Kind::Sqlite => &STATEMENTS_OF_SQLITE,
+            Kind::Postgresql => &postgresql::STATEMENTS,
+            Kind::Mariadb => &mariadb::STATEMENTS,
+        }
+    }
+
+    /// The server's version, the settings, what clients are told, and how they send statements, in one line, for the record of a run.
     pub fn conditions(self) -> String {
         let version = self.server_version();
         let version = version.map(|version| format!("server={version}"));
         let settings = self.settings().iter().chain(self.client_environment());
+        let settings = settings.chain(self.statements());
         let settings = settings.map(|setting| format!("{}={}", setting.name, setting.value));
         let words: Vec<_> = version.into_iter().chain(settings).collect();
         words.join(" ")
@@ -191,6 +209,7 @@ mod tests {
             let is_there = kind.server().is_some() && kind.check().is_ok();
             let conditions = kind.conditions();
             assert_eq!(conditions.starts_with("server="), is_there, "{conditions}");
+            assert!(conditions.contains("commits=autocommit"), "{conditions}");
         }
     }
 }

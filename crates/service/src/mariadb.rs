@@ -20,6 +20,12 @@ pub(crate) const SETTINGS: [Setting; 5] = [
     setting("tx_isolation", "READ-COMMITTED"),
 ];
 
+pub(crate) const STATEMENTS: [Setting; 3] = [
+    setting("commits", "autocommit"),
+    setting("text", "COM_QUERY"),
+    setting("prepared", "COM_STMT_EXECUTE"),
+];
+
 pub(crate) fn set_up(setup: &Setup) -> Result<(), ServiceError> {
     let install = setup.program(Kind::Mariadb, "mariadb-install-db")?;
     let install = install

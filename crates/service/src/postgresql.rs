@@ -26,6 +26,12 @@ pub(crate) const SETTINGS: [Setting; 6] = [
 /// for it.
 pub(crate) const CLIENTS: [Setting; 1] = [setting("PGGSSENCMODE", "disable")];
 
+pub(crate) const STATEMENTS: [Setting; 3] = [
+    setting("commits", "autocommit"),
+    setting("text", "simple protocol"),
+    setting("prepared", "extended protocol"),
+];
+
 /// Where Debian keeps its versions, the newest first.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/usr/lib/postgresql");

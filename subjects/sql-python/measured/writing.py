@@ -47,6 +47,8 @@ class Writing:
             raise kit.Failed(f"the table's rows and values add up to {found}, and should to {2 * self._written}")
 
     def close(self):
+        # Whoever failed in the midst of a transaction would keep SQLite's lock for as long as a cursor is known.
+        self._connection.rollback()
         self._connection.close()
         database.own().cursor().execute(f"DROP TABLE IF EXISTS {self._table}")
 

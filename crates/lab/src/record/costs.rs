@@ -66,6 +66,14 @@ pub struct CostRound {
     /// By how much the processors were slower meanwhile than when they were fast, as a part of that; 0 in runs that did not keep it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slowed: f64,
+    /// Proportional memory of the subject's processes after it; 0 where it was not read, as of virtual machines, whose heaps grow to their limit before
+    /// anything is thrown away.
+    #[serde(default, skip_serializing_if = "is_none_held")]
+    pub held_bytes: u64,
+}
+
+fn is_none_held(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -248,7 +256,7 @@ pub struct Foreign {
     pub share: f64,
     /// The same as a time, ns. The kernel tells it in steps of 10 ms.
     pub foreign_ns: f64,
-    /// How often it was measured; of the attempts that with the least share is kept.
+    /// How often it was measured; of the attempts that with the least share is kept. Of a program, one more than its runs that were made again.
     pub attempts: u32,
 }
 
@@ -279,6 +287,7 @@ mod tests {
             wall_ns: 0.0,
             step_ns: 0.0,
             slowed: 0.0,
+            held_bytes: 0,
         };
         Costs {
             rounds: of.iter().map(round).collect(),

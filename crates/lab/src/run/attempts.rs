@@ -4,11 +4,9 @@
 use super::Task;
 use super::engine::{Engine, Failure};
 use super::foreign::Watch;
+use super::gate::{ATTEMPTS, Attempt, calmest};
 use super::measured::Measured;
 use crate::record::Foreign;
-
-/// How often a frame is measured while others disturb it, in a full run.
-const ATTEMPTS: u32 = 3;
 
 /// What came out of an item, and what others used meanwhile.
 pub(super) fn measure(
@@ -26,27 +24,25 @@ pub(super) fn measure(
     let most = if repeats { ATTEMPTS } else { 1 };
     engine.seats.place_server(&item.identity);
     let placement = engine.seats.processors.placement(&item.identity.placement);
-    let mut best: Option<(Measured, Foreign)> = None;
-    let mut attempts = 0;
-    while attempts < most && !(attempts > 0 && engine.interrupted()) {
-        attempts += 1;
+    let attempt = |before: u32| {
+        if before > 0 {
+            if engine.interrupted() {
+                return Ok::<_, Failure>(None);
+            }
+            // Another attempt begins anew, and not with what was read before the run was interrupted.
+            engine.stored[position].retain(|(of, _)| *of != start);
+        }
         let watch = Watch::begin(placement);
         let measured = engine.measure(position, start, share)?;
-        let foreign = watch.end().foreign(attempts);
-        let was_quiet = !foreign.was_disturbed();
-        if best
-            .as_ref()
-            .is_none_or(|(_, best)| foreign.share < best.share)
-        {
-            best = Some((measured, foreign));
-        }
-        if was_quiet {
-            break;
-        }
-        // Another attempt begins anew, and not with what was read before the run was interrupted.
-        engine.stored[position].retain(|(of, _)| *of != start);
-    }
-    let (measured, foreign) = best.ok_or(Failure::Interrupted)?;
+        let foreign = watch.end().foreign(1);
+        Ok(Some(Attempt {
+            of: (measured, foreign),
+            share: foreign.share,
+            was_disturbed: foreign.was_disturbed(),
+        }))
+    };
+    let best = calmest(most, attempt)?;
+    let ((measured, foreign), attempts) = best.ok_or(Failure::Interrupted)?;
     Ok((
         measured,
         Some(Foreign {

@@ -203,6 +203,7 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
         iterations: 1,
         most: most.unwrap_or(u64::MAX).max(1),
         lengthened: false,
+        is_watched: !engine.seats.warms(&engine.items[position].identity),
         failed: false,
         turns: Vec::new(),
     };
@@ -314,9 +315,14 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     // A process may end when the slice that began it is over, in one of the control's: what counts is whether any ended.
     used.subject.ended_faults = test.subject.ended_faults;
     used.server.ended_faults = test.server.ended_faults;
+    let held_bytes = match member.is_watched {
+        true => trees.subject.held().pss_bytes,
+        false => 0,
+    };
     Ok(Turn {
         used,
         wall_ns,
+        held_bytes,
         moments,
     })
 }

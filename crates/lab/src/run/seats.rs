@@ -230,6 +230,12 @@ impl Seats {
         Some(seat.live.as_ref()?.session.process())
     }
 
+    /// Whether the subject of an item compiles while it runs.
+    pub(super) fn warms(&self, identity: &Identity) -> bool {
+        let build = (identity.subject.clone(), identity.policy.clone());
+        self.builds.get(&build).is_some_and(|built| built.warms)
+    }
+
     /// The process of the database server that a subject uses, if it uses one that was started.
     pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
         let build = (identity.subject.clone(), identity.policy.clone());

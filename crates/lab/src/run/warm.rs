@@ -51,13 +51,7 @@ pub(super) fn up(
     start: u32,
 ) -> Result<Option<WarmUp>, Failure> {
     let identity = engine.items[position].identity.clone();
-    let build = (identity.subject.clone(), identity.policy.clone());
-    let warms = engine
-        .seats
-        .builds
-        .get(&build)
-        .is_some_and(|built| built.warms);
-    if !warms || engine.interrupted() {
+    if !engine.seats.warms(&identity) || engine.interrupted() {
         return Ok(None);
     }
     let most_iterations = engine

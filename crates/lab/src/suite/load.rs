@@ -51,6 +51,8 @@ pub enum ServerQuantity {
     P99,
     /// Proportional memory after the load or the test.
     Memory,
+    /// The same of the database's server, which serves all subjects of its kind.
+    ServerMemory,
     /// Threads.
     Threads,
     /// Time an operation, of a subject that speaks the protocol.
@@ -72,11 +74,12 @@ impl ServerQuantity {
     ];
 
     /// Those of subjects that speak the protocol.
-    pub const OF_FRAMES: [ServerQuantity; 6] = [
+    pub const OF_FRAMES: [ServerQuantity; 7] = [
         ServerQuantity::Time,
         ServerQuantity::Cpu,
         ServerQuantity::BothCpu,
         ServerQuantity::Memory,
+        ServerQuantity::ServerMemory,
         ServerQuantity::Threads,
         ServerQuantity::Deviation,
     ];
@@ -88,6 +91,7 @@ impl ServerQuantity {
             ServerQuantity::Requests => "requests",
             ServerQuantity::P99 => "p99",
             ServerQuantity::Memory => "memory",
+            ServerQuantity::ServerMemory => "server_memory",
             ServerQuantity::Threads => "threads",
             ServerQuantity::Time => "time",
             ServerQuantity::BothCpu => "both_cpu",

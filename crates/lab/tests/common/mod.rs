@@ -1,7 +1,10 @@
 //! Subjects, a suite and an observer for tests of whole runs. Each test file uses its part of them.
 #![allow(dead_code)]
 
+pub mod databases;
+pub mod others;
 pub mod powers;
+pub mod processes;
 
 use antiphon_lab::build::Cache;
 use antiphon_lab::run::{Event, Laboratory, Observer, Options};
@@ -157,13 +160,25 @@ impl Place {
 
 /// Measures a suite with the subjects of a folder, where cache and store are kept as well; the store, and the run's number in it.
 pub fn measure_in(folder: &Path, suite: &str, quick: bool) -> (Store, i64) {
-    let (subjects, errors) = Subject::discover(&folder.join("subjects"));
+    let cache = Cache::at(folder.join("cache"));
+    measure_of(&folder.join("subjects"), &cache, folder, suite, quick)
+}
+
+/// Measures a suite with subjects of which builds are kept elsewhere.
+pub fn measure_of(
+    subjects: &Path,
+    cache: &Cache,
+    folder: &Path,
+    suite: &str,
+    quick: bool,
+) -> (Store, i64) {
+    let (subjects, errors) = Subject::discover(subjects);
     assert!(errors.is_empty(), "{errors:?}");
     let parsed = Suite::parse("suite.toml", suite).unwrap();
     let mut store = Store::open(&folder.join("runs.db")).unwrap();
     let mut laboratory = Laboratory {
         subjects: &subjects,
-        cache: &Cache::at(folder.join("cache")),
+        cache,
         store: &mut store,
         observer: &mut (),
         stop: &AtomicBool::new(false),

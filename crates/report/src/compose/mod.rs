@@ -10,6 +10,7 @@ mod delay;
 mod disagreement;
 pub(crate) mod figure;
 mod findings;
+mod growth;
 mod header;
 mod interference;
 mod latency;

@@ -19,11 +19,23 @@ package body Driver is
    procedure Check (On : Connection);
    --  Raises Failed with the words of the database, if the last statement failed
 
+   procedure Begin_Nothing_By_Itself (Handle : Database_Connection);
+   --  Nobody asks for transactions but the tests of transactions
+
    procedure Add (Cursor : in out Forward_Cursor; Wanted : Natural; Sum : in out Kit.Checksum);
 
    function Columns return String renames Described.Columns;
    function Parameter return String renames Described.Parameter;
    function No_Result return String renames Described.No_Result;
+
+   -----------------------------
+   -- Begin_Nothing_By_Itself --
+   -----------------------------
+
+   procedure Begin_Nothing_By_Itself (Handle : Database_Connection) is
+   begin
+      Automatic_Transactions (Handle, False);
+   end Begin_Nothing_By_Itself;
 
    -------------
    -- Connect --
@@ -32,8 +44,7 @@ package body Driver is
    function Connect return Connection is
       Handle : constant Database_Connection := Described.Description.Build_Connection;
    begin
-      --  Nobody asks for transactions but the tests of transactions
-      Automatic_Transactions (Handle, False);
+      Begin_Nothing_By_Itself (Handle);
       return new Connection_Record'(Handle => Handle);
    end Connect;
 
@@ -64,7 +75,14 @@ package body Driver is
    procedure Check (On : Connection) is
    begin
       if not On.Handle.Success then
-         raise Failed with On.Handle.Last_Error_Message;
+         declare
+            Words : constant String := On.Handle.Last_Error_Message;
+         begin
+            --  The first failure's words stay the last ones until the connection is reset, as if it had just come from a pool
+            On.Handle.Reset_Connection;
+            Begin_Nothing_By_Itself (On.Handle);
+            raise Failed with Words;
+         end;
       end if;
    end Check;
 

@@ -90,6 +90,7 @@ mod tests {
             wall_ns: 10.0,
             step_ns: 0.0,
             slowed: 0.0,
+            held_bytes: 0,
         };
         let gauged = Gauged {
             position: 0,

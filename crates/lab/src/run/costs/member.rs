@@ -19,6 +19,8 @@ pub(super) struct Member {
     pub(super) most: u64,
     /// Whether slices were made longer.
     pub(super) lengthened: bool,
+    /// Whether what it holds is read after each turn: not of virtual machines, whose heaps grow to their limit by themselves.
+    pub(super) is_watched: bool,
     /// Whether it takes no more turns.
     pub(super) failed: bool,
     /// With the numbers of the rounds.
@@ -30,6 +32,8 @@ pub(super) struct Turn {
     /// Less what two slices of its control used.
     pub(super) used: Reading,
     pub(super) wall_ns: f64,
+    /// What the subject holds after it; 0 where it is not watched.
+    pub(super) held_bytes: u64,
     /// What tells how fast its processors were, around its slices.
     pub(super) moments: Vec<Moment>,
 }
@@ -112,6 +116,7 @@ impl Member {
                 wall_ns: turn.wall_ns / operations,
                 step_ns: self.step_ns(operations),
                 slowed: turn.slowed(gauge),
+                held_bytes: turn.held_bytes,
             })
             .collect()
     }
@@ -135,6 +140,7 @@ mod tests {
                     server: clock,
                 },
                 wall_ns: 500.0,
+                held_bytes: 4096,
                 moments: Vec::new(),
             }
         };
@@ -144,6 +150,7 @@ mod tests {
             iterations: 5,
             most: u64::MAX,
             lengthened: false,
+            is_watched: true,
             failed: false,
             turns: (0..).zip(turns.iter().map(turn)).collect(),
         }

@@ -5,12 +5,10 @@ use super::server::Server;
 use super::{absence, rival};
 use crate::record::{Absence, Freeze, Generator, LoadRound, LoadTask};
 use crate::run::compilers::Compilers;
+use crate::run::gate::{ATTEMPTS, Attempt, calmest};
 use crate::run::tree::Tree;
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, run_steady};
 use std::time::{Duration, Instant};
-
-/// How often a cell is measured while others disturb it, where it is repeated.
-const ATTEMPTS: u32 = 3;
 
 /// An answer may take so long. Longer waits count with what they had waited.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -33,23 +31,16 @@ pub(super) fn measure(
 ) -> Result<Round, Absence> {
     let most = if repeats { ATTEMPTS } else { 1 };
     let load = load_of(target, task, expected, places);
-    let mut best: Option<Round> = None;
-    let mut attempts = 0;
-    while attempts < most {
-        attempts += 1;
+    let attempt = |_| {
         let round = once(server, &load, task, places)?;
-        let is_quiet = !round.0.was_disturbed();
-        if best
-            .as_ref()
-            .is_none_or(|best| round.0.foreign_share < best.0.foreign_share)
-        {
-            best = Some(round);
-        }
-        if is_quiet {
-            break;
-        }
-    }
-    let (mut round, histogram) =
+        Ok(Some(Attempt {
+            share: round.0.foreign_share,
+            was_disturbed: round.0.was_disturbed(),
+            of: round,
+        }))
+    };
+    let best = calmest(most, attempt)?;
+    let ((mut round, histogram), attempts) =
         best.ok_or_else(|| absence("it was not measured", "measure again"))?;
     round.attempts = attempts;
     Ok((round, histogram))

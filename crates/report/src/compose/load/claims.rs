@@ -161,6 +161,9 @@ fn quantity(quantity: ServerQuantity) -> Option<fn(&LoadRound) -> f64> {
         ServerQuantity::P99 => |round| round.p99_ns.map_or(f64::NAN, |ns| ns as f64),
         ServerQuantity::Memory => |round| round.pss_bytes as f64,
         ServerQuantity::Threads => |round| round.threads as f64,
-        ServerQuantity::Time | ServerQuantity::BothCpu | ServerQuantity::Deviation => return None,
+        ServerQuantity::ServerMemory
+        | ServerQuantity::Time
+        | ServerQuantity::BothCpu
+        | ServerQuantity::Deviation => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! Servers that hold more memory after each round than before it.
 
 use super::outcome;
+use crate::compose::growth;
 use crate::compose::view::RunColumn;
 use crate::document::{Note, Unit, Weight};
 use crate::number;
@@ -8,12 +9,6 @@ use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 
 /// Fewer rounds of one start do not tell a leak from a heap that is still growing to its size.
 const ROUNDS_LEAST: usize = 4;
-
-/// From one round to the next memory grows by this part at least.
-const STEP_LEAST: f64 = 0.01;
-
-/// A heap that settles grows less and less: the last step is at least this part of the first.
-const LAST_TO_FIRST: f64 = 0.5;
 
 /// A note for each server whose memory grew so after all of its loads, in every epoch that is long enough.
 pub(super) fn notes(results: &[&ResultRecord]) -> Vec<Note> {
@@ -41,7 +36,7 @@ fn grown(loads: &[&LoadOutcome]) -> Option<String> {
         epoch.iter().map(|round| round.pss_bytes as f64).collect()
     };
     let mut all = loads.iter().flat_map(|load| epochs(load));
-    if !all.all(|epoch| grows(&held(epoch))) {
+    if !all.all(|epoch| growth::goes_on(&held(epoch))) {
         return None;
     }
     let rounds = loads.iter().rev().find_map(|load| epochs(load).next())?;
@@ -57,16 +52,6 @@ fn grown(loads: &[&LoadOutcome]) -> Option<String> {
         held.join(", "),
         bytes(grown / (requests as f64).max(1.0))
     ))
-}
-
-/// Whether memory, read after each round, grew without an end in sight.
-fn grows(held: &[f64]) -> bool {
-    let steps: Vec<f64> = held.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let each = held
-        .windows(2)
-        .all(|pair| pair[1] >= pair[0] * (1.0 + STEP_LEAST));
-    let ends = steps.first().zip(steps.last());
-    each && ends.is_some_and(|(first, last)| *last >= LAST_TO_FIRST * first)
 }
 
 /// The rounds of each epoch that is long enough.

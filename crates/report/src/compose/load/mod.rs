@@ -4,6 +4,7 @@ mod claims;
 mod leak;
 mod noise;
 mod plots;
+mod rivals;
 mod starved;
 mod tables;
 mod warm;
@@ -52,6 +53,7 @@ pub fn sections(view: &View) -> Vec<Section> {
         .collect();
     let sections = [
         claims::section(view),
+        rivals::section(view, &all),
         noise::section(view, &all),
         plots::memory(&all),
         warm::section(view, &all),

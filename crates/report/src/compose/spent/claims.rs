@@ -5,7 +5,7 @@ use crate::compose::load::{Trial, claims_table};
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section};
 use antiphon_lab::suite::{ServerClaim, ServerQuantity};
-use antiphon_lab::{Costs, Outcome, ResultRecord};
+use antiphon_lab::{Costs, HeldAfter, Outcome, ResultRecord};
 use antiphon_measure::{Interval, farthest};
 
 /// The section of findings; `None` where none can be tried.
@@ -38,6 +38,10 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         ServerQuantity::Memory => {
             let held = |costs: &Costs| costs.memory(|held| Some(held.subject.pss_bytes));
             share(ours, theirs, held)
+        }
+        ServerQuantity::ServerMemory => {
+            let server = |after: &HeldAfter| Some(after.server.as_ref()?.held.pss_bytes);
+            share(ours, theirs, |costs: &Costs| costs.memory(server))
         }
         ServerQuantity::Threads => {
             let held = |costs: &Costs| costs.threads(|held| Some(held.subject.threads));

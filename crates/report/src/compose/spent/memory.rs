@@ -1,5 +1,6 @@
 //! Memory of subjects and databases when their tests were over, as bars.
 
+use super::leak;
 use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Point, Section};
@@ -23,17 +24,22 @@ pub(super) fn section(view: &View) -> Option<Section> {
         largest: points(|held| held.peak_bytes),
     }
     .plot()?;
-    Some(Section {
-        id: "spent-memory".into(),
-        title: "Memory of subjects and databases".into(),
-        blocks: vec![
+    let mut blocks = vec![
             Block::Prose {
                 text: "Proportional memory of each subject’s processes, and of each database server’s, when the last test was over, and their largest \
                        resident memory till then. A server serves all subjects of its kind at once."
                     .into(),
             },
             Block::Plot(plot),
-        ],
+        ];
+    let notes = leak::notes(view);
+    if !notes.is_empty() {
+        blocks.push(Block::Notes { notes });
+    }
+    Some(Section {
+        id: "spent-memory".into(),
+        title: "Memory of subjects and databases".into(),
+        blocks,
     })
 }
 

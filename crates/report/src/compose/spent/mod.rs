@@ -2,6 +2,7 @@
 //! be believed: subjects measured twice, and how others disturbed.
 
 mod claims;
+mod leak;
 mod memory;
 mod same;
 mod tables;

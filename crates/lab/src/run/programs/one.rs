@@ -1,0 +1,100 @@
+//! One run of a program.
+
+use super::absence;
+use crate::record::Absence;
+use crate::run::Task;
+use crate::run::account::Account;
+use crate::run::engine::{Engine, Failure};
+use crate::run::seats::program_launch;
+use antiphon_measure::WholeRun;
+use antiphon_runner::{End, Error as RunnerError, Output, Program};
+use std::path::Path;
+use std::time::Duration;
+
+/// Runs a program in a round, or, in none, to count.
+pub(super) fn run(
+    engine: &Engine<'_, '_>,
+    position: usize,
+    round: Option<u32>,
+) -> Result<(Account, WholeRun), Failure> {
+    let item = &engine.items[position];
+    let Task::Program {
+        program,
+        arguments,
+        limit_s,
+        ..
+    } = &item.task
+    else {
+        unreachable!("members of a set are programs");
+    };
+    let identity = &item.identity;
+    let build = (identity.subject.clone(), identity.policy.clone());
+    let Some(built) = engine.seats.builds.get(&build) else {
+        let reason = format!("there is no build of {} for this policy", identity.subject);
+        return badly(absence(reason, "see why its build failed", ""));
+    };
+    let placement = engine.seats.processors.placement(&identity.placement);
+    let launch = program_launch(built, &identity.policy, placement, program, arguments);
+    let mut launch = match launch {
+        Ok(launch) => launch,
+        Err(path) => return badly(lacking(&path)),
+    };
+    launch.start_limit = Duration::from_secs(*limit_s);
+    if round.is_none() {
+        launch.env.extend(built.counting.iter().cloned());
+    }
+    let Some(program) = launch.program() else {
+        return badly(absence("its subject has no `run`", "give it one", ""));
+    };
+    finish(&program, engine, round.unwrap_or_default())
+}
+
+fn badly<T>(absence: Absence) -> Result<T, Failure> {
+    Err(Failure::Absent(absence))
+}
+
+/// A program that was not built: its subject leaves out what this machine has no toolchain for.
+fn lacking(path: &Path) -> Absence {
+    let reason = format!("the build left no {}", path.display());
+    absence(reason, "see the subject's README for what it needs", "")
+}
+
+fn finish(
+    program: &Program,
+    engine: &Engine<'_, '_>,
+    round: u32,
+) -> Result<(Account, WholeRun), Failure> {
+    let output = match program.run_unless(engine.lab.stop) {
+        Ok(output) => output,
+        Err(RunnerError::Interrupted { .. }) => return Err(Failure::Interrupted),
+        Err(error) => return badly(Absence::of_message(error)),
+    };
+    let spoke = |reason: String, mend: &str| badly(absence(reason, mend, &output.stderr));
+    if output.end != End::Exited(0) {
+        let reason = format!("it {}", output.end);
+        return spoke(reason, "run the program by hand to see why");
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    match Account::read(&stdout, &output.stderr) {
+        Ok(account) => {
+            let run = whole_run(&output, &account, round);
+            Ok((account, run))
+        }
+        Err(why) => spoke(why, "docs/subjects.md says what a whole program prints"),
+    }
+}
+
+fn whole_run(output: &Output, account: &Account, round: u32) -> WholeRun {
+    let usage = &output.usage;
+    WholeRun {
+        round,
+        elapsed_ns: account.elapsed_ns,
+        wall_ns: usage.wall.as_nanos() as u64,
+        user_ns: usage.user.as_nanos() as u64,
+        system_ns: usage.system.as_nanos() as u64,
+        peak_rss_bytes: usage.peak_rss_bytes,
+        voluntary: usage.voluntary_switches,
+        involuntary: usage.involuntary_switches,
+        counters: account.counters.clone(),
+    }
+}

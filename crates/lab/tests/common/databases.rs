@@ -1,0 +1,85 @@
+//! Subjects over databases: their builds, started as the laboratory starts them, and what a database tells of them.
+
+use antiphon_lab::build::{BuildError, Built, Cache};
+use antiphon_lab::subject::Subject;
+use antiphon_lab::{Launch, Session};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+/// Does something with every build of a subject over a database that this machine has what it takes for.
+pub fn for_each_build(mut act: impl FnMut(&Built)) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../subjects");
+    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("databases"));
+    let (subjects, _) = Subject::discover(&folder);
+    for subject in subjects.iter().filter(|s| s.name.starts_with("sql-")) {
+        builds(subject, &cache).iter().for_each(&mut act);
+    }
+}
+
+/// The builds of a language's variants. What is not installed is left out, and the reason printed.
+fn builds(subject: &Subject, cache: &Cache) -> Vec<Built> {
+    let stop = AtomicBool::new(false);
+    let build = |variant| match cache.build(subject, variant, "other", &stop) {
+        Ok(built) => Some(built),
+        Err(error @ BuildError::Missing { .. }) => {
+            println!("skipped: {error}; {}", error.mend());
+            None
+        }
+        Err(error) => panic!("{error}\n{}", error.last_words()),
+    };
+    subject.variants.iter().filter_map(build).collect()
+}
+
+/// Starts a subject as the laboratory does, where it is told that its database is.
+pub fn start(built: &Built, told: &[(String, String)]) -> Session {
+    let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
+    launch.env.clone_from(&built.environment);
+    launch.env.extend_from_slice(told);
+    Session::start(&launch).unwrap()
+}
+
+/// What a subject is told of its database.
+pub fn told<'t>(told: &'t [(String, String)], name: &str) -> &'t str {
+    let found = told.iter().find(|(known, _)| known == name);
+    &found.unwrap_or_else(|| panic!("it is told no {name}")).1
+}
+
+/// The database of a build, by its name.
+pub fn database(built: &Built) -> &str {
+    built.record.id.rsplit('/').next().unwrap_or_default()
+}
+
+/// Has a database do something that the subject does not know of; what a server then tells, line by line.
+pub fn behind_its_back(database: &str, told: &[(String, String)], statement: &str) -> String {
+    let told = |name: &str| self::told(told, &format!("ANTIPHON_SQL_{name}"));
+    let mut client = match database {
+        "sqlite" => {
+            let file = rusqlite::Connection::open(told("FILE")).unwrap();
+            file.busy_timeout(LIMIT).unwrap();
+            file.execute(statement, []).unwrap();
+            return String::new();
+        }
+        "postgresql" => {
+            let mut client = Command::new("psql");
+            client.args(["-d", told("NAME"), "-p", told("PORT")]);
+            client.args(["-U", told("USER"), "-XAtc", statement]);
+            client.env("PGPASSWORD", told("PASSWORD"));
+            client
+        }
+        _ => {
+            let mut client = Command::new("mariadb");
+            client.args(["--no-defaults", "--protocol=tcp", "-NBD", told("NAME")]);
+            client.args(["-P", told("PORT"), "-u", told("USER"), "-e", statement]);
+            client.env("MYSQL_PWD", told("PASSWORD"));
+            client
+        }
+    };
+    let output = client.args(["-h", told("HOST")]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{database}: {statement}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
