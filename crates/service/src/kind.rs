@@ -34,7 +34,6 @@ pub(crate) const fn setting(name: &'static str, value: &'static str) -> Setting 
     Setting { name, value }
 }
 
-/// A program sees to these where its driver has others, and reads them back when it tells of its database.
 const STATEMENTS_OF_SQLITE: [Setting; 4] = [
     setting("isolation", "snapshot"),
     setting("commits", "autocommit"),
@@ -42,6 +41,7 @@ const STATEMENTS_OF_SQLITE: [Setting; 4] = [
     setting("prepared", "compiled once"),
 ];
 
+/// A program sees to these where its driver has others, and reads them back when it tells of its database.
 const SQLITE: [Setting; 2] = [setting("journal_mode", "wal"), setting("synchronous", "2")];
 
 impl Kind {
