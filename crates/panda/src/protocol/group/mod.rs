@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Time;
+#[cfg(test)]
+use super::fault::Fault;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 
@@ -15,7 +17,7 @@ mod bus;
 mod sequencer;
 
 pub use bus::Bus;
-pub use sequencer::{Mutant, Sequencer};
+pub use sequencer::Sequencer;
 
 /// One membership of one process: who leaves and joins again is another member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -175,6 +177,6 @@ pub trait Order: Send + 'static {
         None
     }
     /// Breaks the protocol in one of its steps, to see whether the simulator notices.
-    #[doc(hidden)]
-    fn mutate(&mut self, _mutant: Mutant) {}
+    #[cfg(test)]
+    fn mutate(&mut self, _fault: Fault) {}
 }

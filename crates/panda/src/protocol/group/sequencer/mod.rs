@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::{GroupEvent, Member, Myself, Order, Output, Recipients, View};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use crate::protocol::fault::{Fault, Mutant};
 use crate::protocol::{Time, wire};
 use change::Change;
 use log::Log;
@@ -34,34 +35,6 @@ mod sending;
 mod talk;
 #[cfg(test)]
 mod tests;
-
-/// A fault put in on purpose, which the simulator must find.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
-    /// Messages that were under way are not sent again in the next view.
-    ForgetsUnordered,
-    /// A coordinator does not wait for a majority.
-    NeedsNoMajority,
-    /// The next view begins where the coordinator is, not where the foremost member is.
-    CutsAtOwn,
-    /// A member that promised a ballot takes orders of the old view all the same.
-    OrdersAfterPromise,
-    /// A coordinator proposes its own next view although another may have been decided.
-    ForgetsAccepted,
-    /// A member forgets what it has delivered, which others may lack.
-    ForgetsHistory,
-    /// Beneath the group: what went to several peers at once is taken for arrived.
-    TrustsMulticast,
-    /// In links: a piece that has come before is taken again.
-    TakesDoubled,
-    /// In requests: what was sent is taken for handed over.
-    TrustsSending,
-    /// In collective operations: what the last child brought is left out.
-    LeavesOut,
-    /// In collective operations: who waits does not ask.
-    NeverAsks,
-}
 
 /// What this process is to the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +126,7 @@ pub struct Sequencer {
     early: kept::Early,
     /// What this process says to itself.
     to_self: VecDeque<(Note, Message)>,
-    mutant: Option<Mutant>,
+    fault: Fault,
 }
 
 impl Order for Sequencer {
@@ -201,7 +174,7 @@ impl Order for Sequencer {
             comes_back: false,
             early: kept::Early::default(),
             to_self: VecDeque::new(),
-            mutant: None,
+            fault: Fault::default(),
         }
     }
 
@@ -236,7 +209,7 @@ impl Order for Sequencer {
         // Each attempt to join has a birth of its own, which no later one may have.
         let has_asked = self.me.birth != self.myself.birth << Member::COUNT_BITS;
         let is_changing = self.change.is_some() || !self.joiners.is_empty();
-        !(has_decided || has_learnt || has_asked || is_changing || self.mutant.is_some())
+        !(has_decided || has_learnt || has_asked || is_changing)
     }
 
     fn receive(
@@ -313,8 +286,9 @@ impl Order for Sequencer {
             .map(|decision| &decision.next)
     }
 
-    fn mutate(&mut self, mutant: Mutant) {
-        self.mutant = Some(mutant);
+    #[cfg(test)]
+    fn mutate(&mut self, fault: Fault) {
+        self.fault = fault;
     }
 }
 
@@ -344,7 +318,7 @@ impl Sequencer {
 
     /// Whether orders are taken: no coordinator has stopped the view.
     fn is_running(&self) -> bool {
-        let is_stopped = self.promised.is_some() && self.mutant != Some(Mutant::OrdersAfterPromise);
+        let is_stopped = self.promised.is_some() && !self.fault.is(Mutant::OrdersAfterPromise);
         self.is_inside() && !is_stopped
     }
 
