@@ -162,6 +162,10 @@ pub trait Order: Send + 'static {
         message: Message,
         out: &mut Output,
     ) -> Result<(), DecodeError>;
+    /// What to answer to a message of a group that this process does not follow, since it follows so many already that it is not in: nothing, unless its sender waits for an answer.
+    fn refusal(_message: &Message, _follows: usize) -> Option<Message> {
+        None
+    }
     /// A peer is lost, or its link began anew: messages under way may be gone.
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output);
     /// All that came in at once has been taken: sends what was held back to go together.

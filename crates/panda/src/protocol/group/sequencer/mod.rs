@@ -9,7 +9,7 @@
 //! two sets of members can go on from the same view, and what one survivor delivered all survivors deliver. Before the first view stands view 0, whose
 //! members are the processes that the session began with and where nothing can be sent.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ pub struct Sequencer {
     ask_at: Option<Time>,
     /// How often this process has asked since it last learnt of a view.
     asks: usize,
+    /// Those asked that follow too many groups to let it in, and how many each follows.
+    full: BTreeMap<Rank, u64>,
     /// Decided, but entries of the view that ends are still missing here.
     next: Option<Next>,
     /// The view in which this member asked to leave.
@@ -169,6 +171,7 @@ impl Order for Sequencer {
             ask_at: None,
             asked: None,
             asks: 0,
+            full: BTreeMap::new(),
             next: None,
             left_in: None,
             comes_back: false,
@@ -223,6 +226,14 @@ impl Order for Sequencer {
         let taken = self.take(now, from, note, body, out);
         self.settle(now, out);
         taken
+    }
+
+    fn refusal(message: &Message, follows: usize) -> Option<Message> {
+        let (note, _) = wire::unpack(message.clone()).ok()?;
+        // Who wants to be let in may also call the others together itself.
+        let asks = matches!(note, Note::Join { .. } | Note::Collect { .. });
+        let follows = follows as u64;
+        asks.then(|| wire::pack(&Note::Full { follows }, Message::new()))
     }
 
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
