@@ -72,10 +72,15 @@ impl Session {
 
 impl Core {
     fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
+        // Who is not heard any more is lost to whatever is asked of it.
+        let losses = match self.desk.mail.is_barred(peer) {
+            true => 0,
+            false => self.desk.losses(),
+        };
         Lookout {
             core: self,
             peer,
-            losses: self.desk.losses(),
+            losses,
         }
     }
 
