@@ -17,6 +17,13 @@ pub type RequestId = u64;
 /// The numbers above are of requests that the stack of protocols does not know of.
 const PLAIN: RequestId = 1 << 63;
 
+/// The number of the nth of those, counted from 1.
+#[inline]
+#[must_use]
+pub fn plain(nth: u64) -> RequestId {
+    PLAIN + nth
+}
+
 /// Whether a request is one of those.
 #[inline]
 #[must_use]
@@ -98,21 +105,17 @@ struct Pending {
 pub type Ended = (RequestId, Rank, Result<Message, Failure>);
 
 impl Requests {
-    /// Those that the stack of protocols does not know of.
-    #[must_use]
-    pub fn plain() -> Self {
-        Self {
-            last: PLAIN,
-            ..Self::default()
-        }
-    }
-
     /// A new request.
     pub fn begin(&mut self, peer: Rank, deadline: Option<Time>) -> RequestId {
         self.last += 1;
-        self.pending.insert(self.last, Pending { peer, deadline });
-        self.deadlines.extend(deadline.map(|at| (at, self.last)));
+        self.note(self.last, peer, deadline);
         self.last
+    }
+
+    /// A new request that has its number already.
+    pub fn note(&mut self, id: RequestId, peer: Rank, deadline: Option<Time>) {
+        self.pending.insert(id, Pending { peer, deadline });
+        self.deadlines.extend(deadline.map(|at| (at, id)));
     }
 
     /// An answer; none if the request has ended or was for somebody else.

@@ -1,18 +1,21 @@
 //! Requests of this process and how they ended.
 //!
 //! Where links add nothing, a call or a synchronous message is *plain*: the protocols' lock, their clock and their look-out for the peer would cost more than the
-//! rest of it. Such requests stand here instead, and who waits for one has the peer watched once that takes longer than a moment, as for a message.
+//! rest of it. Such requests stand here instead, and who waits for one has the peer watched once that takes longer than a moment, as for a message. A thread that can
+//! take the receiving end before it asks need not even be noted here: the answer comes to nobody else.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::core::Core;
-use super::engine::{Awaited, Interest};
+use super::engine::{Awaited, Interest, Request};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
+use crate::protocol::Answer;
 use crate::protocol::requests::{self, Failure, RequestId, Requests};
 
 /// How a request ended.
@@ -21,26 +24,32 @@ pub enum Ended {
     Collected(Result<Vec<Message>, Failure>),
 }
 
+#[derive(Default)]
 pub struct Asked {
-    /// Those that wait and that the protocols do not know of.
+    /// Plain requests that were ever begun.
+    begun: AtomicU64,
+    /// Those of them that wait, but for those of who drives for the answer.
     plain: Mutex<Requests>,
     /// Those that have ended and whose askers do not know yet. Locked after the others.
     ended: Mutex<FxHashMap<RequestId, Ended>>,
 }
 
-impl Default for Asked {
-    fn default() -> Self {
-        Self {
-            plain: Mutex::new(Requests::plain()),
-            ended: Mutex::default(),
-        }
-    }
-}
-
 impl Asked {
+    /// The number of a plain request that nobody else knows of yet.
+    pub fn number(&self) -> RequestId {
+        requests::plain(self.begun.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
     /// Begins a plain request.
     pub fn begin(&self, to: Rank) -> RequestId {
-        self.plain.lock().begin(to, None)
+        let id = self.number();
+        self.note(to, id);
+        id
+    }
+
+    /// A plain request waits, whoever gets its answer.
+    pub fn note(&self, to: Rank, id: RequestId) {
+        self.plain.lock().note(id, to, None);
     }
 
     /// An answer to a plain request, for the caller if it waits for that; whether it ended one that another waits for.
@@ -51,15 +60,15 @@ impl Asked {
         outcome: Result<Message, Failure>,
         awaited: &mut dyn Awaited,
     ) -> bool {
+        let Some(outcome) = awaited.take_answer(from, id, outcome) else {
+            return false;
+        };
         let mut plain = self.plain.lock();
         let Some((id, _, outcome)) = plain.answered(from, id, outcome) else {
             return false;
         };
-        let Some(ended) = awaited.take_end(id, Ended::Reply(outcome)) else {
-            return false;
-        };
         // With the lock held: who gives it up finds it here or there.
-        self.end(id, ended);
+        self.end(id, Ended::Reply(outcome));
         true
     }
 
@@ -93,72 +102,96 @@ impl Asked {
 }
 
 impl Core {
-    /// Waits for the answer to a request of a peer.
-    pub(super) fn reply_of(
+    /// Asks a peer something, and waits for the answer.
+    pub(super) fn ask_peer(
         &self,
-        (to, id): (Rank, RequestId),
+        to: Rank,
+        (request, payload): (Request, Message),
         service: &str,
         within: Option<Duration>,
     ) -> Result<Message, Error> {
-        let ended = match requests::is_plain(id) {
-            true => self.plain_outcome(to, id, within)?,
-            false => self.outcome(id)?,
-        };
-        match ended {
-            Ended::Reply(outcome) => {
+        let mut end = End::from(to, &self.desk.asked);
+        // Longer than the clock can tell is for ever.
+        let until = within.and_then(|within| Instant::now().checked_add(within));
+        self.engine.request_for(request, payload, within, &mut end);
+        if end.ended.is_none() {
+            match requests::is_plain(end.of) {
+                true => self.wait_for_answer(&mut end, until),
+                false => self.wait_for_end(&mut end),
+            }
+        }
+        match end.ended {
+            Some(Ended::Reply(outcome)) => {
                 outcome.map_err(|failure| self.failed(failure, service, within))
             }
-            Ended::Collected(_) => unreachable!("request numbers are not used twice"),
+            Some(Ended::Collected(_)) => unreachable!("request numbers are not used twice"),
+            None => Err(Error::Over),
         }
     }
 
     /// Waits for the end of a request that the protocols know of.
     pub(super) fn outcome(&self, id: RequestId) -> Result<Ended, Error> {
-        let ended = self.taken(id, |awaited| {
-            if !awaited.holds() {
-                let engine = &self.engine;
-                engine.wait(Interest::Request(id), awaited, None);
-            }
-        });
-        ended.ok_or(Error::Over)
+        let mut end = End::from(self.rank, &self.desk.asked);
+        end.of = id;
+        self.wait_for_end(&mut end);
+        end.ended.ok_or(Error::Over)
     }
 
-    /// Waits for the end of a plain request.
-    fn plain_outcome(
-        &self,
-        to: Rank,
-        id: RequestId,
-        within: Option<Duration>,
-    ) -> Result<Ended, Error> {
-        let until = within.and_then(|within| Instant::now().checked_add(within));
-        let ended = self.taken(id, |awaited| {
-            self.wait_and_watch(to, Interest::Request(id), awaited, until);
-        });
-        let is_late = || until.is_some_and(|until| Instant::now() >= until);
-        match ended.or_else(|| self.desk.asked.give_up(id)) {
-            Some(ended) => Ok(ended),
-            None if is_late() => Ok(Ended::Reply(Err(Failure::TimedOut { rank: to }))),
-            None => Err(Error::Over),
+    fn wait_for_end(&self, end: &mut End<'_>) {
+        if !end.holds() {
+            let engine = &self.engine;
+            engine.wait(Interest::Request(end.of), end, None);
         }
     }
 
-    /// How a request ended, if it did before a wait for that was over.
-    fn taken(&self, id: RequestId, wait: impl FnOnce(&mut dyn Awaited)) -> Option<Ended> {
-        let mut end = End {
-            of: id,
-            asked: &self.desk.asked,
-            ended: None,
-        };
-        wait(&mut end);
-        end.ended
+    /// Waits for the answer to a plain request that was noted.
+    fn wait_for_answer(&self, end: &mut End<'_>, until: Option<Instant>) {
+        let (to, id) = (end.peer, end.of);
+        self.wait_and_watch(to, Interest::Request(id), end, until);
+        // Who waits takes the answer and leaves the note.
+        let ended = self.desk.asked.give_up(id);
+        if end.ended.is_none() {
+            let is_late = until.is_some_and(|until| Instant::now() >= until);
+            let late = is_late.then(|| Ended::Reply(Err(Failure::TimedOut { rank: to })));
+            end.ended = ended.or(late);
+        }
     }
 }
 
 /// The end of a request, as its asker waits for it.
-struct End<'a> {
+pub struct End<'a> {
     of: RequestId,
+    /// Of whom it was asked.
+    pub peer: Rank,
     asked: &'a Asked,
     ended: Option<Ended>,
+}
+
+impl<'a> End<'a> {
+    /// Of a request that is yet to be sent.
+    pub fn from(peer: Rank, asked: &'a Asked) -> Self {
+        Self {
+            of: 0,
+            peer,
+            asked,
+            ended: None,
+        }
+    }
+
+    /// It was sent.
+    pub fn begins(&mut self, id: RequestId) {
+        self.of = id;
+    }
+
+    /// Whether the answer has come to who waits for it.
+    pub fn has_come(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// Whether an answer is the first to what was asked.
+    fn is_answer(&self, from: Rank, id: RequestId) -> bool {
+        id == self.of && from == self.peer && self.ended.is_none()
+    }
 }
 
 impl Awaited for End<'_> {
@@ -170,11 +203,32 @@ impl Awaited for End<'_> {
         self.ended.is_some()
     }
 
-    fn take_end(&mut self, id: RequestId, ended: Ended) -> Option<Ended> {
-        match id == self.of && self.ended.is_none() {
-            true => self.ended.replace(ended),
-            false => Some(ended),
+    fn take_answer(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) -> Option<Result<Message, Failure>> {
+        if !self.is_answer(from, id) {
+            return Some(outcome);
         }
+        self.ended = Some(Ended::Reply(outcome));
+        None
+    }
+
+    fn take_short_answer(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        kind: Answer,
+        payload: &[u8],
+    ) -> bool {
+        let is_it = self.is_answer(from, id);
+        if is_it {
+            let outcome = kind.outcome(from, Message::copy_of(payload));
+            self.ended = Some(Ended::Reply(outcome));
+        }
+        is_it
     }
 }
 
@@ -208,11 +262,8 @@ mod tests {
     fn who_waits_for_an_end_takes_it_as_it_comes_and_no_other() {
         let asked = Asked::default();
         let (one, other) = (asked.begin(1), asked.begin(1));
-        let mut end = End {
-            of: one,
-            asked: &asked,
-            ended: None,
-        };
+        let mut end = End::from(1, &asked);
+        end.begins(one);
         assert!(asked.answered(1, other, Ok(Message::new()), &mut end));
         assert!(!end.holds(), "another's");
         assert!(!asked.answered(1, one, Ok(Message::new()), &mut end));

@@ -60,6 +60,15 @@ pub struct Incoming {
     pub payload: Message,
 }
 
+/// How a peer was lost.
+struct PeerLoss {
+    why: String,
+    /// Which loss it was, counted from 1.
+    number: u64,
+    /// It has joined again since. Who asked it something before is told of the loss all the same.
+    is_back: bool,
+}
+
 #[derive(Default)]
 pub struct Desk {
     pub mail: Mail,
@@ -71,8 +80,8 @@ pub struct Desk {
     size: AtomicU32,
     /// How often a peer was found lost.
     losses: AtomicU64,
-    /// Peers that are lost, how that is known, and which loss it was, counted from 1.
-    lost: Mutex<FxHashMap<Rank, (String, u64)>>,
+    /// Peers that are lost, or were once.
+    lost: Mutex<FxHashMap<Rank, PeerLoss>>,
     pub rooms: Rooms,
     pub asked: Asked,
 }
@@ -89,7 +98,9 @@ impl Desk {
     pub fn joined(&self, rank: Rank, name: String) {
         self.processes.lock().insert(rank, name);
         self.size.fetch_max(rank.saturating_add(1), Relaxed);
-        self.lost.lock().remove(&rank);
+        if let Some(loss) = self.lost.lock().get_mut(&rank) {
+            loss.is_back = true;
+        }
         self.mail.joined(rank);
     }
 
@@ -108,7 +119,15 @@ impl Desk {
         let ended = self.asked.lost(rank, &why);
         let mut lost = self.lost.lock();
         let number = self.losses.load(Relaxed) + 1;
-        lost.insert(rank, (why, number));
+        let is_back = false;
+        lost.insert(
+            rank,
+            PeerLoss {
+                why,
+                number,
+                is_back,
+            },
+        );
         self.losses.store(number, Release);
         drop(lost);
         self.rooms.lost(rank);
@@ -121,34 +140,36 @@ impl Desk {
         self.losses.load(Acquire)
     }
 
-    /// Why a peer is lost, if that was found after so many losses.
+    /// Why a peer was lost, if that was found after so many losses; it may be back.
     #[inline]
     pub fn lost_since(&self, rank: Rank, losses: u64) -> Option<String> {
         if self.losses() == losses {
             return None;
         }
         let lost = self.lost.lock();
-        let (why, _) = lost.get(&rank).filter(|(_, number)| *number > losses)?;
-        Some(why.clone())
+        let loss = lost.get(&rank).filter(|loss| loss.number > losses)?;
+        Some(loss.why.clone())
     }
 
     /// Whether a peer is lost.
     #[inline]
     pub fn is_lost(&self, rank: Rank) -> bool {
-        self.losses() != 0 && self.lost.lock().contains_key(&rank)
+        self.losses() != 0 && self.why_lost(rank).is_some()
     }
 
     /// Why a peer is lost, if it is.
     pub fn why_lost(&self, rank: Rank) -> Option<String> {
         let lost = self.lost.lock();
-        lost.get(&rank).map(|(why, _)| why.clone())
+        let loss = lost.get(&rank).filter(|loss| !loss.is_back)?;
+        Some(loss.why.clone())
     }
 
-    /// The peer that was lost last, and why.
+    /// The peer that was lost last of those that are, and why.
     pub fn last_lost(&self) -> Option<(Rank, String)> {
         let lost = self.lost.lock();
-        let last = lost.iter().max_by_key(|(_, (_, number))| *number)?;
-        Some((*last.0, last.1.0.clone()))
+        let gone = lost.iter().filter(|(_, loss)| !loss.is_back);
+        let (rank, loss) = gone.max_by_key(|(_, loss)| loss.number)?;
+        Some((*rank, loss.why.clone()))
     }
 
     /// Drops all upcalls, with what they keep; what comes later is kept, as for ports and groups without one.
@@ -245,5 +266,23 @@ impl Desk {
         eprintln!("antiphon: {} is lost: it {why}", self.name_of(flood.from));
         let rank = flood.from;
         engine.ask(Ask::GiveUp { rank, why });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waited_when_a_peer_was_lost_is_told_though_it_is_back() {
+        let desk = Desk::default();
+        let before = desk.losses();
+        desk.lost(1, "ended".into());
+        assert!(desk.is_lost(1) && desk.last_lost().is_some_and(|(rank, _)| rank == 1));
+        desk.joined(1, "again".into());
+        assert!(!desk.is_lost(1) && desk.last_lost().is_none());
+        assert_eq!(desk.lost_since(1, before).as_deref(), Some("ended"));
+        assert_eq!(desk.lost_since(1, desk.losses()), None, "asked since");
+        assert_eq!(desk.lost_since(2, before), None, "another");
     }
 }

@@ -212,8 +212,8 @@ impl Session {
 
     /// Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload. Half of the memory that the process may use, if
     /// nothing is said. Senders that may wait are held long before ([`Port::send`](Port::send)), at 4 MiB a port: this is for those that may not, or do not. Beyond it the process of which most lies
-    /// unread is taken for lost, as far as this one is concerned: what waits for it, and whatever does later, fails with [`Error::Lost`], which names it, the port and the bytes, and so does the next
-    /// receipt from anybody; messages that it sends to ports are not heard any more. What lies here of it can be received before, until room is needed for others.
+    /// unread is taken for lost, as far as this one is concerned: what waits for it ends with [`Error::Lost`], which names it, the port and the bytes, and so do all later receipts from it and the next
+    /// one from anybody; messages that it sends to ports are not heard any more. What lies here of it can be received before, until room is needed for others.
     pub fn limit_unread(&self, bytes: usize) {
         self.core().desk.mail.limit(bytes);
     }

@@ -159,9 +159,7 @@ impl Port {
             port: self.number,
             tag,
         };
-        let engine = &core.engine;
-        let id = engine.request(to, request, payload, None);
-        match core.reply_of((to, id), "", None) {
+        match core.ask_peer(to, (request, payload), "", None) {
             Err(Error::NoReply { .. }) => {
                 Err(core.lost(to, "does not hear this process any more".into()))
             }

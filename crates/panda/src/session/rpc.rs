@@ -105,8 +105,7 @@ impl Session {
         let request = Request::Call {
             service: number_of(service),
         };
-        let engine = &self.core().engine;
-        let id = engine.request(to, request, payload, deadline);
-        self.core().reply_of((to, id), service, deadline)
+        self.core()
+            .ask_peer(to, (request, payload), service, deadline)
     }
 }

@@ -2,17 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use super::asked::Ended;
 use super::core::Core;
 use super::engine::{Ask, Awaited, Interest};
 use super::room::Rooms;
 use super::{Arrived, Session, upcall};
 use crate::error::Error;
+use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::requests::RequestId;
+use crate::protocol::Answer;
+use crate::protocol::requests::{Failure, RequestId};
 
 /// How long to wait for a peer before it is asked for signs of life: what comes sooner does without. Timers that go off once in so long cost waits that are short little.
-const UNWATCHED: Duration = Duration::from_millis(8);
+pub const UNWATCHED: Duration = Duration::from_millis(8);
 
 /// A peer, and what had been lost when this began: a loss that was known before is no answer to what is asked of the peer now.
 struct Lookout<'a> {
@@ -26,13 +27,17 @@ impl Lookout<'_> {
         self.core.desk.lost_since(self.peer, self.losses)
     }
 
+    #[inline]
     fn is_lost(&self) -> bool {
-        self.why_lost().is_some()
+        self.core.desk.losses() != self.losses && self.why_lost().is_some()
     }
 
     /// An error if the peer was found lost, or if the session is over: peers may have left it when they heard of that.
     fn outcome(&self) -> Result<(), Error> {
         self.core.check()?;
+        if !self.is_lost() {
+            return Ok(());
+        }
         let why = self.why_lost();
         why.map_or(Ok(()), |why| Err(self.core.lost(self.peer, why)))
     }
@@ -57,8 +62,23 @@ impl Awaited for Watched<'_> {
         self.awaited.take_short(port, from, tag, payload)
     }
 
-    fn take_end(&mut self, id: RequestId, ended: Ended) -> Option<Ended> {
-        self.awaited.take_end(id, ended)
+    fn take_answer(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) -> Option<Result<Message, Failure>> {
+        self.awaited.take_answer(from, id, outcome)
+    }
+
+    fn take_short_answer(
+        &mut self,
+        from: Rank,
+        id: RequestId,
+        kind: Answer,
+        payload: &[u8],
+    ) -> bool {
+        self.awaited.take_short_answer(from, id, kind, payload)
     }
 }
 
@@ -72,7 +92,7 @@ impl Session {
 
 impl Core {
     fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
-        // Who is not heard any more is lost to whatever is asked of it.
+        // Whose messages are not heard any more is waited for in vain, however long that is known.
         let losses = match self.desk.mail.is_barred(peer) {
             true => 0,
             false => self.desk.losses(),
@@ -91,15 +111,28 @@ impl Core {
     }
 
     /// Waits until there is room on the way to a peer, if this thread may wait.
+    #[inline]
     pub(super) fn wait_for_room(
         &self,
         to: Rank,
         has_room: impl Fn(&Rooms) -> bool,
     ) -> Result<(), Error> {
-        let has_room = || has_room(&self.desk.rooms);
-        if has_room() || upcall::is_running() || to == self.rank {
+        match has_room(&self.desk.rooms) {
+            true => Ok(()),
+            false => self.wait_until_there_is_room(to, has_room),
+        }
+    }
+
+    #[cold]
+    fn wait_until_there_is_room(
+        &self,
+        to: Rank,
+        has_room: impl Fn(&Rooms) -> bool,
+    ) -> Result<(), Error> {
+        if upcall::is_running() || to == self.rank {
             return Ok(());
         }
+        let has_room = || has_room(&self.desk.rooms);
         let lookout = self.look_out_for(to);
         let mut is_over = || has_room() || lookout.is_lost();
         let is_held = self.wait_watching(to, Interest::Change, &mut is_over, None);

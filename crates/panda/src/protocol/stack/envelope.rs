@@ -97,21 +97,21 @@ impl Envelope {
     /// There is none.
     #[inline]
     pub fn split_off(bytes: &[u8]) -> Result<(Self, &[u8]), DecodeError> {
-        let [kind] = chunk(bytes)?;
+        let [kind] = *chunk(bytes)?;
         let (envelope, length) = match kind {
             PORT => {
-                let (port, tag) = port_and_tag(&chunk::<13>(bytes)?);
+                let (port, tag) = port_and_tag(chunk::<13>(bytes)?);
                 let receipt = None;
                 (Self::Port { port, tag, receipt }, 13)
             }
             PORT_WITH_RECEIPT => {
                 let header = chunk::<LONGEST>(bytes)?;
-                let (port, tag) = port_and_tag(&header);
-                let receipt = Some(number(&header, 13));
+                let (port, tag) = port_and_tag(header);
+                let receipt = Some(number(header, 13));
                 (Self::Port { port, tag, receipt }, header.len())
             }
             RECEIPT => {
-                let id = number(&chunk::<9>(bytes)?, 1);
+                let id = number(chunk::<9>(bytes)?, 1);
                 (Self::Receipt { id }, 9)
             }
             CALL => {
@@ -120,11 +120,11 @@ impl Envelope {
             }
             REPLY => {
                 let header = chunk::<10>(bytes)?;
-                let (id, kind) = (number(&header, 1), answer(header[9])?);
+                let (id, kind) = (number(header, 1), answer(header[9])?);
                 (Self::Reply { id, kind }, header.len())
             }
             GROUP => {
-                let group = number(&chunk::<9>(bytes)?, 1);
+                let group = number(chunk::<9>(bytes)?, 1);
                 (Self::Group { group }, 9)
             }
             COLLECTIVE => {
@@ -138,7 +138,7 @@ impl Envelope {
             }
             HOLD => {
                 let header = chunk::<10>(bytes)?;
-                let (port, is_held) = (number(&header, 1), header[9] != 0);
+                let (port, is_held) = (number(header, 1), header[9] != 0);
                 (Self::Hold { port, is_held }, header.len())
             }
             other => return Err(unknown("envelope", other)),
@@ -175,26 +175,31 @@ impl Envelope {
     }
 }
 
-fn chunk<const N: usize>(bytes: &[u8]) -> Result<[u8; N], DecodeError> {
+/// Where it lies: numbers that are read out of a copy have to wait until that is written, if they lie across the pieces in which it is.
+#[inline]
+fn chunk<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], DecodeError> {
     let short = || DecodeError::Short {
         want: N,
         have: bytes.len(),
     };
-    bytes.first_chunk().copied().ok_or_else(short)
+    bytes.first_chunk().ok_or_else(short)
 }
 
 /// The two numbers behind the kind.
+#[inline]
 fn two(bytes: &[u8]) -> Result<(u64, u64), DecodeError> {
     let header = chunk::<17>(bytes)?;
-    Ok((number(&header, 1), number(&header, 9)))
+    Ok((number(header, 1), number(header, 9)))
 }
 
+#[inline]
 fn number(header: &[u8], at: usize) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&header[at..at + 8]);
     u64::from_le_bytes(bytes)
 }
 
+#[inline]
 fn port_and_tag(header: &[u8]) -> (u64, u32) {
     let mut tag = [0; 4];
     tag.copy_from_slice(&header[9..13]);

@@ -1,9 +1,10 @@
 //! What a thread waits for.
 
+use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::requests::RequestId;
+use crate::protocol::Answer;
+use crate::protocol::requests::{Failure, RequestId};
 use crate::session::Arrived;
-use crate::session::asked::Ended;
 
 /// Something that comes to hold. Whoever waits for a message, or for the end of a request, may take it as it comes, so that it lies nowhere in between.
 pub trait Awaited {
@@ -21,9 +22,25 @@ pub trait Awaited {
         false
     }
 
-    /// Takes the end of a request if it is what is waited for, and gives it back else.
-    fn take_end(&mut self, _id: RequestId, ended: Ended) -> Option<Ended> {
-        Some(ended)
+    /// Takes the answer to a request if it is what is waited for, and gives it back else.
+    fn take_answer(
+        &mut self,
+        _from: Rank,
+        _id: RequestId,
+        outcome: Result<Message, Failure>,
+    ) -> Option<Result<Message, Failure>> {
+        Some(outcome)
+    }
+
+    /// The same for a short one, of which only the bytes are there; false if it is not what is waited for.
+    fn take_short_answer(
+        &mut self,
+        _from: Rank,
+        _id: RequestId,
+        _kind: Answer,
+        _payload: &[u8],
+    ) -> bool {
+        false
     }
 }
 

@@ -57,6 +57,9 @@ impl<P: Platform> Taker for Waiter<'_, P> {
                 true
             }
             Ok((Envelope::Reply { id, kind }, payload)) if requests::is_plain(id) => {
+                if self.awaited.take_short_answer(from, id, kind, payload) {
+                    return true;
+                }
                 let outcome = kind.outcome(from, Message::copy_of(payload));
                 self.node.end_plain(from, id, outcome, self.awaited);
                 true

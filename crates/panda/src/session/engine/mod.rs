@@ -12,6 +12,7 @@ use crate::protocol::collective::Part;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Envelope, GroupId};
 use crate::session::Multicast;
+use crate::session::asked::End;
 
 mod awaited;
 mod drive;
@@ -83,6 +84,16 @@ pub trait Engine: Send + Sync {
         payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId;
+    /// Sends a request for who waits for its end as soon as this returns, or has it then.
+    fn request_for(
+        &self,
+        request: Request,
+        payload: Message,
+        deadline: Option<Duration>,
+        end: &mut End<'_>,
+    ) {
+        end.begins(self.request(end.peer, request, payload, deadline));
+    }
     /// Has the protocols do it.
     fn ask(&self, ask: Ask);
     /// A new number for an operation that ends as requests do.

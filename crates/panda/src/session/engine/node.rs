@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use antiphon_fiber::ManyServers;
 use parking_lot::Mutex;
 
 use super::own::Own;
@@ -20,7 +21,7 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
-use crate::session::asked::Ended;
+use crate::session::asked::{self, Ended};
 use crate::session::desk::Desk;
 use crate::session::upcall;
 
@@ -164,7 +165,7 @@ impl<P: Platform> Node<P> {
 
     /// Gives a plain message to the platform, in two parts if it takes them so.
     #[inline]
-    fn give_plain(&self, to: Rank, envelope: &Envelope, mut payload: Message) {
+    pub(super) fn give_plain(&self, to: Rank, envelope: &Envelope, mut payload: Message) {
         self.give_by(to, || {
             let sent = (self.platform).send_parts(to, &envelope.header(), &payload);
             sent.unwrap_or_else(|| {
@@ -257,6 +258,11 @@ impl<P: Platform> Node<P> {
         result
     }
 
+    /// Whether no protocol has to know what a peer is asked. Who is lost is theirs to tell: they know whether it is gone for good.
+    fn asks_plainly(&self, to: Rank) -> bool {
+        <P::Links as Links>::ADDS_NOTHING && to != self.rank && !self.desk.is_lost(to)
+    }
+
     /// Gives what a program asks for to the protocols.
     fn put(stack: &mut StackOf<P>, now: Time, ask: Ask) {
         match ask {
@@ -294,8 +300,7 @@ impl<P: Platform> Engine for Node<P> {
         payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId {
-        // Who is lost is the protocols' to tell: they know whether it is gone for good.
-        if <P::Links as Links>::ADDS_NOTHING && to != self.rank && !self.desk.is_lost(to) {
+        if self.asks_plainly(to) {
             let id = self.desk.asked.begin(to);
             self.give_plain(to, &request.envelope(id), payload);
             return id;
@@ -309,6 +314,20 @@ impl<P: Platform> Engine for Node<P> {
                 Request::Call { service } => stack.call(now, to, service, payload, deadline),
             }
         })
+    }
+
+    fn request_for(
+        &self,
+        request: Request,
+        payload: Message,
+        deadline: Option<Duration>,
+        end: &mut asked::End<'_>,
+    ) {
+        // A fiber gives way to others while it waits.
+        match self.asks_plainly(end.peer) && !ManyServers::is_caller() {
+            true => self.request_and_drive(request, payload, deadline, end),
+            false => end.begins(self.request(end.peer, request, payload, deadline)),
+        }
     }
 
     fn ask(&self, ask: Ask) {

@@ -7,11 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::platform::Local;
 use crate::platform::local::LocalInbox;
+use crate::platform::{Event, Inbox, Local, Platform};
+use crate::protocol::Answer;
 use crate::protocol::group::Myself;
-use crate::session::SILENCE;
 use crate::session::desk::Desk;
+use crate::session::{SILENCE, asked};
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -95,4 +96,45 @@ fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
         assert!(!own.join().expect("no panic"), "nobody has called it");
     });
     drop(stay);
+}
+
+/// A call that is not answered within a moment, as who called it waits for that.
+fn calls(node: &Node<Local>, end: &mut asked::End<'_>) {
+    let call = Request::Call { service: SERVICE };
+    let moment = Some(Duration::from_millis(1));
+    node.request_and_drive(call, Message::new(), moment, end);
+}
+
+#[test]
+fn an_answer_that_comes_later_is_kept_by_whoever_drives_then() {
+    let [(local, inbox, myself, desk), (peer, mut peers, ..)] = parts();
+    let node = Node::new(local, inbox, myself, desk);
+    let mut end = asked::End::from(1, &node.desk.asked);
+    calls(&node, &mut end);
+    assert!(!end.has_come());
+    let mut events = Vec::new();
+    peers.receive(None, &mut events);
+    let Some(Event::Frame { from: 0, frame }) = events.pop() else {
+        panic!("no call came");
+    };
+    let Ok(Envelope::Call { id, .. }) = Envelope::take_off(&mut frame.clone()) else {
+        panic!("{frame:?} is no call");
+    };
+    let kind = Answer::Value;
+    let mut reply = Message::from(b"late".as_slice());
+    Envelope::Reply { id, kind }.push_onto(&mut reply);
+    peer.send(0, reply);
+    node.look();
+    assert!(end.holds());
+}
+
+#[test]
+fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
+    let [(local, inbox, myself, desk), (peer, ..)] = parts();
+    let node = Node::new(local, inbox, myself, desk);
+    // It is told in the very round in which the caller waits.
+    peer.leave(Duration::ZERO);
+    let mut end = asked::End::from(1, &node.desk.asked);
+    calls(&node, &mut end);
+    assert!(end.holds());
 }

@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::{ManyServers, Threads as _};
 
 use super::node::Node;
-use super::{Awaited, Interest, Nobody};
+use super::{Awaited, Engine as _, Interest, Nobody, Request};
+use crate::message::Message;
 use crate::platform::Platform;
+use crate::session::asked::End;
+use crate::session::watching::UNWATCHED;
 
 /// How long the session's own thread takes at most to let go of the receiving end if it only sleeps.
 const LETS_GO: Duration = Duration::from_millis(1);
@@ -76,6 +79,32 @@ impl<P: Platform> Node<P> {
             }
             if let Some(is_held) = self.ended(wait) {
                 return is_held;
+            }
+        }
+    }
+
+    /// Sends a plain request with the receiving end in hand, so that its answer comes to nobody else, and waits for what comes next. Only if that is not the answer it is noted who waits for it.
+    pub(super) fn request_and_drive(
+        &self,
+        request: Request,
+        payload: Message,
+        deadline: Option<Duration>,
+        end: &mut End<'_>,
+    ) {
+        let _wanted = self.want();
+        let Some(mut receiving) = self.end.try_pass() else {
+            return end.begins(self.request(end.peer, request, payload, deadline));
+        };
+        let losses = self.desk.losses();
+        let id = self.desk.asked.number();
+        end.begins(id);
+        self.give_plain(end.peer, &request.envelope(id), payload);
+        let moment = deadline.map_or(UNWATCHED, |deadline| deadline.min(UNWATCHED));
+        self.drive(&mut receiving, Some(Instant::now() + moment), end);
+        if !end.has_come() {
+            self.desk.asked.note(end.peer, id);
+            if let Some(why) = self.desk.lost_since(end.peer, losses) {
+                self.desk.asked.lost(end.peer, &why);
             }
         }
     }
