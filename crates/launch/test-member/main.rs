@@ -33,6 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             eprint!("and no end from {}", seat.rank);
         }
         "echo" => println!("{:?}", std::env::args().nth(2).ok_or("nothing to say")?),
+        // Whoever does not exit stays until it is ended.
+        "hang-exit" if seat.rank != 1 => sleep(LONG),
+        "hang-exit" => exit(7),
         "exit" => exit(7 * i32::from(seat.rank == 1)),
         "read" => println!("read {:?}", io::read_to_string(io::stdin())?),
         "fail" => fail(&seat)?,
@@ -43,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             io::stdout().flush()?;
             sleep(LONG);
         }
+        "heed" => heed()?,
         "spawn" => spawn(if seat.rank < seat.size {
             "spawn"
         } else {
@@ -51,6 +55,28 @@ fn main() -> Result<(), Box<dyn Error>> {
         "spawn-hang" => spawn("hang")?,
         "stop" => stop()?,
         other => return Err(format!("no mode `{other}`").into()),
+    }
+    Ok(())
+}
+
+/// Says which signals come, to the first SIGTERM.
+fn heed() -> Result<(), Box<dyn Error>> {
+    let mut signals = std::mem::MaybeUninit::uninit();
+    // SAFETY: a set that is filled before it is used; this process has no other thread that could get them.
+    let signals = unsafe {
+        libc::sigemptyset(signals.as_mut_ptr());
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGUSR1);
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGTERM);
+        libc::sigprocmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut());
+        signals.assume_init()
+    };
+    let mut number = 0;
+    println!("here {}", std::process::id());
+    while number != libc::SIGTERM {
+        io::stdout().flush()?;
+        // SAFETY: both are ours.
+        unsafe { libc::sigwait(&signals, &mut number) };
+        println!("heard {number}");
     }
     Ok(())
 }

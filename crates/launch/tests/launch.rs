@@ -64,13 +64,19 @@ fn processes_hear_each_other_over_a_bad_network() {
     all_hear_all(&launch(Over::Udp, 3, "greet").faults(Some(faults.expect("good"))));
 }
 
+/// Whether Open MPI is installed; else says that a test is skipped.
+fn has_mpi() -> bool {
+    let is_there = Command::new("mpirun").arg("--version").output().is_ok();
+    if !is_there {
+        eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)");
+    }
+    is_there
+}
+
 #[test]
 fn processes_hear_each_other_over_mpi() {
-    match launch(Over::Mpi, 3, "greet").start() {
-        Err(LaunchError::NoMpi) => {
-            eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)")
-        }
-        _ => all_hear_all(&launch(Over::Mpi, 3, "greet")),
+    if has_mpi() {
+        all_hear_all(&launch(Over::Mpi, 3, "greet"));
     }
 }
 
@@ -127,6 +133,90 @@ fn signals_are_passed_to_all() {
         "{outcome:?}"
     );
     assert_eq!(outcome.exit_code(), 143);
+}
+
+/// Sends three processes SIGUSR1 once all are there, and SIGTERM once all have said that it came; what came of it, and what was written.
+fn heed(over: Over) -> (Outcome, Vec<Written>) {
+    let running = launch(over, 3, "heed").start().expect("started");
+    let signals = running.signals();
+    let (mut lines, mut here, mut heard) = (Vec::new(), 0, 0);
+    let outcome = running.to_end(|line| {
+        let text = String::from_utf8_lossy(&line.text).into_owned();
+        here += u32::from(text.starts_with("here "));
+        heard += u32::from(text == "heard 10");
+        if here == 3 && text.starts_with("here ") {
+            signals.signal(libc::SIGUSR1);
+        } else if heard == 3 && text == "heard 10" {
+            signals.signal(libc::SIGTERM);
+        }
+        lines.push((line.rank.unwrap_or(u32::MAX), line.stream, text));
+    });
+    (outcome.expect("followed"), lines)
+}
+
+/// Whom a signal reached, by what they say.
+fn reached(lines: &[Written], signal: i32) -> Vec<u32> {
+    let said = format!("heard {signal}");
+    let ranks = lines.iter().filter(|line| line.2 == said);
+    let mut ranks: Vec<u32> = ranks.map(|line| line.0).collect();
+    ranks.sort_unstable();
+    ranks
+}
+
+#[test]
+fn signals_that_do_not_end_a_process_reach_all() {
+    let (outcome, lines) = heed(Over::Shm);
+    assert_eq!(reached(&lines, libc::SIGUSR1), [0, 1, 2]);
+    assert_eq!(reached(&lines, libc::SIGTERM), [0, 1, 2]);
+    assert_eq!(outcome.exit_code(), 0, "{outcome:?}");
+}
+
+/// They go by way of `mpirun`, which takes SIGTERM for its own end, too.
+#[test]
+fn signals_reach_all_over_mpi() {
+    if !has_mpi() {
+        return;
+    }
+    let (outcome, lines) = heed(Over::Mpi);
+    assert_eq!(reached(&lines, libc::SIGUSR1), [0, 1, 2]);
+    assert_eq!(reached(&lines, libc::SIGTERM), [0, 1, 2]);
+    assert_eq!(outcome.exit_code(), 1, "{lines:?}");
+    let summary = outcome.summary();
+    assert_eq!(summary.as_deref(), Some("mpirun ended with exit code 1"));
+}
+
+/// Who does not heed it ends by it, as everywhere.
+#[test]
+fn sigterm_ends_all_over_mpi() {
+    if !has_mpi() {
+        return;
+    }
+    let running = launch(Over::Mpi, 2, "hang").start().expect("started");
+    let signals = running.signals();
+    let mut here = Vec::new();
+    let outcome = running.to_end(|line| {
+        let text = String::from_utf8_lossy(&line.text).into_owned();
+        here.extend(text.strip_prefix("here ").map(str::to_owned));
+        if here.len() == 2 && text.starts_with("here ") {
+            signals.signal(libc::SIGTERM);
+        }
+    });
+    assert_eq!(outcome.expect("followed").exit_code(), 1);
+    for id in here {
+        assert!(!Path::new("/proc").join(&id).exists(), "{id} is there");
+    }
+}
+
+/// One that fails ends all, with its exit code.
+#[test]
+fn one_that_fails_ends_all_over_mpi() {
+    if !has_mpi() {
+        return;
+    }
+    let (outcome, lines) = follow(&launch(Over::Mpi, 3, "hang-exit")).expect("started");
+    assert_eq!(outcome.exit_code(), 7, "{lines:?}");
+    let summary = outcome.summary();
+    assert_eq!(summary.as_deref(), Some("mpirun ended with exit code 7"));
 }
 
 #[test]

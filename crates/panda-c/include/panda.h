@@ -138,13 +138,9 @@ typedef enum {
      */
     PANDA_NO_THREAD = 21,
     /**
-     * All fibers that are left wait for each other.
-     */
-    PANDA_DEADLOCK = 22,
-    /**
      * The message is longer than the session's platform takes. Nothing was sent.
      */
-    PANDA_TOO_LONG = 23,
+    PANDA_TOO_LONG = 22,
 } panda_status;
 
 /**
@@ -281,6 +277,11 @@ const void *panda_message_flatten(panda_message *message);
 /* ---- sessions -------------------------------------------------------------------------------------------- */
 
 /**
+ * A place in a session for a process that is to come.
+ */
+typedef struct panda_seat panda_seat;
+
+/**
  * A process's part in a session. Its handle may be used by all threads at once.
  */
 typedef struct panda_session panda_session;
@@ -394,6 +395,24 @@ panda_status panda_session_spawn(panda_session *session,
                                  panda_rank *ranks);
 
 /**
+ * That the session goes on.
+ *
+ * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_check(panda_session *session);
+
+/**
+ * Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload; half of the memory that the process may use, if
+ * nothing is said. Senders that may wait are held long before. Beyond it the process of which most lies unread is lost to this one: what waits for it, and whatever does later, gets PANDA_LOST with
+ * words that name the port and the bytes, and so does the next panda_port_receive() from anybody; what it sends to ports is not heard any more. What lies here of it can be received before, until
+ * room is needed for others.
+ *
+ * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_limit_unread(panda_session *session,
+                                        size_t bytes);
+
+/**
  * Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
@@ -413,6 +432,40 @@ panda_status panda_session_wait_until(panda_session *session, panda_predicate ho
  * as it is at first in a release build of the library, such a wait fails with PANDA_IN_UPCALL. For the whole process.
  */
 void panda_detect_waiting_upcalls(bool detects);
+
+/**
+ * That the caller is in no upcall, for functions of a program's own that wait: PANDA_IN_UPCALL where it is, or the end of the process if panda_detect_waiting_upcalls() said so.
+ *
+ * Errors: PANDA_IN_UPCALL.
+ */
+panda_status panda_must_not_wait(void);
+
+/**
+ * Seats for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
+ * if the variables of its seat are in its environment, whenever that is; the others need not wait for it, and panda_session_parent() of it is this process. seats[0] and so on are the caller's, to be given back
+ * by panda_seat_free(). Whoever reads the variables may join: they hold the session's secret.
+ *
+ * Errors: PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_allot(panda_session *session,
+                                 uint32_t count,
+                                 panda_seat **seats);
+
+/**
+ * The rank of the process that takes the seat; PANDA_ANY for NULL.
+ */
+panda_rank panda_seat_rank(panda_seat *seat);
+
+/**
+ * The variables that tell a process its seat, as `environ` has them: texts "NAME=value", with NULL behind the last; kept as long as the handle. They are to stand before, or instead of, others of the same
+ * names, which a process of a session has itself. NULL for NULL.
+ */
+const char *const *panda_seat_environment(panda_seat *seat);
+
+/**
+ * Gives a handle back; the seat remains. NULL is none.
+ */
+void panda_seat_free(panda_seat *seat);
 
 /* ---- ports ----------------------------------------------------------------------------------------------- */
 
@@ -510,10 +563,14 @@ panda_status panda_port_poll(panda_port *port, panda_rank from, uint32_t tag, pa
 /**
  * Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
  *
- * Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
+ * Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others, or one has left too much unread (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
  * PANDA_BAD_ARGUMENT.
  */
-panda_status panda_port_receive(panda_port *port, panda_rank from, uint32_t tag, uint64_t timeout_ns, panda_arrived *arrived);
+panda_status panda_port_receive(panda_port *port,
+                                panda_rank from,
+                                uint32_t tag,
+                                uint64_t timeout_ns,
+                                panda_arrived *arrived);
 
 /* ---- calls ----------------------------------------------------------------------------------------------- */
 
@@ -846,9 +903,10 @@ typedef void *(*panda_body)(void *context);
 
 /**
  * Runs a program on threads of a kind: `main`, and those that it starts by panda_thread_create(), are threads of the system (PANDA_THREADS_SYSTEM) or fibers that share the caller's processor
- * (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended. What `main` returns goes to `result`, which may be NULL.
+ * (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended, so not at all where those that are left wait for each other: an upcall or another thread might still wake
+ * them. What `main` returns goes to `result`, which may be NULL.
  *
- * Errors: PANDA_NO_THREAD; PANDA_DEADLOCK; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_run(uint32_t threads,
                        panda_body main,
@@ -1026,6 +1084,11 @@ panda_status panda_semaphore_trywait(panda_semaphore *semaphore);
  * Errors: PANDA_BAD_ARGUMENT.
  */
 panda_status panda_semaphore_post(panda_semaphore *semaphore);
+
+/**
+ * How many a semaphore would let pass now: by the time that the caller looks at it, it may be another number. 0 for NULL.
+ */
+uint64_t panda_semaphore_value(panda_semaphore *semaphore);
 
 /**
  * A barrier for so many threads, at least one.

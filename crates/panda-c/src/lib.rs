@@ -26,6 +26,7 @@ mod handing;
 pub mod message;
 pub mod port;
 pub mod rpc;
+pub mod seat;
 pub mod session;
 pub mod status;
 pub mod sync;

@@ -191,7 +191,7 @@ pub extern "C" fn panda_port_poll(
 
 /// Waits for the first message that fits, of a sender or PANDA_ANY and with a tag or PANDA_ANY, for a time at most, in nanoseconds or PANDA_FOREVER.
 ///
-/// Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others; PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
+/// Errors: PANDA_LOST: the sender that was asked for is lost, or, where any may send, the last of the others, or one has left too much unread (panda_session_limit_unread()); PANDA_TIMED_OUT; PANDA_NO_SUCH_RANK; PANDA_IN_UPCALL; PANDA_OVER;
 /// PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_port_receive(

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::Local;
+use antiphon_panda::session::must_not_wait;
 use antiphon_panda::{Error, Session};
 
 use crate::given::{array, called, fill, fill_text, given, room, text, time};
@@ -249,6 +250,31 @@ pub unsafe extern "C" fn panda_session_spawn(
     })
 }
 
+/// That the session goes on.
+///
+/// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_check(session: Option<&panda_session>) -> panda_status {
+    entry("panda_session_check", || of(session).map(drop))
+}
+
+/// Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload; half of the memory that the process may use, if
+/// nothing is said. Senders that may wait are held long before. Beyond it the process of which most lies unread is lost to this one: what waits for it ends with PANDA_LOST and
+/// words that name the port and the bytes, and so do all later panda_port_receive() from it and the next one from anybody; what it sends to ports is not heard any more. What lies here of it can be
+/// received before, until room is needed for others.
+///
+/// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_session_limit_unread(
+    session: Option<&panda_session>,
+    bytes: usize,
+) -> panda_status {
+    entry("panda_session_limit_unread", || {
+        of(session)?.limit_unread(bytes);
+        Ok(())
+    })
+}
+
 /// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
 ///
 /// Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
@@ -294,6 +320,14 @@ pub unsafe extern "C" fn panda_session_wait_until(
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_detect_waiting_upcalls(detects: bool) {
     antiphon_panda::session::detect_waiting_upcalls(detects);
+}
+
+/// That the caller is in no upcall, for functions of a program's own that wait: PANDA_IN_UPCALL where it is, or the end of the process if panda_detect_waiting_upcalls() said so.
+///
+/// Errors: PANDA_IN_UPCALL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_must_not_wait() -> panda_status {
+    entry("panda_must_not_wait", || Ok(must_not_wait()?))
 }
 
 /// The ranks of a list of the program's.

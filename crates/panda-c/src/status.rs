@@ -66,10 +66,8 @@ pub enum panda_status {
     PANDA_BAD_ARGUMENT = 20,
     /// No thread could be started.
     PANDA_NO_THREAD = 21,
-    /// All fibers that are left wait for each other.
-    PANDA_DEADLOCK = 22,
     /// The message is longer than the session's platform takes. Nothing was sent.
-    PANDA_TOO_LONG = 23,
+    PANDA_TOO_LONG = 22,
 }
 
 use panda_status::*;
@@ -106,7 +104,7 @@ impl Failure {
     fn status(&self) -> panda_status {
         match self {
             Self::Session(error) => of_session(error),
-            Self::Thread(ThreadError::Deadlock(_)) => PANDA_DEADLOCK,
+            // That the first fiber waits for ever is known only of waits by other means than this interface has.
             Self::Thread(_) => PANDA_NO_THREAD,
             Self::Argument { .. } => PANDA_BAD_ARGUMENT,
             Self::TimedOut(_) => PANDA_TIMED_OUT,
@@ -286,7 +284,7 @@ pub extern "C" fn panda_last_rank() -> panda_rank {
 /// The name of a status, such as "PANDA_LOST"; "unknown" if there is none of that number. Kept for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
-    const NAMES: [&CStr; 24] = [
+    const NAMES: [&CStr; 23] = [
         c"PANDA_OK",
         c"PANDA_NOT_NOW",
         c"PANDA_LOST",
@@ -309,7 +307,6 @@ pub extern "C" fn panda_status_name(status: c_int) -> *const c_char {
         c"PANDA_SHORT",
         c"PANDA_BAD_ARGUMENT",
         c"PANDA_NO_THREAD",
-        c"PANDA_DEADLOCK",
         c"PANDA_TOO_LONG",
     ];
     let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at));

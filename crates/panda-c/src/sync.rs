@@ -8,7 +8,7 @@ use antiphon_panda::session::must_not_wait;
 use antiphon_panda::thread::{Barrier, Condition, Mutex, MutexGuard, Semaphore};
 
 use crate::given::{given, time};
-use crate::status::{Failure, entry, freed, panda_status};
+use crate::status::{Failure, entry, freed, panda_status, value};
 
 /// Mutual exclusion; unlocking gives it to the thread that waits longest. An upcall may lock it, so keep it only for as long as it takes to read or change what it guards, and over no
 /// other wait than a condition's.
@@ -228,6 +228,14 @@ pub extern "C" fn panda_semaphore_post(semaphore: Option<&panda_semaphore>) -> p
     entry("panda_semaphore_post", || {
         given(semaphore, "semaphore")?.semaphore.v();
         Ok(())
+    })
+}
+
+/// How many a semaphore would let pass now: by the time that the caller looks at it, it may be another number. 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn panda_semaphore_value(semaphore: Option<&panda_semaphore>) -> u64 {
+    value("panda_semaphore_value", 0, || {
+        Ok(given(semaphore, "semaphore")?.semaphore.value())
     })
 }
 

@@ -78,9 +78,10 @@ fn keep(result: Pointer, place: Option<&mut MaybeUninit<*mut c_void>>) {
 }
 
 /// Runs a program on threads of a kind: `main`, and those that it starts by panda_thread_create(), are threads of the system (PANDA_THREADS_SYSTEM) or fibers that share the caller's processor
-/// (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended. What `main` returns goes to `result`, which may be NULL.
+/// (PANDA_THREADS_FIBERS). With fibers it returns when the last of them has ended, so not at all where those that are left wait for each other: an upcall or another thread might still wake
+/// them. What `main` returns goes to `result`, which may be NULL.
 ///
-/// Errors: PANDA_NO_THREAD; PANDA_DEADLOCK; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NO_THREAD; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_run(
     threads: u32,

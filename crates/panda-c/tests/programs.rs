@@ -44,6 +44,11 @@ fn sessions_of_one_process() {
 }
 
 #[test]
+fn more_unread_than_may_be() {
+    by_itself("tests/c/unread.c");
+}
+
+#[test]
 fn a_program_in_another_language() {
     by_itself("tests/c/header.cpp");
 }
@@ -106,6 +111,11 @@ fn circles() {
 #[test]
 fn spawned_processes() {
     everywhere("tests/c/spawn.c", 2);
+}
+
+#[test]
+fn processes_that_the_program_starts_itself() {
+    everywhere("tests/c/seats.c", 2);
 }
 
 /// Over Open MPI nobody outlives a process that is killed.

@@ -24,7 +24,7 @@ fn split_at<L: Links>(
     };
     let network = Network::new(kind, 0, 0, 100, jitter_us);
     let seed = after.as_micros() as u64;
-    let mut world: World<L, Sequencer> = World::new(size, network, Chance::new(seed), None);
+    let mut world: World<L, Sequencer> = World::new(size, network, Chance::new(seed));
     for rank in 0..size {
         if rank + 1 == size {
             world.network.loss = lost;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use antiphon_panda::Message;
 use antiphon_panda::protocol::group::{Bus, Myself, Order, Sequencer};
 use antiphon_panda::protocol::link::{Fragment, Links, Retransmit, Through};
-use antiphon_panda::protocol::{Action, Stack};
+use antiphon_panda::protocol::{Action, Delivery, Stack};
+use antiphon_panda::{GroupEvent, Message, Rank};
 use proptest::prelude::*;
 
 const NOW: Duration = Duration::from_secs(1);
@@ -173,9 +173,11 @@ fn groups_that_peers_name_are_bounded() {
     let mut is_heard = |group| {
         let taken = stack.frame(NOW, 1, join(group));
         stack.flush(NOW);
-        let is_answered = stack.actions().drain(..).count() > 0;
-        assert_eq!(taken.is_ok(), is_answered, "group {group}");
-        is_answered
+        // Who is not heard is told so.
+        let mut actions = stack.actions().drain(..);
+        let is_told = actions.any(|action| matches!(action, Action::Send(1, _)));
+        assert!(is_told, "group {group}");
+        taken.is_ok()
     };
     let heard = (0..GROUPS).find(|group| !is_heard(*group));
     let heard = heard.expect("not all of them");
@@ -187,6 +189,62 @@ fn groups_that_peers_name_are_bounded() {
     // It has become the program's, and leaves no room for another.
     stack.frame(NOW, 1, join(GROUPS)).expect("it is known now");
     assert!(stack.frame(NOW, 1, join(GROUPS + 1)).is_err());
+}
+
+/// Hands over what two stacks have for each other, until nothing is left, at a time; what the second is told of a group.
+fn exchange<L: Links, O: Order>(stacks: &mut [Stack<L, O>; 2], now: Duration) -> Vec<GroupEvent> {
+    let mut events = Vec::new();
+    loop {
+        let mut under_way = Vec::new();
+        for (from, stack) in stacks.iter_mut().enumerate() {
+            stack.tick(now);
+            stack.flush(now);
+            for action in stack.actions().drain(..) {
+                match action {
+                    Action::Send(to, frame) if (to as usize) < 2 => {
+                        under_way.push((from, to as usize, frame));
+                    }
+                    Action::Deliver(Delivery::Group(_, event)) if from == 1 => events.push(event),
+                    _ => {}
+                }
+            }
+        }
+        if under_way.is_empty() {
+            return events;
+        }
+        for (from, to, frame) in under_way {
+            // One that follows too many groups says that it does not hear of this one.
+            let _ = stacks[to].frame(now, from as Rank, frame);
+        }
+    }
+}
+
+/// Who asks to be let in learns that those whom it asked follow too many groups, and how many.
+#[test]
+fn who_is_not_let_in_is_told_why() {
+    const SILENCE: Duration = NOW;
+    let myself = |rank| Myself {
+        rank,
+        size: 2,
+        is_founder: true,
+        birth: 1,
+        silence: SILENCE,
+    };
+    let mut stacks = [0, 1].map(|rank| Stack::<Through, Sequencer>::new(myself(rank), usize::MAX));
+    let named = (0..GROUPS).take_while(|group| {
+        let taken = stacks[0].frame(NOW, 1, for_group(*group, &[0, 1, 1]));
+        stacks[0].actions().clear();
+        taken.is_ok()
+    });
+    let named = named.count();
+    stacks[1].group(NOW, GROUPS, |group, now, out| group.join(now, out));
+    // More than the six silences after which it gives up, and those in which each is asked.
+    let told = (1..100).find_map(|step| exchange(&mut stacks, NOW + SILENCE / 10 * step).pop());
+    let Some(GroupEvent::Expelled { why }) = told else {
+        panic!("{told:?}");
+    };
+    let expected = format!("rank 0 follows {named} groups already that it is not in, and no more");
+    assert!(why.contains(&expected), "{why}");
 }
 
 #[test]

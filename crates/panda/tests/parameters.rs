@@ -55,7 +55,6 @@ fn the_look_finds_it_where_it_is() {
             kind: Kind::Datagrams,
             seed: 1,
             members: None,
-            mutant: None,
             tells: false
         })
         .frames

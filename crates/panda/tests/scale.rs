@@ -48,7 +48,7 @@ type Streams = World<Through, Sequencer>;
 
 fn world(size: u32) -> Streams {
     let network = Network::new(Kind::Streams, 0, 0, 50, 0);
-    World::new(size, network, Chance::new(1), None)
+    World::new(size, network, Chance::new(1))
 }
 
 fn sum(mut a: Message, mut b: Message) -> Result<Message, Refused> {

@@ -31,7 +31,6 @@ fn sail(kind: Kind, members: Option<u32>, seeds: u64) {
             kind,
             seed,
             members,
-            mutant: None,
             tells: is_one(),
         });
         frames += outcome.frames;
@@ -106,7 +105,6 @@ fn seeds_that_found_something() {
             kind,
             seed,
             members,
-            mutant: None,
             tells: false,
         };
         assert_eq!(run(scenario).fault, None, "{kind:?}, seed {seed}");

@@ -36,8 +36,13 @@ impl Fake {
         std::os::unix::fs::symlink(STANDS_FOR_SSH, &ssh).expect("linked");
         std::fs::write(folder.path().join("reach"), reach).expect("written");
         std::fs::write(folder.path().join("hosts"), hosts).expect("written");
+        // By this name `mpirun` gives it no options of ssh's.
+        let agent = folder.path().join("agent");
+        std::os::unix::fs::symlink(STANDS_FOR_SSH, &agent).expect("linked");
         // SAFETY: tests of this file that read the environment hold the same lock.
         unsafe { std::env::set_var("ANTIPHON_SSH", &ssh) };
+        // SAFETY: as above.
+        unsafe { std::env::set_var("OMPI_MCA_plm_rsh_agent", &agent) };
         Self {
             folder,
             _turn: turn,
@@ -101,6 +106,44 @@ fn processes_of_several_hosts_hear_each_other() {
         !log.contains("ANTIPHON_SECRET"),
         "a secret on a command line"
     );
+}
+
+/// Whether Open MPI is installed; else says that a test is skipped.
+fn has_mpi() -> bool {
+    let is_there = Command::new("mpirun").arg("--version").output().is_ok();
+    if !is_there {
+        eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)");
+    }
+    is_there
+}
+
+/// `mpirun` reads the same file, and reaches other hosts by itself.
+#[test]
+fn processes_of_several_hosts_hear_each_other_over_mpi() {
+    if !has_mpi() {
+        return;
+    }
+    let fake = Fake::new("localhost slots=1\n127.0.0.2 slots=2 # two\n", HERE);
+    all_hear_all(&fake.hosts(), Over::Mpi);
+    assert_eq!(daemons(&fake), 1, "{}", fake.log());
+}
+
+/// What `mpirun` has started on another host to start processes there.
+fn daemons(fake: &Fake) -> usize {
+    let log = fake.log();
+    let calls = log.lines();
+    calls.filter(|line| line.starts_with("127.0.0.2 ")).count()
+}
+
+/// A host may stand there once for each of its slots, and is filled again when all are full.
+#[test]
+fn a_host_may_be_named_twice_over_mpi() {
+    if !has_mpi() {
+        return;
+    }
+    let fake = Fake::new("127.0.0.2\n127.0.0.2\n", HERE);
+    all_hear_all(&fake.hosts(), Over::Mpi);
+    assert_eq!(daemons(&fake), 1, "{}", fake.log());
 }
 
 #[test]

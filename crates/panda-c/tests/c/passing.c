@@ -66,6 +66,8 @@ static void wait_in_an_upcall(void *context, panda_rank from, panda_message *arg
     IS(PANDA_IN_UPCALL, panda_condition_wait(condition, mutex, PANDA_FOREVER));
     OK(panda_mutex_unlock(mutex));
     IS(PANDA_IN_UPCALL, panda_thread_sleep(1));
+    IS(PANDA_IN_UPCALL, panda_must_not_wait());
+    SAYS("panda_must_not_wait");
     panda_condition_free(condition);
     panda_mutex_free(mutex);
     panda_semaphore_free(semaphore);

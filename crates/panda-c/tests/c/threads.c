@@ -97,7 +97,9 @@ static void *program(void *kind)
     }
     CHECK(shared.sum == 600 && shared.lasts == 1);
     IS(PANDA_NOT_NOW, panda_semaphore_trywait(shared.semaphore));
+    CHECK(panda_semaphore_value(shared.semaphore) == 0 && panda_semaphore_value(NULL) == 0);
     OK(panda_semaphore_post(shared.semaphore));
+    CHECK(panda_semaphore_value(shared.semaphore) == 1);
     OK(panda_semaphore_trywait(shared.semaphore));
 
     OK(panda_mutex_lock(shared.mutex));

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 pub mod collective;
+pub(crate) mod fault;
 pub mod group;
 pub mod link;
 pub(crate) mod pulse;

@@ -1,19 +1,21 @@
 //! What a program has registered and what it waits for; nothing here depends on the platform.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
-use super::engine::{Awaited, Engine};
+use super::engine::{Ask, Awaited, Engine};
+use super::mail::{Flood, Mail, Put};
 use super::membership::Membership;
 use super::names::Names;
-use super::room::{Rooms, UNREAD_LOW, UNREAD_MAX};
-use super::upcall::{self, Given, Place};
+use super::room::Rooms;
+use super::upcall::{Given, Place};
+use crate::error::Named;
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
@@ -33,7 +35,7 @@ pub struct Arrived {
 
 impl Arrived {
     /// The memory that it takes while it lies at its port, in bytes: one without a payload takes some, too.
-    fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         size_of::<Self>() + self.payload.len()
     }
 
@@ -48,7 +50,6 @@ pub(super) fn fits(of: (Rank, u32), (from, tag): (Option<Rank>, Option<u32>)) ->
     from.is_none_or(|from| from == of.0) && tag.is_none_or(|tag| tag == of.1)
 }
 
-pub type PortUpcall = Box<dyn FnMut(Arrived) + Send>;
 pub type ServiceUpcall = Box<dyn FnMut(Incoming) + Send>;
 pub type GroupUpcall = Box<dyn FnMut(GroupEvent) + Send>;
 
@@ -57,16 +58,6 @@ pub struct Incoming {
     pub from: Rank,
     pub id: RequestId,
     pub payload: Message,
-}
-
-#[derive(Default)]
-struct PortState {
-    waiting: VecDeque<Arrived>,
-    /// The room that those take, in bytes.
-    unread: usize,
-    /// Who was told to send no more.
-    held: Vec<Rank>,
-    upcall: Option<Arc<Given<PortUpcall>>>,
 }
 
 /// How a peer was lost.
@@ -80,7 +71,7 @@ struct PeerLoss {
 
 #[derive(Default)]
 pub struct Desk {
-    ports: Mutex<FxHashMap<u64, PortState>>,
+    pub mail: Mail,
     services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
     pub(super) groups: Mutex<HashMap<GroupId, Membership>>,
     /// Of ports, services and groups.
@@ -93,10 +84,6 @@ pub struct Desk {
     lost: Mutex<FxHashMap<Rank, PeerLoss>>,
     pub rooms: Rooms,
     pub asked: Asked,
-    /// Whether a port holds those who send to it.
-    holds: AtomicBool,
-    /// Whether a port has, or had, an upcall: then what comes is looked up among the ports before anybody who waits gets it.
-    has_port_upcalls: AtomicBool,
 }
 
 impl Desk {
@@ -114,6 +101,7 @@ impl Desk {
         if let Some(loss) = self.lost.lock().get_mut(&rank) {
             loss.is_back = true;
         }
+        self.mail.joined(rank);
     }
 
     /// Whether a process has ever been there.
@@ -188,78 +176,11 @@ impl Desk {
     pub fn drop_upcalls(&self) {
         // Dropped outside of the locks: what an upcall keeps may come here when it is dropped.
         let services = std::mem::take(&mut *self.services.lock());
-        let of_ports: Vec<_> = (self.ports.lock().values_mut())
-            .filter_map(|port| port.upcall.take())
-            .collect();
+        let of_ports = self.mail.take_upcalls();
         let of_groups: Vec<_> = (self.groups.lock().values_mut())
             .filter_map(|group| group.upcall.take())
             .collect();
         drop((services, of_ports, of_groups));
-    }
-
-    /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
-    pub fn on_port(&self, port: u64, place: Place, upcall: PortUpcall) {
-        let call = Mutex::new(upcall);
-        let upcall = Arc::new(Given { place, call });
-        let mut own = upcall.call.lock();
-        self.has_port_upcalls.store(true, Release);
-        let (earlier, before) = {
-            let mut ports = self.ports.lock();
-            let state = ports.entry(port).or_default();
-            let before = state.upcall.replace(upcall.clone());
-            state.unread = 0;
-            (std::mem::take(&mut state.waiting), before)
-        };
-        for arrived in earlier {
-            let _ = upcall::run(place, || own(arrived));
-        }
-        drop(own);
-        // Outside of the locks, as always: what it keeps may come here when it is dropped.
-        before.into_iter().for_each(Given::let_go);
-    }
-
-    /// The first message that waits at a port and fits.
-    pub fn first(
-        &self,
-        port: u64,
-        from: Option<Rank>,
-        tag: Option<u32>,
-        engine: &dyn Engine,
-    ) -> Option<Arrived> {
-        let mut ports = self.ports.lock();
-        let state = ports.get_mut(&port)?;
-        let fits = |arrived: &Arrived| arrived.fits(from, tag);
-        // Mostly the first one fits.
-        let arrived = match state.waiting.front().is_some_and(fits) {
-            true => state.waiting.pop_front()?,
-            false => {
-                let at = state.waiting.iter().position(fits)?;
-                state.waiting.remove(at)?
-            }
-        };
-        state.unread -= arrived.room();
-        if state.unread < UNREAD_LOW && !state.held.is_empty() {
-            tell(port, std::mem::take(&mut state.held), engine);
-        }
-        Some(arrived)
-    }
-
-    /// Lets all go who were held: this process waits, perhaps for what they send later, or has looked in vain.
-    #[inline]
-    pub fn let_go(&self, engine: &dyn Engine) {
-        // Pairs with `hold`, which says that it holds before it looks whether anybody waits.
-        if self.holds.load(SeqCst) {
-            self.let_all_go(engine);
-        }
-    }
-
-    #[cold]
-    fn let_all_go(&self, engine: &dyn Engine) {
-        let mut ports = self.ports.lock();
-        self.holds.store(false, SeqCst);
-        for (port, state) in ports.iter_mut() {
-            tell(*port, std::mem::take(&mut state.held), engine);
-        }
     }
 
     pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
@@ -286,16 +207,20 @@ impl Desk {
                 payload,
             } => {
                 let arrived = Arrived { from, tag, payload };
-                is_for_all = match self.offer(port, arrived, awaited) {
-                    Some(arrived) => {
-                        self.deliver_to_port(port, arrived, engine);
-                        true
-                    }
-                    None => false,
-                };
+                let left = self.mail.offer(port, arrived, awaited);
+                let put = left.map(|arrived| self.mail.put(port, arrived, engine));
                 // Only now: its sender may go on when the program has it, or can ask for it.
                 if let Some(id) = receipt {
-                    engine.post(from, Envelope::Receipt { id }, Message::new());
+                    let kind = Answer::NoReply;
+                    let answer = match put {
+                        Some(Put::Refused) => Envelope::Reply { id, kind },
+                        _ => Envelope::Receipt { id },
+                    };
+                    engine.post(from, answer, Message::new());
+                }
+                is_for_all = put.is_some();
+                if let Some(Put::TooMuch(flood)) = put {
+                    self.give_up(flood, engine);
                 }
             }
             Delivery::Call {
@@ -326,70 +251,21 @@ impl Desk {
         is_for_all
     }
 
-    /// Whether a port has, or had, an upcall.
-    #[inline]
-    pub fn has_port_upcalls(&self) -> bool {
-        self.has_port_upcalls.load(Acquire)
-    }
-
-    /// Offers a message to who waits, unless ports have upcalls, and gives it back if nobody takes it.
-    #[inline]
-    fn offer(&self, port: u64, arrived: Arrived, awaited: &mut dyn Awaited) -> Option<Arrived> {
-        match self.has_port_upcalls() {
-            true => Some(arrived),
-            false => awaited.take(port, arrived),
-        }
-    }
-
-    fn deliver_to_port(&self, port: u64, arrived: Arrived, engine: &dyn Engine) {
-        let from = arrived.from;
-        let is_much = {
-            let mut ports = self.ports.lock();
-            let state = ports.entry(port).or_default();
-            if let Some(upcall) = state.upcall.clone() {
-                drop(ports);
-                // Its sender does not wait for what it does: that it panicked is printed.
-                let _ = upcall.run(|upcall| upcall(arrived));
-                return;
-            }
-            state.unread += arrived.room();
-            state.waiting.push_back(arrived);
-            state.unread > UNREAD_MAX
-        };
-        if is_much {
-            self.hold(port, from, engine);
-        }
-    }
-
-    /// Has a sender to a port wait, unless this process does.
+    /// Takes a process for lost that has this one keep too much. The program may not ask for anything of it again, so it is also printed.
     #[cold]
-    fn hold(&self, port: u64, from: Rank, engine: &dyn Engine) {
-        if engine.is_awaited() {
-            return;
-        }
-        {
-            let mut ports = self.ports.lock();
-            let state = ports.entry(port).or_default();
-            if state.held.contains(&from) {
-                return;
-            }
-            state.held.push(from);
-            self.holds.store(true, SeqCst);
-            let is_held = true;
-            engine.post(from, Envelope::Hold { port, is_held }, Message::new());
-        }
-        // Somebody may have begun to wait before we said that we hold.
-        if engine.is_awaited() {
-            self.let_go(engine);
-        }
-    }
-}
-
-/// Lets senders to a port go. Both this and that they are held is said with the ports locked, so that the last word is what holds.
-fn tell(port: u64, held: Vec<Rank>, engine: &dyn Engine) {
-    for rank in held {
-        let is_held = false;
-        engine.post(rank, Envelope::Hold { port, is_held }, Message::new());
+    fn give_up(&self, flood: Flood, engine: &dyn Engine) {
+        let port = self.names.of(Named::Port, flood.port);
+        let port = port.map_or_else(
+            || "a port that this process has not opened".into(),
+            |name| format!("port {name:?}"),
+        );
+        let why = format!(
+            "left {} bytes unread, most of them at {port}: more than the {} that all may leave here together (Session::limit_unread). It is not heard any more",
+            flood.bytes, flood.most
+        );
+        eprintln!("antiphon: {} is lost: it {why}", self.name_of(flood.from));
+        let rank = flood.from;
+        engine.ask(Ask::GiveUp { rank, why });
     }
 }
 

@@ -17,7 +17,9 @@ mod core;
 mod desk;
 mod engine;
 mod group;
+mod mail;
 mod membership;
+mod memory;
 mod names;
 mod port;
 mod room;
@@ -206,6 +208,14 @@ impl Session {
     #[must_use]
     pub fn multicast(&self) -> Multicast {
         self.core().engine.multicast()
+    }
+
+    /// Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload. Half of the memory that the process may use, if
+    /// nothing is said. Senders that may wait are held long before ([`Port::send`](Port::send)), at 4 MiB a port: this is for those that may not, or do not. Beyond it the process of which most lies
+    /// unread is taken for lost, as far as this one is concerned: what waits for it ends with [`Error::Lost`], which names it, the port and the bytes, and so do all later receipts from it and the next
+    /// one from anybody; messages that it sends to ports are not heard any more. What lies here of it can be received before, until room is needed for others.
+    pub fn limit_unread(&self, bytes: usize) {
+        self.core().desk.mail.limit(bytes);
     }
 
     /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].

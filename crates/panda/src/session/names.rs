@@ -40,4 +40,9 @@ impl Names {
         }
         Ok(number)
     }
+
+    /// The name that has a number, if this process uses it.
+    pub fn of(&self, what: Named, number: u64) -> Option<Arc<str>> {
+        self.0.lock().get(&(what, number)).cloned()
+    }
 }

@@ -20,6 +20,8 @@ struct FirstThatFits<'a> {
     tag: Option<u32>,
     /// Takes it if it lies there.
     look: &'a dyn Fn() -> Option<Arrived>,
+    /// Whether there is something else to be told of first.
+    has_news: &'a dyn Fn() -> bool,
     found: Option<Arrived>,
 }
 
@@ -29,7 +31,7 @@ impl Awaited for FirstThatFits<'_> {
         if self.found.is_none() {
             self.found = (self.look)();
         }
-        self.found.is_some()
+        self.found.is_some() || (self.has_news)()
     }
 
     fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
@@ -98,13 +100,15 @@ impl Port {
     pub fn on_message(&self, upcall: impl FnMut(Arrived) + Send + 'static) -> Result<(), Error> {
         let place = Location::caller();
         let core = self.core()?;
-        core.desk.on_port(self.number, place, Box::new(upcall));
-        core.desk.let_go(&*core.engine);
+        let mail = &core.desk.mail;
+        mail.on_message(self.number, place, Box::new(upcall), core.rank);
+        mail.let_go(&*core.engine);
         Ok(())
     }
 
     /// Sends and goes on: returns when the message is on its way. It waits for a peer that is slow: while much is on its way to it, or 4 MiB lie at the port over
-    /// there that nobody has asked for. A process that itself waits for something holds nobody up, and what an upcall sends is never held up.
+    /// there that nobody has asked for. A process that itself waits for something holds nobody up, and what an upcall sends is never held up: what such sends leave unread over there is bounded by
+    /// memory alone, and who goes beyond that is lost to the receiver ([`Session::limit_unread`]).
     ///
     /// # Errors
     /// There is no such rank; the message is too long for the platform; the peer was found lost while this waited for it. Otherwise a peer that is lost is not an error here: watch for it by what needs an answer.
@@ -140,7 +144,7 @@ impl Port {
     /// Sends and waits until the message has been handed over there: its upcall has returned, or it waits to be received.
     ///
     /// # Errors
-    /// The peer is lost, the message is too long for the platform, or this is an upcall.
+    /// The peer is lost, or this process to it ([`Session::limit_unread`]); the message is too long for the platform; or this is an upcall.
     #[track_caller]
     pub fn send_synchronously(
         &self,
@@ -155,7 +159,12 @@ impl Port {
             port: self.number,
             tag,
         };
-        core.ask_peer(to, (request, payload), "", None).map(drop)
+        match core.ask_peer(to, (request, payload), "", None) {
+            Err(Error::NoReply { .. }) => {
+                Err(core.lost(to, "does not hear this process any more".into()))
+            }
+            outcome => outcome.map(drop),
+        }
     }
 
     /// The first message that fits, if one has come.
@@ -164,9 +173,9 @@ impl Port {
         let core = self.core().ok()?;
         core.poll();
         let (desk, engine) = (&core.desk, &*core.engine);
-        let found = desk.first(self.number, from, tag, engine);
+        let found = desk.mail.first(self.number, from, tag, engine);
         if found.is_none() {
-            desk.let_go(engine);
+            desk.mail.let_go(engine);
         }
         found
     }
@@ -174,7 +183,7 @@ impl Port {
     /// Waits for the first message that fits: of a sender and with a tag, or of any.
     ///
     /// # Errors
-    /// The sender that was asked for is lost, or, where any may send, the last of the others; or this is an upcall.
+    /// The sender that was asked for is lost, or, where any may send, the last of the others; or one has left too much unread ([`Session::limit_unread`]); or this is an upcall.
     #[track_caller]
     pub fn receive(&self, from: Option<Rank>, tag: Option<u32>) -> Result<Arrived, Error> {
         upcall::must_not_wait()?;
@@ -204,10 +213,11 @@ impl Port {
     ) -> Result<Arrived, Error> {
         let core = self.core()?;
         let desk = &core.desk;
-        let first = || desk.first(self.number, from, tag, &*core.engine);
+        let first = || desk.mail.first(self.number, from, tag, &*core.engine);
         if let Some(arrived) = first() {
             return Ok(arrived);
         }
+        let has_news = || from.is_none() && desk.mail.has_news();
         // Longer than the clock can tell is for ever.
         let until = time.and_then(|time| Instant::now().checked_add(time));
         let mut first_that_fits = FirstThatFits {
@@ -215,6 +225,7 @@ impl Port {
             from,
             tag,
             look: &first,
+            has_news: &has_news,
             found: None,
         };
         let outcome = match from.filter(|from| *from != core.rank) {
@@ -230,6 +241,10 @@ impl Port {
         };
         if let Some(arrived) = first_that_fits.found {
             return Ok(arrived);
+        }
+        let barred = from.is_none().then(|| desk.mail.take_news()).flatten();
+        if let Some((rank, why)) = barred.and_then(|rank| Some((rank, desk.why_lost(rank)?))) {
+            return Err(core.lost(rank, why));
         }
         outcome?;
         let is_late = until.is_some_and(|until| Instant::now() >= until);
@@ -261,6 +276,7 @@ mod tests {
             from: Some(1),
             tag: Some(2),
             look: &|| None,
+            has_news: &|| false,
             found: None,
         };
         assert!(!wanted.holds());

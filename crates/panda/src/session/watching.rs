@@ -92,10 +92,15 @@ impl Session {
 
 impl Core {
     fn look_out_for(&self, peer: Rank) -> Lookout<'_> {
+        // Whose messages are not heard any more is waited for in vain, however long that is known.
+        let losses = match self.desk.mail.is_barred(peer) {
+            true => 0,
+            false => self.desk.losses(),
+        };
         Lookout {
             core: self,
             peer,
-            losses: self.desk.losses(),
+            losses,
         }
     }
 

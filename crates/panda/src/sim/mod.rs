@@ -8,6 +8,8 @@ pub mod check;
 mod circle;
 mod events;
 mod history;
+#[cfg(test)]
+mod mutants;
 mod network;
 pub mod scale;
 mod scenario;

@@ -74,7 +74,7 @@ impl<L: Links, O: Order> Scale<L, O> {
         // One process more than members, who joins later. Nobody asks for signs of life while messages are counted.
         let world = |silence| {
             let air = Network::new(kind, 0, 0, DELAY_US, 0);
-            World::with_silence(members + 1, air, Chance::new(1), None, silence)
+            World::with_silence(members + 1, air, Chance::new(1), silence)
         };
         let mut scale = Self {
             world: world(LIMIT * 10),

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use super::check::{can_go_on, check, check_lively, latest_view};
+use super::world::SILENCE;
 use super::{Chance, Kind, Network, World};
 use crate::platform::Rank;
-use crate::protocol::group::{Bus, Mutant, Order, Sequencer};
+use crate::protocol::fault::Fault;
+use crate::protocol::group::{Bus, Order, Sequencer};
 use crate::protocol::link::{Links, Retransmit, Through};
 use others::Others;
 use talk::Talk;
@@ -22,8 +24,6 @@ pub struct Scenario {
     pub seed: u64,
     /// How many processes; by the seed, two to six, if nothing is said.
     pub members: Option<u32>,
-    /// A fault put in on purpose.
-    pub mutant: Option<Mutant>,
     /// Whether to print views, losses, and in the end what each process holds.
     pub tells: bool,
 }
@@ -46,10 +46,15 @@ pub struct Outcome {
 /// Runs a scenario.
 #[must_use]
 pub fn run(scenario: Scenario) -> Outcome {
+    run_with(scenario, Fault::default())
+}
+
+/// Runs one with a fault in the protocols.
+pub(super) fn run_with(scenario: Scenario, fault: Fault) -> Outcome {
     match scenario.kind {
-        Kind::Datagrams | Kind::Multicast => play::<Retransmit, Sequencer>(scenario),
-        Kind::Streams => play::<Through, Sequencer>(scenario),
-        Kind::Bus => play::<Through, Bus>(scenario),
+        Kind::Datagrams | Kind::Multicast => play::<Retransmit, Sequencer>(scenario, fault),
+        Kind::Streams => play::<Through, Sequencer>(scenario, fault),
+        Kind::Bus => play::<Through, Bus>(scenario, fault),
     }
 }
 
@@ -66,7 +71,7 @@ struct Weather {
     crashes_left: u64,
 }
 
-fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
+fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario, fault: Fault) -> Outcome {
     let mut chance = Chance::new(scenario.seed);
     let few = chance.between(2, 6) as u32;
     let size = scenario.members.unwrap_or(few);
@@ -112,7 +117,7 @@ fn play<L: Links, O: Order + std::fmt::Debug>(scenario: Scenario) -> Outcome {
     if is_multicast && chance.happens(300) {
         network.deaf = (0..size).filter(|_| chance.happens(300)).collect();
     }
-    let mut world: World<L, O> = World::new(size, network, chance, scenario.mutant);
+    let mut world: World<L, O> = World::with_fault(size, network, chance, SILENCE, fault);
     world.tells = scenario.tells;
     let mut talk = Talk::new(scenario.seed);
     let mut others = Others::new(scenario.seed, size, scenario.kind);

@@ -10,7 +10,8 @@ use super::history::{History, Life, Membership};
 use super::{Chance, Kind, Network};
 use crate::message::Message;
 use crate::platform::Rank;
-use crate::protocol::group::{Member, Mutant, Myself, Order};
+use crate::protocol::fault::Fault;
+use crate::protocol::group::{Member, Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Action, Stack, Time};
@@ -66,7 +67,7 @@ pub struct World<L: Links, O> {
     silence: Duration,
     nodes: Vec<Option<Node<L, O>>>,
     events: Events<What>,
-    mutant: Option<Mutant>,
+    fault: Fault,
     /// Which life of a rank, the second, another is connected to, unless both are in their first.
     connected: HashMap<(Rank, Rank), usize>,
     /// Collective operations under way that circles follow, by the life and its number for it.
@@ -124,18 +125,24 @@ enum What {
 impl<L: Links, O: Order> World<L, O> {
     /// A session of `size` processes.
     #[must_use]
-    pub fn new(size: u32, network: Network, chance: Chance, mutant: Option<Mutant>) -> Self {
-        Self::with_silence(size, network, chance, mutant, SILENCE)
+    pub fn new(size: u32, network: Network, chance: Chance) -> Self {
+        Self::with_silence(size, network, chance, SILENCE)
     }
 
     /// The same, with another silence after which a peer is taken for lost.
     #[must_use]
-    pub fn with_silence(
+    pub fn with_silence(size: u32, network: Network, chance: Chance, silence: Duration) -> Self {
+        Self::with_fault(size, network, chance, silence, Fault::default())
+    }
+
+    /// The same, with a fault in each process's protocols.
+    #[must_use]
+    pub(super) fn with_fault(
         size: u32,
         network: Network,
         chance: Chance,
-        mutant: Option<Mutant>,
         silence: Duration,
+        fault: Fault,
     ) -> Self {
         let mut world = Self {
             now: Duration::from_secs(1),
@@ -152,7 +159,7 @@ impl<L: Links, O: Order> World<L, O> {
             silence,
             nodes: (0..size).map(|_| None).collect(),
             events: Events::default(),
-            mutant,
+            fault,
             connected: HashMap::new(),
             seats: HashMap::new(),
             todo: VecDeque::new(),
@@ -196,10 +203,7 @@ impl<L: Links, O: Order> World<L, O> {
         } else {
             usize::MAX
         };
-        let mut stack: Stack<L, O> = Stack::new(myself, largest);
-        if let Some(mutant) = self.mutant {
-            stack.mutate(self.now, GROUP, mutant);
-        }
+        let stack = Stack::new(myself, largest).with(self.fault, self.now, GROUP);
         self.nodes[rank as usize] = Some(Node {
             stack,
             life,

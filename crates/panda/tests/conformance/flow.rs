@@ -79,6 +79,56 @@ fn is_held(make: Make, length: usize, pause: Duration) {
     flood.join().unwrap();
 }
 
+/// Who sends without end what it may not be held for is lost in the end, and said to be; what came before is received, and memory stays within the bound.
+pub fn who_leaves_too_much_unread_is_lost(make: Make) {
+    const MOST: usize = 8 * LONG;
+    let (sender, receiver) = pair(make);
+    receiver.limit_unread(MOST);
+    let flood = sender.port("flood");
+    // Upcalls are never held, so this one is as a sender that does not keep to the rules.
+    sender
+        .port("begin")
+        .on_message(move |_| {
+            // To the end of its session, if that comes before.
+            let mut sent = (0..64).map(|number| flood.send(1, number, vec![0; LONG]));
+            let _ = sent.try_for_each(|sent| sent);
+        })
+        .unwrap();
+    let port = receiver.port("flood");
+    sender.port("begin").send(0, 0, Message::new()).unwrap();
+    let began = Instant::now();
+    while receiver.why_lost(0).is_none() {
+        assert!(began.elapsed() < LIMIT, "it is never lost");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let mut kept = 0;
+    let why = loop {
+        match port.receive(None, None) {
+            Ok(arrived) => assert_eq!(arrived.tag, kept),
+            Err(error) => break error,
+        }
+        kept += 1;
+    };
+    assert!(kept as usize * LONG <= MOST + LONG, "{kept} were kept");
+    let is_said = |error: &Error| matches!(error, Error::Lost { rank: 0, why, .. } if why.contains("port \"flood\"") && why.contains(&MOST.to_string()));
+    assert!(is_said(&why), "{why}");
+    // It lives, and is not heard.
+    for _ in 0..2 {
+        let error = port.receive(Some(0), None).unwrap_err();
+        assert!(is_said(&error), "{error}");
+    }
+    let later = port.receive_within(None, None, Duration::from_millis(20));
+    assert!(later.is_err(), "{later:?}");
+    // And hears of it where it waits for an answer.
+    let refused = sender
+        .port("flood")
+        .send_synchronously(1, 0, Message::new());
+    assert!(
+        matches!(refused, Err(Error::Lost { rank: 1, .. })),
+        "{refused:?}"
+    );
+}
+
 /// Both send more than the other has asked for before they ask.
 pub fn two_who_send_much_before_they_receive_go_on(make: Make) {
     const COUNT: u32 = 16;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Time;
+use super::fault::{Fault, Mutant};
 use super::requests::{Failure, RequestId};
 use crate::message::Message;
 use crate::platform::Rank;
@@ -125,8 +126,7 @@ pub struct Collectives {
     early: Early,
     /// When those who wait last asked.
     asked: Time,
-    /// A fault, on purpose.
-    leaves_out: bool,
+    fault: Fault,
 }
 
 /// What a process brings to an operation.
@@ -160,7 +160,7 @@ impl Collectives {
             active: BTreeMap::new(),
             early: Early::default(),
             asked: Time::ZERO,
-            leaves_out: false,
+            fault: Fault::default(),
         }
     }
 
@@ -177,7 +177,7 @@ impl Collectives {
             number: *number,
         };
         let mut tree = Tree::new(now, part, number.is_multiple_of(WINDOW));
-        tree.leaves_out = self.leaves_out;
+        tree.leaves_out = self.fault.is(Mutant::LeavesOut);
         let watched = tree.neighbours();
         let gives_at_once = tree.parent.is_none() && !tree.goes_up();
         self.active.insert(key, tree);
@@ -197,7 +197,8 @@ impl Collectives {
     /// When [`tick`](Self::tick) is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        (!self.active.is_empty()).then(|| self.asked + self.patience)
+        let asks = !self.active.is_empty() && !self.fault.is(Mutant::NeverAsks);
+        asks.then(|| self.asked + self.patience)
     }
 
     /// Asks those that an operation has waited for for long whether they have ended it.
@@ -263,16 +264,10 @@ impl Collectives {
         }
     }
 
-    /// Breaks it on purpose: who waits does not ask.
-    #[doc(hidden)]
-    pub fn never_ask(&mut self) {
-        self.patience = Duration::from_secs(1 << 40);
-    }
-
-    /// Breaks it on purpose: what the last child brought is left out.
-    #[doc(hidden)]
-    pub fn leave_out(&mut self) {
-        self.leaves_out = true;
+    /// Puts a fault in.
+    #[cfg(test)]
+    pub fn mutate(&mut self, fault: Fault) {
+        self.fault = fault;
     }
 
     /// A peer is lost: the operations that wait for it end.

@@ -27,7 +27,7 @@ pub(super) struct Tree {
     /// What has come up from each child.
     pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
     has_gone_up: bool,
-    /// A fault, on purpose: the last child's part is left out.
+    /// A fault that is put in: the last child's part is left out.
     pub leaves_out: bool,
 }
 

@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Time;
+#[cfg(test)]
+use super::fault::Fault;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 
@@ -15,7 +17,7 @@ mod bus;
 mod sequencer;
 
 pub use bus::Bus;
-pub use sequencer::{Mutant, Sequencer};
+pub use sequencer::Sequencer;
 
 /// One membership of one process: who leaves and joins again is another member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -160,6 +162,10 @@ pub trait Order: Send + 'static {
         message: Message,
         out: &mut Output,
     ) -> Result<(), DecodeError>;
+    /// What to answer to a message of a group that this process does not follow, since it follows so many already that it is not in: nothing, unless its sender waits for an answer.
+    fn refusal(_message: &Message, _follows: usize) -> Option<Message> {
+        None
+    }
     /// A peer is lost, or its link began anew: messages under way may be gone.
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output);
     /// All that came in at once has been taken: sends what was held back to go together.
@@ -175,6 +181,6 @@ pub trait Order: Send + 'static {
         None
     }
     /// Breaks the protocol in one of its steps, to see whether the simulator notices.
-    #[doc(hidden)]
-    fn mutate(&mut self, _mutant: Mutant) {}
+    #[cfg(test)]
+    fn mutate(&mut self, _fault: Fault) {}
 }

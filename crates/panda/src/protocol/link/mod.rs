@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use rustc_hash::FxHashMap;
 
 use super::Time;
+use super::fault::Fault;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 
@@ -69,9 +70,12 @@ pub trait Links: Send + Sized + 'static {
         0
     }
 
-    /// Breaks it on purpose: a piece that has come before is taken again.
+    /// The same with a fault put in.
     #[doc(hidden)]
-    fn take_doubled(&mut self) {}
+    #[must_use]
+    fn with(self, _fault: Fault) -> Self {
+        self
+    }
 }
 
 /// How a message goes to several peers: to each by its link alone ([`Apart`]), or in frames that all of them get and each takes as one of its own link ([`Together`]).
@@ -111,9 +115,9 @@ pub trait ToAll<L>: Default + Debug + Send + 'static {
         Vec::new()
     }
 
-    /// Breaks it on purpose: what was sent together is taken for arrived.
-    #[doc(hidden)]
-    fn trust(&mut self) {}
+    /// Puts a fault in.
+    #[cfg(test)]
+    fn mutate(&mut self, _fault: Fault) {}
 }
 
 /// What went out to several peers, and to whose links something happened.

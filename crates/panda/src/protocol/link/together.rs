@@ -21,6 +21,7 @@ use super::{Gone, Retransmit, ToAll};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
+use crate::protocol::fault::{Fault, Mutant};
 use queue::Queue;
 
 /// How long one that the others waited for in vain goes on alone.
@@ -42,7 +43,7 @@ pub struct Together {
     queues: Vec<Queue>,
     /// The last number that a piece was given, among all.
     last: u64,
-    is_trusting: bool,
+    fault: Fault,
 }
 
 type Table = FxHashMap<Rank, Retransmit>;
@@ -110,8 +111,9 @@ impl ToAll<Retransmit> for Together {
         self.hearers.iter().copied().collect()
     }
 
-    fn trust(&mut self) {
-        self.is_trusting = true;
+    #[cfg(test)]
+    fn mutate(&mut self, fault: Fault) {
+        self.fault = fault;
     }
 }
 
@@ -165,7 +167,7 @@ impl Together {
             let Some((stream, receivers, number)) = link.take_shared(now) else {
                 continue;
             };
-            if self.is_trusting {
+            if self.fault.is(Mutant::TrustsMulticast) {
                 link.trust_last();
             }
             head[0] += 1;

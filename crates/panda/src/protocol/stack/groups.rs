@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::envelope::Envelope;
 use super::timers::Timers;
 use super::{GroupId, Stack};
 use crate::message::{DecodeError, Message};
@@ -184,7 +185,11 @@ impl<L: Links, O: Order> Stack<L, O> {
     ) -> Result<(), DecodeError> {
         let is_new = !self.groups.known.contains_key(&id);
         if is_new && !self.groups.hear_of(id, self.myself) {
-            return Err(too_many(self.groups.strange));
+            let strange = self.groups.strange;
+            if let Some(refusal) = O::refusal(&message, strange) {
+                self.post(now, from, &Envelope::Group { group: id }, refusal);
+            }
+            return Err(too_many(strange));
         }
         let take = |group: &mut O, now, out: &mut Output| group.receive(now, from, message, out);
         let taken = self.on_group(now, id, take).unwrap_or(Ok(()));

@@ -5,7 +5,7 @@ use super::{Action, Stack};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
-use crate::protocol::group::{Mutant, Order};
+use crate::protocol::group::Order;
 use crate::protocol::link::{Gone, LONGEST, Links, ToAll};
 
 /// Bytes that wait in a link before senders are asked to wait, and to which they must fall before they are not.
@@ -99,14 +99,9 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     pub(super) fn link(&mut self, rank: Rank) -> &mut L {
         let (largest, birth) = (self.largest, self.myself.birth);
-        let mutant = self.mutant;
-        self.links.entry(rank).or_insert_with(|| {
-            let mut link = L::new(largest, birth);
-            if mutant == Some(Mutant::TakesDoubled) {
-                link.take_doubled();
-            }
-            link
-        })
+        let fault = self.fault;
+        let link = self.links.entry(rank);
+        link.or_insert_with(|| L::new(largest, birth).with(fault))
     }
 
     pub(super) fn put(&mut self, to: Rank, mut frames: Vec<Message>) {

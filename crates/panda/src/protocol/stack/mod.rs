@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::collective::{self, Collectives, Combining, Part};
-use super::group::{GroupEvent, Mutant, Myself, Order};
+use super::fault::{Fault, Mutant};
+use super::group::{GroupEvent, Myself, Order};
 use super::link::{Links, ToAll};
 use super::pulse::Pulse;
 use super::requests::{Failure, RequestId, Requests};
@@ -154,8 +155,7 @@ pub struct Stack<L: Links, O> {
     /// Messages from this process to itself.
     to_self: Vec<Message>,
     actions: Vec<Action>,
-    /// A fault, on purpose.
-    mutant: Option<Mutant>,
+    fault: Fault,
     /// Empty lists with room.
     spare: Vec<Vec<Message>>,
 }
@@ -180,7 +180,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             regone: BTreeSet::new(),
             to_self: Vec::new(),
             actions: Vec::new(),
-            mutant: None,
+            fault: Fault::default(),
             spare: Vec::new(),
         }
     }
@@ -231,7 +231,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             },
             payload,
         );
-        if self.mutant == Some(Mutant::TrustsSending) {
+        if self.fault.is(Mutant::TrustsSending) {
             self.answered(to, id, Ok(Message::new()));
         }
         id
@@ -295,17 +295,21 @@ impl<L: Links, O: Order> Stack<L, O> {
         (self.to_all.hearers(), self.multicasts)
     }
 
-    /// Breaks the protocols in one of their steps, to see whether the simulator notices.
-    #[doc(hidden)]
-    pub fn mutate(&mut self, now: Time, id: GroupId, mutant: Mutant) {
-        self.mutant = Some(mutant);
-        match mutant {
-            Mutant::TrustsMulticast => self.to_all.trust(),
-            Mutant::LeavesOut => self.collectives.leave_out(),
-            Mutant::NeverAsks => self.collectives.never_ask(),
-            _ => {}
-        }
-        self.group(now, id, |group, _, _| group.mutate(mutant));
+    /// The same with a fault put in, to see whether the simulator notices.
+    #[cfg(test)]
+    #[must_use]
+    pub(crate) fn with(mut self, fault: Fault, now: Time, group: GroupId) -> Self {
+        self.fault = fault;
+        self.to_all.mutate(fault);
+        self.collectives.mutate(fault);
+        self.group(now, group, |group, _, _| group.mutate(fault));
+        self
+    }
+
+    /// The same: there is no fault to put in.
+    #[cfg(not(test))]
+    pub(crate) fn with(self, _: Fault, _: Time, _: GroupId) -> Self {
+        self
     }
 
     /// A new number for a request that the program itself follows.

@@ -42,7 +42,7 @@ impl<P: Platform> Taker for Waiter<'_, P> {
                 },
                 payload,
             )) => {
-                !self.node.desk.has_port_upcalls()
+                !self.node.desk.mail.looks_up_first()
                     && self.awaited.take_short(port, from, tag, payload)
             }
             // What `Stack::plain` says of calls and replies, too, but made where it is to lie: moved once more, a call takes a tenth longer.

@@ -42,6 +42,11 @@ pub enum Ask {
     Join(GroupId),
     Leave(GroupId),
     GroupSend(GroupId, Message),
+    /// Takes a peer for lost that may live.
+    GiveUp {
+        rank: Rank,
+        why: String,
+    },
     Watch(Rank),
     Unwatch(Rank),
 }

@@ -277,6 +277,7 @@ impl<P: Platform> Node<P> {
             Ask::GroupSend(group, payload) => {
                 stack.group(now, group, |group, now, out| group.send(now, payload, out))
             }
+            Ask::GiveUp { rank, why } => stack.lost(now, rank, false, &why),
             Ask::Watch(rank) => stack.watch(rank, now),
             Ask::Unwatch(rank) => stack.unwatch(rank),
         }

@@ -179,7 +179,7 @@ impl<P: Platform> Node<P> {
     /// Leaves the processor to other fibers until somebody tells of what is waited for, or wants this one to look. How the wait ended, if it did before that.
     fn park(&self, wait: &mut Wait<'_>) -> Option<bool> {
         let stay = self.waiting.enter(wait.interest, &self.wants);
-        self.desk.let_go(self);
+        self.desk.mail.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
             // Whoever drives now passes on when it lets go.
@@ -203,7 +203,7 @@ impl<P: Platform> Node<P> {
     pub(super) fn want(&self) -> Wanted<'_, P> {
         self.wants.begin();
         let wanted = Wanted(self);
-        self.desk.let_go(self);
+        self.desk.mail.let_go(self);
         if self.own.drives.load(Ordering::SeqCst) {
             self.platform.wake();
         }

@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::notes::{Ballot, Note, Step};
-use super::{Mutant, Output, Sequencer, Status};
+use super::{Output, Sequencer, Status};
 use crate::platform::Rank;
 use crate::protocol::Time;
+use crate::protocol::fault::Mutant;
 
 /// What a member of the old view answered.
 #[derive(Debug, Clone)]
@@ -156,13 +157,13 @@ impl Sequencer {
             .filter_map(|state| state.accepted.clone())
             .max_by_key(|(ballot, _)| *ballot)
             .map(|(_, step)| step)
-            .filter(|_| self.mutant != Some(Mutant::ForgetsAccepted));
+            .filter(|_| !self.fault.is(Mutant::ForgetsAccepted));
         let foremost = change.states.iter().max_by_key(|(_, state)| state.held);
         let (&holder, most) = foremost
             .map(|(rank, state)| (rank, state.held))
             .expect("a majority is somebody");
         let own = self.log.held();
-        let most = if self.mutant == Some(Mutant::CutsAtOwn) {
+        let most = if self.fault.is(Mutant::CutsAtOwn) {
             own
         } else {
             most
@@ -199,7 +200,7 @@ impl Sequencer {
     fn is_enough(&self, count: usize, has: impl Fn(&Rank) -> bool) -> bool {
         let all = self.view.members.len();
         count * 2 > all
-            || self.mutant == Some(Mutant::NeedsNoMajority)
+            || self.fault.is(Mutant::NeedsNoMajority)
             || (count + self.dead.len() >= all
                 && !self.has_slept()
                 && self

@@ -5,10 +5,11 @@ use std::time::Duration;
 use super::kept::AHEAD;
 use super::log::Entry;
 use super::notes::{Item, Note};
-use super::{GroupEvent, Mutant, Output, Sequencer, Status, bodies};
+use super::{GroupEvent, Output, Sequencer, Status, bodies};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
+use crate::protocol::fault::Mutant;
 
 /// A member says how far it is after so many entries or bytes, or so long after the last one.
 const REPORT_EVERY: u64 = 128;
@@ -87,9 +88,9 @@ impl Sequencer {
             self.log.push(entry);
         }
         self.deliver(out);
-        self.log.trim(match self.mutant {
-            Some(Mutant::ForgetsHistory) => self.log.delivered,
-            _ => stable,
+        self.log.trim(match self.fault.is(Mutant::ForgetsHistory) {
+            true => self.log.delivered,
+            false => stable,
         });
         self.reporting.is_wanted |= wants_report && self.is_prompt();
         self.plan_report(now, out);

@@ -24,6 +24,7 @@ impl Sequencer {
                 self.status = Status::Joining;
                 self.sending.reset();
                 self.asks = 0;
+                self.full.clear();
                 self.early = Default::default();
                 self.stuck_since = Some(now);
                 self.ask_again(now, out);
@@ -73,6 +74,17 @@ impl Sequencer {
         let member = self.me;
         self.tell(rank, Note::Join { member }, out);
         self.rewatch(out);
+    }
+
+    /// One that was asked cannot let this process in. If that is news the next one is asked; else all have been, and each again in its time.
+    pub(super) fn was_refused(&mut self, now: Time, from: Rank, follows: u64, out: &mut Output) {
+        if self.status != Status::Joining {
+            return;
+        }
+        let is_news = self.full.insert(from, follows).is_none();
+        if is_news && self.asked == Some(from) {
+            self.ask_again(now, out);
+        }
     }
 
     pub(super) fn asked_to_join(
@@ -192,28 +204,33 @@ impl Sequencer {
 
     /// No majority answers: the others may be going on without this member, so it must not. Or nobody who could lets this process in.
     pub(super) fn give_up(&mut self, out: &mut Output) {
-        let silent: Vec<String> = self
-            .suspects
-            .iter()
-            .map(|rank| format!("rank {rank}"))
-            .collect();
-        let why = match silent.len() {
-            0 if self.status == Status::Joining => {
-                "nobody could let it in: no majority of the members answers".into()
+        let why = match self.status {
+            Status::Joining => format!("nobody could let it in: {}", self.why_not_let_in()),
+            _ if self.suspects.is_empty() => {
+                "no majority of its view could agree on the next one in time".into()
             }
-            _ if self.status == Status::Joining => {
-                format!(
-                    "nobody could let it in: {} did not answer",
-                    silent.join(", ")
-                )
-            }
-            0 => "no majority of its view could agree on the next one in time".into(),
-            _ => format!(
-                "it cannot reach a majority of its view: {} did not answer",
-                silent.join(", ")
-            ),
+            _ => format!("it cannot reach a majority of its view: {}", self.silent()),
         };
         self.end(why, out);
+    }
+
+    /// What is known of those that were asked.
+    fn why_not_let_in(&self) -> String {
+        let full = self.full.iter().map(|(rank, follows)| {
+            format!("rank {rank} follows {follows} groups already that it is not in, and no more")
+        });
+        let silent = (!self.suspects.is_empty()).then(|| self.silent());
+        let known: Vec<String> = full.chain(silent).collect();
+        match known.is_empty() {
+            true => "no majority of the members answers".into(),
+            false => known.join("; "),
+        }
+    }
+
+    fn silent(&self) -> String {
+        let suspects = self.suspects.iter().map(|rank| format!("rank {rank}"));
+        let suspects: Vec<String> = suspects.collect();
+        format!("{} did not answer", suspects.join(", "))
     }
 
     /// This process is in the group no more. What it promised and accepted stays.
@@ -234,6 +251,7 @@ impl Sequencer {
         self.is_shaken = false;
         self.joiners.clear();
         self.leavers.clear();
+        self.full.clear();
         self.early = Default::default();
         self.bodies = Default::default();
         self.next = None;

@@ -9,13 +9,14 @@
 //! two sets of members can go on from the same view, and what one survivor delivered all survivors deliver. Before the first view stands view 0, whose
 //! members are the processes that the session began with and where nothing can be sent.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::{GroupEvent, Member, Myself, Order, Output, Recipients, View};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use crate::protocol::fault::{Fault, Mutant};
 use crate::protocol::{Time, wire};
 use change::Change;
 use log::Log;
@@ -34,34 +35,6 @@ mod sending;
 mod talk;
 #[cfg(test)]
 mod tests;
-
-/// A fault put in on purpose, which the simulator must find.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
-    /// Messages that were under way are not sent again in the next view.
-    ForgetsUnordered,
-    /// A coordinator does not wait for a majority.
-    NeedsNoMajority,
-    /// The next view begins where the coordinator is, not where the foremost member is.
-    CutsAtOwn,
-    /// A member that promised a ballot takes orders of the old view all the same.
-    OrdersAfterPromise,
-    /// A coordinator proposes its own next view although another may have been decided.
-    ForgetsAccepted,
-    /// A member forgets what it has delivered, which others may lack.
-    ForgetsHistory,
-    /// Beneath the group: what went to several peers at once is taken for arrived.
-    TrustsMulticast,
-    /// In links: a piece that has come before is taken again.
-    TakesDoubled,
-    /// In requests: what was sent is taken for handed over.
-    TrustsSending,
-    /// In collective operations: what the last child brought is left out.
-    LeavesOut,
-    /// In collective operations: who waits does not ask.
-    NeverAsks,
-}
 
 /// What this process is to the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +116,8 @@ pub struct Sequencer {
     ask_at: Option<Time>,
     /// How often this process has asked since it last learnt of a view.
     asks: usize,
+    /// Those asked that follow too many groups to let it in, and how many each follows.
+    full: BTreeMap<Rank, u64>,
     /// Decided, but entries of the view that ends are still missing here.
     next: Option<Next>,
     /// The view in which this member asked to leave.
@@ -153,7 +128,7 @@ pub struct Sequencer {
     early: kept::Early,
     /// What this process says to itself.
     to_self: VecDeque<(Note, Message)>,
-    mutant: Option<Mutant>,
+    fault: Fault,
 }
 
 impl Order for Sequencer {
@@ -196,12 +171,13 @@ impl Order for Sequencer {
             ask_at: None,
             asked: None,
             asks: 0,
+            full: BTreeMap::new(),
             next: None,
             left_in: None,
             comes_back: false,
             early: kept::Early::default(),
             to_self: VecDeque::new(),
-            mutant: None,
+            fault: Fault::default(),
         }
     }
 
@@ -236,7 +212,7 @@ impl Order for Sequencer {
         // Each attempt to join has a birth of its own, which no later one may have.
         let has_asked = self.me.birth != self.myself.birth << Member::COUNT_BITS;
         let is_changing = self.change.is_some() || !self.joiners.is_empty();
-        !(has_decided || has_learnt || has_asked || is_changing || self.mutant.is_some())
+        !(has_decided || has_learnt || has_asked || is_changing)
     }
 
     fn receive(
@@ -250,6 +226,14 @@ impl Order for Sequencer {
         let taken = self.take(now, from, note, body, out);
         self.settle(now, out);
         taken
+    }
+
+    fn refusal(message: &Message, follows: usize) -> Option<Message> {
+        let (note, _) = wire::unpack(message.clone()).ok()?;
+        // Who wants to be let in may also call the others together itself.
+        let asks = matches!(note, Note::Join { .. } | Note::Collect { .. });
+        let follows = follows as u64;
+        asks.then(|| wire::pack(&Note::Full { follows }, Message::new()))
     }
 
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
@@ -313,8 +297,9 @@ impl Order for Sequencer {
             .map(|decision| &decision.next)
     }
 
-    fn mutate(&mut self, mutant: Mutant) {
-        self.mutant = Some(mutant);
+    #[cfg(test)]
+    fn mutate(&mut self, fault: Fault) {
+        self.fault = fault;
     }
 }
 
@@ -344,7 +329,7 @@ impl Sequencer {
 
     /// Whether orders are taken: no coordinator has stopped the view.
     fn is_running(&self) -> bool {
-        let is_stopped = self.promised.is_some() && self.mutant != Some(Mutant::OrdersAfterPromise);
+        let is_stopped = self.promised.is_some() && !self.fault.is(Mutant::OrdersAfterPromise);
         self.is_inside() && !is_stopped
     }
 

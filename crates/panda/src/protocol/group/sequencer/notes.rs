@@ -130,13 +130,17 @@ pub enum Note {
     Install { view: u64, proposal: Proposal },
     /// To a coordinator whose view is not known here: so I am called now. Its member of this rank may have been an earlier life, which answers no more.
     Life { member: Member },
+    /// To who wants to be let in: I cannot help, since I follow so many groups already that I am not in, and this would be one more.
+    Full { follows: u64 },
 }
 
 impl Note {
     /// The view that the note is about, if it is about one.
     pub fn view(&self) -> Option<u64> {
         match self {
-            Self::Join { .. } | Self::Install { .. } | Self::Life { .. } => None,
+            Self::Join { .. } | Self::Install { .. } | Self::Life { .. } | Self::Full { .. } => {
+                None
+            }
             Self::Leave { view }
             | Self::Request { view, .. }
             | Self::Body { view, .. }

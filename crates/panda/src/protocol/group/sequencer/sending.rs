@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use super::bodies::{Bodies, LONG};
 use super::notes::Note;
-use super::{Mutant, Output, Recipients, Sequencer};
+use super::{Output, Recipients, Sequencer};
 use crate::message::Message;
+use crate::protocol::fault::Mutant;
 use crate::protocol::wire;
 
 /// Bytes and messages that go together in one note at most, and that are held back at most while an earlier note is under way.
@@ -201,7 +202,7 @@ impl Sequencer {
         let own = self.counts.get(&self.me.rank).copied().unwrap_or(0);
         self.sending.placed(own);
         self.sending.begin_again();
-        if self.mutant == Some(Mutant::ForgetsUnordered) {
+        if self.fault.is(Mutant::ForgetsUnordered) {
             let last = self.sending.last;
             self.sending.placed(last);
         }

@@ -128,6 +128,7 @@ impl Sequencer {
             Note::Accepted { ballot, .. } => self.was_accepted(now, from, ballot, out),
             Note::Decide { step, .. } => self.stepped(now, from, step, out),
             Note::Life { member } => self.lives(now, from, member, out),
+            Note::Full { follows } => self.was_refused(now, from, follows, out),
             Note::Install { view, proposal } => self.decided(now, from, view, proposal, out),
         }
         Ok(())

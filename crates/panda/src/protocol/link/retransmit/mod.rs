@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::{Arrival, Links, Together};
 use crate::message::{DecodeError, Message};
 use crate::protocol::Time;
+use crate::protocol::fault::{Fault, Mutant};
 use header::{ACK, OVER};
 use incoming::Incoming;
 use outgoing::{Due, Outgoing};
@@ -54,7 +55,7 @@ pub struct Retransmit {
     outgoing: Outgoing,
     incoming: Incoming,
     /// A fault, on purpose.
-    takes_doubled: bool,
+    fault: Fault,
 }
 
 impl Links for Retransmit {
@@ -77,7 +78,7 @@ impl Links for Retransmit {
             has_met: false,
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
-            takes_doubled: false,
+            fault: Fault::default(),
         }
     }
 
@@ -135,7 +136,10 @@ impl Links for Retransmit {
             // A greeting.
             self.acknowledge(frames);
         } else if matches!(header.kind, LAST | MORE | BUNDLE) {
-            if self.takes_doubled && header.number < self.incoming.next && header.kind == LAST {
+            if self.fault.is(Mutant::TakesDoubled)
+                && header.number < self.incoming.next
+                && header.kind == LAST
+            {
                 messages.push(frame.clone());
             }
             self.incoming.take(now, &header, frame, messages);
@@ -177,8 +181,8 @@ impl Links for Retransmit {
         self.outgoing.bytes
     }
 
-    fn take_doubled(&mut self) {
-        self.takes_doubled = true;
+    fn with(self, fault: Fault) -> Self {
+        Self { fault, ..self }
     }
 }
 

@@ -1,0 +1,255 @@
+//! What lies at ports: who takes it, who is held while much lies there, and whose mail ends because it sends more all the same.
+//!
+//! Beyond [`UNREAD_MAX`] at a port those who send to it are asked to wait. No bound follows from that: upcalls never wait, and a process that itself waits holds nobody, so an honest program may
+//! leave as much unread as it likes, and a process that does not keep to the rules cannot be told from it. So memory has a bound of its own, over all ports together, that a program may set: the
+//! process of which most lies unread then is taken for lost, with words that say why. What came before stays to be received, in order, as when a process has crashed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+use parking_lot::Mutex;
+
+use super::desk::Arrived;
+use super::engine::{Awaited, Engine};
+use super::memory;
+use super::room::{UNREAD_LOW, UNREAD_MAX};
+use super::upcall::{self, Given, Place};
+use crate::message::Message;
+use crate::platform::Rank;
+use crate::protocol::Envelope;
+use ports::Ports;
+
+mod ports;
+
+pub use ports::Flood;
+
+pub type PortUpcall = Box<dyn FnMut(Arrived) + Send>;
+
+/// What became of a message that came.
+pub enum Put {
+    /// Its port's upcall has had it, or it lies there.
+    Taken,
+    /// It lies there, and its sender has gone too far by that.
+    TooMuch(Flood),
+    /// Its sender is barred.
+    Refused,
+}
+
+/// The ports of one process.
+pub struct Mail {
+    ports: Mutex<Ports>,
+    /// What other processes may leave unread, in bytes.
+    most: AtomicUsize,
+    /// Whether a port holds those who send to it.
+    holds: AtomicBool,
+    /// Whether what comes is looked up among the ports before anybody who waits gets it: a port has, or had, an upcall, or somebody is barred.
+    looks_up_first: AtomicBool,
+    /// Whether somebody is barred, and whether the program is still to be told of one.
+    bars: AtomicBool,
+    has_news: AtomicBool,
+}
+
+impl Default for Mail {
+    fn default() -> Self {
+        Self {
+            ports: Mutex::default(),
+            // The other half is for the program itself.
+            most: AtomicUsize::new(memory::usable() / 2),
+            holds: AtomicBool::new(false),
+            looks_up_first: AtomicBool::new(false),
+            bars: AtomicBool::new(false),
+            has_news: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Mail {
+    /// Sets how many bytes other processes may leave unread.
+    pub fn limit(&self, most: usize) {
+        self.most.store(most, Relaxed);
+    }
+
+    /// Registers an upcall, and runs it on this thread for what has come already; what comes meanwhile waits for that.
+    pub fn on_message(&self, port: u64, place: Place, upcall: PortUpcall, own: Rank) {
+        let call = Mutex::new(upcall);
+        let upcall = Arc::new(Given { place, call });
+        let mut running = upcall.call.lock();
+        self.looks_up_first.store(true, Release);
+        let (earlier, before) = {
+            let mut ports = self.ports.lock();
+            let earlier = ports.empty(port, own);
+            let state = ports.by_number.entry(port).or_default();
+            (earlier, state.upcall.replace(upcall.clone()))
+        };
+        for arrived in earlier {
+            let _ = upcall::run(place, || running(arrived));
+        }
+        drop(running);
+        // Outside of the locks, as always: what it keeps may come here when it is dropped.
+        before.into_iter().for_each(Given::let_go);
+    }
+
+    /// Takes all upcalls, to be dropped outside of the lock.
+    pub fn take_upcalls(&self) -> Vec<Arc<Given<PortUpcall>>> {
+        let mut ports = self.ports.lock();
+        let states = ports.by_number.values_mut();
+        states.filter_map(|port| port.upcall.take()).collect()
+    }
+
+    /// The first message that waits at a port and fits.
+    pub fn first(
+        &self,
+        port: u64,
+        from: Option<Rank>,
+        tag: Option<u32>,
+        engine: &dyn Engine,
+    ) -> Option<Arrived> {
+        let mut ports = self.ports.lock();
+        let arrived = ports.take(port, engine.rank(), |arrived| arrived.fits(from, tag))?;
+        let state = ports.by_number.get_mut(&port)?;
+        if state.unread < UNREAD_LOW && !state.held.is_empty() {
+            tell(port, std::mem::take(&mut state.held), engine);
+        }
+        Some(arrived)
+    }
+
+    /// Offers a message to who waits, unless it is to be looked up first, and gives it back if nobody takes it.
+    #[inline]
+    pub fn offer(&self, port: u64, arrived: Arrived, awaited: &mut dyn Awaited) -> Option<Arrived> {
+        match self.looks_up_first() {
+            true => Some(arrived),
+            false => awaited.take(port, arrived),
+        }
+    }
+
+    /// Whether what comes is looked up among the ports before anybody who waits gets it.
+    #[inline]
+    pub fn looks_up_first(&self) -> bool {
+        self.looks_up_first.load(Acquire)
+    }
+
+    /// Takes a message that came.
+    pub fn put(&self, port: u64, arrived: Arrived, engine: &dyn Engine) -> Put {
+        let (from, own) = (arrived.from, engine.rank());
+        let most = self.most.load(Relaxed);
+        let (is_much, is_too_much) = {
+            let mut ports = self.ports.lock();
+            if ports.barred.contains_key(&from) {
+                return Put::Refused;
+            }
+            let state = ports.by_number.get(&port);
+            if let Some(upcall) = state.and_then(|state| state.upcall.clone()) {
+                drop(ports);
+                // Its sender does not wait for what it does: that it panicked is printed.
+                let _ = upcall.run(|upcall| upcall(arrived));
+                return Put::Taken;
+            }
+            let unread = ports.keep(port, arrived, own);
+            (unread > UNREAD_MAX, ports.unread > most)
+        };
+        if is_too_much && let Some(flood) = self.bar(own, most) {
+            return Put::TooMuch(flood);
+        }
+        if is_much {
+            self.hold(port, from, engine);
+        }
+        Put::Taken
+    }
+
+    #[cold]
+    fn bar(&self, own: Rank, most: usize) -> Option<Flood> {
+        // What is dropped is dropped outside of the lock.
+        let (flood, _gone) = self.ports.lock().bar(own, most);
+        if flood.is_some() {
+            self.looks_up_first.store(true, SeqCst);
+            self.bars.store(true, SeqCst);
+            self.has_news.store(true, SeqCst);
+        }
+        flood
+    }
+
+    /// Whether a sender is barred.
+    #[inline]
+    pub fn is_barred(&self, rank: Rank) -> bool {
+        self.bars.load(Acquire) && self.ports.lock().barred.contains_key(&rank)
+    }
+
+    /// A process of a rank is another one now.
+    pub fn joined(&self, rank: Rank) {
+        if self.bars.load(Acquire) {
+            self.ports.lock().barred.remove(&rank);
+        }
+    }
+
+    /// Whether who receives from anybody is to be told of somebody who is barred.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.has_news.load(Acquire)
+    }
+
+    /// One of whom it is to be told, once.
+    pub fn take_news(&self) -> Option<Rank> {
+        if !self.has_news() {
+            return None;
+        }
+        let mut ports = self.ports.lock();
+        let mut untold = ports.barred.iter_mut().filter(|(_, is_told)| !**is_told);
+        let first = untold.next().map(|(rank, is_told)| {
+            *is_told = true;
+            *rank
+        });
+        let has_more = untold.next().is_some();
+        self.has_news.store(has_more, Release);
+        first
+    }
+
+    /// Lets all go who were held: this process waits, perhaps for what they send later, or has looked in vain.
+    #[inline]
+    pub fn let_go(&self, engine: &dyn Engine) {
+        // Pairs with `hold`, which says that it holds before it looks whether anybody waits.
+        if self.holds.load(SeqCst) {
+            self.let_all_go(engine);
+        }
+    }
+
+    #[cold]
+    fn let_all_go(&self, engine: &dyn Engine) {
+        let mut ports = self.ports.lock();
+        self.holds.store(false, SeqCst);
+        for (port, state) in &mut ports.by_number {
+            tell(*port, std::mem::take(&mut state.held), engine);
+        }
+    }
+
+    /// Has a sender to a port wait, unless this process does.
+    #[cold]
+    fn hold(&self, port: u64, from: Rank, engine: &dyn Engine) {
+        if engine.is_awaited() {
+            return;
+        }
+        {
+            let mut ports = self.ports.lock();
+            let state = ports.by_number.entry(port).or_default();
+            if state.held.contains(&from) {
+                return;
+            }
+            state.held.push(from);
+            self.holds.store(true, SeqCst);
+            let is_held = true;
+            engine.post(from, Envelope::Hold { port, is_held }, Message::new());
+        }
+        // Somebody may have begun to wait before we said that we hold.
+        if engine.is_awaited() {
+            self.let_go(engine);
+        }
+    }
+}
+
+/// Lets senders to a port go. Both this and that they are held is said with the ports locked, so that the last word is what holds.
+fn tell(port: u64, held: Vec<Rank>, engine: &dyn Engine) {
+    for rank in held {
+        let is_held = false;
+        engine.post(rank, Envelope::Hold { port, is_held }, Message::new());
+    }
+}

@@ -1,0 +1,244 @@
+//! What lies at ports, by numbers: how much that is, and of whom.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::PortUpcall;
+use crate::platform::Rank;
+use crate::session::Arrived;
+use crate::session::upcall::Given;
+
+/// What a port takes at which something lies, besides that, in bytes: its place in the table, and room for four messages that comes with the first.
+const PORT_ROOM: usize = 2 * size_of::<(u64, PortState)>() + 4 * size_of::<Arrived>();
+
+/// A sender that has gone too far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flood {
+    pub from: Rank,
+    /// What lies of it at all ports, in bytes.
+    pub bytes: usize,
+    /// The port at which most of that lies.
+    pub port: u64,
+    /// What all may leave unread together, in bytes.
+    pub most: usize,
+}
+
+/// A port.
+#[derive(Default)]
+pub struct PortState {
+    waiting: VecDeque<Arrived>,
+    /// The room that those take, in bytes.
+    pub unread: usize,
+    /// Who was told to send no more.
+    pub held: Vec<Rank>,
+    pub upcall: Option<Arc<Given<PortUpcall>>>,
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Ports {
+    pub by_number: FxHashMap<u64, PortState>,
+    /// What lies at all of them of other processes takes so much, in bytes.
+    pub unread: usize,
+    /// Whose mail is not taken any more, and whether the program was told.
+    pub barred: FxHashMap<Rank, bool>,
+}
+
+/// What an own message takes of what others may is nothing.
+fn room(arrived: &Arrived, own: Rank) -> usize {
+    match arrived.from == own {
+        true => 0,
+        false => arrived.room(),
+    }
+}
+
+impl Ports {
+    /// Keeps a message; how much lies at its port then.
+    pub fn keep(&mut self, port: u64, arrived: Arrived, own: Rank) -> usize {
+        let state = self.by_number.entry(port).or_default();
+        if state.waiting.is_empty() {
+            self.unread += PORT_ROOM;
+        }
+        self.unread += room(&arrived, own);
+        state.unread += arrived.room();
+        state.waiting.push_back(arrived);
+        state.unread
+    }
+
+    /// Takes the first message that fits.
+    pub fn take(
+        &mut self,
+        port: u64,
+        own: Rank,
+        fits: impl Fn(&Arrived) -> bool,
+    ) -> Option<Arrived> {
+        let state = self.by_number.get_mut(&port)?;
+        // Mostly the first one fits.
+        let arrived = match state.waiting.front().is_some_and(&fits) {
+            true => state.waiting.pop_front()?,
+            false => {
+                let at = state.waiting.iter().position(fits)?;
+                state.waiting.remove(at)?
+            }
+        };
+        state.unread -= arrived.room();
+        self.unread -= room(&arrived, own);
+        if state.waiting.is_empty() {
+            self.unread -= PORT_ROOM;
+        }
+        Some(arrived)
+    }
+
+    /// Takes all that lies at a port.
+    pub fn empty(&mut self, port: u64, own: Rank) -> VecDeque<Arrived> {
+        let state = self.by_number.entry(port).or_default();
+        let all = std::mem::take(&mut state.waiting);
+        state.unread = 0;
+        if !all.is_empty() {
+            let rooms = all.iter().map(|arrived| room(arrived, own));
+            self.unread -= PORT_ROOM + rooms.sum::<usize>();
+        }
+        all
+    }
+
+    /// Of whom most lies unread, those first who are barred already.
+    fn foremost(&self, own: Rank, most: usize) -> Option<Flood> {
+        let mut by_sender: FxHashMap<Rank, FxHashMap<u64, usize>> = FxHashMap::default();
+        for (port, state) in &self.by_number {
+            for arrived in state.waiting.iter().filter(|arrived| arrived.from != own) {
+                let of_port = by_sender.entry(arrived.from).or_default();
+                *of_port.entry(*port).or_default() += arrived.room();
+            }
+        }
+        let floods = by_sender.into_iter().filter_map(|(from, of_ports)| {
+            let bytes = of_ports.values().sum();
+            let (port, _) = of_ports.into_iter().max_by_key(|(_, bytes)| *bytes)?;
+            Some(Flood {
+                from,
+                bytes,
+                port,
+                most,
+            })
+        });
+        floods.max_by_key(|flood| (self.barred.contains_key(&flood.from), flood.bytes))
+    }
+
+    /// Forgets what lies here of a sender, and ports at which nothing is left.
+    fn forget(&mut self, from: Rank, own: Rank) -> Vec<VecDeque<Arrived>> {
+        let (mut gone, mut left) = (Vec::new(), 0);
+        self.by_number.retain(|_, state| {
+            let all = std::mem::take(&mut state.waiting);
+            let (its, others): (VecDeque<_>, VecDeque<_>) =
+                all.into_iter().partition(|arrived| arrived.from == from);
+            state.unread -= its.iter().map(Arrived::room).sum::<usize>();
+            state.waiting = others;
+            gone.push(its);
+            if !state.waiting.is_empty() {
+                let rooms = state.waiting.iter().map(|arrived| room(arrived, own));
+                left += PORT_ROOM + rooms.sum::<usize>();
+            }
+            !state.waiting.is_empty() || !state.held.is_empty() || state.upcall.is_some()
+        });
+        self.unread = left;
+        gone
+    }
+
+    /// Bars the sender of which most lies unread where that is too much together: it is returned. What lies of those who are barred makes room first.
+    pub fn bar(&mut self, own: Rank, most: usize) -> (Option<Flood>, Vec<VecDeque<Arrived>>) {
+        let mut gone = Vec::new();
+        while self.unread > most
+            && let Some(flood) = self.foremost(own, most)
+        {
+            if let Entry::Vacant(entry) = self.barred.entry(flood.from) {
+                entry.insert(false);
+                return (Some(flood), gone);
+            }
+            gone.extend(self.forget(flood.from, own));
+        }
+        (None, gone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: Rank = 0;
+
+    fn letter(from: Rank, length: usize) -> Arrived {
+        Arrived {
+            from,
+            tag: 0,
+            payload: vec![0; length].into(),
+        }
+    }
+
+    fn lies(ports: &Ports) -> usize {
+        let lies = |state: &PortState| state.waiting.iter().map(|arrived| room(arrived, OWN)).sum();
+        let with_ports = |lies: usize| lies + PORT_ROOM;
+        let used = ports
+            .by_number
+            .values()
+            .filter(|state| !state.waiting.is_empty());
+        used.map(|state| with_ports(lies(state))).sum()
+    }
+
+    #[test]
+    fn what_lies_unread_is_known_whoever_takes_it() {
+        let mut ports = Ports::default();
+        for number in 0..40 {
+            ports.keep(number % 3, letter(number as Rank % 4, 100), OWN);
+            assert_eq!(ports.unread, lies(&ports));
+        }
+        while ports.take(1, OWN, |arrived| arrived.from == 2).is_some() {
+            assert_eq!(ports.unread, lies(&ports));
+        }
+        ports.forget(3, OWN);
+        assert_eq!(ports.unread, lies(&ports));
+        ports.empty(0, OWN);
+        ports.empty(2, OWN);
+        while ports.take(1, OWN, |_| true).is_some() {}
+        assert_eq!((ports.unread, lies(&ports)), (0, 0));
+    }
+
+    #[test]
+    fn who_leaves_most_unread_is_barred_and_then_makes_room() {
+        let mut ports = Ports::default();
+        let most = 100_000;
+        // This process's own do not count.
+        ports.keep(7, letter(OWN, 2 * most), OWN);
+        ports.keep(7, letter(1, 30_000), OWN);
+        ports.keep(8, letter(2, 20_000), OWN);
+        assert_eq!(ports.bar(OWN, most).0, None);
+        ports.keep(9, letter(2, 60_000), OWN);
+        let flood = ports.bar(OWN, most).0.expect("it is too much");
+        assert_eq!((flood.from, flood.port, flood.most), (2, 9, most));
+        assert!((80_000..90_000).contains(&flood.bytes), "{flood:?}");
+        // What came of it stays until it is in the way of others.
+        assert!(ports.by_number.contains_key(&9));
+        ports.keep(7, letter(1, 10_000), OWN);
+        let (flood, gone) = ports.bar(OWN, most);
+        assert_eq!(flood, None);
+        assert_eq!(gone.iter().map(VecDeque::len).sum::<usize>(), 2);
+        assert!(!ports.by_number.contains_key(&9));
+        assert_eq!(ports.unread, lies(&ports));
+    }
+
+    /// Ports are names that the sender gives, and a port takes memory, too.
+    #[test]
+    fn messages_without_payload_to_ever_new_ports_are_counted() {
+        let (mut ports, most) = (Ports::default(), 1 << 20);
+        let mut ports_named = 0;
+        while ports.bar(OWN, most).0.is_none() {
+            ports.keep(ports_named, letter(1, 0), OWN);
+            ports_named += 1;
+        }
+        let of_messages = |state: &PortState| state.waiting.capacity() * size_of::<Arrived>();
+        let taken: usize = ports.by_number.values().map(of_messages).sum();
+        let taken = taken + ports.by_number.capacity() * size_of::<(u64, PortState)>();
+        assert!(taken < 2 * most, "{taken} bytes for {ports_named} ports");
+    }
+}
