@@ -21,6 +21,13 @@ pub fn number_of(name: &str) -> u64 {
 pub struct Names(Mutex<HashMap<(Named, u64), Arc<str>>>);
 
 impl Names {
+    /// The name of a number, for reports.
+    pub fn name(&self, what: Named, number: u64) -> String {
+        let names = self.0.lock();
+        let name = names.get(&(what, number));
+        name.map_or_else(|| format!("{number:x}"), |name| format!("{name:?}"))
+    }
+
     /// A name's number.
     ///
     /// # Errors
