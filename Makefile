@@ -31,10 +31,11 @@ run: setup-run build
 test: setup-test
 	cargo test --workspace --release --no-fail-fast
 
-# Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network.
+# Histories of the portability layer's protocols, drawn from SEEDS seeds on each kind of simulated network; and of programs over it.
 SEEDS ?= 100000
 soak:
 	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test seeds -- --nocapture
+	PANDA_SEEDS=$(SEEDS) cargo test -p antiphon-panda --release --test simulation -- --nocapture whatever_the_seed
 
 lint:
 	cargo fmt --all --check

@@ -79,6 +79,8 @@ pub(crate) struct Fiber<S: Servers> {
     pub is_killed: AtomicBool,
     /// What it keeps as its own.
     pub local: Cell<*mut ()>,
+    /// Whether it is counted among those that wait for something outside.
+    pub is_outside: Cell<bool>,
     /// What rings when it may go on, if it waits for something outside.
     pub waits_for: S::Lock<Option<Arc<Bell>>>,
     /// The addresses of the guard below its stack.
@@ -105,6 +107,7 @@ impl<S: Servers> Fiber<S> {
             is_alive: Cell::new(false),
             is_killed: AtomicBool::new(false),
             local: Cell::new(std::ptr::null_mut()),
+            is_outside: Cell::new(false),
             waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
             context: UnsafeCell::new(None),

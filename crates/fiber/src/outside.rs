@@ -48,6 +48,19 @@ impl Inbox {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
+    /// A fiber waits for something outside.
+    fn begin_wait<S: Servers>(&self, fiber: &Fiber<S>) {
+        fiber.is_outside.set(true);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// It does no longer: it goes on, or was killed there.
+    pub fn end_wait<S: Servers>(&self, fiber: &Fiber<S>) {
+        if fiber.is_outside.replace(false) {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
     /// Whether word was left.
     pub fn has_letters(&self) -> bool {
         self.count.load(Ordering::SeqCst) > 0
@@ -173,7 +186,7 @@ fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64
     // SAFETY: the running fiber's own descriptor.
     let it = unsafe { server.running().as_ref() };
     let inbox = bell.inbox.clone();
-    inbox.waiting.fetch_add(1, Ordering::SeqCst);
+    inbox.begin_wait(it);
     let mut waits_for = it.waits_for.lock();
     // A bell that rang before the lock was taken may have been delivered to nobody; one that rings later waits for the lock.
     if !bell.has_rung.load(Ordering::SeqCst) {
@@ -185,5 +198,5 @@ fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64
         // Its time may be over and the bell silent: one that rings from now on must not wake it from another wait.
         *it.waits_for.lock() = None;
     }
-    inbox.waiting.fetch_sub(1, Ordering::SeqCst);
+    inbox.end_wait(it);
 }

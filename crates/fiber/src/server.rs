@@ -196,6 +196,7 @@ impl<S: Servers> Server<S> {
     fn discard(&self, fiber: NonNull<Fiber<S>>) {
         // SAFETY: it was in this server's line, so nobody runs it; who killed it answered for what it leaves behind.
         let it = unsafe { fiber.as_ref() };
+        self.shared.inbox.end_wait(it);
         if let Some(stack) = unsafe { it.abandon() } {
             if let Some(on_discard) = self.shared.on_discard {
                 on_discard(it.local.get());

@@ -41,7 +41,7 @@ impl Copy {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let additions: u64 = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use antiphon_panda::{Error, Message, Session};
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     let rounds: u32 = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())

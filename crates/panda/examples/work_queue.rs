@@ -57,7 +57,7 @@ fn serve(session: &Session, jobs: u64) -> Result<Arc<Mutex<Results>>, Error> {
     Ok(results)
 }
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     let jobs: u64 = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())

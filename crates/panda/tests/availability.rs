@@ -27,23 +27,23 @@ fn split_at<L: Links>(
     let mut world: World<L, Sequencer> = World::new(size, network, Chance::new(seed));
     for rank in 0..size {
         if rank + 1 == size {
-            world.network.loss = lost;
+            world.air.network.loss = lost;
         }
         world.join(rank);
         if rank + 1 < size {
             let is_in = |world: &World<L, Sequencer>| {
                 (0..=rank).all(|member| world.view_size(member) == Some(rank as usize + 1))
             };
-            assert!(world.run_till(world.now + LONG, is_in), "{rank} joins");
+            assert!(world.run_till(world.air.now + LONG, is_in), "{rank} joins");
         }
     }
-    world.run_until(world.now + after);
-    world.network.split(1, away);
-    world.network.loss = 0;
+    world.run_until(world.air.now + after);
+    world.air.network.split(1, away);
+    world.air.network.loss = 0;
     for rank in 0..size {
         world.send(rank, 20);
     }
-    world.run_until(world.now + LONG);
+    world.run_until(world.air.now + LONG);
     world
 }
 

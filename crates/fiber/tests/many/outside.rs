@@ -7,6 +7,29 @@ use antiphon_fiber::{ManyServers, Threads};
 
 use crate::{run, spawn};
 
+/// One that is killed where it waits keeps the run from its end no longer.
+#[test]
+fn who_is_killed_waits_for_nothing_any_more() {
+    let outcome = run(1, || {
+        let promise = Promise(Arc::default());
+        let (waits, word) = (promise.clone(), Arc::new(parking_lot::Mutex::new(None)));
+        let own = word.clone();
+        let waiter = spawn(move || {
+            *own.lock() = Some(ManyServers::this());
+            ManyServers::wait_for(&waits);
+            unreachable!("it was killed");
+        });
+        ManyServers::yield_now();
+        let waiter_itself = word.lock().take().expect("it has run");
+        // SAFETY: all that it has on its stack are two references, of which nobody knows.
+        unsafe { waiter_itself.kill() };
+        promise.keep();
+        drop(waiter);
+    });
+    assert!(outcome.value.is_some_and(|value| value.is_ok()));
+    assert!(outcome.blocked.is_empty(), "{:?}", outcome.blocked);
+}
+
 #[test]
 fn calls_that_block_come_back_to_any_server() {
     let outcome = run(3, || {
@@ -30,6 +53,7 @@ fn calls_that_block_come_back_to_any_server() {
 }
 
 /// A future that another OS thread makes ready.
+#[derive(Clone)]
 struct Promise(Arc<parking_lot::Mutex<(bool, Option<std::task::Waker>)>>);
 
 impl Promise {

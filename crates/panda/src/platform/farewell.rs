@@ -13,22 +13,32 @@ pub struct Farewell {
     since: Instant,
 }
 
+/// A session that ends waits for peers that take nothing of what they were sent at least so long …
+const LEAST: Duration = Duration::from_secs(1);
+/// … and at most so long. Between these, as long as they may be silent.
+const MOST: Duration = Duration::from_secs(10);
+
 impl Farewell {
-    /// Of a process that waits so long for peers that take nothing.
-    pub fn new(patience: Duration) -> Self {
+    /// The patience of a session whose peers may be silent for so long.
+    pub fn patience_of(silence: Duration) -> Duration {
+        silence.clamp(LEAST, MOST)
+    }
+
+    /// Of a process that waits so long, from now on, for peers that take nothing.
+    pub fn new(patience: Duration, now: Instant) -> Self {
         Self {
             patience,
             left: usize::MAX,
-            since: Instant::now(),
+            since: now,
         }
     }
 
-    /// Whether to go on waiting, with so much left that peers have not taken.
-    pub fn waits(&mut self, left: usize) -> bool {
+    /// Whether to go on waiting, with so much left now that peers have not taken.
+    pub fn waits(&mut self, left: usize, now: Instant) -> bool {
         if left != self.left {
-            (self.left, self.since) = (left, Instant::now());
+            (self.left, self.since) = (left, now);
         }
-        left > 0 && self.since.elapsed() < self.patience
+        left > 0 && now.saturating_duration_since(self.since) < self.patience
     }
 }
 
@@ -38,14 +48,16 @@ mod tests {
 
     #[test]
     fn it_lasts_while_something_is_taken() {
-        let mut farewell = Farewell::new(Duration::ZERO);
-        assert!(!farewell.waits(0), "nothing is left");
-        assert!(!farewell.waits(7), "no patience");
-        let mut farewell = Farewell::new(Duration::MAX);
-        assert!([7, 7, 5].into_iter().all(|left| farewell.waits(left)));
-        let began = farewell.since;
-        assert!(farewell.waits(5) && farewell.since == began);
-        assert!(farewell.waits(4) && farewell.since > began);
-        assert!(!farewell.waits(0));
+        let now = Instant::now();
+        let soon = now + Duration::from_secs(1);
+        let mut farewell = Farewell::new(Duration::ZERO, now);
+        assert!(!farewell.waits(0, now), "nothing is left");
+        assert!(!farewell.waits(7, now), "no patience");
+        let mut farewell = Farewell::new(Duration::from_secs(1), now);
+        assert!(farewell.waits(7, now) && farewell.waits(5, soon));
+        assert!(farewell.waits(5, soon) && farewell.waits(5, soon + Duration::from_millis(999)));
+        assert!(!farewell.waits(5, soon + Duration::from_secs(1)));
+        assert!(farewell.waits(4, soon + Duration::from_secs(1)));
+        assert!(!farewell.waits(0, soon));
     }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::core::Core;
-use super::engine::{Awaited, Interest, Request};
+use super::engine::{Awaited, Interest, Request, WaitsFor};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -112,7 +112,7 @@ impl Core {
     ) -> Result<Message, Error> {
         let mut end = End::from(to, &self.desk.asked);
         // Longer than the clock can tell is for ever.
-        let until = within.and_then(|within| Instant::now().checked_add(within));
+        let until = within.and_then(|within| self.engine.now().checked_add(within));
         self.engine.request_for(request, payload, within, &mut end);
         if end.ended.is_none() {
             match requests::is_plain(end.of) {
@@ -151,7 +151,7 @@ impl Core {
         // Who waits takes the answer and leaves the note.
         let ended = self.desk.asked.give_up(id);
         if end.ended.is_none() {
-            let is_late = until.is_some_and(|until| Instant::now() >= until);
+            let is_late = until.is_some_and(|until| self.engine.now() >= until);
             let late = is_late.then(|| Ended::Reply(Err(Failure::TimedOut { rank: to })));
             end.ended = ended.or(late);
         }
@@ -201,6 +201,10 @@ impl Awaited for End<'_> {
             self.ended = self.asked.take(self.of);
         }
         self.ended.is_some()
+    }
+
+    fn what(&self) -> WaitsFor {
+        WaitsFor::Request(self.of)
     }
 
     fn take_answer(

@@ -1,6 +1,5 @@
 //! What a program has registered and what it waits for; nothing here depends on the platform.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -73,10 +72,10 @@ struct PeerLoss {
 pub struct Desk {
     pub mail: Mail,
     services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
-    pub(super) groups: Mutex<HashMap<GroupId, Membership>>,
+    pub(super) groups: Mutex<FxHashMap<GroupId, Membership>>,
     /// Of ports, services and groups.
     pub names: Names,
-    processes: Mutex<HashMap<Rank, String>>,
+    processes: Mutex<FxHashMap<Rank, String>>,
     size: AtomicU32,
     /// How often a peer was found lost.
     losses: AtomicU64,

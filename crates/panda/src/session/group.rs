@@ -60,7 +60,7 @@ impl Session {
                 membership.view.is_some() || membership.ended.is_some()
             })
         };
-        self.core().wait(is_decided, None);
+        (self.core()).wait("a group to let it in", is_decided, None);
         let group = Group {
             core: self.keeper.core.clone(),
             name: name.to_string(),
@@ -76,7 +76,7 @@ impl Session {
                 membership.panic.is_none() || membership.ended.is_some()
             })
         };
-        self.core().wait(has_left, None);
+        (self.core()).wait("the end of its last membership", has_left, None);
     }
 }
 
@@ -92,7 +92,8 @@ impl Group {
         core.check_length(&payload)?;
         let is_free = || !core.engine.group_is_congested(self.number);
         if !upcall::is_running() && !is_free() {
-            core.wait(|| is_free() || self.check().is_err(), None);
+            let is_over = || is_free() || self.check().is_err();
+            core.wait("its group to order what it sent", is_over, None);
             self.check()?;
         }
         core.ask(Ask::GroupSend(self.number, payload));
@@ -142,6 +143,7 @@ impl Group {
         core.ask(Ask::Leave(self.number));
         let desk = &core.desk;
         core.wait(
+            "a group to let it go",
             || desk.group(self.number, |membership| membership.ended.is_some()),
             None,
         );

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::platform::{JoinError, Platform, Rank, Seat};
-use crate::protocol::group::Myself;
+use crate::protocol::group::{Myself, Order};
+use crate::protocol::link::Links;
+use crate::sim::Host;
 use core::Core;
 use desk::Desk;
-use engine::Node;
+use engine::{Engine, Node, Process};
 use names::number_of;
 
 mod asked;
@@ -17,6 +19,7 @@ mod core;
 mod desk;
 mod engine;
 mod group;
+mod learn;
 mod mail;
 mod membership;
 mod memory;
@@ -30,6 +33,7 @@ mod watching;
 
 pub use circle::Circle;
 pub use desk::Arrived;
+pub(crate) use engine::WaitsFor;
 pub use group::Group;
 pub use port::Port;
 pub use rpc::{Call, Reply};
@@ -48,7 +52,7 @@ pub struct Session {
 }
 
 /// A session, for those that do not keep it from ending, such as upcalls.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct WeakSession {
     keeper: Weak<Keeper>,
 }
@@ -85,11 +89,15 @@ impl WeakSession {
 }
 
 impl Session {
-    /// Joins the session that this process was started in by `antiphon launch`, over the platform that it names.
+    /// Joins the session that this process was started in by `antiphon launch`, over the platform that it names. In a simulated process this is the session that its program
+    /// was given.
     ///
     /// # Errors
     /// Why it cannot: variables that are absent or malformed, peers that did not come.
     pub fn join() -> Result<Self, Error> {
+        if let Some(host) = Host::of_caller() {
+            return host.session().upgrade();
+        }
         let seat = Seat::from_environment().map_err(JoinError::from)?;
         crate::platform::join(&seat)
     }
@@ -100,6 +108,9 @@ impl Session {
     /// # Errors
     /// As [`join`](Self::join).
     pub fn join_with_silence(silence: Duration) -> Result<Self, Error> {
+        if Host::of_caller().is_some() {
+            return Self::join();
+        }
         let mut seat = Seat::from_environment().map_err(JoinError::from)?;
         seat.silence.get_or_insert(silence);
         crate::platform::join(&seat)
@@ -137,9 +148,31 @@ impl Session {
             source,
         };
         let engine = Node::begin(platform, inbox, myself, desk.clone()).map_err(failed)?;
-        let core = Arc::new(Core::new::<P::Links>(engine, desk, seat));
+        Ok(Self::with::<P::Links>(engine, desk, seat))
+    }
+
+    /// The session of a process of a simulation, over these protocols.
+    pub(crate) fn simulated<L: Links, O: Order>(host: &Arc<Host>, seat: &Seat) -> Self {
+        let desk = Arc::new(Desk::default());
+        // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
+        desk.joined(seat.size - 1, desk.name_of(seat.size - 1));
+        let myself = Myself {
+            rank: seat.rank,
+            size: seat.size,
+            is_founder: true,
+            birth: 1,
+            silence: seat.silence.unwrap_or(SILENCE),
+        };
+        let engine = Process::<L, O>::begin(host, myself, desk.clone());
+        let session = Self::with::<L>(engine, desk, seat);
+        host.seat(session.downgrade());
+        session
+    }
+
+    fn with<L: Links>(engine: Arc<dyn Engine>, desk: Arc<Desk>, seat: &Seat) -> Self {
+        let core = Arc::new(Core::new::<L>(engine, desk, seat));
         let keeper = Arc::new(Keeper { core });
-        Ok(Self { keeper })
+        Self { keeper }
     }
 
     /// The same session, for those that do not keep it from ending.
@@ -233,7 +266,7 @@ impl Session {
         self.core().poll();
     }
 
-    /// Waits until something holds that upcalls bring about, or a time has passed; whether it holds. This thread drives the session meanwhile, so upcalls run on
+    /// Waits until something holds that upcalls bring about, or a time has passed by [`thread::now`](crate::thread::now); whether it holds. This thread drives the session meanwhile, so upcalls run on
     /// it and nobody is woken. `holds` is looked at often and must not wait; what it reads must be safe to read while upcalls run on another thread.
     ///
     /// # Errors
@@ -245,7 +278,11 @@ impl Session {
         until: Option<Instant>,
     ) -> Result<bool, Error> {
         upcall::must_not_wait()?;
-        Ok(holds() || self.core().wait(holds, until))
+        if holds() {
+            return Ok(true);
+        }
+        let what = "what upcalls bring about";
+        Ok(self.core().wait(what, holds, until))
     }
 
     fn core(&self) -> &Core {

@@ -2,11 +2,11 @@
 
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::core::Core;
 use super::desk::{Arrived, fits};
-use super::engine::{Awaited, Request};
+use super::engine::{Awaited, Interest, Request, WaitsFor};
 use super::{Session, number_of, upcall};
 use crate::error::{Error, Named, SameNumber};
 use crate::message::Message;
@@ -32,6 +32,14 @@ impl Awaited for FirstThatFits<'_> {
             self.found = (self.look)();
         }
         self.found.is_some() || (self.has_news)()
+    }
+
+    fn what(&self) -> WaitsFor {
+        WaitsFor::Message {
+            port: self.port,
+            from: self.from,
+            tag: self.tag,
+        }
     }
 
     fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
@@ -219,7 +227,7 @@ impl Port {
         }
         let has_news = || from.is_none() && desk.mail.has_news();
         // Longer than the clock can tell is for ever.
-        let until = time.and_then(|time| Instant::now().checked_add(time));
+        let until = time.and_then(|time| core.engine.now().checked_add(time));
         let mut first_that_fits = FirstThatFits {
             port: self.number,
             from,
@@ -234,7 +242,7 @@ impl Port {
                 core.wait_for_peer(from, &mut first_that_fits, until)
             }
             None if from.is_some() || desk.size() == 1 => {
-                core.wait(|| first_that_fits.holds(), until);
+                (core.engine).wait(Interest::Change, &mut first_that_fits, until);
                 Ok(())
             }
             None => core.wait_for_anybody(&mut first_that_fits, until),
@@ -247,7 +255,7 @@ impl Port {
             return Err(core.lost(rank, why));
         }
         outcome?;
-        let is_late = until.is_some_and(|until| Instant::now() >= until);
+        let is_late = until.is_some_and(|until| core.engine.now() >= until);
         if !is_late {
             return Err(Error::Over);
         }

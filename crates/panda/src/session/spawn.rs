@@ -65,6 +65,7 @@ impl Session {
         if count == 0 {
             return Ok(Vec::new());
         }
+        self.core().engine.starts_programs()?;
         let program = program.as_ref().to_owned();
         let args = args
             .into_iter()
@@ -82,8 +83,11 @@ impl Session {
         });
         asked.map_err(|source| refused("start a thread", source))?;
         let until = Instant::now() + FOUNDERS_WAIT;
-        self.core()
-            .wait(|| progress.is_decided(self.core()), Some(until));
+        self.core().wait(
+            "processes that it spawned",
+            || progress.is_decided(self.core()),
+            Some(until),
+        );
         let ranks = progress.settle(self.core())?;
         self.await_answers(&ranks, until);
         Ok(ranks)

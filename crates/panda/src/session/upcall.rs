@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use crate::error::Error;
+use crate::thread::Panic;
 
 mod watchdog;
 
@@ -81,13 +82,18 @@ pub fn run(place: Place, upcall: impl FnOnce()) -> Result<(), String> {
     let outcome = catch_unwind(AssertUnwindSafe(upcall));
     drop(watched);
     set(before);
-    outcome.map_err(|panic| match panic.downcast::<String>() {
+    outcome.map_err(words_of)
+}
+
+/// What something panicked with.
+pub fn words_of(panic: Panic) -> String {
+    match panic.downcast::<String>() {
         Ok(text) => *text,
         Err(panic) => panic.downcast::<&str>().map_or_else(
             |_| "something that is no text".into(),
             |text| (*text).to_owned(),
         ),
-    })
+    }
 }
 
 /// Lets other fibers run, which are in no upcall even if the caller is: it may wait for a mutex.

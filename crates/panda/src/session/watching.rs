@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::core::Core;
-use super::engine::{Ask, Awaited, Interest};
+use super::engine::{Ask, Awaited, Interest, Until, WaitsFor};
 use super::room::Rooms;
 use super::{Arrived, Session, upcall};
 use crate::error::Error;
@@ -52,6 +52,10 @@ struct Watched<'a> {
 impl Awaited for Watched<'_> {
     fn holds(&mut self) -> bool {
         self.awaited.holds() || self.lookout.is_lost()
+    }
+
+    fn what(&self) -> WaitsFor {
+        self.awaited.what()
     }
 
     fn take(&mut self, port: u64, arrived: Arrived) -> Option<Arrived> {
@@ -104,10 +108,15 @@ impl Core {
         }
     }
 
-    /// Waits until something holds or a time has passed; whether it holds.
-    pub(super) fn wait(&self, mut is_done: impl FnMut() -> bool, until: Option<Instant>) -> bool {
+    /// Waits until something holds, which in words is `what`, or a time has passed; whether it holds.
+    pub(super) fn wait(
+        &self,
+        what: &'static str,
+        is_done: impl FnMut() -> bool,
+        until: Option<Instant>,
+    ) -> bool {
         let engine = &self.engine;
-        engine.wait(Interest::Change, &mut is_done, until)
+        engine.wait(Interest::Change, &mut Until(what, is_done), until)
     }
 
     /// Waits until there is room on the way to a peer, if this thread may wait.
@@ -134,7 +143,8 @@ impl Core {
         }
         let has_room = || has_room(&self.desk.rooms);
         let lookout = self.look_out_for(to);
-        let mut is_over = || has_room() || lookout.is_lost();
+        let is_over = || has_room() || lookout.is_lost();
+        let mut is_over = Until("room for what it sends", is_over);
         let is_held = self.wait_watching(to, Interest::Change, &mut is_over, None);
         lookout.outcome()?;
         if is_held { Ok(()) } else { Err(Error::Over) }
@@ -181,7 +191,7 @@ impl Core {
         awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) {
-        let soon = Instant::now() + UNWATCHED;
+        let soon = self.engine.now() + UNWATCHED;
         let first = until.map_or(soon, |until| until.min(soon));
         if !self.engine.wait(interest, awaited, Some(first)) {
             self.wait_watching(peer, interest, awaited, until);

@@ -40,6 +40,11 @@ impl<W> Events<W> {
         self.queue.push(Reverse((at, self.added, slot)));
     }
 
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// The next thing that comes up to a moment.
     pub fn next(&mut self, until: Time) -> Option<(Time, W)> {
         let &Reverse((at, _, slot)) = self.queue.peek().filter(|next| next.0.0 <= until)?;

@@ -3,6 +3,7 @@
 //! The protocols run as they do on real platforms; the network loses, doubles, delays and reorders frames, splits, and processes crash and start again.
 //! [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
 
+mod air;
 mod chance;
 pub mod check;
 mod circle;
@@ -11,13 +12,17 @@ mod history;
 #[cfg(test)]
 mod mutants;
 mod network;
+mod programs;
 pub mod scale;
 mod scenario;
 mod world;
 
+pub(crate) use air::{Timer, Travel};
 pub use chance::Chance;
 pub use circle::{Calls, Circle, Done, Task, Turn};
 pub use history::{Call, History, Life, Membership, Place, Posted, Taken};
 pub use network::{Kind, Network};
+pub use programs::{End, Failure, Fault, Halt, Outcome as Run, Simulation, seeds};
+pub(crate) use programs::{Host, INSTANT, Incoming, Machine, NAME, What};
 pub use scenario::{Outcome, Scenario, run};
 pub use world::{GROUP, World};

@@ -27,6 +27,15 @@ impl Kind {
     pub fn is_lossy(self) -> bool {
         matches!(self, Self::Datagrams | Self::Multicast)
     }
+
+    /// Bytes of the longest frame.
+    #[must_use]
+    pub fn largest(self) -> usize {
+        match self.is_lossy() {
+            true => 1400,
+            false => usize::MAX,
+        }
+    }
 }
 
 /// The network's faults.
@@ -48,6 +57,7 @@ pub struct Network {
     last: HashMap<(Rank, Rank), Time>,
     last_multicast: Time,
     held: Vec<(Rank, Rank, Message)>,
+    lost: u64,
     /// Those that frames for all do not reach.
     pub deaf: BTreeSet<Rank>,
 }
@@ -66,6 +76,7 @@ impl Network {
             last: HashMap::new(),
             last_multicast: Time::ZERO,
             held: Vec::new(),
+            lost: 0,
             deaf: BTreeSet::new(),
         }
     }
@@ -81,6 +92,21 @@ impl Network {
     pub fn heal(&mut self) -> Vec<(Rank, Rank, Message)> {
         self.parts.clear();
         std::mem::take(&mut self.held)
+    }
+
+    /// Parts that there are, besides the one that nobody was put into.
+    pub(super) fn parts(&self) -> u8 {
+        self.parts.values().copied().max().unwrap_or(0)
+    }
+
+    /// Frames that were lost.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Whether frames of a process wait for the network to be whole.
+    pub(crate) fn holds(&self, rank: Rank) -> bool {
+        self.held.iter().any(|(from, ..)| *from == rank)
     }
 
     fn part(&self, rank: Rank) -> u8 {
@@ -115,6 +141,7 @@ impl Network {
         } else {
             1 + usize::from(chance.happens(self.double))
         };
+        self.lost += u64::from(copies == 0);
         (0..copies).map(|_| now + delay(chance)).collect()
     }
 
@@ -122,6 +149,14 @@ impl Network {
     pub fn carry_to_all(&mut self, chance: &mut Chance, now: Time) -> Time {
         let delay = Duration::from_micros(self.delay_us + chance.below(self.jitter_us + 1));
         self.last_multicast = self.last_multicast.max(now + delay);
+        self.last_multicast
+    }
+
+    /// When the end of a process is noticed on a bus, at all: after all that came from it before.
+    pub fn end_for_all(&mut self, chance: &mut Chance, now: Time, who: Rank) -> Time {
+        let sent = self.last.iter().filter(|((from, _), _)| *from == who);
+        let last = sent.map(|(_, at)| *at).max().unwrap_or_default();
+        self.last_multicast = self.carry_to_all(chance, now).max(last);
         self.last_multicast
     }
 

@@ -97,7 +97,9 @@ impl<L: Links, O: Order> Scale<L, O> {
 
     fn all_join(world: &mut World<L, O>, members: u32) -> bool {
         (0..members).for_each(|rank| world.join(rank));
-        world.run_till(world.now + LIMIT, |world| world.are_in(members, members))
+        world.run_till(world.air.now + LIMIT, |world| {
+            world.are_in(members, members)
+        })
     }
 
     fn work(&mut self) {
@@ -108,7 +110,7 @@ impl<L: Links, O: Order> Scale<L, O> {
                 let sender = number * members / ALONE;
                 let expected = world.delivered + u64::from(members);
                 world.send(sender, LENGTH);
-                world.run_till(world.now + LIMIT, |world| world.delivered >= expected)
+                world.run_till(world.air.now + LIMIT, |world| world.delivered >= expected)
             })
         });
         let (senders, each) = (AT_ONCE.0.min(members), AT_ONCE.1);
@@ -117,7 +119,7 @@ impl<L: Links, O: Order> Scale<L, O> {
             for sender in 0..senders {
                 (0..each).for_each(|_| world.send(sender * members / senders, LENGTH));
             }
-            world.run_till(world.now + LIMIT, |world| world.delivered >= expected)
+            world.run_till(world.air.now + LIMIT, |world| world.delivered >= expected)
         });
         self.measure("barrier", 1, |world| {
             let ranks: Arc<[Rank]> = (0..members).collect();
@@ -125,16 +127,18 @@ impl<L: Links, O: Order> Scale<L, O> {
             for at in 0..ranks.len() {
                 world.collect((&ranks, at, 0), Operation::Barrier, Bytes::new());
             }
-            world.run_till(world.now + LIMIT, |world| world.collected.len() >= done)
+            world.run_till(world.air.now + LIMIT, |world| world.collected.len() >= done)
         });
         self.measure("one joins", 1, |world| {
             world.join(members);
-            let until = world.now + LIMIT;
+            let until = world.air.now + LIMIT;
             world.run_till(until, |world| world.are_in(members + 1, members + 1))
         });
         self.measure("one leaves", 1, |world| {
             world.leave(members);
-            world.run_till(world.now + LIMIT, |world| world.are_in(members, members))
+            world.run_till(world.air.now + LIMIT, |world| {
+                world.are_in(members, members)
+            })
         });
     }
 
@@ -146,12 +150,12 @@ impl<L: Links, O: Order> Scale<L, O> {
             "they joined before"
         );
         self.measure("a second without work", 10, |world| {
-            world.run_until(world.now + Duration::from_secs(10));
+            world.run_until(world.air.now + Duration::from_secs(10));
             true
         });
         self.measure("the first crashes", 1, |world| {
             world.crash(0);
-            world.run_till(world.now + LIMIT, |world| {
+            world.run_till(world.air.now + LIMIT, |world| {
                 world.are_in(members, members - 1)
             })
         });
@@ -165,7 +169,12 @@ impl<L: Links, O: Order> Scale<L, O> {
         act: impl FnOnce(&mut World<L, O>) -> bool,
     ) {
         let world = &mut self.world;
-        let before = (world.frames, world.bytes, world.now, world.sent_by.clone());
+        let before = (
+            world.air.frames,
+            world.air.bytes,
+            world.air.now,
+            world.air.sent_by.clone(),
+        );
         let began = Instant::now();
         let is_done = act(world);
         assert!(
@@ -173,20 +182,20 @@ impl<L: Links, O: Order> Scale<L, O> {
             "{operation} among {} members over {} did not end",
             self.members, self.network
         );
-        let took = world.now - before.2;
+        let took = world.air.now - before.2;
         if self.is_quiet {
             // What follows from it belongs to it: reports of what was delivered, acknowledgements.
-            world.run_until(world.now + AFTERMATH);
+            world.run_until(world.air.now + AFTERMATH);
         }
-        let sent = world.sent_by.iter().zip(&before.3).map(|(a, b)| a - b);
+        let sent = world.air.sent_by.iter().zip(&before.3).map(|(a, b)| a - b);
         let busiest = sent.max().unwrap_or(0);
         let per_time = |count: u64| count as f64 / f64::from(times);
         self.costs.push(Cost {
             network: self.network,
             members: self.members,
             operation,
-            messages: per_time(world.frames - before.0),
-            bytes: per_time(world.bytes - before.1),
+            messages: per_time(world.air.frames - before.0),
+            bytes: per_time(world.air.bytes - before.1),
             busiest: per_time(busiest),
             virtual_us: took.as_secs_f64() * 1e6 / f64::from(times),
             real_ms: began.elapsed().as_secs_f64() * 1e3 / f64::from(times),

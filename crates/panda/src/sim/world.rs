@@ -1,20 +1,19 @@
-//! Processes over a simulated network, and the events that are to come.
+//! Processes over a simulated network that do as a scenario has them.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::events::Events;
+use super::air::{Air, Timer, Travel};
 use super::history::{History, Life, Membership};
-use super::{Chance, Kind, Network};
-use crate::message::Message;
+use super::{Chance, Network};
 use crate::platform::Rank;
 use crate::protocol::fault::Fault;
 use crate::protocol::group::{Member, Myself, Order};
 use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
-use crate::protocol::{Action, Stack, Time};
+use crate::protocol::{Action, Stack};
 
 mod circle;
 mod ports;
@@ -32,8 +31,6 @@ const SERVICE: u64 = 8;
 const PORT: u64 = 9;
 /// Silence after which a peer is taken for lost.
 pub const SILENCE: Duration = Duration::from_millis(400);
-/// The longest frame of datagrams.
-const LARGEST: usize = 1400;
 /// How long a call may take at most: both the deadline and silence end it.
 pub const CALL_LIMIT: Duration = Duration::from_millis(1500);
 /// How long a synchronous send without a deadline may take: behind what its link has to send again, or until silence ends it.
@@ -43,33 +40,20 @@ pub const COLLECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// A simulated session.
 pub struct World<L: Links, O> {
-    /// The time.
-    pub now: Time,
-    /// What happens at random.
-    pub chance: Chance,
-    /// The network.
-    pub network: Network,
+    /// What lies between the processes.
+    pub air: Air<What>,
     /// What programs saw.
     pub history: History,
-    /// Frames that were carried, and their bytes.
-    pub frames: u64,
-    /// See [`frames`](Self::frames).
-    pub bytes: u64,
     /// Messages of the group that were handed over, at all processes.
     pub delivered: u64,
     /// What collective operations came to, each with the process.
     pub collected: Vec<(Rank, Result<Vec<Bytes>, Failure>)>,
-    /// Frames that each process sent.
-    pub sent_by: Vec<u64>,
     /// Whether views and losses are printed.
     pub tells: bool,
     size: u32,
     silence: Duration,
     nodes: Vec<Option<Node<L, O>>>,
-    events: Events<What>,
     fault: Fault,
-    /// Which life of a rank, the second, another is connected to, unless both are in their first.
-    connected: HashMap<(Rank, Rank), usize>,
     /// Collective operations under way that circles follow, by the life and its number for it.
     seats: HashMap<(usize, RequestId), Seat>,
     todo: VecDeque<(Rank, usize, Action)>,
@@ -79,47 +63,24 @@ pub struct World<L: Links, O> {
 struct Node<L: Links, O> {
     stack: Stack<L, O>,
     life: usize,
-    timer: Option<Time>,
+    timer: Timer,
 }
 
-enum What {
-    Frame {
-        from: Rank,
-        to: Rank,
-        life: Option<usize>,
-        frame: Message,
-    },
-    Multicast {
-        from: Rank,
-        frame: Message,
-    },
-    Together {
-        from: Rank,
-        to: Rank,
-        frame: Message,
-    },
-    /// A process learns that another hears what it sends to all.
-    Hears {
-        rank: Rank,
-        by: Rank,
-    },
+/// What is to come.
+pub enum What {
+    Travel(Travel),
     Timer {
         rank: Rank,
         life: usize,
     },
     /// A process calls the next collective operation.
     Turn(Seat),
-    Gone {
-        rank: Rank,
-        by: Rank,
-        told: usize,
-    },
-    Back {
-        rank: Rank,
-        life: usize,
-        by: Rank,
-        told: usize,
-    },
+}
+
+impl From<Travel> for What {
+    fn from(travel: Travel) -> Self {
+        Self::Travel(travel)
+    }
 }
 
 impl<L: Links, O: Order> World<L, O> {
@@ -145,22 +106,15 @@ impl<L: Links, O: Order> World<L, O> {
         fault: Fault,
     ) -> Self {
         let mut world = Self {
-            now: Duration::from_secs(1),
-            chance,
-            network,
+            air: Air::new(size, network, chance),
             history: History::default(),
-            frames: 0,
-            bytes: 0,
             delivered: 0,
             collected: Vec::new(),
-            sent_by: vec![0; size as usize],
             tells: false,
             size,
             silence,
             nodes: (0..size).map(|_| None).collect(),
-            events: Events::default(),
             fault,
-            connected: HashMap::new(),
             seats: HashMap::new(),
             todo: VecDeque::new(),
             is_busy: false,
@@ -173,9 +127,7 @@ impl<L: Links, O: Order> World<L, O> {
 
     /// The ranks that live.
     pub fn living(&self) -> Vec<Rank> {
-        (0..self.size)
-            .filter(|rank| self.nodes[*rank as usize].is_some())
-            .collect()
+        self.air.living()
     }
 
     /// Starts a process.
@@ -198,62 +150,14 @@ impl<L: Links, O: Order> World<L, O> {
             birth: life as u64 + 1,
             silence: self.silence,
         };
-        let largest = if self.network.kind.is_lossy() {
-            LARGEST
-        } else {
-            usize::MAX
-        };
-        let stack = Stack::new(myself, largest).with(self.fault, self.now, GROUP);
+        let largest = self.air.network.kind.largest();
+        let stack = Stack::new(myself, largest).with(self.fault, self.air.now, GROUP);
         self.nodes[rank as usize] = Some(Node {
             stack,
             life,
-            timer: None,
+            timer: Timer::default(),
         });
-        if self.network.kind == Kind::Multicast {
-            self.meet(rank);
-        }
-        if self.network.kind.is_lossy() || is_founder {
-            return;
-        }
-        for by in self.living() {
-            if let Some(other) = self.nodes[by as usize].as_ref() {
-                self.connected.insert((rank, by), other.life);
-            }
-            let at = self.network.notice(&mut self.chance, self.now, rank, by);
-            let told = self.life_of(by);
-            let back = What::Back {
-                rank,
-                life,
-                by,
-                told,
-            };
-            self.events.add(at, back);
-        }
-        self.finds_dead(rank, life);
-    }
-
-    /// Who starts later finds nobody where a process has crashed, as a connection is refused there.
-    fn finds_dead(&mut self, by: Rank, told: usize) {
-        let at = self.now + Duration::from_micros(self.network.delay_us);
-        for rank in (0..self.size).filter(|rank| self.nodes[*rank as usize].is_none()) {
-            self.events.add(at, What::Gone { rank, by, told });
-        }
-    }
-
-    /// A process and the others find out, some time, who hears whom.
-    fn meet(&mut self, rank: Rank) {
-        for by in self.living().into_iter().filter(|by| *by != rank) {
-            self.ask_whether_hears(rank, by);
-            self.ask_whether_hears(by, rank);
-        }
-    }
-
-    /// A process asks, by what it sends to all, whether another hears it. What it learns may be out of date by then.
-    fn ask_whether_hears(&mut self, rank: Rank, by: Rank) {
-        if !self.network.deaf.contains(&rank) {
-            let late = Duration::from_micros(self.chance.below(100_000));
-            self.events.add(self.now + late, What::Hears { rank, by });
-        }
+        self.air.start(rank, life, is_founder);
     }
 
     /// Ends a process, as kill -9 does.
@@ -262,31 +166,12 @@ impl<L: Links, O: Order> World<L, O> {
             return;
         };
         self.history.lives[node.life].is_over = true;
-        self.network.forget(rank);
-        if self.network.kind.is_lossy() {
-            return;
-        }
-        let in_order = self.network.carry_to_all(&mut self.chance, self.now);
-        for by in self.living() {
-            let at = match self.network.kind {
-                Kind::Bus => in_order,
-                _ => self.network.notice(&mut self.chance, self.now, rank, by),
-            };
-            let told = self.life_of(by);
-            self.events.add(at, What::Gone { rank, by, told });
-        }
-    }
-
-    /// Makes the network whole.
-    pub fn heal(&mut self) {
-        for (from, to, frame) in self.network.heal() {
-            self.carry(from, to, frame);
-        }
+        self.air.crash(rank);
     }
 
     /// Whether a majority of the last view that was decided still lives. A view may be decided and its members crash before any of them was told.
     pub fn has_majority(&mut self) -> bool {
-        let now = self.now;
+        let now = self.air.now;
         let views = self.nodes.iter_mut().flatten().filter_map(|node| {
             node.stack
                 .group(now, GROUP, |group, _, _| group.last_decided().cloned())
@@ -295,7 +180,7 @@ impl<L: Links, O: Order> World<L, O> {
             return true;
         };
         // Here a process's birth is the number of its life, counted from 1.
-        let lives = |member: &&Member| self.life_of(member.rank) as u64 == member.life() - 1;
+        let lives = |member: &&Member| self.air.life_of(member.rank) as u64 == member.life() - 1;
         let living = view.members.iter().filter(lives).count();
         living * 2 > view.members.len()
     }
@@ -309,28 +194,14 @@ impl<L: Links, O: Order> World<L, O> {
             return String::new();
         };
         node.stack
-            .group(self.now, GROUP, |group, _, _| format!("{group:?}"))
+            .group(self.air.now, GROUP, |group, _, _| format!("{group:?}"))
     }
 
     fn is_member(&mut self, rank: Rank) -> bool {
         self.nodes[rank as usize].as_mut().is_some_and(|node| {
             node.stack
-                .group(self.now, GROUP, |group, _, _| group.is_member())
+                .group(self.air.now, GROUP, |group, _, _| group.is_member())
         })
-    }
-
-    /// Which life a rank is in; none that there is if it is dead.
-    fn life_of(&self, rank: Rank) -> usize {
-        self.nodes[rank as usize]
-            .as_ref()
-            .map_or(usize::MAX, |node| node.life)
-    }
-
-    /// Which life of a rank another is connected to, on streams.
-    fn connected_to(&self, from: Rank, to: Rank) -> usize {
-        let known = self.connected.get(&(from, to)).copied();
-        // Founders' lives have the numbers of their ranks.
-        known.unwrap_or(to as usize)
     }
 
     fn life(&mut self, rank: Rank) -> Option<&mut Life> {

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use antiphon_fiber::{Detached, Entered, Event, Lock, Many, ManyServers, Threads, Wait};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::session::upcall;
+use crate::session::{WaitsFor, upcall};
+use crate::sim::Host;
 
 /// Threads of either kind: the caller is a fiber if it runs on one, else a thread of the system.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +43,8 @@ impl Id {
 #[derive(Debug)]
 pub struct Bed {
     whose: Id,
+    /// What else than the session it waits for, where it does.
+    wait: Option<Wait>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -68,9 +71,10 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Bed {
     /// A bed of the caller's, for one sleep.
-    pub fn new() -> Arc<Self> {
+    pub fn new(wait: Option<Wait>) -> Arc<Self> {
         Arc::new(Self {
             whose: Id::current(),
+            wait,
             state: Mutex::default(),
             changed: Condvar::new(),
         })
@@ -101,13 +105,19 @@ impl Bed {
 
     /// Blocks the caller, whose bed it is, until it is woken, or until a time at most. Other fibers run meanwhile.
     pub fn sleep(&self, until: Option<Instant>) {
+        let what = self.wait.map_or(WaitsFor::Time, WaitsFor::Thread);
+        self.sleep_for(what, until);
+    }
+
+    /// The same, and reports can say what for.
+    pub fn sleep_for(&self, what: WaitsFor, until: Option<Instant>) {
         match self.is_fibers() {
-            true => upcall::set_aside(|| self.sleep_as_fiber(until)),
+            true => upcall::set_aside(|| self.sleep_as_fiber(what, until)),
             false => self.sleep_as_thread(until),
         }
     }
 
-    fn sleep_as_fiber(&self, until: Option<Instant>) {
+    fn sleep_as_fiber(&self, what: WaitsFor, until: Option<Instant>) {
         let woken = poll_fn(|context| {
             let mut state = self.state.lock();
             if state.is_woken {
@@ -116,6 +126,9 @@ impl Bed {
             state.waker = Some(context.waker().clone());
             Poll::Pending
         });
+        if let Some(host) = Host::of_caller() {
+            return host.park(what, woken, until);
+        }
         match until {
             None => ManyServers::wait_for(woken),
             Some(until) => {
@@ -152,7 +165,7 @@ impl Threads for AnyThreads {
         if wait.on != "a mutex" {
             upcall::should_not_wait(wait.at);
         }
-        let bed = Bed::new();
+        let bed = Bed::new(Some(wait));
         line.push_back(bed.clone());
         lined_up(Some(bed));
     }
@@ -180,21 +193,25 @@ impl Threads for AnyThreads {
     }
 
     fn yield_now() {
-        match ManyServers::is_caller() {
-            true => upcall::set_aside(ManyServers::yield_now),
-            false => std::thread::yield_now(),
+        match (ManyServers::is_caller(), Host::of_caller()) {
+            (true, Some(host)) => upcall::set_aside(|| host.give_way()),
+            (true, None) => upcall::set_aside(ManyServers::yield_now),
+            (false, _) => std::thread::yield_now(),
         }
     }
 
     fn sleep(time: Duration) {
-        match ManyServers::is_caller() {
-            true => upcall::set_aside(|| ManyServers::sleep(time)),
-            false => std::thread::sleep(time),
+        match (ManyServers::is_caller(), Host::of_caller()) {
+            (true, Some(host)) => upcall::set_aside(|| host.sleep(time)),
+            (true, None) => upcall::set_aside(|| ManyServers::sleep(time)),
+            (false, _) => std::thread::sleep(time),
         }
     }
 
     fn now() -> Duration {
-        START.elapsed()
+        // First: it is before any other time.
+        let start = *START;
+        now() - start
     }
 
     fn note(event: Event) {
@@ -202,6 +219,12 @@ impl Threads for AnyThreads {
             ManyServers::note(event);
         }
     }
+}
+
+/// The time by the clock that waits go by: the machine's, or in a simulation the simulated network's.
+#[must_use]
+pub fn now() -> Instant {
+    Host::of_caller().map_or_else(Instant::now, |host| host.now())
 }
 
 fn park<V>(guard: <Mutex<V> as Lock<V>>::Guard<'_>, until: Option<Instant>) {

@@ -35,13 +35,16 @@ use std::time::Duration;
 
 use antiphon_fiber::{ManyServers, Outcome, Run, RunError, StackError, Threads as _};
 
+use crate::sim::Host;
+
 mod any;
 mod start;
 
-pub use any::{AnyThreads, Id};
+pub use any::{AnyThreads, Id, now};
 pub use start::{Builder, Handle, exit, spawn};
 
 pub(crate) use any::Bed;
+pub(crate) use start::caught;
 
 /// Mutual exclusion around a value; unlocking gives it to the thread that waits longest.
 pub type Mutex<V> = antiphon_fiber::Mutex<AnyThreads, V>;
@@ -57,7 +60,7 @@ pub type Barrier = antiphon_fiber::Barrier<AnyThreads>;
 pub type Panic = antiphon_fiber::Panic;
 
 /// Bytes of a fiber's stack: decoding and formatted output in a debug build fit many times over, and only pages that are touched are memory.
-const STACK_BYTES: usize = 256 << 10;
+pub(crate) const STACK_BYTES: usize = 256 << 10;
 
 /// What a program's threads are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,6 +103,8 @@ pub fn run<T: Send + 'static>(
 ) -> Result<T, ThreadError> {
     match threads {
         Threads::System => Ok(main()),
+        // A simulated process runs on fibers already.
+        Threads::Fibers if Host::of_caller().is_some() => Ok(main()),
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         Threads::Fibers => unsafe { run_on(NonZeroUsize::MIN, main) },
     }
@@ -156,7 +161,8 @@ pub fn sleep(time: Duration) {
 #[track_caller]
 pub fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     crate::session::upcall::should_not_wait(std::panic::Location::caller());
-    match ManyServers::is_caller() {
+    // In a simulation no time passes meanwhile, and what else ran would not be the same each time.
+    match ManyServers::is_caller() && Host::of_caller().is_none() {
         true => ManyServers::blocking(call),
         false => call(),
     }

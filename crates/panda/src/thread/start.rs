@@ -7,6 +7,7 @@ use std::sync::Arc;
 use antiphon_fiber::{Birth, ManyServers};
 
 use super::{Condition, Mutex, Panic, ThreadError, set_priority};
+use crate::sim::Host;
 
 /// What is to be started.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ pub fn exit<T: Send + 'static>(value: T) -> ! {
 }
 
 /// Runs a thread's body to its end, or to its [`exit`].
-pub(super) fn caught<T: Send + 'static>(body: impl FnOnce() -> T) -> Result<T, Panic> {
+pub(crate) fn caught<T: Send + 'static>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(body))
         .or_else(|panic: Box<dyn Any + Send>| panic.downcast::<Exit<T>>().map(|exit| exit.0))
 }
@@ -96,8 +97,11 @@ impl Builder {
                 priority: self.priority,
                 region: None,
             };
-            // SAFETY: whoever started several servers answered for its threads: see `run_on`.
-            drop(unsafe { ManyServers::spawn(birth, run) }?);
+            match Host::of_caller() {
+                Some(host) => host.spawn(birth, run)?,
+                // SAFETY: whoever started several servers answered for its threads: see `run_on`.
+                None => drop(unsafe { ManyServers::spawn(birth, run) }?),
+            }
         } else {
             let mut builder = std::thread::Builder::new();
             if let Some(name) = self.name {

@@ -1,9 +1,8 @@
 //! Collective operations: those who run ahead, bytes, and processes that disagree.
 
-use std::thread;
 use std::time::Duration;
 
-use antiphon_panda::{Circle, Error, Group, Message, Session};
+use antiphon_panda::{Circle, Error, Group, Message, Session, thread};
 
 use super::{Make, run};
 
@@ -114,20 +113,22 @@ pub fn circles_that_disagree_end_with_an_error(make: Make) {
         all.barrier().unwrap();
 
         // Circles of one list are apart if they have names.
-        thread::scope(|scope| {
-            for name in ["first", "second"] {
-                let session = &session;
-                scope.spawn(move || {
-                    let circle = session.circle_named(name, &[0, 1]).unwrap();
-                    for number in 0..100 {
-                        let value = format!("{name} {number}");
-                        let own = (rank == 0).then_some(&value);
-                        assert_eq!(circle.broadcast(0, own).unwrap(), value);
-                        circle.barrier().unwrap();
-                    }
-                });
-            }
+        let users = ["first", "second"].map(|name| {
+            let session = session.clone();
+            let uses = move || {
+                let circle = session.circle_named(name, &[0, 1]).unwrap();
+                for number in 0..100 {
+                    let value = format!("{name} {number}");
+                    let own = (rank == 0).then_some(&value);
+                    assert_eq!(circle.broadcast(0, own).unwrap(), value);
+                    circle.barrier().unwrap();
+                }
+            };
+            thread::spawn(uses).unwrap()
         });
+        for user in users {
+            user.join().expect("no panic");
+        }
         all.barrier().unwrap();
     });
 }

@@ -1,19 +1,18 @@
 //! Groups: one order, views that all see alike, and going on without who is lost.
 
-use std::sync::mpsc;
 use std::time::Duration;
 
 use antiphon_panda::{Error, GroupEvent, Message, Session, thread};
 
-use super::{LIMIT, Make, run};
+use super::{LIMIT, Make, mailbox, run};
 
 /// Everybody sends; all see the same.
 pub fn a_group_has_one_order(make: Make) {
     const EACH: u32 = 300;
     let orders = run(make, 3, |session| {
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = mailbox();
         let group = session
-            .join_group("all", move |event| drop(sender.send(event)))
+            .join_group("all", move |event| sender.send(event))
             .unwrap();
         let all = session.everyone().unwrap();
         all.barrier().unwrap();
@@ -27,7 +26,7 @@ pub fn a_group_has_one_order(make: Make) {
         let mut order = Vec::new();
         while order.len() < 3 * EACH as usize {
             if let GroupEvent::Message { from, payload, .. } =
-                receiver.recv_timeout(LIMIT).expect("all are delivered")
+                receiver.receive_within(LIMIT).expect("all are delivered")
             {
                 let (rank, number, _): (u32, u32, Vec<u8>) = payload.value().unwrap();
                 assert_eq!(rank, from);
@@ -56,12 +55,12 @@ pub fn groups_of_different_members_have_an_order_each(make: Make) {
     const GROUPS: [&[u32]; 3] = [&[0, 1], &[1, 2], &[2, 0, 1]];
     let orders = run(make, 3, |session| {
         let all = session.everyone().unwrap();
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = mailbox();
         let mine = (0..GROUPS.len()).filter(|at| GROUPS[*at].contains(&session.rank()));
         let groups: Vec<_> = mine
             .map(|at| {
                 let sender = sender.clone();
-                let upcall = move |event| drop(sender.send((at, event)));
+                let upcall = move |event| sender.send((at, event));
                 let group = session.join_group(&format!("group {at}"), upcall).unwrap();
                 (at, group)
             })
@@ -79,7 +78,7 @@ pub fn groups_of_different_members_have_an_order_each(make: Make) {
             .sum();
         let mut orders = vec![Vec::new(); GROUPS.len()];
         while orders.iter().map(Vec::len).sum::<usize>() < expected {
-            let (at, event) = receiver.recv_timeout(LIMIT).expect("all are delivered");
+            let (at, event) = receiver.receive_within(LIMIT).expect("all are delivered");
             if let GroupEvent::Message { payload, .. } = event {
                 let (of, from, number): (u32, u32, u32) = payload.value().unwrap();
                 assert_eq!(of as usize, at);
@@ -112,13 +111,13 @@ pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
     for survivor in [0, 1] {
         run(make, 2, move |session| {
             let all = session.everyone().unwrap();
-            let (sender, receiver) = mpsc::channel();
+            let (sender, receiver) = mailbox();
             let mut group = None;
             // In this order, so that rank 0 orders.
             for rank in 0..2 {
                 if rank == session.rank() {
                     let sender = sender.clone();
-                    let joined = session.join_group("two", move |event| drop(sender.send(event)));
+                    let joined = session.join_group("two", move |event| sender.send(event));
                     group = Some(joined.unwrap());
                 }
                 all.barrier().unwrap();
@@ -128,7 +127,7 @@ pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
             }
             let group = group.expect("joined");
             loop {
-                match receiver.recv_timeout(LIMIT).expect("the group goes on") {
+                match receiver.receive_within(LIMIT).expect("the group goes on") {
                     GroupEvent::View { members, left, .. } if left == [1 - survivor] => {
                         assert_eq!(members, [survivor]);
                         break;
@@ -138,7 +137,7 @@ pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
                 }
             }
             group.send(b"alone".as_slice()).unwrap();
-            let event = receiver.recv_timeout(LIMIT).expect("it is delivered");
+            let event = receiver.receive_within(LIMIT).expect("it is delivered");
             assert!(matches!(event, GroupEvent::Message { from, .. } if from == survivor));
         });
     }
@@ -148,8 +147,8 @@ pub fn a_group_of_two_goes_on_when_one_has_ended(make: Make) {
 pub fn a_joiner_begins_at_one_point(make: Make) {
     let seen = run(make, 3, |session| {
         let all = session.everyone().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let events = move |event: GroupEvent| drop(sender.send(event));
+        let (sender, receiver) = mailbox();
+        let events = move |event: GroupEvent| sender.send(event);
         let group = if session.rank() < 2 {
             Some(session.join_group("late", events.clone()).unwrap())
         } else {
@@ -167,7 +166,7 @@ pub fn a_joiner_begins_at_one_point(make: Make) {
         let mut seen = Vec::new();
         let mut has_begun = false;
         loop {
-            let event = receiver.recv_timeout(LIMIT);
+            let event = receiver.receive_within(LIMIT);
             let event = event.expect("the last message comes");
             let is_view = matches!(event, GroupEvent::View { .. });
             assert!(has_begun || is_view, "begins with {event:?}");
@@ -198,8 +197,8 @@ pub fn groups_beside_many_others_are_as_they_were(make: Make) {
     const AT_ONCE: u32 = 20;
     let seen = run(make, 3, |session| {
         let all = session.everyone().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let events = move |event: GroupEvent| drop(sender.send(event));
+        let (sender, receiver) = mailbox();
+        let events = move |event: GroupEvent| sender.send(event);
         let mut group = None;
         if session.rank() == 1 {
             group = Some(session.join_group("kept", events.clone()).unwrap());
@@ -242,7 +241,7 @@ pub fn groups_beside_many_others_are_as_they_were(make: Make) {
         group.send(Message::of(&session.rank()).unwrap()).unwrap();
         let (mut members, mut order) = (Vec::new(), Vec::new());
         while order.len() < 3 {
-            match receiver.recv_timeout(LIMIT).expect("all are delivered") {
+            match receiver.receive_within(LIMIT).expect("all are delivered") {
                 GroupEvent::Message { payload, .. } => order.push(payload.value::<u32>().unwrap()),
                 GroupEvent::View { members: now, .. } => members = now,
                 other => panic!("{other:?}"),
@@ -260,9 +259,9 @@ pub fn groups_beside_many_others_are_as_they_were(make: Make) {
 pub fn a_lost_peer_is_named_and_the_group_goes_on(make: Make) {
     run(make, 3, |session| {
         let name = session.name_of(1);
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = mailbox();
         let group = session
-            .join_group("survivors", move |event| drop(sender.send(event)))
+            .join_group("survivors", move |event| sender.send(event))
             .unwrap();
         let all = session.everyone().unwrap();
         all.barrier().unwrap();
@@ -286,7 +285,7 @@ pub fn a_lost_peer_is_named_and_the_group_goes_on(make: Make) {
         group.send(Message::of(&session.rank()).unwrap()).unwrap();
         let (mut from, mut members) = (Vec::new(), Vec::new());
         while from.len() < 2 || members.len() != 2 {
-            match receiver.recv_timeout(LIMIT).expect("the group goes on") {
+            match receiver.receive_within(LIMIT).expect("the group goes on") {
                 GroupEvent::Message { from: rank, .. } => from.push(rank),
                 GroupEvent::View { members: now, .. } => members = now,
                 other => panic!("{other:?}"),

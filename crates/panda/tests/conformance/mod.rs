@@ -4,10 +4,11 @@
 //! [`all!`](conformance_tests).
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use antiphon_panda::sim::Simulation;
 use antiphon_panda::thread::Threads;
 use antiphon_panda::{Message, Session};
 use serde::Serialize;
@@ -16,11 +17,13 @@ use serde::de::DeserializeOwned;
 mod circles;
 pub mod flow;
 mod groups;
+mod mailbox;
 pub mod sessions;
 pub mod threads;
 
 pub use circles::*;
 pub use groups::*;
+use mailbox::mailbox;
 #[allow(
     unused_imports,
     reason = "the real networks' file runs some tests alone"
@@ -36,6 +39,15 @@ pub type Make = fn(u32) -> Vec<Session>;
 thread_local! {
     /// What the programs of this test run on.
     static KIND: Cell<Threads> = const { Cell::new(Threads::System) };
+    /// How a simulation of so many processes is made, if they are to be simulated.
+    static SIMULATION: Cell<Option<fn(u32) -> Simulation>> = const { Cell::new(None) };
+}
+
+/// Runs a test whose processes are simulated. Its sessions are made in the simulation alone.
+#[allow(dead_code, reason = "one platform is simulated")]
+pub fn simulated(test: fn(Make), simulation: fn(u32) -> Simulation) {
+    SIMULATION.set(Some(simulation));
+    test(|_| unreachable!("the test makes its sessions by itself"));
 }
 
 /// Runs a test whose programs are fibers.
@@ -57,6 +69,10 @@ fn run<R: Serialize + DeserializeOwned + Send + 'static>(
     size: u32,
     program: impl Fn(Session) -> R + Send + Sync + 'static,
 ) -> Vec<R> {
+    if let Some(simulation) = SIMULATION.get() {
+        let run = simulation(size).run(program).expect("fibers");
+        return run.values().unwrap_or_else(|failure| panic!("{failure}"));
+    }
     let program = Arc::new(program);
     let mut sessions = make(size);
     let kind = KIND.get();
@@ -193,7 +209,8 @@ pub fn calls_are_answered_at_once_or_later_and_failures_name_the_peer(make: Make
                 .unwrap();
             session
                 .serve("later", |call| {
-                    thread::spawn(move || call.reply.send(b"late".as_slice()));
+                    let reply = move || call.reply.send(b"late".as_slice());
+                    drop(antiphon_panda::thread::spawn(reply).unwrap());
                 })
                 .unwrap();
             session.serve("never", drop).unwrap();
@@ -273,7 +290,7 @@ pub fn collectives_agree(make: Make) {
 /// An upcall may send, to ports and to groups, and the session does not stall.
 pub fn upcalls_may_send(make: Make) {
     run(make, 2, |session| {
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = mailbox();
         let port = session.port("bounce");
         let other = 1 - session.rank();
         let back = port.clone();
@@ -281,14 +298,14 @@ pub fn upcalls_may_send(make: Make) {
             if arrived.tag > 0 {
                 back.send(other, arrived.tag - 1, arrived.payload).unwrap();
             } else {
-                let _ = sender.send(());
+                sender.send(());
             }
         })
         .unwrap();
         session.everyone().unwrap().barrier().unwrap();
         port.send(other, 100, Message::new()).unwrap();
         receiver
-            .recv_timeout(LIMIT)
+            .receive_within(LIMIT)
             .expect("the ball comes to rest here or there");
         session.everyone().unwrap().barrier().unwrap();
     });

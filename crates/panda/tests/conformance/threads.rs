@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use antiphon_panda::thread::{self, Barrier, Condition, Mutex};
 use antiphon_panda::{Call, Error, GroupEvent, Message, Session};
@@ -149,7 +149,7 @@ impl Coins {
 }
 
 fn waits_for(session: &Session, holds: impl FnMut() -> bool) {
-    let until = Instant::now() + LIMIT;
+    let until = thread::now() + LIMIT;
     assert!(session.wait_until(holds, Some(until)).unwrap());
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, fence};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -198,8 +198,10 @@ impl Shared {
         if own.load(Relaxed) == state::LEFT {
             return;
         }
-        let mut farewell = Farewell::new(patience);
-        while self.backlogs.load(Relaxed) > 0 && farewell.waits(self.waiting_bytes().max(1)) {
+        let mut farewell = Farewell::new(patience, Instant::now());
+        while self.backlogs.load(Relaxed) > 0
+            && farewell.waits(self.waiting_bytes().max(1), Instant::now())
+        {
             self.go_on();
             std::thread::sleep(Duration::from_micros(100));
         }

@@ -158,7 +158,7 @@ impl Tcp {
     fn hang_up(&self, patience: Duration) {
         let outboxes = self.shared.outboxes.read();
         let mut waiting: Vec<_> = outboxes.iter().flatten().collect();
-        let mut farewell = Farewell::new(patience);
+        let mut farewell = Farewell::new(patience, Instant::now());
         loop {
             let mut left = 0;
             waiting.retain(|outbox| {
@@ -166,7 +166,7 @@ impl Tcp {
                 left += bytes;
                 bytes > 0
             });
-            if !farewell.waits(left) {
+            if !farewell.waits(left, Instant::now()) {
                 break;
             }
             std::thread::sleep(Duration::from_micros(200));

@@ -1,5 +1,7 @@
 //! What a thread waits for.
 
+use antiphon_fiber::Wait;
+
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Answer;
@@ -10,6 +12,11 @@ use crate::session::Arrived;
 pub trait Awaited {
     /// Whether it holds.
     fn holds(&mut self) -> bool;
+
+    /// What it is, for reports of who waits for ever.
+    fn what(&self) -> WaitsFor {
+        WaitsFor::Change("what upcalls bring about")
+    }
 
     /// Takes a message that came to a port if it is what is waited for, and gives it back else. Asked only if it did not hold before, and nothing that it looks at has
     /// changed since but by what it took.
@@ -47,6 +54,38 @@ pub trait Awaited {
 impl<F: FnMut() -> bool> Awaited for F {
     fn holds(&mut self) -> bool {
         self()
+    }
+}
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// A message at a port, of a sender and with a tag if they are said.
+    Message {
+        port: u64,
+        from: Option<Rank>,
+        tag: Option<u32>,
+    },
+    /// The end of a request.
+    Request(RequestId),
+    /// Something else that the session brings about, in words.
+    Change(&'static str),
+    /// Another thread of this process.
+    Thread(Wait),
+    /// A time to pass.
+    Time,
+}
+
+/// Something that comes to hold, and what that is in words.
+pub struct Until<F>(pub &'static str, pub F);
+
+impl<F: FnMut() -> bool> Awaited for Until<F> {
+    fn holds(&mut self) -> bool {
+        (self.1)()
+    }
+
+    fn what(&self) -> WaitsFor {
+        WaitsFor::Change(self.0)
     }
 }
 

@@ -12,11 +12,6 @@ use crate::platform::{Event, Inbox, Platform, Rank, Taker};
 use crate::protocol::requests::{self, Failure, RequestId};
 use crate::protocol::{Delivery, Envelope, Plain};
 
-/// A session that ends waits for peers that take nothing of what they were sent at least so long …
-const LINGER_LEAST: Duration = Duration::from_secs(1);
-/// … and at most so long. Between these, as long as they may be silent.
-const LINGER_MOST: Duration = Duration::from_secs(10);
-
 /// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
 const OFTEN: u32 = 16;
 
@@ -94,7 +89,7 @@ impl<P: Platform> Node<P> {
                 false => self.own.stand_aside(aside),
             };
         }
-        let patience = self.silence.clamp(LINGER_LEAST, LINGER_MOST);
+        let patience = Farewell::patience_of(self.silence);
         self.linger(patience);
         // Now, and not when it is dropped: ports may hold it for longer.
         self.platform.leave(patience);
@@ -147,8 +142,8 @@ impl<P: Platform> Node<P> {
                 None => std::thread::sleep(Duration::from_micros(100)),
             }
         };
-        let mut farewell = Farewell::new(patience);
-        while farewell.waits(self.stack.lock().backlog()) {
+        let mut farewell = Farewell::new(patience, Instant::now());
+        while farewell.waits(self.stack.lock().backlog(), Instant::now()) {
             let soon = Instant::now() + Duration::from_millis(5);
             self.turn(&mut end, Some(soon), &mut Nobody);
         }

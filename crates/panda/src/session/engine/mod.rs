@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use crate::message::Message;
 use crate::platform::{JoinError, Rank, Seat};
 use crate::protocol::collective::Part;
+use crate::protocol::group::Order;
+use crate::protocol::link::Links;
 use crate::protocol::requests::{Failure, RequestId};
-use crate::protocol::{Envelope, GroupId};
+use crate::protocol::{Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::asked::End;
 
@@ -18,6 +20,7 @@ mod awaited;
 mod drive;
 mod node;
 mod own;
+mod simulated;
 mod turnstile;
 mod wait;
 mod waiting;
@@ -26,9 +29,10 @@ mod wants;
 #[cfg(test)]
 mod tests;
 
-pub use awaited::{Awaited, Nobody};
+pub use awaited::{Awaited, Nobody, Until, WaitsFor};
 pub use node::Node;
-pub use waiting::Interest;
+pub use simulated::Process;
+pub use waiting::{Interest, Waiting};
 
 /// What a program asks of the protocols.
 pub enum Ask {
@@ -51,6 +55,28 @@ pub enum Ask {
     Unwatch(Rank),
 }
 
+impl Ask {
+    /// Gives it to the protocols.
+    fn put<L: Links, O: Order>(self, stack: &mut Stack<L, O>, now: Time) {
+        match self {
+            Self::Collect(part) => stack.collect(now, part),
+            Self::Close {
+                list,
+                failure,
+                may_begin,
+            } => stack.close(now, list, &failure, may_begin),
+            Self::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
+            Self::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
+            Self::GroupSend(group, payload) => {
+                stack.group(now, group, |group, now, out| group.send(now, payload, out))
+            }
+            Self::GiveUp { rank, why } => stack.lost(now, rank, false, &why),
+            Self::Watch(rank) => stack.watch(rank, now),
+            Self::Unwatch(rank) => stack.unwatch(rank),
+        }
+    }
+}
+
 /// What a program asks of a peer, to be told when it is done.
 #[derive(Debug, Clone, Copy)]
 pub enum Request {
@@ -68,6 +94,24 @@ impl Request {
                 receipt: Some(id),
             },
             Self::Call { service } => Envelope::Call { service, id },
+        }
+    }
+
+    /// Gives it to the protocols.
+    fn put<L: Links, O: Order>(
+        self,
+        stack: &mut Stack<L, O>,
+        now: Time,
+        to: Rank,
+        payload: Message,
+        deadline: Option<Duration>,
+    ) -> RequestId {
+        let deadline = deadline.and_then(|deadline| now.checked_add(deadline));
+        match self {
+            Self::Message { port, tag } => {
+                stack.send_synchronously(now, to, port, tag, payload, deadline)
+            }
+            Self::Call { service } => stack.call(now, to, service, payload, deadline),
         }
     }
 }
@@ -108,6 +152,12 @@ pub trait Engine: Send + Sync {
     fn is_awaited(&self) -> bool;
     /// Does what there is to do without waiting.
     fn poll(&self);
+    /// The time by the clock that waits go by.
+    fn now(&self) -> Instant;
+    /// Whether programs can be started as more processes.
+    fn starts_programs(&self) -> Result<(), JoinError> {
+        Ok(())
+    }
     /// Seats for more processes.
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
     /// Ends the session's own thread.

@@ -21,7 +21,7 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
-use crate::session::asked::{self, Ended};
+use crate::session::asked;
 use crate::session::desk::Desk;
 use crate::session::upcall;
 
@@ -203,33 +203,12 @@ impl<P: Platform> Node<P> {
                 }
                 Action::Deaf(rank) => self.platform.is_deaf(rank),
                 Action::Deliver(delivery) => deliver(delivery),
-                Action::Complete(id, outcome) => {
-                    self.desk.asked.end(id, Ended::Reply(outcome));
-                    self.waiting.ended(id);
-                    has_ended = true;
+                own => {
+                    if let Action::Lost(rank, _) = own {
+                        self.platform.gave_up(rank);
+                    }
+                    has_ended |= self.desk.learn(own, &self.waiting);
                 }
-                Action::Collected(id, outcome) => {
-                    self.desk.asked.end(id, Ended::Collected(outcome));
-                    self.waiting.ended(id);
-                    has_ended = true;
-                }
-                Action::Lost(rank, why) => {
-                    self.platform.gave_up(rank);
-                    let ended = self.desk.lost(rank, why).into_iter();
-                    ended.for_each(|id| self.waiting.ended(id));
-                    self.waiting.changed();
-                    has_ended = true;
-                }
-                Action::Full(rank) => {
-                    let found = self.desk.rooms.found();
-                    self.desk.rooms.found_full(rank, found);
-                }
-                Action::Room(rank) => self.desk.rooms.found_room(rank),
-                Action::Hold {
-                    rank,
-                    port,
-                    is_held,
-                } => self.desk.rooms.held(rank, port, is_held),
             }
         }
         has_ended
@@ -262,26 +241,6 @@ impl<P: Platform> Node<P> {
     fn asks_plainly(&self, to: Rank) -> bool {
         <P::Links as Links>::ADDS_NOTHING && to != self.rank && !self.desk.is_lost(to)
     }
-
-    /// Gives what a program asks for to the protocols.
-    fn put(stack: &mut StackOf<P>, now: Time, ask: Ask) {
-        match ask {
-            Ask::Collect(part) => stack.collect(now, part),
-            Ask::Close {
-                list,
-                failure,
-                may_begin,
-            } => stack.close(now, list, &failure, may_begin),
-            Ask::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
-            Ask::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
-            Ask::GroupSend(group, payload) => {
-                stack.group(now, group, |group, now, out| group.send(now, payload, out))
-            }
-            Ask::GiveUp { rank, why } => stack.lost(now, rank, false, &why),
-            Ask::Watch(rank) => stack.watch(rank, now),
-            Ask::Unwatch(rank) => stack.unwatch(rank),
-        }
-    }
 }
 
 impl<P: Platform> Engine for Node<P> {
@@ -305,15 +264,7 @@ impl<P: Platform> Engine for Node<P> {
             self.give_plain(to, &request.envelope(id), payload);
             return id;
         }
-        self.change(|stack, now| {
-            let deadline = deadline.and_then(|deadline| now.checked_add(deadline));
-            match request {
-                Request::Message { port, tag } => {
-                    stack.send_synchronously(now, to, port, tag, payload, deadline)
-                }
-                Request::Call { service } => stack.call(now, to, service, payload, deadline),
-            }
-        })
+        self.change(|stack, now| request.put(stack, now, to, payload, deadline))
     }
 
     fn request_for(
@@ -331,7 +282,7 @@ impl<P: Platform> Engine for Node<P> {
     }
 
     fn ask(&self, ask: Ask) {
-        self.change(|stack, now| Self::put(stack, now, ask));
+        self.change(|stack, now| ask.put(stack, now));
     }
 
     fn number(&self) -> RequestId {
@@ -354,6 +305,10 @@ impl<P: Platform> Engine for Node<P> {
 
     fn poll(&self) {
         self.look();
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
     }
 
     fn nudge(&self) {

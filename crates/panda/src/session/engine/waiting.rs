@@ -1,12 +1,13 @@
 //! Threads that wait while another one drives.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
+use super::WaitsFor;
 use super::wants::Wants;
 use crate::protocol::requests::RequestId;
 use crate::thread::Bed;
@@ -29,7 +30,7 @@ pub struct Waiting {
 
 #[derive(Debug, Default)]
 struct State {
-    for_requests: HashMap<RequestId, Arc<Bed>>,
+    for_requests: FxHashMap<RequestId, Arc<Bed>>,
     for_changes: Vec<Arc<Bed>>,
 }
 
@@ -45,6 +46,11 @@ impl Stay<'_> {
     /// Sleeps until it is woken, or a time has passed.
     pub fn sleep(&self, until: Option<Instant>) {
         self.bed.sleep(until);
+    }
+
+    /// The same, and reports can say what for.
+    pub fn sleep_for(&self, what: WaitsFor, until: Option<Instant>) {
+        self.bed.sleep_for(what, until);
     }
 
     /// Whether a sleep would end at once.
@@ -68,7 +74,7 @@ impl Drop for Stay<'_> {
 impl Waiting {
     /// Lets the caller in. It looks once more at what it waits for, and sleeps; it is let out when what this returns is dropped.
     pub fn enter(&self, interest: Interest, wants: &Wants) -> Stay<'_> {
-        let bed = Bed::new();
+        let bed = Bed::new(None);
         let mut state = self.state.lock();
         match interest {
             Interest::Request(id) => drop(state.for_requests.insert(id, bed.clone())),

@@ -12,7 +12,7 @@ use crate::sim::circle::{Calls, Circle, Done, Task, Turn, given, own};
 
 /// Which circle, and which place in it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seat {
+pub struct Seat {
     pub circle: usize,
     pub place: usize,
 }
@@ -20,14 +20,14 @@ pub(super) struct Seat {
 impl<L: Links, O: Order> World<L, O> {
     /// Has living processes that are connected to each other call collective operations on a list that is theirs alone, each from its own moment on.
     pub fn circle(&mut self, ranks: Vec<Rank>, tasks: Vec<Task>, begins: &[Time]) {
-        let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.life_of(*b);
+        let is_met = |a: &Rank, b: &Rank| self.reaches(*a, *b) == self.air.life_of(*b);
         if !ranks.iter().all(|a| ranks.iter().all(|b| is_met(a, b))) {
             return;
         }
-        let lives = ranks.iter().map(|rank| self.life_of(*rank)).collect();
+        let lives = ranks.iter().map(|rank| self.air.life_of(*rank)).collect();
         let circle = self.history.circles.len();
         for (place, at) in begins.iter().enumerate() {
-            self.events.add(*at, What::Turn(Seat { circle, place }));
+            self.air.add(*at, What::Turn(Seat { circle, place }));
         }
         self.history.circles.push(Circle {
             turns: ranks.iter().map(|_| Vec::new()).collect(),
@@ -55,7 +55,7 @@ impl<L: Links, O: Order> World<L, O> {
         let id = node.stack.request_id();
         let number = turns.len();
         turns.push(Turn {
-            at: self.now,
+            at: self.air.now,
             ended: None,
         });
         self.seats.insert((life, id), seat);
@@ -80,7 +80,7 @@ impl<L: Links, O: Order> World<L, O> {
         id: RequestId,
         outcome: &Result<Vec<Message>, Failure>,
     ) -> bool {
-        let Some(seat) = self.seats.remove(&(self.life_of(rank), id)) else {
+        let Some(seat) = self.seats.remove(&(self.air.life_of(rank), id)) else {
             return false;
         };
         let circle = &mut self.history.circles[seat.circle];
@@ -92,7 +92,7 @@ impl<L: Links, O: Order> World<L, O> {
                 Ok(values) => Done::Well(values.iter().map(number).collect()),
                 Err(failure) => Done::Failed(failure.clone()),
             };
-            turn.ended = Some((self.now, ended));
+            turn.ended = Some((self.air.now, ended));
         }
         self.turn(seat);
         true

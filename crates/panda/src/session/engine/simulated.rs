@@ -1,0 +1,393 @@
+//! The session of a simulated process: its protocols over the simulated network, its program's fibers in virtual time.
+//!
+//! Threads of the program run the protocols when they send, as on real platforms. What comes is taken by a fiber of its own, which there is as long as anything is there to
+//! be taken or handed over; upcalls run on it. While one of those waits for a mutex its process answers nobody.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use antiphon_fiber::Birth;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use super::waiting::Waiting;
+use super::wants::Wants;
+use super::{Ask, Awaited, Engine, Interest, Nobody, Request, WaitsFor};
+use crate::error::Named;
+use crate::message::Message;
+use crate::platform::farewell::Farewell;
+use crate::platform::{JoinError, Rank, Seat};
+use crate::protocol::group::{Myself, Order};
+use crate::protocol::link::Links;
+use crate::protocol::requests::RequestId;
+use crate::protocol::{Action, Delivery, Envelope, GroupId, Plain, Stack, Time};
+use crate::session::Multicast;
+use crate::session::desk::Desk;
+use crate::sim::{Host, INSTANT, Incoming, Machine, NAME, Timer, Travel, What};
+
+/// A session's engine in a simulation.
+pub struct Process<L: Links, O> {
+    own: Weak<Self>,
+    host: Arc<Host>,
+    myself: Myself,
+    desk: Arc<Desk>,
+    inside: Mutex<Inside<L, O>>,
+    waiting: Waiting,
+    /// Threads do not want the receiving end: nobody does.
+    wants: Wants,
+    /// Whether a fiber takes what comes, or will go on with that.
+    is_driven: AtomicBool,
+    is_over: AtomicBool,
+    farewell: Mutex<Farewell>,
+    /// What requests are that have not ended, for reports.
+    asked: Mutex<FxHashMap<RequestId, Asked>>,
+}
+
+struct Inside<L: Links, O> {
+    stack: Stack<L, O>,
+    timer: Timer,
+    incoming: VecDeque<Incoming>,
+    /// What is to be handed to the program, in order.
+    deliveries: VecDeque<Delivery>,
+}
+
+/// What a request is.
+enum Asked {
+    Peer(Rank, Request),
+    Circle(Arc<[Rank]>),
+}
+
+impl<L: Links, O: Order> Inside<L, O> {
+    fn new(myself: Myself, largest: usize) -> Self {
+        Self {
+            stack: Stack::new(myself, largest),
+            timer: Timer::default(),
+            incoming: VecDeque::new(),
+            deliveries: VecDeque::new(),
+        }
+    }
+}
+
+impl<L: Links, O: Order> Process<L, O> {
+    /// The session of a process, from now on.
+    pub fn begin(host: &Arc<Host>, myself: Myself, desk: Arc<Desk>) -> Arc<Self> {
+        let largest = host.hub.air(|air| air.network.kind.largest());
+        let process = Arc::new_cyclic(|own| Self {
+            own: own.clone(),
+            host: host.clone(),
+            myself,
+            desk,
+            inside: Mutex::new(Inside::new(myself, largest)),
+            waiting: Waiting::default(),
+            wants: Wants::default(),
+            is_driven: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            farewell: Mutex::new(Farewell::new(Duration::ZERO, host.now())),
+            asked: Mutex::default(),
+        });
+        host.install(process.clone());
+        process
+    }
+
+    /// Has the protocols do something, and does what they want then.
+    fn change<R>(&self, act: impl FnOnce(&mut Stack<L, O>, Time) -> R) -> R {
+        let result = self.act(&mut self.inside.lock(), act);
+        self.drive();
+        result
+    }
+
+    /// The same, and what is to be handed over stays where it is.
+    fn act<R>(
+        &self,
+        inside: &mut Inside<L, O>,
+        act: impl FnOnce(&mut Stack<L, O>, Time) -> R,
+    ) -> R {
+        let now = self.host.time();
+        let result = act(&mut inside.stack, now);
+        inside.stack.flush(now);
+        for action in std::mem::take(inside.stack.actions()) {
+            if let Action::Complete(id, _) | Action::Collected(id, _) = &action {
+                self.asked.lock().remove(id);
+            }
+            match self.host.perform(action) {
+                Some(Action::Deliver(delivery)) => inside.deliveries.push_back(delivery),
+                Some(own) => drop(self.desk.learn(own, &self.waiting)),
+                None => {}
+            }
+        }
+        if let Some(at) = inside.timer.follow(inside.stack.deadline(), now) {
+            self.host.add(at, What::Tick(self.host.clone()));
+        }
+        result
+    }
+
+    /// Has a fiber take what is there, unless one does.
+    fn drive(&self) {
+        let has_work = {
+            let inside = self.inside.lock();
+            !(inside.incoming.is_empty() && inside.deliveries.is_empty())
+        };
+        if has_work && !self.is_driven.swap(true, Ordering::Relaxed) {
+            self.go_round();
+        }
+    }
+
+    /// Has a fiber take what is there once.
+    fn go_round(&self) {
+        let Some(own) = self.own.upgrade() else {
+            return;
+        };
+        let birth = Birth {
+            priority: Some(0),
+            ..Birth::default()
+        };
+        let started = self.host.start(birth, move || own.round());
+        started.expect("there is memory for a fiber's stack");
+    }
+
+    /// Takes what has come and hands over what is there. What upcalls bring about meanwhile is the next round's, a moment later: else one that sends to its own process would
+    /// keep time from passing.
+    fn round(&self) {
+        let batch = {
+            let mut inside = self.inside.lock();
+            while let Some(incoming) = inside.incoming.pop_front() {
+                self.understand(&mut inside, incoming);
+            }
+            std::mem::take(&mut inside.deliveries)
+        };
+        for delivery in batch {
+            self.host.hub.stirred();
+            self.desk.deliver(delivery, self, &mut Nobody);
+        }
+        self.waiting.changed();
+        let inside = self.inside.lock();
+        match inside.incoming.is_empty() && inside.deliveries.is_empty() {
+            true => self.is_driven.store(false, Ordering::Relaxed),
+            false => {
+                let soon = self.host.time() + INSTANT;
+                self.host.add(soon, What::GoOn(self.host.clone()));
+            }
+        }
+    }
+
+    fn understand(&self, inside: &mut Inside<L, O>, incoming: Incoming) {
+        match incoming {
+            Incoming::Tick => {
+                if inside.timer.rings(self.host.time()) {
+                    self.act(inside, |stack, now| stack.tick(now));
+                }
+            }
+            Incoming::Travel(Travel::Frame { from, frame, .. })
+                if Stack::<L, O>::is_plain_answer(&frame) =>
+            {
+                inside.stack.heard(self.host.time(), from);
+                self.answered(from, frame);
+            }
+            // What does not decode is dropped, as by any session.
+            Incoming::Travel(travel) => {
+                let _ = self.act(inside, |stack, now| travel.reach(stack, now));
+            }
+        }
+    }
+
+    /// An answer to a request that the protocols do not know of.
+    fn answered(&self, from: Rank, frame: Message) {
+        if let Some(Plain::Answer(id, outcome)) = Stack::<L, O>::plain(from, frame)
+            && (self.desk.asked).answered(from, id, outcome, &mut Nobody)
+        {
+            self.asked.lock().remove(&id);
+            self.waiting.ended(id);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, id: RequestId, asked: Asked) -> RequestId {
+        self.asked.lock().insert(id, asked);
+        id
+    }
+
+    fn port_name(&self, port: u64) -> String {
+        let name = self.desk.names.of(Named::Port, port);
+        name.map_or_else(|| format!("{port:x}"), |name| format!("{name:?}"))
+    }
+
+    fn refused(what: &str) -> JoinError {
+        JoinError::Refused {
+            platform: NAME,
+            why: format!(
+                "{what}: give Simulation::of as many processes as there ever are, of which some wait until they are needed"
+            ),
+        }
+    }
+}
+
+impl<L: Links, O: Order> Engine for Process<L, O> {
+    fn post(&self, to: Rank, envelope: Envelope, payload: Message) {
+        self.change(|stack, now| stack.post(now, to, &envelope, payload));
+    }
+
+    fn request(
+        &self,
+        to: Rank,
+        request: Request,
+        payload: Message,
+        deadline: Option<Duration>,
+    ) -> RequestId {
+        // As on real platforms: where links add nothing, the protocols have nothing to remember.
+        let is_plain = L::ADDS_NOTHING && to != self.myself.rank && !self.desk.is_lost(to);
+        let id = match is_plain {
+            true => {
+                let id = self.desk.asked.begin(to);
+                self.post(to, request.envelope(id), payload);
+                id
+            }
+            false => self.change(|stack, now| request.put(stack, now, to, payload, deadline)),
+        };
+        self.note(id, Asked::Peer(to, request))
+    }
+
+    fn ask(&self, ask: Ask) {
+        if let Ask::Collect(part) = &ask {
+            self.note(part.id, Asked::Circle(part.ranks.clone()));
+        }
+        self.change(|stack, now| ask.put(stack, now));
+    }
+
+    fn number(&self) -> RequestId {
+        self.change(|stack, _| stack.request_id())
+    }
+
+    fn group_is_congested(&self, group: GroupId) -> bool {
+        let mut inside = self.inside.lock();
+        let now = self.host.time();
+        (inside.stack).group(now, group, |group, _, _| group.is_congested())
+    }
+
+    fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool {
+        assert!(
+            Host::of_caller().is_some(),
+            "a thread of the system's waits by a simulated session: start threads by antiphon_panda::thread::spawn"
+        );
+        let is_held = loop {
+            let stay = self.waiting.enter(interest, &self.wants);
+            self.desk.mail.let_go(self);
+            if awaited.holds() {
+                break true;
+            }
+            if self.is_over() || until.is_some_and(|until| self.now() >= until) {
+                break awaited.holds();
+            }
+            stay.sleep_for(awaited.what(), until);
+        };
+        self.host.hub.stirred();
+        is_held
+    }
+
+    fn nudge(&self) {
+        self.waiting.wake_all();
+    }
+
+    fn is_awaited(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn poll(&self) {
+        self.host.give_way();
+    }
+
+    fn now(&self) -> Instant {
+        self.host.now()
+    }
+
+    fn starts_programs(&self) -> Result<(), JoinError> {
+        Err(Self::refused("it starts no programs"))
+    }
+
+    fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
+        Err(Self::refused("nobody joins while it runs"))
+    }
+
+    fn stop(&self) {
+        if self.is_over.swap(true, Ordering::Relaxed) || !self.host.is_there() {
+            return;
+        }
+        let now = self.host.time();
+        let patience = Farewell::patience_of(self.myself.silence);
+        *self.farewell.lock() = Farewell::new(patience, self.host.now());
+        self.nudge();
+        self.host.add(now, What::Farewell(self.host.clone()));
+    }
+
+    fn rank(&self) -> Rank {
+        self.myself.rank
+    }
+
+    fn platform(&self) -> &'static str {
+        NAME
+    }
+
+    fn multicast(&self) -> Multicast {
+        let (to, frames) = self.inside.lock().stack.hearers();
+        Multicast { to, frames }
+    }
+}
+
+impl<L: Links, O: Order> Machine for Process<L, O> {
+    fn take(&self, incoming: Incoming) {
+        self.inside.lock().incoming.push_back(incoming);
+        self.drive();
+    }
+
+    fn go_on(&self) {
+        self.go_round();
+    }
+
+    fn exit(&self) {
+        self.stop();
+        self.desk.drop_upcalls();
+    }
+
+    fn has_said_farewell(&self) -> bool {
+        let held = self.host.hub.air(|air| air.network.holds(self.myself.rank));
+        let left = self.inside.lock().stack.backlog() + usize::from(held);
+        !self.farewell.lock().waits(left, self.host.now())
+    }
+
+    fn forget(&self) {
+        let largest = self.host.hub.air(|air| air.network.kind.largest());
+        let empty = Inside::new(self.myself, largest);
+        let before = std::mem::replace(&mut *self.inside.lock(), empty);
+        drop(before);
+    }
+
+    fn describe(&self, what: WaitsFor) -> String {
+        match what {
+            WaitsFor::Message { port, from, tag } => {
+                let port = self.port_name(port);
+                let from = from.map_or("anybody".into(), |rank| self.desk.name_of(rank));
+                let tag = tag.map_or(String::new(), |tag| format!(", with tag {tag}"));
+                format!("a message from {from} at port {port}{tag}")
+            }
+            WaitsFor::Request(id) => match self.asked.lock().get(&id) {
+                Some(Asked::Peer(to, Request::Call { .. })) => {
+                    format!("the reply of {} to a call", self.desk.name_of(*to))
+                }
+                Some(Asked::Peer(to, Request::Message { port, .. })) => {
+                    let port = self.port_name(*port);
+                    let to = self.desk.name_of(*to);
+                    format!("{to} to take what was sent synchronously to port {port}")
+                }
+                Some(Asked::Circle(ranks)) => format!("a collective operation of ranks {ranks:?}"),
+                None => "the end of a request".into(),
+            },
+            WaitsFor::Change(words) => words.into(),
+            WaitsFor::Thread(wait) => format!("{} at {}", wait.on, wait.at),
+            WaitsFor::Time => "a time to pass".into(),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What the protocols tell of this process's own requests and of its peers.
+
+use super::asked::Ended;
+use super::desk::Desk;
+use super::engine::Waiting;
+use crate::protocol::Action;
+
+impl Desk {
+    /// Takes what the protocols tell that is neither for the network nor for upcalls, and wakes who waits for it. Whether a request has ended.
+    pub fn learn(&self, told: Action, waiting: &Waiting) -> bool {
+        match told {
+            Action::Complete(id, outcome) => {
+                self.asked.end(id, Ended::Reply(outcome));
+                waiting.ended(id);
+            }
+            Action::Collected(id, outcome) => {
+                self.asked.end(id, Ended::Collected(outcome));
+                waiting.ended(id);
+            }
+            Action::Lost(rank, why) => {
+                let ended = self.lost(rank, why).into_iter();
+                ended.for_each(|id| waiting.ended(id));
+                waiting.changed();
+            }
+            other => {
+                self.make_room(other);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Follows to whom sends wait.
+    fn make_room(&self, told: Action) {
+        match told {
+            Action::Full(rank) => self.rooms.found_full(rank, self.rooms.found()),
+            Action::Room(rank) => self.rooms.found_room(rank),
+            Action::Hold {
+                rank,
+                port,
+                is_held,
+            } => self.rooms.held(rank, port, is_held),
+            other => unreachable!("{other:?} is for the network or for upcalls"),
+        }
+    }
+}

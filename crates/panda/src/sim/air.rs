@@ -1,0 +1,417 @@
+//! What lies between simulated processes: the network, its clock, who is there, and what is under way to whom.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+use super::events::Events;
+use super::{Chance, Kind, Network};
+use crate::message::{DecodeError, Message};
+use crate::platform::Rank;
+use crate::protocol::group::Order;
+use crate::protocol::link::Links;
+use crate::protocol::{Action, Stack, Time};
+
+/// When a simulation begins: there are times before it.
+pub const START: Time = Duration::from_secs(1);
+/// Times that a process says over datagrams that it leaves: one of them may arrive.
+const FAREWELLS: usize = 3;
+
+/// What is under way to processes.
+#[derive(Debug, Clone)]
+pub enum Travel {
+    Frame {
+        from: Rank,
+        to: Rank,
+        /// Of a stream: the life that it is connected to.
+        life: Option<usize>,
+        frame: Message,
+    },
+    /// A frame for all, in one order.
+    Multicast { from: Rank, frame: Message },
+    /// A frame for several, as it comes to one of them.
+    Together {
+        from: Rank,
+        to: Rank,
+        frame: Message,
+    },
+    /// A process learns that another hears what it sends to all.
+    Hears { rank: Rank, by: Rank },
+    /// A process's life `told` learns that another has ended.
+    Gone {
+        rank: Rank,
+        by: Rank,
+        told: usize,
+        why: &'static str,
+    },
+    /// A process's life `told` learns that another lives again.
+    Back {
+        rank: Rank,
+        life: usize,
+        by: Rank,
+        told: usize,
+    },
+}
+
+impl Travel {
+    /// To whom it is under way; nobody in particular if it is for all.
+    pub fn to(&self) -> Option<Rank> {
+        match self {
+            Self::Frame { to, .. } | Self::Together { to, .. } => Some(*to),
+            Self::Hears { by, .. } | Self::Gone { by, .. } | Self::Back { by, .. } => Some(*by),
+            Self::Multicast { .. } => None,
+        }
+    }
+
+    /// Comes to a process's protocols.
+    ///
+    /// # Errors
+    /// They cannot read it.
+    pub fn reach<L: Links, O: Order>(
+        self,
+        stack: &mut Stack<L, O>,
+        now: Time,
+    ) -> Result<(), DecodeError> {
+        match self {
+            Self::Frame { from, frame, .. } => return stack.frame(now, from, frame),
+            Self::Multicast { from, frame } => return stack.multicast(now, from, frame),
+            Self::Together { from, frame, .. } => return stack.together(now, from, frame),
+            Self::Hears { rank, .. } => stack.hears(rank, true),
+            Self::Gone { rank, why, .. } => stack.lost(now, rank, true, why),
+            Self::Back { rank, .. } => stack.joined(rank),
+        }
+        Ok(())
+    }
+}
+
+impl Hash for Travel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        self.to().hash(state);
+        match self {
+            Self::Frame { from, frame, .. }
+            | Self::Multicast { from, frame }
+            | Self::Together { from, frame, .. } => {
+                from.hash(state);
+                // In whichever pieces.
+                frame.slices().for_each(|piece| state.write(piece));
+            }
+            Self::Hears { rank, .. } | Self::Gone { rank, .. } | Self::Back { rank, .. } => {
+                rank.hash(state);
+            }
+        }
+    }
+}
+
+/// The space between processes. What else comes up in time is of type `W`.
+pub struct Air<W> {
+    /// The time.
+    pub now: Time,
+    /// What happens at random.
+    pub chance: Chance,
+    /// The network.
+    pub network: Network,
+    /// Frames that were sent, and their bytes.
+    pub frames: u64,
+    /// See [`frames`](Self::frames).
+    pub bytes: u64,
+    /// Frames that each process sent.
+    pub sent_by: Vec<u64>,
+    events: Events<W>,
+    /// Which life each rank is in; none if it is dead.
+    lives: Vec<Option<usize>>,
+    /// Which life of a rank, the second, another is connected to, unless both are in their first.
+    connected: HashMap<(Rank, Rank), usize>,
+}
+
+impl<W: From<Travel>> Air<W> {
+    /// Between so many ranks, of which none lives yet.
+    pub fn new(size: u32, network: Network, chance: Chance) -> Self {
+        Self {
+            now: START,
+            chance,
+            network,
+            frames: 0,
+            bytes: 0,
+            sent_by: vec![0; size as usize],
+            events: Events::default(),
+            lives: vec![None; size as usize],
+            connected: HashMap::new(),
+        }
+    }
+
+    /// Something that comes up at a time.
+    pub fn add(&mut self, at: Time, what: W) {
+        self.events.add(at, what);
+    }
+
+    fn send(&mut self, at: Time, travel: Travel) {
+        self.events.add(at, travel.into());
+    }
+
+    /// What comes up next, up to a moment; it is that time then.
+    pub fn next(&mut self, until: Time) -> Option<W> {
+        let (at, what) = self.events.next(until)?;
+        self.now = at;
+        Some(what)
+    }
+
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The ranks that live.
+    pub fn living(&self) -> Vec<Rank> {
+        let lives = self.lives.iter().zip(0..);
+        lives
+            .filter_map(|(life, rank)| life.map(|_| rank))
+            .collect()
+    }
+
+    /// Which life a rank is in; none that there is if it is dead.
+    pub fn life_of(&self, rank: Rank) -> usize {
+        self.lives[rank as usize].unwrap_or(usize::MAX)
+    }
+
+    /// Which life of a rank another is connected to, on streams.
+    pub fn connected_to(&self, from: Rank, to: Rank) -> usize {
+        let known = self.connected.get(&(from, to)).copied();
+        // Founders' lives have the numbers of their ranks.
+        known.unwrap_or(to as usize)
+    }
+
+    /// A process lives.
+    pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) {
+        self.lives[rank as usize] = Some(life);
+        if self.network.kind == Kind::Multicast {
+            self.meet(rank);
+        }
+        if self.network.kind.is_lossy() || is_founder {
+            return;
+        }
+        for by in self.living() {
+            let told = self.life_of(by);
+            self.connected.insert((rank, by), told);
+            let at = self.network.notice(&mut self.chance, self.now, rank, by);
+            let back = Travel::Back {
+                rank,
+                life,
+                by,
+                told,
+            };
+            self.send(at, back);
+        }
+        self.finds_dead(rank, life);
+    }
+
+    /// Who starts later finds nobody where a process has crashed, as a connection is refused there.
+    fn finds_dead(&mut self, by: Rank, told: usize) {
+        let at = self.now + Duration::from_micros(self.network.delay_us);
+        let why = "closed its connection";
+        for rank in 0..self.lives.len() as Rank {
+            if self.lives[rank as usize].is_none() {
+                let gone = Travel::Gone {
+                    rank,
+                    by,
+                    told,
+                    why,
+                };
+                self.send(at, gone);
+            }
+        }
+    }
+
+    /// A process and the others find out, some time, who hears whom.
+    fn meet(&mut self, rank: Rank) {
+        for by in self.living().into_iter().filter(|by| *by != rank) {
+            self.ask_whether_hears(rank, by);
+            self.ask_whether_hears(by, rank);
+        }
+    }
+
+    /// A process asks, by what it sends to all, whether another hears it. What it learns may be out of date by then.
+    fn ask_whether_hears(&mut self, rank: Rank, by: Rank) {
+        if !self.network.deaf.contains(&rank) {
+            let late = Duration::from_micros(self.chance.below(100_000));
+            self.send(self.now + late, Travel::Hears { rank, by });
+        }
+    }
+
+    /// A process is dead, as by kill -9: what was held for it and by it is gone. Those whose connections break find out.
+    pub fn crash(&mut self, rank: Rank) {
+        self.network.forget(rank);
+        if self.bury(rank) && !self.network.kind.is_lossy() {
+            self.tell_end(rank, "closed its connection");
+        }
+    }
+
+    /// A process has ended, and says so: over datagrams, which may be lost, some times.
+    pub fn leave(&mut self, rank: Rank) {
+        let why = "ended its session";
+        self.network.forget(rank);
+        match self.bury(rank) {
+            false => {}
+            true if self.network.kind.is_lossy() => self.say_farewell(rank, why),
+            true => self.tell_end(rank, why),
+        }
+    }
+
+    fn say_farewell(&mut self, rank: Rank, why: &'static str) {
+        let word = Message::new();
+        for by in self.living() {
+            let told = self.life_of(by);
+            let (network, chance) = (&mut self.network, &mut self.chance);
+            let words = (0..FAREWELLS).map(|_| network.carry(chance, self.now, rank, by, &word));
+            // What comes after the first to arrive is no news.
+            if let Some(at) = words.flatten().min() {
+                let gone = Travel::Gone {
+                    rank,
+                    by,
+                    told,
+                    why,
+                };
+                self.send(at, gone);
+            }
+        }
+    }
+
+    /// Whether it lived.
+    fn bury(&mut self, rank: Rank) -> bool {
+        self.lives[rank as usize].take().is_some()
+    }
+
+    /// The connections of a process are closed.
+    fn tell_end(&mut self, rank: Rank, why: &'static str) {
+        let in_order = (self.network).end_for_all(&mut self.chance, self.now, rank);
+        for by in self.living() {
+            let at = match self.network.kind {
+                Kind::Bus => in_order,
+                _ => self.network.notice(&mut self.chance, self.now, rank, by),
+            };
+            let told = self.life_of(by);
+            let gone = Travel::Gone {
+                rank,
+                by,
+                told,
+                why,
+            };
+            self.send(at, gone);
+        }
+    }
+
+    /// Makes the network whole.
+    pub fn heal(&mut self) {
+        for (from, to, frame) in self.network.heal() {
+            self.carry(from, to, frame);
+        }
+    }
+
+    /// Whether what came up for one process finds it: the life that it is for, or any if it is for no one life.
+    pub fn finds(&mut self, travel: &Travel) -> bool {
+        match travel {
+            Travel::Frame { to, life, .. } => {
+                let own = self.lives[*to as usize];
+                own.is_some() && life.is_none_or(|life| Some(life) == own)
+            }
+            Travel::Together { to, .. } => self.lives[*to as usize].is_some(),
+            Travel::Hears { by, .. } => self.lives[*by as usize].is_some(),
+            Travel::Gone { by, told, .. } => self.life_of(*by) == *told,
+            Travel::Back {
+                rank,
+                life,
+                by,
+                told,
+            } => {
+                let is_same = self.life_of(*by) == *told;
+                if is_same {
+                    self.connected.insert((*by, *rank), *life);
+                }
+                is_same
+            }
+            Travel::Multicast { .. } => false,
+        }
+    }
+
+    /// Does what a process's protocols want of the network, and gives back what they want of the process itself.
+    pub fn perform(&mut self, rank: Rank, action: Action) -> Option<Action> {
+        match action {
+            Action::Send(to, frame) => self.carry(rank, to, frame),
+            Action::SendRun(to, frames) => {
+                (frames.into_iter()).for_each(|frame| self.carry(rank, to, frame));
+            }
+            Action::Multicast(frame) => {
+                self.frames += 1;
+                let at = self.network.carry_to_all(&mut self.chance, self.now);
+                self.send(at, Travel::Multicast { from: rank, frame });
+            }
+            Action::Together(frame) => self.carry_together(rank, &frame),
+            Action::Deaf(peer) => self.ask_whether_hears(peer, rank),
+            own => return Some(own),
+        }
+        None
+    }
+
+    fn count(&mut self, from: Rank, frame: &Message) {
+        self.frames += 1;
+        self.bytes += frame.len() as u64;
+        self.sent_by[from as usize] += 1;
+    }
+
+    /// One frame, which each of those that hear it gets or lacks by itself.
+    fn carry_together(&mut self, from: Rank, frame: &Message) {
+        self.count(from, frame);
+        for to in self.living() {
+            if to == from || self.network.deaf.contains(&to) {
+                continue;
+            }
+            let (network, chance) = (&mut self.network, &mut self.chance);
+            for at in network.carry(chance, self.now, from, to, frame) {
+                let frame = frame.clone();
+                self.send(at, Travel::Together { from, to, frame });
+            }
+        }
+    }
+
+    fn carry(&mut self, from: Rank, to: Rank, frame: Message) {
+        self.count(from, &frame);
+        if to as usize >= self.lives.len() {
+            return;
+        }
+        let life = (!self.network.kind.is_lossy()).then(|| self.connected_to(from, to));
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        for at in network.carry(chance, self.now, from, to, &frame) {
+            let frame = frame.clone();
+            let travel = Travel::Frame {
+                from,
+                to,
+                life,
+                frame,
+            };
+            self.send(at, travel);
+        }
+    }
+}
+
+/// When a process's protocols are next given a tick.
+#[derive(Debug, Default)]
+pub struct Timer(Option<Time>);
+
+impl Timer {
+    /// Follows what they wait for; when it has to ring besides, if that is sooner than before.
+    pub fn follow(&mut self, deadline: Option<Time>, now: Time) -> Option<Time> {
+        let next = deadline.map(|at| at.max(now + Duration::from_micros(1)));
+        let sooner = next.filter(|at| self.0.is_none_or(|set| *at < set));
+        self.0 = sooner.or(self.0);
+        sooner
+    }
+
+    /// Whether what was to ring now is still meant.
+    pub fn rings(&mut self, now: Time) -> bool {
+        let rings = self.0.is_some_and(|set| set <= now);
+        if rings {
+            self.0 = None;
+        }
+        rings
+    }
+}

@@ -1,0 +1,347 @@
+//! What all processes of a simulation share: the network between them, what is to come, and whose turn it is.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use antiphon_fiber::{ManyServers, Threads as _};
+use parking_lot::Mutex;
+use rustc_hash::FxHasher;
+
+use super::Fault;
+use super::host::{Host, Incoming, Phase};
+use crate::platform::Rank;
+use crate::protocol::Time;
+use crate::sim::air::{Air, START, Travel};
+use crate::sim::{Chance, Network};
+
+/// How often a session that has ended looks whether its peers have taken what it sent.
+const FAREWELL: Duration = Duration::from_millis(5);
+/// Silences in which nothing comes to any program, after which nothing will: all that protocols do by themselves takes fewer.
+const STILL: u32 = 30;
+
+/// What is to come.
+pub enum What {
+    /// Something comes to whom it is for.
+    Travel(Travel),
+    /// Something has come to a process.
+    Arrived(Arc<Host>, Travel),
+    /// A process's protocols have asked for the time.
+    Tick(Arc<Host>),
+    /// A fiber's time has come.
+    Wake(Arc<Host>, u64),
+    /// A process goes on with what is left to be handed over.
+    GoOn(Arc<Host>),
+    /// A session has ended, and may leave.
+    Farewell(Arc<Host>),
+    /// Something happens that the program did not do.
+    Fault(Fault),
+}
+
+impl From<Travel> for What {
+    fn from(travel: Travel) -> Self {
+        Self::Travel(travel)
+    }
+}
+
+/// Why a simulation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// All processes have ended.
+    Ended,
+    /// Those that are left wait for each other.
+    Deadlock,
+    /// Its time was over.
+    Limit,
+}
+
+/// What the processes share.
+pub struct Hub {
+    /// The time at which virtual time begins.
+    start: Instant,
+    /// The OS thread that runs everything.
+    thread: ThreadId,
+    state: Mutex<State>,
+}
+
+struct State {
+    air: Air<What>,
+    hosts: Vec<Arc<Host>>,
+    /// Processes that are left.
+    left: usize,
+    /// Faults that are still to come.
+    faults: usize,
+    /// When a program last went on.
+    stirred: Time,
+    history: FxHasher,
+    /// Nothing comes to any program for so long: nothing will.
+    still: Duration,
+    limit: Time,
+}
+
+impl Hub {
+    pub fn new(
+        size: u32,
+        network: Network,
+        seed: u64,
+        silence: Duration,
+        limit: Duration,
+    ) -> Arc<Self> {
+        let delay = Duration::from_micros(network.delay_us + network.jitter_us);
+        Arc::new(Self {
+            start: Instant::now(),
+            thread: std::thread::current().id(),
+            state: Mutex::new(State {
+                air: Air::new(size, network, Chance::new(seed)),
+                hosts: Vec::new(),
+                left: 0,
+                faults: 0,
+                stirred: START,
+                history: FxHasher::default(),
+                still: silence.saturating_mul(STILL).saturating_add(delay * 4),
+                limit: START.saturating_add(limit),
+            }),
+        })
+    }
+
+    /// Does something with what lies between the processes.
+    ///
+    /// # Panics
+    /// On another OS thread than the simulation's: what it did would not be the same each time.
+    pub fn air<R>(&self, act: impl FnOnce(&mut Air<What>) -> R) -> R {
+        assert!(
+            std::thread::current().id() == self.thread,
+            "a simulated process was used by a thread of the system's: start threads by antiphon_panda::thread::spawn"
+        );
+        act(&mut self.state.lock().air)
+    }
+
+    /// The time, as protocols count it.
+    pub fn time(&self) -> Time {
+        self.air(|air| air.now)
+    }
+
+    /// The time, as programs see it.
+    pub fn instant(&self) -> Instant {
+        self.start + (self.time() - START)
+    }
+
+    /// When that is, as protocols count it.
+    pub fn time_of(&self, moment: Instant) -> Time {
+        START + moment.saturating_duration_since(self.start)
+    }
+
+    /// A process begins.
+    pub fn begin(&self, host: Arc<Host>) {
+        let mut state = self.state.lock();
+        let rank = host.rank;
+        state.hosts.push(host);
+        state.left += 1;
+        state.air.start(rank, rank as usize, true);
+    }
+
+    /// Something happens at a time, counted from the beginning.
+    pub fn plan(&self, at: Duration, fault: Fault) {
+        let mut state = self.state.lock();
+        state.faults += 1;
+        state.air.add(START + at, What::Fault(fault));
+    }
+
+    /// A process.
+    pub fn host(&self, rank: Rank) -> Arc<Host> {
+        self.state.lock().hosts[rank as usize].clone()
+    }
+
+    pub fn hosts(&self) -> Vec<Arc<Host>> {
+        self.state.lock().hosts.clone()
+    }
+
+    /// A program goes on.
+    pub fn stirred(&self) {
+        let mut state = self.state.lock();
+        state.stirred = state.air.now;
+    }
+
+    /// Runs the simulation, as the fiber whose turn it is when no other can go on.
+    pub fn run(&self) -> Halt {
+        ManyServers::set_priority(i32::MIN);
+        let mut look_at = START;
+        loop {
+            ManyServers::yield_now();
+            let (what, now) = {
+                let mut state = self.state.lock();
+                if state.left == 0 {
+                    return Halt::Ended;
+                }
+                let limit = state.limit;
+                (state.air.next(limit), state.air.now)
+            };
+            let Some(what) = what else {
+                return match self.air(|air| air.is_empty()) {
+                    true => Halt::Deadlock,
+                    false => Halt::Limit,
+                };
+            };
+            if now >= look_at {
+                if self.is_stuck(now) {
+                    return Halt::Deadlock;
+                }
+                look_at = now + self.state.lock().still / 4;
+            }
+            self.note(&what);
+            self.happen(what);
+        }
+    }
+
+    /// Whether nothing will come to any program, as far as is known at some time.
+    fn is_stuck(&self, now: Time) -> bool {
+        let state = self.state.lock();
+        let is_still = now.saturating_sub(state.stirred) > state.still;
+        let hosts = state.hosts.clone();
+        is_still && state.faults == 0 && {
+            drop(state);
+            !hosts.iter().any(|host| host.has_time())
+        }
+    }
+
+    fn happen(&self, what: What) {
+        match what {
+            What::Travel(travel) => self.arrive(travel),
+            What::Fault(fault) => {
+                self.state.lock().faults -= 1;
+                self.suffer(fault);
+            }
+            What::Arrived(ref host, _)
+            | What::Tick(ref host)
+            | What::Wake(ref host, _)
+            | What::GoOn(ref host)
+            | What::Farewell(ref host) => {
+                let host = host.clone();
+                if let Some(what) = host.meets(what) {
+                    self.reach(&host, what);
+                }
+            }
+        }
+    }
+
+    /// Gives what is under way to whom it is for.
+    fn arrive(&self, travel: Travel) {
+        let to = {
+            let mut state = self.state.lock();
+            match travel {
+                Travel::Multicast { .. } => state.air.living(),
+                _ if state.air.finds(&travel) => travel.to().into_iter().collect(),
+                _ => Vec::new(),
+            }
+        };
+        for rank in to {
+            let host = self.host(rank);
+            self.happen(What::Arrived(host, travel.clone()));
+        }
+    }
+
+    /// Something comes up for a process that runs.
+    fn reach(&self, host: &Arc<Host>, what: What) {
+        let Some(machine) = host.machine() else {
+            return;
+        };
+        match what {
+            What::Arrived(_, travel) => machine.take(Incoming::Travel(travel)),
+            What::Tick(_) => machine.take(Incoming::Tick),
+            What::Wake(_, number) => host.wake(number),
+            What::GoOn(_) => machine.go_on(),
+            What::Farewell(_) if machine.has_said_farewell() => {
+                self.state.lock().air.leave(host.rank);
+                self.bury(host, Phase::Over);
+            }
+            What::Farewell(_) => {
+                let again = self.time() + FAREWELL;
+                self.air(|air| air.add(again, What::Farewell(host.clone())));
+            }
+            What::Travel(_) | What::Fault(_) => unreachable!("no process's"),
+        }
+    }
+
+    fn suffer(&self, fault: Fault) {
+        match fault {
+            Fault::Crash(rank) => self.crash(&self.host(rank)),
+            Fault::Stop(rank) => self.host(rank).stop(),
+            Fault::Continue(rank) => {
+                let host = self.host(rank);
+                let kept = host.go_on();
+                kept.into_iter().for_each(|what| self.happen(what));
+            }
+            Fault::Partition(ranks) => self.air(|air| {
+                let part = air.network.parts().saturating_add(1);
+                air.network.split(part, &ranks);
+            }),
+            Fault::Heal => self.air(Air::heal),
+        }
+    }
+
+    /// A process dies.
+    pub fn crash(&self, host: &Host) {
+        self.air(|air| air.crash(host.rank));
+        self.bury(host, Phase::Crashed);
+    }
+
+    fn bury(&self, host: &Host, phase: Phase) {
+        if host.end(phase) {
+            self.state.lock().left -= 1;
+        }
+    }
+
+    /// Ends all that are left.
+    pub fn end(&self) {
+        for host in self.hosts() {
+            self.bury(&host, Phase::Over);
+        }
+    }
+
+    /// Adds what happens to the history.
+    fn note(&self, what: &What) {
+        let mut state = self.state.lock();
+        let now = state.air.now;
+        let history = &mut state.history;
+        now.hash(history);
+        match what {
+            What::Travel(travel) => travel.hash(history),
+            What::Arrived(host, travel) => (host.rank, travel).hash(history),
+            What::Tick(host) | What::GoOn(host) | What::Farewell(host) => host.rank.hash(history),
+            What::Wake(host, number) => (host.rank, number).hash(history),
+            What::Fault(fault) => fault.hash(history),
+        }
+    }
+
+    /// What was counted: frames that were sent, their bytes, those that the network lost, and a digest of all that happened.
+    pub fn counts(&self) -> Counts {
+        let state = self.state.lock();
+        Counts {
+            frames: state.air.frames,
+            bytes: state.air.bytes,
+            lost: state.air.network.lost(),
+            digest: state.history.finish(),
+            time: state.stirred.saturating_sub(START),
+        }
+    }
+
+    /// Forgets what is still to come, and the processes: each knows the others by it.
+    pub fn forget(&self) {
+        let mut state = self.state.lock();
+        let air = Air::new(0, state.air.network.clone(), Chance::new(0));
+        let before = std::mem::replace(&mut state.air, air);
+        let hosts = std::mem::take(&mut state.hosts);
+        drop(state);
+        drop((before, hosts));
+    }
+}
+
+/// What was counted in a simulation.
+pub struct Counts {
+    pub frames: u64,
+    pub bytes: u64,
+    pub lost: u64,
+    pub digest: u64,
+    pub time: Duration,
+}

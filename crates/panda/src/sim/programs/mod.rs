@@ -1,0 +1,262 @@
+//! Whole programs over the simulated network, in virtual time: each process's program runs on a fiber, all of them on one thread of the system's, and what happens follows
+//! from the seed.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_fiber::{Birth, Run, StackError};
+use parking_lot::Mutex;
+
+use super::{Kind, Network};
+use crate::platform::{Rank, Seat, Secret};
+use crate::protocol::group::{Bus, Sequencer};
+use crate::protocol::link::{Retransmit, Through};
+use crate::session::{SILENCE, Session};
+use crate::thread::{self, Panic, ThreadError, caught};
+use host::Here;
+use hub::Hub;
+
+mod host;
+mod hub;
+mod outcome;
+
+/// What the programs returned so far.
+type Results<T> = Arc<Mutex<Vec<Option<Result<T, Panic>>>>>;
+/// Why a simulation ended, and how its processes were then.
+type Halted = (Halt, Vec<host::State>);
+
+pub use host::{Host, INSTANT, Incoming, Machine};
+pub use hub::{Halt, What};
+pub use outcome::{End, Failure, Outcome, seeds};
+
+/// The platform's name.
+pub const NAME: &str = "sim";
+
+/// The virtual time after which a simulation ends, unless it is told another.
+const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What happens that no program does, at a time that is said beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections are closed.
+    Crash(Rank),
+    /// A process stops where it is, as by SIGSTOP. What comes to it is kept.
+    Stop(Rank),
+    /// It goes on.
+    Continue(Rank),
+    /// These processes reach each other and no others, until the network is whole. What streams carry across waits until then. A bus is never split.
+    Partition(Vec<Rank>),
+    /// The network is whole.
+    Heal,
+}
+
+/// A session of simulated processes that is to be run.
+///
+/// ```
+/// use antiphon_panda::Message;
+/// use antiphon_panda::sim::{Kind, Network, Simulation};
+///
+/// // Of a thousand datagrams 50 are lost and 20 doubled; each takes 100 to 1100 µs, so some overtake others.
+/// let network = Network::new(Kind::Datagrams, 50, 20, 100, 1000);
+/// let run = Simulation::of(3).over(network).seed(7).run(|session| {
+///     let port = session.port("ring");
+///     port.send((session.rank() + 1) % 3, 0, Message::of(&session.rank())?)?;
+///     let from: u32 = port.receive(None, None)?.payload.value()?;
+///     session.everyone()?.all_reduce(&from, |a, b| a + b)
+/// })?;
+/// for sum in run.values()? {
+///     assert_eq!(sum?, 3);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Simulation {
+    size: u32,
+    seed: u64,
+    network: Network,
+    silence: Duration,
+    limit: Duration,
+    faults: Vec<(Duration, Fault)>,
+}
+
+impl Simulation {
+    /// A session of so many processes, over datagrams of which none is lost and each takes 50 to 150 µs.
+    ///
+    /// # Panics
+    /// `size` is 0.
+    #[must_use]
+    pub fn of(size: u32) -> Self {
+        assert!(size > 0, "a session has a process");
+        Self {
+            size,
+            seed: 0,
+            network: Network::new(Kind::Datagrams, 0, 0, 50, 100),
+            silence: SILENCE,
+            limit: LIMIT,
+            faults: Vec::new(),
+        }
+    }
+
+    /// From which all chance follows; 0 unless it is said.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn over(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// How long a peer may be silent before it is taken for lost; [`SILENCE`] unless it is said.
+    #[must_use]
+    pub fn silence(mut self, silence: Duration) -> Self {
+        self.silence = silence;
+        self
+    }
+
+    /// The virtual time after which the simulation ends, wherever its programs are; a day unless it is said.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then suffers nothing.
+    ///
+    /// # Panics
+    /// There is no such process.
+    #[must_use]
+    pub fn at(mut self, time: Duration, fault: Fault) -> Self {
+        let ranks = match &fault {
+            Fault::Crash(rank) | Fault::Stop(rank) | Fault::Continue(rank) => {
+                std::slice::from_ref(rank)
+            }
+            Fault::Partition(ranks) => ranks,
+            Fault::Heal => &[],
+        };
+        let strange = ranks.iter().find(|rank| **rank >= self.size);
+        assert!(
+            strange.is_none(),
+            "{fault:?}: there are {} processes",
+            self.size
+        );
+        self.faults.push((time, fault));
+        self
+    }
+
+    /// Runs a program as each of the processes, until all have ended or will not any more.
+    ///
+    /// A process ends with the last of its threads, those included that it has started by [`thread::spawn`]; then it takes leave, if it holds its session still. Time passes
+    /// only while all threads wait: see [`thread::now`]. Threads of the system's have no part in it.
+    ///
+    /// # Errors
+    /// There is no memory for fibers' stacks, or the caller is a fiber.
+    ///
+    /// # Panics
+    /// A bus is to be split.
+    pub fn run<T: Send + 'static>(
+        self,
+        program: impl Fn(Session) -> T + Send + Sync + 'static,
+    ) -> Result<Outcome<T>, ThreadError> {
+        let splits = |fault: &Fault| matches!(fault, Fault::Partition(_));
+        let is_split = self.faults.iter().any(|(_, fault)| splits(fault));
+        assert!(
+            !(is_split && self.network.kind == Kind::Bus),
+            "a bus is never split: simulate streams or datagrams"
+        );
+        let (seed, size) = (self.seed, self.size);
+        // The clock of waits begins before the simulation's, whose times it counts.
+        let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
+        let _here = Here::begin();
+        let network = self.network.clone();
+        let hub = Hub::new(size, network, seed, self.silence, self.limit);
+        let results: Results<T> = Arc::new(Mutex::new((0..size).map(|_| None).collect()));
+        let (shared, of_hub) = (results.clone(), hub.clone());
+        let main = move || self.play(&of_hub, &shared, &Arc::new(program));
+        let run = Run::many(NonZeroUsize::MIN).stack_bytes(thread::STACK_BYTES);
+        // SAFETY: with one server no fiber ever goes on on another OS thread.
+        let outcome = unsafe { run.start(main) }?;
+        let halted = match outcome.value {
+            Some(Ok(halted)) => halted?,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => unreachable!("the simulation's own fiber never waits"),
+        };
+        let counts = hub.counts();
+        hub.forget();
+        let results = std::mem::take(&mut *results.lock());
+        Ok(Outcome::new(seed, counts, halted, results))
+    }
+
+    /// Begins all processes, and is the fiber that runs when no other can.
+    fn play<T, F>(
+        &self,
+        hub: &Arc<Hub>,
+        results: &Results<T>,
+        program: &Arc<F>,
+    ) -> Result<Halted, StackError>
+    where
+        T: Send + 'static,
+        F: Fn(Session) -> T + Send + Sync + 'static,
+    {
+        for (time, fault) in &self.faults {
+            hub.plan(*time, fault.clone());
+        }
+        let begun = (0..self.size).try_for_each(|rank| self.begin(rank, hub, results, program));
+        let halt = begun.map(|()| hub.run());
+        let states = hub.hosts().iter().map(|host| host.state()).collect();
+        hub.end();
+        Ok((halt?, states))
+    }
+
+    fn begin<T, F>(
+        &self,
+        rank: Rank,
+        hub: &Arc<Hub>,
+        results: &Results<T>,
+        program: &Arc<F>,
+    ) -> Result<(), StackError>
+    where
+        T: Send + 'static,
+        F: Fn(Session) -> T + Send + Sync + 'static,
+    {
+        let host = Host::new(rank, hub);
+        hub.begin(host.clone());
+        let session = self.session(&host);
+        let (results, program) = (results.clone(), program.clone());
+        let birth = Birth {
+            name: Some(format!("rank {rank}")),
+            priority: Some(0),
+            region: None,
+        };
+        host.spawn(birth, move || {
+            let result = caught(|| program(session));
+            results.lock()[rank as usize] = Some(result);
+        })
+    }
+
+    fn session(&self, host: &Arc<Host>) -> Session {
+        let seat = Seat {
+            platform: NAME.into(),
+            rank: host.rank,
+            size: self.size,
+            name: format!("rank {}", host.rank),
+            meeting: String::new(),
+            address: None,
+            silence: Some(self.silence),
+            parent: None,
+            secret: Secret([0; 16]),
+        };
+        match self.network.kind {
+            Kind::Datagrams | Kind::Multicast => {
+                Session::simulated::<Retransmit, Sequencer>(host, &seat)
+            }
+            Kind::Streams => Session::simulated::<Through, Sequencer>(host, &seat),
+            Kind::Bus => Session::simulated::<Through, Bus>(host, &seat),
+        }
+    }
+}
