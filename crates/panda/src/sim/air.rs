@@ -202,24 +202,30 @@ impl<W: From<Travel>> Air<W> {
             };
             self.send(at, back);
         }
-        self.finds_dead(rank, life);
+        self.finds_dead(rank);
     }
 
     /// Who starts later finds nobody where a process has crashed, as a connection is refused there.
-    fn finds_dead(&mut self, by: Rank, told: usize) {
+    fn finds_dead(&mut self, by: Rank) {
         let at = self.now + Duration::from_micros(self.network.delay_us);
         let why = "closed its connection";
         for rank in 0..self.lives.len() as Rank {
             if self.lives[rank as usize].is_none() {
-                let gone = Travel::Gone {
-                    rank,
-                    by,
-                    told,
-                    why,
-                };
-                self.send(at, gone);
+                self.tell(at, (rank, by), why);
             }
         }
+    }
+
+    /// A process learns at a time that another has ended.
+    fn tell(&mut self, at: Time, (rank, by): (Rank, Rank), why: &'static str) {
+        let told = self.life_of(by);
+        let gone = Travel::Gone {
+            rank,
+            by,
+            told,
+            why,
+        };
+        self.send(at, gone);
     }
 
     /// A process and the others find out, some time, who hears whom.
@@ -260,18 +266,11 @@ impl<W: From<Travel>> Air<W> {
     fn say_farewell(&mut self, rank: Rank, why: &'static str) {
         let word = Message::new();
         for by in self.living() {
-            let told = self.life_of(by);
             let (network, chance) = (&mut self.network, &mut self.chance);
             let words = (0..FAREWELLS).map(|_| network.carry(chance, self.now, rank, by, &word));
             // What comes after the first to arrive is no news.
             if let Some(at) = words.flatten().min() {
-                let gone = Travel::Gone {
-                    rank,
-                    by,
-                    told,
-                    why,
-                };
-                self.send(at, gone);
+                self.tell(at, (rank, by), why);
             }
         }
     }
@@ -289,14 +288,7 @@ impl<W: From<Travel>> Air<W> {
                 Kind::Bus => in_order,
                 _ => self.network.notice(&mut self.chance, self.now, rank, by),
             };
-            let told = self.life_of(by);
-            let gone = Travel::Gone {
-                rank,
-                by,
-                told,
-                why,
-            };
-            self.send(at, gone);
+            self.tell(at, (rank, by), why);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A simulated network in virtual time: every run follows from its seed.
 //!
 //! The protocols run as they do on real platforms; the network loses, doubles, delays and reorders frames, splits, and processes crash and start again.
-//! [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
+//! [`Simulation`] runs whole programs so, each as a process of a session. Of the protocols alone [`Scenario`] draws a whole history from a seed, [`check`](check::check) says what is wrong with it.
 
 mod air;
 mod chance;

@@ -36,16 +36,19 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 /// Makes a session of so many processes, rank by rank. Where processes are processes: this one's part of it, or nothing if it is one of another size.
 pub type Make = fn(u32) -> Vec<Session>;
 
+/// Makes a simulation of so many processes.
+pub type Simulate = fn(u32) -> Simulation;
+
 thread_local! {
     /// What the programs of this test run on.
     static KIND: Cell<Threads> = const { Cell::new(Threads::System) };
-    /// How a simulation of so many processes is made, if they are to be simulated.
-    static SIMULATION: Cell<Option<fn(u32) -> Simulation>> = const { Cell::new(None) };
+    /// How they are simulated, if they are.
+    static SIMULATION: Cell<Option<Simulate>> = const { Cell::new(None) };
 }
 
 /// Runs a test whose processes are simulated. Its sessions are made in the simulation alone.
 #[allow(dead_code, reason = "one platform is simulated")]
-pub fn simulated(test: fn(Make), simulation: fn(u32) -> Simulation) {
+pub fn simulated(test: fn(Make), simulation: Simulate) {
     SIMULATION.set(Some(simulation));
     test(|_| unreachable!("the test makes its sessions by itself"));
 }
