@@ -5,9 +5,16 @@
 //! or the sender took that long. One such spin is taken for a pause of the sender's. After two in a row a wait without a spin tells: if it is shorter by most of
 //! a spin, the spins were in the way, and become rare for long; else messages take long for now, as long ones do, which may change with the next.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::Event;
+
+/// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
+const VARIABLE: &str = "ANTIPHON_SPIN";
+const NEVER: &str = "never";
+/// As many waits without a spin as there will ever be.
+const ALL: u32 = u32::MAX;
 
 /// A wait up to this long is worth a spin: about what a sleep and a wake across processors cost.
 const SPIN: Duration = Duration::from_micros(50);
@@ -30,21 +37,32 @@ pub struct Patience {
 }
 
 impl Default for Patience {
+    /// One that learns, unless the environment forbids spins.
     fn default() -> Self {
-        Self {
-            was_short: true,
-            failed: 0,
-            doubted: None,
-            waits_without: 0,
-        }
+        static FORBIDS: OnceLock<bool> = OnceLock::new();
+        let forbids = || std::env::var_os(VARIABLE).is_some_and(|said| said == NEVER);
+        Self::with(if *FORBIDS.get_or_init(forbids) {
+            ALL
+        } else {
+            0
+        })
     }
 }
 
 impl Patience {
+    fn with(waits_without: u32) -> Self {
+        Self {
+            was_short: true,
+            failed: 0,
+            doubted: None,
+            waits_without,
+        }
+    }
+
     /// How long the next wait should spin; nothing if it should sleep at once.
     pub fn spin(&mut self) -> Duration {
         if self.waits_without > 0 {
-            self.waits_without -= 1;
+            self.waits_without -= u32::from(self.waits_without < ALL);
             return Duration::ZERO;
         }
         if self.was_short { SPIN } else { Duration::ZERO }
@@ -59,7 +77,7 @@ impl Patience {
     /// Whether the next wait should sleep at once, and nothing is to be learnt from it: then the clock need not be read for it.
     pub fn sleeps_at_once(&mut self) -> bool {
         let sleeps = self.waits_without > 1;
-        self.waits_without -= u32::from(sleeps);
+        self.waits_without -= u32::from(sleeps && self.waits_without < ALL);
         sleeps
     }
 
@@ -154,7 +172,7 @@ mod tests {
 
     #[test]
     fn spins_that_are_in_the_way_become_rare() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         let spins = (0..10_000)
             .filter(|_| {
                 let spun = patience.spin();
@@ -166,8 +184,18 @@ mod tests {
     }
 
     #[test]
+    fn whoever_may_not_spin_never_does_and_does_not_learn_to() {
+        let mut patience = Patience::with(ALL);
+        for took in [2, 200, 20].into_iter().cycle().take(10_000) {
+            assert!(patience.sleeps_at_once() && !patience.learns());
+            assert_eq!(patience.spin(), Duration::ZERO);
+            patience.slept(Duration::ZERO, Duration::from_micros(took));
+        }
+    }
+
+    #[test]
     fn two_that_spin_in_each_others_way_both_find_out() {
-        let mut patience = [Patience::default(), Patience::default()];
+        let mut patience = [Patience::with(0), Patience::with(0)];
         let mut spins = 0;
         let mut slept = Duration::ZERO;
         for turn in 0..10_000 {
@@ -183,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_pause_of_the_sender_is_not_held_against_the_spins_after_it() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         for _ in 0..100 {
             assert_eq!(patience.spin(), SPIN);
             patience.slept(SPIN, SHORT);
@@ -196,7 +224,7 @@ mod tests {
 
     #[test]
     fn messages_that_take_longer_than_a_spin_are_soon_forgotten() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         for _ in 0..1000 {
             // Some are there after most of a spin, others after two.
             for took in [80, 95, 70, 110] {
@@ -217,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_takes_long_in_any_case_is_no_long_wait() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         patience.slept(SPIN, Duration::from_secs(1));
         assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
         let (reading, took) = (Duration::from_micros(250), Duration::from_micros(180));
@@ -230,7 +258,7 @@ mod tests {
 
     #[test]
     fn spins_go_on_while_they_find_something_and_after_one_long_wait() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         for _ in 0..100 {
             assert_eq!(patience.spin(), SPIN);
             patience.found();
