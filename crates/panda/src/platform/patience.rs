@@ -4,6 +4,9 @@
 //! a spin only delays the message. Nobody says which it is, so it is learnt: of a spin that found nothing, after which a short sleep did, either it was in the sender's way,
 //! or the sender took that long. One such spin is taken for a pause of the sender's. After two in a row a wait without a spin tells: if it is shorter by most of
 //! a spin, the spins were in the way, and become rare for long; else messages take long for now, as long ones do, which may change with the next.
+//!
+//! Where many share few processors, the spins of all blur what each can learn from its waits, and some find what they wait for. So who has spun in vain gives way before it
+//! sleeps: if somebody else then had the processor for a moment, the spin was in somebody's way, whoever it was, and again spins become rare.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -24,6 +27,13 @@ const SHORT: Duration = Duration::from_micros(120);
 const DOUBLINGS_MAX: u32 = 10;
 /// … and after each that found nothing otherwise up to 2 to this one: what messages take may change at once, where processes run mostly does not.
 const DOUBLINGS_SLOW: u32 = 3;
+/// To give way takes no longer than this where nobody else wants the processor …
+const UNWANTED: Duration = Duration::from_nanos(2500);
+/// … and longer than this where work that never sleeps has it for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain.
+const SLICE: Duration = Duration::from_micros(500);
+const UNASKED: u32 = 64;
+/// Spins that must find something, one after the other, until those that were in the way are forgotten.
+const FORGOTTEN: u32 = 64;
 
 /// What waits were like.
 #[derive(Debug)]
@@ -34,6 +44,12 @@ pub struct Patience {
     /// The wait before, which spun in vain, if the next one is to tell why.
     doubted: Option<Duration>,
     waits_without: u32,
+    /// Spins that were in somebody's way, as who had the processor then has shown.
+    in_the_way: u32,
+    /// Spins since then that have found something.
+    found: u32,
+    /// Spins in vain after which nobody is given way to.
+    unasked: u32,
 }
 
 impl Default for Patience {
@@ -56,6 +72,9 @@ impl Patience {
             failed: 0,
             doubted: None,
             waits_without,
+            in_the_way: 0,
+            found: 0,
+            unasked: 0,
         }
     }
 
@@ -72,6 +91,31 @@ impl Patience {
     pub fn found(&mut self) {
         self.was_short = true;
         self.failed = 0;
+        if self.in_the_way > 0 {
+            self.found += 1;
+            if self.found >= FORGOTTEN {
+                self.in_the_way = 0;
+            }
+        }
+    }
+
+    /// A spin found nothing: whether to give way before the sleep, to see who else wants the processor.
+    fn asks(&mut self) -> bool {
+        let asks = self.unasked == 0;
+        self.unasked = self.unasked.saturating_sub(1);
+        asks
+    }
+
+    /// Others had the processor for so long when they were given way to.
+    fn gave_way(&mut self, away: Duration) {
+        if away > SLICE {
+            self.unasked = UNASKED;
+        } else if away > UNWANTED {
+            self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
+            self.waits_without = 1 << self.in_the_way;
+            self.found = 0;
+            self.doubted = None;
+        }
     }
 
     /// Whether the next wait should sleep at once, and nothing is to be learnt from it: then the clock need not be read for it.
@@ -148,13 +192,19 @@ pub fn wait<W: Waits>(
             began = now;
         }
     }
+    let spun = now - began;
+    if !spin.is_zero() && until.is_none_or(|until| now < until) && inbox.patience().asks() {
+        std::thread::yield_now();
+        let given = std::mem::replace(&mut now, Instant::now());
+        inbox.patience().gave_way(now - given);
+    }
     inbox.sleep(Some(now), until, events);
     if !inbox.patience().learns() {
         return None;
     }
     let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
-        let (spun, slept) = beyond(any_case, now - began, woken - now);
+        let (spun, slept) = beyond(any_case, spun, woken - now);
         inbox.patience().slept(spun, slept);
     }
     Some(woken)
@@ -191,6 +241,68 @@ mod tests {
             assert_eq!(patience.spin(), Duration::ZERO);
             patience.slept(Duration::ZERO, Duration::from_micros(took));
         }
+    }
+
+    /// How many of so many waits spin in vain, if every fourth spin does and others then have the processor for so long.
+    fn vain_spins(waits: u32, away: Duration) -> u32 {
+        let mut patience = Patience::with(0);
+        let (mut spins, mut vain) = (0_u32, 0);
+        for _ in 0..waits {
+            if patience.spin().is_zero() {
+                patience.slept(Duration::ZERO, Duration::from_micros(60));
+                continue;
+            }
+            spins += 1;
+            if !spins.is_multiple_of(4) {
+                patience.found();
+                continue;
+            }
+            vain += 1;
+            if patience.asks() {
+                patience.gave_way(away);
+            }
+            if patience.learns() {
+                patience.slept(SPIN, Duration::from_micros(60));
+            }
+        }
+        vain
+    }
+
+    #[test]
+    fn spins_in_anybodys_way_become_rare_though_most_find_something() {
+        let vain = vain_spins(10_000, Duration::from_micros(20));
+        assert!((8..25).contains(&vain), "{vain}");
+    }
+
+    #[test]
+    fn spins_go_on_where_nobody_else_wants_the_processor_and_beside_work_that_never_sleeps() {
+        assert_eq!(vain_spins(10_000, Duration::from_nanos(600)), 2500);
+        assert_eq!(vain_spins(10_000, Duration::from_millis(3)), 2500);
+    }
+
+    #[test]
+    fn work_that_never_sleeps_is_seldom_given_way_to() {
+        let mut patience = Patience::with(0);
+        let asked = (0..1000).filter(|_| {
+            let asks = patience.asks();
+            if asks {
+                patience.gave_way(Duration::from_millis(3));
+            }
+            asks
+        });
+        assert_eq!(asked.count(), 1000_usize.div_ceil(UNASKED as usize + 1));
+    }
+
+    #[test]
+    fn spins_that_were_in_the_way_are_forgotten_when_many_have_found_something() {
+        let mut patience = Patience::with(0);
+        for _ in 0..4 {
+            patience.gave_way(Duration::from_micros(20));
+        }
+        assert_eq!(patience.waits_without, 1 << 4);
+        (0..FORGOTTEN).for_each(|_| patience.found());
+        patience.gave_way(Duration::from_micros(20));
+        assert_eq!(patience.waits_without, 1 << 1);
     }
 
     #[test]
