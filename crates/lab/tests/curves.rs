@@ -173,3 +173,42 @@ fn the_layer_suite_reads() {
     assert_eq!(published, ["table-2", "table-3", "table-4"]);
     assert!(suite.find("group.own.8").is_some());
 }
+
+/// What the full or the quick run of the layer suite measures of a test: its arguments.
+fn arguments(suite: &Suite, test: &str, quick: bool) -> Vec<u64> {
+    let rows = suite.groups.iter().flat_map(|group| &group.rows);
+    let rows = rows.filter(|row| !row.runs(quick).is_empty());
+    let of_row = rows.flat_map(|row| {
+        let instances = row.instances(quick).into_iter();
+        let of_test = instances.filter(|instance| instance.test == test);
+        of_test.filter_map(|instance| row.arg_of(&instance))
+    });
+    of_row.collect()
+}
+
+#[test]
+fn the_layer_suite_measures_each_primitive_from_nothing_to_16_mib() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/layer.toml");
+    let (suite, _) = Suite::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let (null, longest) = (0, 16 << 20);
+    // A reduction has one number at least.
+    let primitives = [
+        ("roundtrip", null),
+        ("rpc", null),
+        ("stream", null),
+        ("group.own.2", null),
+        ("broadcast.8", null),
+        ("gather.4", null),
+        ("scatter.8", null),
+        ("alltoall.4", null),
+        ("reduce.8", 8),
+        ("allreduce.8", 8),
+    ];
+    for (test, least) in primitives {
+        let all = arguments(&suite, test, false);
+        assert!(all.contains(&least), "{test}: {all:?}");
+        assert!(all.contains(&longest), "{test}: {all:?}");
+        let quick = arguments(&suite, test, true);
+        assert!(!quick.contains(&longest), "{test}: {quick:?}");
+    }
+}

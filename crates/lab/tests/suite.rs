@@ -66,6 +66,40 @@ fn a_row_may_run_under_its_own_policies() {
     );
 }
 
+const TWO_ROWS: &str = r#"
+name = "s"
+title = "S"
+subjects = ["a/v"]
+[quick]
+seconds_per_row = 1.0
+relative_half_width = 0.1
+[full]
+seconds_per_row = 1.0
+relative_half_width = 0.1
+[[group]]
+id = "g"
+title = "G"
+runs = ["other.same"]
+row = [
+    { test = "send", label = "short, {bytes}", arg = "{bytes}", each = { bytes = ["0", "8"] } },
+    { test = "send", label = "long, {bytes}", arg = "{bytes}", each = { bytes = ["1024"] }, quick_runs = [] },
+]
+"#;
+
+#[test]
+fn two_rows_may_have_a_test_with_other_arguments_and_one_may_be_left_out_of_quick_runs() {
+    let suite = Suite::parse("s.toml", TWO_ROWS).unwrap_or_else(|error| panic!("{error}"));
+    let [short, long] = &suite.groups[0].rows[..] else {
+        panic!("two rows");
+    };
+    assert_eq!((short.runs(true).len(), short.runs(false).len()), (1, 1));
+    assert_eq!((long.runs(true).len(), long.runs(false).len()), (0, 1));
+    let same = TWO_ROWS.replace("1024", "8");
+    let error = Suite::parse("s.toml", &same).err().map(|e| e.to_string());
+    let error = error.unwrap_or_default();
+    assert!(error.contains("another row has the test `send`"), "{error}");
+}
+
 #[test]
 fn published_values_are_numbers_ranges_or_words() {
     let suite = features();

@@ -8,7 +8,6 @@ use antiphon_kit::{Failure, Frames, Placement, Role, Subject, ThreadReport, incr
 
 use crate::board::Order;
 use crate::failure::Failed;
-use crate::member::prime;
 use crate::stage::Stage;
 use crate::tests::{Part, Test};
 use crate::usage::{Whose, switches};
@@ -161,7 +160,7 @@ impl Operation {
         let board = led.stage.borrow().board.clone();
         let given = board.give(order);
         // At the same time as the members: they join the session, and meet.
-        let part = (test.prepare)(&mut led.stage.borrow_mut(), bytes as usize);
+        let part = test.prepare(&mut led.stage.borrow_mut(), bytes);
         let part = led.breaks(part)?;
         led.breaks(board.wait_for(given, size))?;
         Ok(Self { led, part })
@@ -176,15 +175,15 @@ impl Frames for Operation {
             _ if self.part.confirms() => 0,
             _ => return Ok(()),
         };
-        let (board, size) = {
+        let (board, size, primes) = {
             let stage = self.led.stage.borrow();
-            (stage.board.clone(), stage.size)
+            (stage.board.clone(), stage.size, stage.primes())
         };
         let given = board.give(Order::Slice(iterations));
         self.led.slice.set(Slice::Begun(given));
         // A thread that is woken late would disturb the one that serves on its processor amid the slice.
         board.wait_for_begin(given, size);
-        let primed = self.part.run(prime(size));
+        let primed = self.part.run(primes);
         self.led.breaks(primed.and_then(|_| self.part.confirm()))?;
         Ok(())
     }

@@ -12,11 +12,6 @@ use crate::usage::{Whose, switches};
 /// The role in its reports.
 const ROLE: &str = "member";
 
-/// Operations before those of a slice, so that all are under way when it begins.
-pub fn prime(size: usize) -> u64 {
-    size as u64
-}
-
 /// Carries orders out until there are no more. `counts` is whether its process is its own, whose switches nobody else counts.
 pub fn serve(mut stage: Stage, tests: &[Test], counts: bool) {
     let mut part: Option<Box<dyn Part>> = None;
@@ -76,7 +71,7 @@ fn prepare(
         sched_setaffinity(None, &set)
             .map_err(|error| Failed(format!("cannot run on processor {processor}: {error}")))?;
     }
-    (tests[test].prepare)(stage, arg as usize)
+    tests[test].prepare(stage, arg)
 }
 
 /// Takes part in a slice; the context switches that come to those of the leader's process.
@@ -89,7 +84,7 @@ fn slice(
 ) -> Result<i64, Failed> {
     let part = part.ok_or_else(|| Failed("a slice of nothing was ordered".into()))?;
     stage.board.begin(stage.rank, given);
-    part.run(prime(stage.size))?;
+    part.run(stage.primes())?;
     part.confirm()?;
     let before = switches(Whose::Process);
     part.run(iterations)?;

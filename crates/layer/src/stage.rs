@@ -21,6 +21,8 @@ pub struct Stage {
     pub board: Arc<Board>,
     /// Whether another processor runs the partner, so that waiting for it in a loop holds nobody up.
     pub is_apart: bool,
+    /// Whether the messages of what is prepared are long.
+    pub are_long: bool,
     join: Option<Join>,
     session: Option<Session>,
     ordered: Option<Ordered>,
@@ -34,10 +36,16 @@ impl Stage {
             size,
             board,
             is_apart: false,
+            are_long: false,
             join: Some(join),
             session: None,
             ordered: None,
         }
+    }
+
+    /// Operations before those of a slice, so that all are under way when it begins: of long messages, each of which keeps all at work, one is enough.
+    pub fn primes(&self) -> u64 {
+        if self.are_long { 1 } else { self.size as u64 }
     }
 
     /// The session, joined at the first call, which all members must make.

@@ -40,16 +40,25 @@ pub struct Test {
     /// Whether its messages have a length that it is told.
     pub takes_bytes: bool,
     /// Makes a process's part, for messages of so many bytes.
-    pub prepare: Prepare,
+    prepare: Prepare,
 }
 
 /// Members that the tests of many are there for.
 pub const MEMBERS: std::ops::RangeInclusive<usize> = 2..=crate::board::MOST;
 
+/// Messages of so many bytes are long.
+const LONG: u64 = 1 << 20;
+
 /// Operations that carry nothing.
 const WITHOUT_BYTES: [&str; 3] = ["barrier", "barrier.half", "group.join"];
 
 impl Test {
+    /// Makes this process's part, for messages of so many bytes.
+    pub fn prepare(&self, stage: &mut Stage, bytes: u64) -> Result<Box<dyn Part>, Failed> {
+        stage.are_long = bytes >= LONG;
+        (self.prepare)(stage, bytes as usize)
+    }
+
     fn pair(name: &str, prepare: Prepare) -> Self {
         Self {
             name: name.to_owned(),
@@ -85,6 +94,7 @@ pub fn of_panda() -> Vec<Test> {
         tests.extend([
             Test::of_many("group.own", members, panda::group_own),
             Test::of_many("group.all", members, panda::group_all),
+            Test::of_many("group.round", members, panda::group_round),
             Test::of_many("alltoall", members, panda::all_to_all),
             Test::of_many("barrier", members, panda::barrier),
             Test::of_many("broadcast", members, panda::broadcast),
@@ -107,12 +117,18 @@ pub fn of_tcp() -> Vec<Test> {
     ]
 }
 
-/// What is measured of datagrams: streams of them are lost where nobody slows the sender down.
+/// What is measured of datagrams.
 pub fn of_udp() -> Vec<Test> {
-    vec![Test::pair("roundtrip", bare::udp_roundtrip)]
+    vec![
+        Test::pair("roundtrip", bare::udp_roundtrip),
+        Test::pair("stream", bare::udp_stream),
+    ]
 }
 
 /// What is measured of shared memory.
 pub fn of_memory() -> Vec<Test> {
-    vec![Test::pair("roundtrip", bare::memory_roundtrip)]
+    vec![
+        Test::pair("roundtrip", bare::memory_roundtrip),
+        Test::pair("stream", bare::memory_stream),
+    ]
 }

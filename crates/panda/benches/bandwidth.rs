@@ -3,19 +3,19 @@
 //! Bare sockets keep as many datagrams under way as the receiver's buffer takes, which costs an acknowledgement now and then and nothing else.
 //! `ROUNDS` says how many turns each gets (9), `MIB` how many messages a turn (64).
 
+// The suite `layer` measures the same between processes.
+#[path = "../../layer/src/bare/window.rs"]
+mod window;
+
 use std::net::UdpSocket;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Platform, Secret, Udp, udp};
 use antiphon_panda::{Message, Seat, Session};
+use window::{Receiver, Sender};
 
 const MIB: usize = 1 << 20;
-/// Datagrams of a bare socket: as long as those of `udp`, of which so many are under way, and so many to an acknowledgement.
-const DATAGRAM: usize = 1452;
-const WINDOW: usize = 64;
-const EVERY: usize = 16;
-
 fn number(variable: &str, otherwise: usize) -> usize {
     let given = std::env::var(variable).ok();
     given
@@ -37,34 +37,23 @@ impl Bare {
         Self { from, to }
     }
 
-    /// Carries so many bytes; how long that took.
-    fn carry(&self, bytes: usize) -> Duration {
-        let count = bytes.div_ceil(DATAGRAM);
+    /// Carries so many messages of a MiB; how long that took.
+    fn carry(&self, count: usize) -> Duration {
         thread::scope(|scope| {
             scope.spawn(|| {
-                let mut space = vec![0; DATAGRAM];
-                for number in 1..=count {
-                    self.to.recv(&mut space).expect("received");
-                    if number.is_multiple_of(EVERY) || number == count {
-                        self.to.send(&[1]).expect("sent");
-                    }
+                let (mut receiver, mut space) = (Receiver::default(), vec![0; MIB]);
+                for _ in 0..count {
+                    let received = receiver.receive(&self.to, &mut space);
+                    received.expect("received");
                 }
+                receiver.confirm(&self.to).expect("sent");
             });
+            let (mut sender, message) = (Sender::default(), vec![1; MIB]);
             let began = Instant::now();
-            let datagram = vec![1; DATAGRAM];
-            let mut acknowledged = 0;
-            let acknowledge = || self.from.recv(&mut [0]).expect("received");
-            for number in 1..=count {
-                self.from.send(&datagram).expect("sent");
-                if number - acknowledged >= WINDOW {
-                    acknowledge();
-                    acknowledged += EVERY;
-                }
+            for _ in 0..count {
+                sender.send(&self.from, &message).expect("sent");
             }
-            while acknowledged < count {
-                acknowledge();
-                acknowledged += EVERY;
-            }
+            sender.confirm(&self.from).expect("confirmed");
             began.elapsed()
         })
     }
@@ -116,7 +105,7 @@ fn main() {
     let mut turns: Vec<(f64, f64)> = (0..rounds)
         .map(|_| {
             let rate = |time: Duration| (count * MIB) as f64 / time.as_secs_f64() / 1e6;
-            (rate(bare.carry(count * MIB)), rate(carry(&sessions, count)))
+            (rate(bare.carry(count)), rate(carry(&sessions, count)))
         })
         .collect();
     turns.sort_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)));

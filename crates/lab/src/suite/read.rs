@@ -18,7 +18,9 @@ pub(super) fn suite(file: &str, text: &str) -> Result<Suite, Faults> {
 }
 
 fn read_suite(top: Section<'_>) -> Suite {
-    let mut tests = BTreeMap::new();
+    let mut entered = Entered::default();
+    let groups = groups(&top, &mut entered);
+    let tests = entered.tests;
     let subjects = subjects(&top);
     let suite = Suite {
         name: top.required_string("name"),
@@ -31,7 +33,7 @@ fn read_suite(top: Section<'_>) -> Suite {
             .unwrap_or_default(),
         quick: sizes(&top, "quick"),
         full: sizes(&top, "full"),
-        groups: groups(&top, &mut tests),
+        groups,
         published: tables::published(&top, &tests),
         savings: savings::savings(&top, &tests, &subjects),
         models: models::models(&top, &tests, &subjects),
@@ -47,6 +49,14 @@ fn read_suite(top: Section<'_>) -> Suite {
 
 /// Every test of the suite, with the kind of its row.
 type Tests = BTreeMap<String, &'static str>;
+
+/// What the rows that were read have.
+#[derive(Default)]
+struct Entered {
+    tests: Tests,
+    /// The tests with the arguments that rows give them.
+    arguments: BTreeSet<(String, Option<u64>)>,
+}
 
 /// The limits of a claim, as shares of what it is compared with: from, to. One of them must be given.
 fn limits(claim: &Section<'_>) -> (f64, f64) {
@@ -144,25 +154,25 @@ fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
     sizes
 }
 
-fn groups(top: &Section<'_>, tests: &mut Tests) -> Vec<Group> {
+fn groups(top: &Section<'_>, entered: &mut Entered) -> Vec<Group> {
     identified(top.require("group"), "group", |section, id| {
-        group(section, id, tests)
+        group(section, id, entered)
     })
 }
 
-fn group(section: Section<'_>, id: String, tests: &mut Tests) -> Group {
+fn group(section: Section<'_>, id: String, entered: &mut Entered) -> Group {
     let runs = section
         .require("runs")
         .map(|item| placed(&item))
         .unwrap_or_default();
     let quick_runs = section
         .get("quick_runs")
-        .map_or_else(|| runs.clone(), |item| placed(&item));
+        .map_or_else(|| runs.clone(), |item| any_placed(&item));
     let group = Group {
         id,
         title: section.required_string("title"),
         text: section.string("text").unwrap_or_default(),
-        rows: rows(&section, &runs, &quick_runs, tests),
+        rows: rows(&section, &runs, &quick_runs, entered),
     };
     section.finish();
     group
@@ -172,7 +182,7 @@ fn rows(
     group: &Section<'_>,
     runs: &[Placed],
     quick_runs: &[Placed],
-    tests: &mut Tests,
+    entered: &mut Entered,
 ) -> Vec<Row> {
     let sections = group
         .require("row")
@@ -180,15 +190,27 @@ fn rows(
         .unwrap_or_default();
     let mut rows = Vec::new();
     for section in sections {
-        if let Some(row) = row::read(section, runs, quick_runs, tests) {
+        if let Some(row) = row::read(section, runs, quick_runs, entered) {
             rows.push(row);
         }
     }
     rows
 }
 
-/// A list of `policy.placement`.
+/// A list of `policy.placement`, of one at least.
 fn placed(item: &Item<'_>) -> Vec<Placed> {
+    let all = any_placed(item);
+    if all.is_empty() {
+        item.fault(
+            "nothing to run under",
+            "name at least one, such as `other.same`",
+        );
+    }
+    all
+}
+
+/// A list of `policy.placement`.
+fn any_placed(item: &Item<'_>) -> Vec<Placed> {
     let mut all = Vec::new();
     for element in item.list().unwrap_or_default() {
         let Some(word) = element.string() else {
@@ -201,12 +223,6 @@ fn placed(item: &Item<'_>) -> Vec<Placed> {
                 "write `other` or `fifo`, a dot, and `same`, `across` or `free`, such as `fifo.same`",
             ),
         }
-    }
-    if all.is_empty() {
-        item.fault(
-            "nothing to run under",
-            "name at least one, such as `other.same`",
-        );
     }
     all
 }

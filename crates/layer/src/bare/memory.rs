@@ -1,11 +1,11 @@
-//! A place for one message each way in memory that both see. Whoever waits looks at a counter, again and again where the partner has a processor of its own, else
-//! asleep on a futex.
+//! Memory that both see: a place for one message each way, and a ring of places one way. Whoever waits looks at a counter, again and again where the partner has a
+//! processor of its own, else asleep on a futex.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Instant;
 
-use super::PATIENCE;
+use super::{PATIENCE, word};
 use crate::board::{Board, LONGEST, sleep_while, wake_all};
 use crate::failure::Failed;
 use crate::stage::Stage;
@@ -13,11 +13,67 @@ use crate::tests::Part;
 
 /// Looks between two at the clock.
 const LOOKS: u64 = 1 << 24;
+/// A message goes through the ring in pieces of this many bytes at most …
+const PIECE: usize = 64 << 10;
+/// … of which the ring holds as many as fit into this, but no more than so many.
+const RING: usize = 1 << 20;
+const PLACES: usize = 512;
+/// Pieces begin at multiples of this.
+const LINE: usize = 64;
+
+/// Counters that both see; one of both counts each up, and the other waits for it.
+struct Counters {
+    board: Arc<Board>,
+    spins: bool,
+}
+
+impl Counters {
+    fn new(stage: &Stage) -> Self {
+        Self {
+            board: stage.board.clone(),
+            spins: stage.is_apart,
+        }
+    }
+
+    fn set(&self, counter: usize, value: u32) {
+        let there = self.board.word(counter);
+        there.store(value, SeqCst);
+        if !self.spins && self.board.word(word::sleeper(counter)).load(SeqCst) != 0 {
+            wake_all(there);
+        }
+    }
+
+    /// Waits until it has another value; that.
+    fn other_than(&self, counter: usize, value: u32) -> Result<u32, Failed> {
+        let there = self.board.word(counter);
+        let sleeper = self.board.word(word::sleeper(counter));
+        let mut looks = 0_u64;
+        let mut until = None;
+        loop {
+            let seen = there.load(SeqCst);
+            if seen != value {
+                return Ok(seen);
+            }
+            looks += 1;
+            if self.spins {
+                std::hint::spin_loop();
+            } else {
+                // Whoever sets the counter wakes us if it sees this; if not, the futex sees the counter.
+                sleeper.store(1, SeqCst);
+                sleep_while(there, value, PATIENCE);
+                sleeper.store(0, SeqCst);
+            }
+            let is_time = !self.spins || looks.is_multiple_of(LOOKS);
+            if is_time && Instant::now() > *until.get_or_insert(Instant::now() + PATIENCE) {
+                return Err(Failed("the partner did not answer".into()));
+            }
+        }
+    }
+}
 
 struct Roundtrip {
-    board: Arc<Board>,
+    counters: Counters,
     rank: usize,
-    spins: bool,
     payload: Vec<u8>,
     space: Vec<u8>,
     /// Messages so far, each way.
@@ -28,39 +84,20 @@ impl Roundtrip {
     fn give(&self) {
         // SAFETY: the space of this member is as long as any payload, and the partner looks at it only after the counter below says so.
         unsafe {
-            self.board
-                .space(self.rank)
-                .copy_from_nonoverlapping(self.payload.as_ptr(), self.payload.len());
+            let space = self.counters.board.space(self.rank);
+            space.copy_from_nonoverlapping(self.payload.as_ptr(), self.payload.len());
         }
-        let word = self.board.word(self.rank);
-        word.store(self.turn, SeqCst);
-        if !self.spins {
-            wake_all(word);
-        }
+        self.counters.set(word::trips(self.rank), self.turn);
     }
 
     fn take(&mut self) -> Result<(), Failed> {
         let other = 1 - self.rank;
-        let word = self.board.word(other);
-        let mut looks = 0_u64;
-        let mut until = None;
-        while word.load(SeqCst) != self.turn {
-            looks += 1;
-            if self.spins {
-                std::hint::spin_loop();
-            } else {
-                sleep_while(word, self.turn.wrapping_sub(1), PATIENCE);
-            }
-            let is_time = !self.spins || looks.is_multiple_of(LOOKS);
-            if is_time && Instant::now() > *until.get_or_insert(Instant::now() + PATIENCE) {
-                return Err(Failed("the partner did not answer".into()));
-            }
-        }
+        let before = self.turn.wrapping_sub(1);
+        self.counters.other_than(word::trips(other), before)?;
         // SAFETY: as in `give`; the partner writes again only after it has got an answer to this.
         unsafe {
-            self.board
-                .space(other)
-                .copy_to_nonoverlapping(self.space.as_mut_ptr(), self.space.len());
+            let space = self.counters.board.space(other);
+            space.copy_to_nonoverlapping(self.space.as_mut_ptr(), self.space.len());
         }
         Ok(())
     }
@@ -82,19 +119,169 @@ impl Part for Roundtrip {
     }
 }
 
+fn fits(bytes: usize) -> Result<(), Failed> {
+    match bytes <= LONGEST {
+        true => Ok(()),
+        false => Err(Failed(format!("the memory has room for {LONGEST} bytes"))),
+    }
+}
+
 /// There and back.
 pub fn memory_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    if bytes > LONGEST {
-        return Err(Failed(format!("the memory has room for {LONGEST} bytes")));
-    }
+    fits(bytes)?;
     // Both words hold how many trips there have been in this company.
-    let turn = stage.board.word(stage.rank).load(SeqCst);
+    let turn = stage.board.word(word::trips(stage.rank)).load(SeqCst);
     Ok(Box::new(Roundtrip {
-        board: stage.board.clone(),
+        counters: Counters::new(stage),
         rank: stage.rank,
-        spins: stage.is_apart,
         payload: vec![7; bytes],
         space: vec![0; bytes],
         turn,
     }))
+}
+
+/// One end of the ring.
+struct Stream {
+    counters: Counters,
+    is_leader: bool,
+    /// Bytes of a place, and how many there are.
+    place: usize,
+    places: u32,
+    /// What is sent, or where it is received.
+    message: Vec<u8>,
+    /// Pieces that this end has written or read so far, and what it last knew of the other.
+    own: u32,
+    other: u32,
+}
+
+impl Stream {
+    fn here(&self) -> *mut u8 {
+        const { assert!(RING <= LONGEST) };
+        let place = (self.own % self.places) as usize;
+        // SAFETY: in the ring, and so in bounds of the leader's space by the assertion.
+        unsafe { self.counters.board.space(0).add(place * self.place) }
+    }
+
+    fn write(&mut self, from: usize, length: usize) -> Result<(), Failed> {
+        while self.own.wrapping_sub(self.other) >= self.places {
+            self.other = self.counters.other_than(word::READ, self.other)?;
+        }
+        let piece = &self.message[from..from + length];
+        // SAFETY: a place holds a piece, and the reader has read what was there.
+        unsafe {
+            self.here().copy_from_nonoverlapping(piece.as_ptr(), length);
+        }
+        self.own = self.own.wrapping_add(1);
+        self.counters.set(word::WRITTEN, self.own);
+        Ok(())
+    }
+
+    fn read(&mut self, from: usize, length: usize) -> Result<(), Failed> {
+        if self.own == self.other {
+            self.other = self.counters.other_than(word::WRITTEN, self.other)?;
+        }
+        let here = self.here();
+        let piece = &mut self.message[from..from + length];
+        // SAFETY: a place holds a piece, and the writer has written it.
+        unsafe { here.copy_to_nonoverlapping(piece.as_mut_ptr(), length) };
+        self.own = self.own.wrapping_add(1);
+        self.counters.set(word::READ, self.own);
+        Ok(())
+    }
+}
+
+impl Part for Stream {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let bytes = self.message.len();
+        for _ in 0..iterations {
+            // One of no bytes is a piece, too.
+            for from in (0..bytes.max(1)).step_by(PIECE) {
+                let length = PIECE.min(bytes - from);
+                match self.is_leader {
+                    true => self.write(from, length)?,
+                    false => self.read(from, length)?,
+                }
+            }
+        }
+        Ok(iterations * (bytes as u64 + 1))
+    }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        while self.is_leader && self.other != self.own {
+            self.other = self.counters.other_than(word::READ, self.other)?;
+        }
+        Ok(())
+    }
+}
+
+/// One way; the leader sees the last one read.
+pub fn memory_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    fits(bytes)?;
+    // Both words hold how many pieces there have been in this company.
+    let before = stage.board.word(word::READ).load(SeqCst);
+    let place = bytes.clamp(1, PIECE).next_multiple_of(LINE);
+    Ok(Box::new(Stream {
+        counters: Counters::new(stage),
+        is_leader: stage.rank == 0,
+        place,
+        // A power of two, as the counters wrap.
+        places: 1 << (RING / place).min(PLACES).ilog2(),
+        message: vec![7; bytes],
+        own: before,
+        other: before,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(board: &Arc<Board>, rank: usize, bytes: usize, spins: bool) -> Stream {
+        let place = bytes.clamp(1, PIECE).next_multiple_of(LINE);
+        Stream {
+            counters: Counters {
+                board: board.clone(),
+                spins,
+            },
+            is_leader: rank == 0,
+            place,
+            places: 4,
+            message: vec![0; bytes],
+            own: u32::MAX - 5,
+            other: u32::MAX - 5,
+        }
+    }
+
+    #[test]
+    fn what_goes_through_the_ring_comes_out_in_order_whoever_is_slow() {
+        for (bytes, spins) in [
+            (0, false),
+            (100, false),
+            (100, true),
+            (3 * PIECE + 1, false),
+        ] {
+            let board = Arc::new(Board::new().expect("a page"));
+            for counter in [word::READ, word::WRITTEN] {
+                board.word(counter).store(u32::MAX - 5, SeqCst);
+            }
+            let (mut writer, mut reader) =
+                (end(&board, 0, bytes, spins), end(&board, 1, bytes, spins));
+            let told = std::thread::spawn(move || {
+                for number in 0..50 {
+                    writer.message.fill(number);
+                    writer.run(1).expect("read in time");
+                }
+                writer.confirm().expect("read in time");
+            });
+            for number in 0..50 {
+                reader.run(1).expect("written in time");
+                assert_eq!(reader.message, vec![number; bytes]);
+            }
+            told.join().expect("no panic");
+        }
+    }
 }

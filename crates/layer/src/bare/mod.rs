@@ -2,9 +2,13 @@
 
 mod memory;
 mod sockets;
+mod window;
+#[cfg(test)]
+mod window_tests;
+mod word;
 
-pub use memory::memory_roundtrip;
-pub use sockets::{tcp_roundtrip, tcp_stream, udp_roundtrip};
+pub use memory::{memory_roundtrip, memory_stream};
+pub use sockets::{tcp_roundtrip, tcp_stream, udp_roundtrip, udp_stream};
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -16,15 +20,10 @@ use crate::stage::Stage;
 /// A partner that has not come, or not answered, by then is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The word in which a member says its port. Each test has its own, since the last one's stays.
-fn port_word(stage: &Stage, rank: usize) -> usize {
-    rank + stage.size * 2
-}
-
 /// Says one's own port (not 0), and learns the partner's.
 fn exchange_ports(stage: &Stage, own: u16) -> Result<u16, Failed> {
     let board: &Board = &stage.board;
-    let word = |rank| board.word(port_word(stage, rank));
+    let word = |rank| board.word(word::port(rank));
     let (mine, theirs) = (word(stage.rank), word(1 - stage.rank));
     mine.store(own.into(), SeqCst);
     wake_all(mine);

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 
+use super::window::{Receiver, Sender};
 use super::{PATIENCE, exchange_ports};
 use crate::failure::Failed;
 use crate::stage::Stage;
@@ -123,15 +124,59 @@ pub fn tcp_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fail
     Ok(Box::new(Stream(trip)))
 }
 
+fn datagrams(stage: &Stage) -> Result<UdpSocket, Failed> {
+    let socket = UdpSocket::bind((HOST, 0))?;
+    let port = exchange_ports(stage, socket.local_addr()?.port())?;
+    socket.connect((HOST, port))?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
 /// There and back, a datagram each.
 pub fn udp_roundtrip(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     if bytes > DATAGRAM {
         let why = format!("a datagram holds {DATAGRAM} bytes");
         return Err(Failed(why));
     }
-    let socket = UdpSocket::bind((HOST, 0))?;
-    let port = exchange_ports(stage, socket.local_addr()?.port())?;
-    socket.connect((HOST, port))?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    Ok(Box::new(Roundtrip::new(socket, stage, bytes)))
+    Ok(Box::new(Roundtrip::new(datagrams(stage)?, stage, bytes)))
+}
+
+struct Windowed {
+    trip: Roundtrip<UdpSocket>,
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl Part for Windowed {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        let trip = &mut self.trip;
+        for _ in 0..iterations {
+            match trip.is_leader {
+                true => self.sender.send(&trip.socket, &trip.payload)?,
+                false => self.receiver.receive(&trip.socket, &mut trip.space)?,
+            }
+        }
+        Ok(iterations * (trip.space.len() as u64 + 1))
+    }
+
+    fn confirms(&self) -> bool {
+        true
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        match self.trip.is_leader {
+            true => self.sender.confirm(&self.trip.socket)?,
+            false => self.receiver.confirm(&self.trip.socket)?,
+        }
+        Ok(())
+    }
+}
+
+/// One way, as many datagrams a message as it takes.
+pub fn udp_stream(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Windowed {
+        trip: Roundtrip::new(datagrams(stage)?, stage, bytes),
+        sender: Sender::default(),
+        receiver: Receiver::default(),
+    }))
 }

@@ -144,19 +144,16 @@ pub fn barrier_half(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, F
     }))
 }
 
+/// Sums of 64-bit integers; what is no whole one stays as it is.
 fn add(one: Bytes, other: Bytes) -> Bytes {
-    let mut sums = Vec::with_capacity(one.len());
-    for (a, b) in one.chunks(8).zip(other.chunks(8)) {
-        let sum = number(a).wrapping_add(number(b)).to_le_bytes();
-        sums.extend_from_slice(&sum[..a.len()]);
+    let mut sums = Vec::from(one);
+    let numbers = sums.as_chunks_mut().0.iter_mut();
+    for (sum, number) in numbers.zip(other.as_chunks().0) {
+        *sum = i64::from_le_bytes(*sum)
+            .wrapping_add(i64::from_le_bytes(*number))
+            .to_le_bytes();
     }
     sums.into()
-}
-
-fn number(bytes: &[u8]) -> i64 {
-    let mut whole = [0; 8];
-    whole[..bytes.len()].copy_from_slice(bytes);
-    i64::from_le_bytes(whole)
 }
 
 struct AllToAll {
@@ -192,4 +189,21 @@ pub fn all_to_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fail
         size: stage.size as u32,
         payload: payload(bytes),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_added_each_to_its_own() {
+        let bytes = |numbers: [i64; 3]| -> Bytes {
+            let all = numbers.iter().flat_map(|number| number.to_le_bytes());
+            all.collect::<Vec<u8>>().into()
+        };
+        let sums = add(bytes([1, i64::MAX, -5]), bytes([255, 1, 3]));
+        assert_eq!(sums, bytes([256, i64::MIN, -2]));
+        let odd = add(Bytes::from_static(b"123"), Bytes::from_static(b"456"));
+        assert_eq!(odd.len(), 3);
+    }
 }

@@ -11,7 +11,7 @@ pub use collectives::{
     all_reduce, all_to_all, barrier, barrier_half, broadcast, gather, reduce, scatter,
 };
 pub use messages::{roundtrip, roundtrip_upcall, stream, synchronous};
-pub use ordered::{Ordered, group_all, group_join, group_own};
+pub use ordered::{Ordered, group_all, group_join, group_own, group_round};
 pub use served::Counted;
 
 use bytes::Bytes;

@@ -106,19 +106,35 @@ struct All {
     everyone: Circle,
     rank: u64,
     size: u64,
+    /// Messages of an operation.
+    each: u64,
     payload: Bytes,
+}
+
+impl All {
+    fn new(stage: &mut Stage, bytes: usize, each: u64) -> Result<Self, Failed> {
+        Ok(Self {
+            ordered: stage.ordered()?,
+            everyone: stage.everyone()?,
+            rank: stage.rank as u64,
+            size: stage.size as u64,
+            each,
+            payload: payload(bytes),
+        })
+    }
 }
 
 impl Part for All {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
-        self.ordered.expect(iterations);
+        let messages = iterations * self.each;
+        self.ordered.expect(messages);
         let mut own = self.rank;
-        while own < iterations {
+        while own < messages {
             self.ordered.group.send(self.payload.clone())?;
             own += self.size;
         }
         self.ordered.wait()?;
-        Ok(iterations)
+        Ok(messages)
     }
 
     fn confirms(&self) -> bool {
@@ -130,15 +146,15 @@ impl Part for All {
     }
 }
 
-/// Messages of all members; all of them have delivered all in the end.
+/// Messages of all members; all of them have delivered all in the end. An operation is one of them, so it takes many until all have sent one.
 pub fn group_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    Ok(Box::new(All {
-        ordered: stage.ordered()?,
-        everyone: stage.everyone()?,
-        rank: stage.rank as u64,
-        size: stage.size as u64,
-        payload: payload(bytes),
-    }))
+    Ok(Box::new(All::new(stage, bytes, 1)?))
+}
+
+/// The same, but an operation is a message of each member: of long ones a slice has no more than one.
+pub fn group_round(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let size = stage.size as u64;
+    Ok(Box::new(All::new(stage, bytes, size)?))
 }
 
 /// A group in which the leader comes and goes.

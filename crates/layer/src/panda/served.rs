@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::failure::Failed;
-use crate::member::prime;
 use crate::stage::Stage;
 use crate::tests::Part;
 use crate::usage::{Whose, switches};
@@ -32,7 +31,7 @@ pub struct Served {
 impl Served {
     pub fn new(stage: &Stage) -> Arc<Self> {
         Arc::new(Self {
-            primes: prime(stage.size),
+            primes: stage.primes(),
             count: AtomicU64::new(0),
             is_asleep: AtomicBool::new(false),
             switches: AtomicU64::new(0),

@@ -2,10 +2,15 @@
 //! platform, in one run: `cargo bench -p antiphon-panda --bench session`.
 //!
 //! Contestants take turns, a short round each, as in the benchmark `platforms`. Shown are medians over rounds, ratios to the first of each table, and context switches
-//! a round trip, those of all processes together. `ONLY="tcp,udp rpc"` chooses contestants, `PLACES="one,across,pairs"` placements, `ROUNDS=n` how often they have their turn.
+//! a round trip, those of all processes together. `ONLY="tcp,udp rpc"` chooses contestants, `PLACES="one,across,pairs,four"` placements, `ROUNDS=n` how often they have their turn.
+//!
+//! `pairs` and `four` are four processes on two processors, first two on each and then wherever the system puts them: beside what never looks for frames but sleeps at once,
+//! sockets that block and the same session without spins (`sleeping`).
 
+mod circle;
 mod process;
 mod raw;
+mod star;
 mod table;
 
 use table::Table;
@@ -41,13 +46,41 @@ fn main() {
             "udp rpc",
         ]);
     }
-    if !is_wanted("pairs") {
-        return;
+    for spread in SPREADS {
+        if is_wanted("pairs") {
+            pairs(spread);
+        }
+        if is_wanted("four") {
+            four(spread);
+        }
     }
-    let crowd = |name| Table::new(name, "across", 4);
-    crowd("two pairs, shm").print(&["raw unix", "shm", "shm rpc"]);
-    crowd("two pairs, tcp").print(&["raw tcp", "tcp", "tcp rpc"]);
-    crowd("two pairs, udp").print(&["raw udp", "udp", "udp rpc"]);
+}
+
+/// Two processes on each processor, or all wherever the system puts them.
+const SPREADS: [&str; 2] = ["across", "free"];
+
+fn pairs(spread: &'static str) {
+    let crowd = |name| Table::new(name, spread, 4);
+    crowd("two pairs, shm").print(&["raw unix", "shm sleeping", "shm", "shm rpc"]);
+    crowd("two pairs, tcp").print(&["raw tcp", "tcp sleeping", "tcp", "tcp rpc"]);
+    crowd("two pairs, udp").print(&["raw udp", "udp sleeping", "udp", "udp rpc"]);
+}
+
+/// What four members do together; a bare star of streams has its centre do the work.
+fn four(spread: &'static str) {
+    for (platform, raw) in [("shm", "unix"), ("tcp", "tcp"), ("udp", "tcp")] {
+        for way in ["barrier", "allreduce", "ordered", "all-ordered"] {
+            let raw = match way {
+                // Who has more than one to hear would have to wait for all of them at once.
+                "all-ordered" => None,
+                _ => Some(format!("raw {raw} {way}")),
+            };
+            let own = ["sleeping", ""].map(|mode| format!("{platform} {way} {mode}"));
+            let contestants: Vec<String> = raw.into_iter().chain(own).collect();
+            let contestants: Vec<&str> = contestants.iter().map(|one| one.trim_end()).collect();
+            Table::together(&format!("{way}, {platform}"), spread).print(&contestants);
+        }
+    }
 }
 
 fn is_wanted(placement: &str) -> bool {

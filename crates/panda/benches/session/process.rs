@@ -8,8 +8,8 @@ use antiphon_panda::session::SILENCE;
 use antiphon_panda::thread::{self, Threads};
 use antiphon_panda::{Message, Seat, Session};
 
-use crate::raw;
 use crate::table::Case;
+use crate::{circle, raw, star};
 
 const PAYLOAD: [u8; 8] = [7; 8];
 /// The tag of the last message.
@@ -17,25 +17,30 @@ const LAST: u32 = 1;
 
 /// Does the round; every process prints the nanoseconds a round trip, 0 if it answers, and its context switches a round trip.
 pub fn run(case: &Case) {
-    let mut words = case.contestant.split(' ');
-    let (platform, way) = (words.next(), words.next().unwrap_or("receive"));
-    if platform != Some("local") {
+    let words = case.words();
+    if words[0] != "local" {
         pin(case, case.rank);
     }
-    match (platform, way) {
-        (Some("raw"), "tcp") => raw::tcp(case),
-        (Some("raw"), "udp") => raw::udp(case),
-        (Some("raw"), _) => raw::unix(case),
-        (Some("local"), way) => local(case, way),
-        (Some("tcp"), "bare") => bare::<Tcp>(case),
-        (Some("udp"), "bare") => bare::<Udp>(case),
-        (_, "bare") => bare::<Shm>(case),
-        (_, "fiber") => {
+    match words[..] {
+        ["raw", over, way] => star::run(case, over, way),
+        ["raw", "tcp"] => raw::tcp(case),
+        ["raw", "udp"] => raw::udp(case),
+        ["raw", ..] => raw::unix(case),
+        ["local"] => local(case, "receive"),
+        ["local", way] => local(case, way),
+        ["tcp", "bare"] => bare::<Tcp>(case),
+        ["udp", "bare"] => bare::<Udp>(case),
+        [_, "bare"] => bare::<Shm>(case),
+        [_, "fiber"] => {
             let case = case.with_rank(case.rank);
             let main = move || session(&case, "receive", &Session::join().expect("joined"));
             thread::run(Threads::Fibers, main).expect("fibers");
         }
-        (_, way) => session(case, way, &Session::join().expect("joined")),
+        [_, way] if circle::is_one(way) => {
+            circle::run(case, way, &Session::join().expect("joined"));
+        }
+        [_, way] => session(case, way, &Session::join().expect("joined")),
+        _ => session(case, "receive", &Session::join().expect("joined")),
     }
 }
 
@@ -74,6 +79,9 @@ pub fn answer(case: &Case, trip: impl FnMut()) {
 }
 
 fn pin(case: &Case, rank: u32) {
+    if case.placement == "free" {
+        return;
+    }
     let mut set = rustix::thread::CpuSet::new();
     set.set(if case.placement == "one" {
         0

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::process::{answer, time};
@@ -33,18 +33,27 @@ fn place(case: &Case) -> PathBuf {
     PathBuf::from(&case.meeting).join(format!("pair-{}", case.rank / 2))
 }
 
-/// What the pair's first one wrote, once it is there.
-fn told(case: &Case) -> String {
+/// What was written there, once it is whole.
+pub fn told_at(place: &Path) -> String {
     loop {
-        match std::fs::read_to_string(place(case)) {
+        match std::fs::read_to_string(place) {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
             _ => std::thread::sleep(Duration::from_millis(1)),
         }
     }
 }
 
+/// What the pair's first one wrote.
+fn told(case: &Case) -> String {
+    told_at(&place(case))
+}
+
 fn tell(case: &Case, text: impl std::fmt::Display) {
-    std::fs::write(place(case), format!("{text}\n")).expect("written");
+    tell_at(&place(case), text);
+}
+
+pub fn tell_at(place: &Path, text: impl std::fmt::Display) {
+    std::fs::write(place, format!("{text}\n")).expect("written");
 }
 
 pub fn tcp(case: &Case) {

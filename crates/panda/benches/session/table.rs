@@ -11,9 +11,12 @@ const TRIPS: u32 = 10_000;
 /// Rounds of each contestant, unless told otherwise.
 const ROUNDS: usize = 5;
 
+/// The last word of a contestant whose waits sleep at once.
+const SLEEPING: &str = "sleeping";
+
 /// What a process is told.
 pub struct Case {
-    /// A platform, and how it is used: `tcp rpc`, or `raw tcp`.
+    /// A platform, and how it is used: `tcp rpc`, `raw tcp`, or `tcp barrier sleeping`.
     pub contestant: String,
     /// The processor that all processes are on, or each second one.
     pub placement: String,
@@ -36,9 +39,18 @@ impl Case {
         })
     }
 
+    /// Its words but for `sleeping`, which its environment says.
+    pub fn words(&self) -> Vec<&str> {
+        let words = self.contestant.split(' ');
+        words.filter(|word| *word != SLEEPING).collect()
+    }
+
     fn command(&self) -> Command {
         let program = env::current_exe().expect("this program has a path");
         let mut command = Command::new(program);
+        if self.contestant.ends_with(SLEEPING) {
+            command.env("ANTIPHON_SPIN", "never");
+        }
         command
             .env("BENCH_CONTESTANT", &self.contestant)
             .env("BENCH_PLACEMENT", &self.placement)
@@ -51,9 +63,11 @@ impl Case {
 
 /// Contestants side by side.
 pub struct Table {
-    title: &'static str,
+    title: String,
     placement: &'static str,
     processes: u32,
+    /// Trips that go on at the same time.
+    trips_at_once: u32,
 }
 
 /// What a round found: nanoseconds and context switches a round trip.
@@ -63,11 +77,21 @@ struct Found {
 }
 
 impl Table {
-    pub fn new(title: &'static str, placement: &'static str, processes: u32) -> Self {
+    /// Of pairs.
+    pub fn new(title: &str, placement: &'static str, processes: u32) -> Self {
         Self {
-            title,
+            title: title.to_owned(),
             placement,
             processes,
+            trips_at_once: processes / 2,
+        }
+    }
+
+    /// Of what four processes do together.
+    pub fn together(title: &str, placement: &'static str) -> Self {
+        Self {
+            trips_at_once: 1,
+            ..Self::new(title, placement, 4)
         }
     }
 
@@ -95,21 +119,19 @@ impl Table {
             }
         }
         let place = match (self.processes, self.placement) {
-            (4, _) => "four processes on two processors",
+            (4, "free") => "four processes free on all processors",
+            (4, _) => "four processes, two on each processor",
             (_, "one") => "both on one processor",
             _ => "each on its own processor",
         };
-        println!(
-            "\n{}, {place}: round trip, median of {rounds} rounds",
-            self.title
-        );
+        println!("\n{}, {place}: median of {rounds} rounds", self.title);
         let mut first = None;
         for (contestant, mut found) in contestants.iter().zip(found) {
             found.sort_by(|a, b| a.took_ns.total_cmp(&b.took_ns));
             let Found { took_ns, switches } = found[found.len() / 2];
             let ratio = took_ns / *first.get_or_insert(took_ns);
             println!(
-                "  {contestant:12} {:9.2} µs  {ratio:6.2}  {switches:6.2} switches",
+                "  {contestant:22} {:9.2} µs  {ratio:6.2}  {switches:6.2} switches",
                 took_ns / 1000.0
             );
         }
@@ -172,8 +194,8 @@ impl Table {
             }
         }
         let _ = std::fs::remove_dir_all(&folder);
-        // Switches are counted by each process for the trips of its pair.
-        found.switches /= f64::from(self.processes / 2);
+        // Switches are counted by each process for the trips that it takes part in.
+        found.switches /= f64::from(self.trips_at_once);
         found
     }
 }

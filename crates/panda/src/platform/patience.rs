@@ -4,10 +4,20 @@
 //! a spin only delays the message. Nobody says which it is, so it is learnt: of a spin that found nothing, after which a short sleep did, either it was in the sender's way,
 //! or the sender took that long. One such spin is taken for a pause of the sender's. After two in a row a wait without a spin tells: if it is shorter by most of
 //! a spin, the spins were in the way, and become rare for long; else messages take long for now, as long ones do, which may change with the next.
+//!
+//! Where many share few processors, the spins of all blur what each can learn from its waits, and some find what they wait for. So who has spun in vain gives way before it
+//! sleeps: if somebody else then had the processor for a moment, the spin was in somebody's way, whoever it was, and again spins become rare.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::Event;
+
+/// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
+const VARIABLE: &str = "ANTIPHON_SPIN";
+const NEVER: &str = "never";
+/// As many waits without a spin as there will ever be.
+const ALL: u32 = u32::MAX;
 
 /// A wait up to this long is worth a spin: about what a sleep and a wake across processors cost.
 const SPIN: Duration = Duration::from_micros(50);
@@ -17,6 +27,13 @@ const SHORT: Duration = Duration::from_micros(120);
 const DOUBLINGS_MAX: u32 = 10;
 /// … and after each that found nothing otherwise up to 2 to this one: what messages take may change at once, where processes run mostly does not.
 const DOUBLINGS_SLOW: u32 = 3;
+/// To give way takes no longer than this where nobody else wants the processor …
+const UNWANTED: Duration = Duration::from_nanos(2500);
+/// … and longer than this where work that never sleeps has it for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain.
+const SLICE: Duration = Duration::from_micros(500);
+const UNASKED: u32 = 64;
+/// Spins that must find something, one after the other, until those that were in the way are forgotten.
+const FORGOTTEN: u32 = 64;
 
 /// What waits were like.
 #[derive(Debug)]
@@ -27,24 +44,44 @@ pub struct Patience {
     /// The wait before, which spun in vain, if the next one is to tell why.
     doubted: Option<Duration>,
     waits_without: u32,
+    /// Spins that were in somebody's way, as who had the processor then has shown.
+    in_the_way: u32,
+    /// Spins since then that have found something.
+    found: u32,
+    /// Spins in vain after which nobody is given way to.
+    unasked: u32,
 }
 
 impl Default for Patience {
+    /// One that learns, unless the environment forbids spins.
     fn default() -> Self {
-        Self {
-            was_short: true,
-            failed: 0,
-            doubted: None,
-            waits_without: 0,
-        }
+        static FORBIDS: OnceLock<bool> = OnceLock::new();
+        let forbids = || std::env::var_os(VARIABLE).is_some_and(|said| said == NEVER);
+        Self::with(if *FORBIDS.get_or_init(forbids) {
+            ALL
+        } else {
+            0
+        })
     }
 }
 
 impl Patience {
+    fn with(waits_without: u32) -> Self {
+        Self {
+            was_short: true,
+            failed: 0,
+            doubted: None,
+            waits_without,
+            in_the_way: 0,
+            found: 0,
+            unasked: 0,
+        }
+    }
+
     /// How long the next wait should spin; nothing if it should sleep at once.
     pub fn spin(&mut self) -> Duration {
         if self.waits_without > 0 {
-            self.waits_without -= 1;
+            self.waits_without -= u32::from(self.waits_without < ALL);
             return Duration::ZERO;
         }
         if self.was_short { SPIN } else { Duration::ZERO }
@@ -54,12 +91,37 @@ impl Patience {
     pub fn found(&mut self) {
         self.was_short = true;
         self.failed = 0;
+        if self.in_the_way > 0 {
+            self.found += 1;
+            if self.found >= FORGOTTEN {
+                self.in_the_way = 0;
+            }
+        }
+    }
+
+    /// A spin found nothing: whether to give way before the sleep, to see who else wants the processor.
+    fn asks(&mut self) -> bool {
+        let asks = self.unasked == 0;
+        self.unasked = self.unasked.saturating_sub(1);
+        asks
+    }
+
+    /// Others had the processor for so long when they were given way to.
+    fn gave_way(&mut self, away: Duration) {
+        if away > SLICE {
+            self.unasked = UNASKED;
+        } else if away > UNWANTED {
+            self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
+            self.waits_without = 1 << self.in_the_way;
+            self.found = 0;
+            self.doubted = None;
+        }
     }
 
     /// Whether the next wait should sleep at once, and nothing is to be learnt from it: then the clock need not be read for it.
     pub fn sleeps_at_once(&mut self) -> bool {
         let sleeps = self.waits_without > 1;
-        self.waits_without -= u32::from(sleeps);
+        self.waits_without -= u32::from(sleeps && self.waits_without < ALL);
         sleeps
     }
 
@@ -130,13 +192,19 @@ pub fn wait<W: Waits>(
             began = now;
         }
     }
+    let spun = now - began;
+    if !spin.is_zero() && until.is_none_or(|until| now < until) && inbox.patience().asks() {
+        std::thread::yield_now();
+        let given = std::mem::replace(&mut now, Instant::now());
+        inbox.patience().gave_way(now - given);
+    }
     inbox.sleep(Some(now), until, events);
     if !inbox.patience().learns() {
         return None;
     }
     let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
-        let (spun, slept) = beyond(any_case, now - began, woken - now);
+        let (spun, slept) = beyond(any_case, spun, woken - now);
         inbox.patience().slept(spun, slept);
     }
     Some(woken)
@@ -154,7 +222,7 @@ mod tests {
 
     #[test]
     fn spins_that_are_in_the_way_become_rare() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         let spins = (0..10_000)
             .filter(|_| {
                 let spun = patience.spin();
@@ -166,8 +234,80 @@ mod tests {
     }
 
     #[test]
+    fn whoever_may_not_spin_never_does_and_does_not_learn_to() {
+        let mut patience = Patience::with(ALL);
+        for took in [2, 200, 20].into_iter().cycle().take(10_000) {
+            assert!(patience.sleeps_at_once() && !patience.learns());
+            assert_eq!(patience.spin(), Duration::ZERO);
+            patience.slept(Duration::ZERO, Duration::from_micros(took));
+        }
+    }
+
+    /// How many of so many waits spin in vain, if every fourth spin does and others then have the processor for so long.
+    fn vain_spins(waits: u32, away: Duration) -> u32 {
+        let mut patience = Patience::with(0);
+        let (mut spins, mut vain) = (0_u32, 0);
+        for _ in 0..waits {
+            if patience.spin().is_zero() {
+                patience.slept(Duration::ZERO, Duration::from_micros(60));
+                continue;
+            }
+            spins += 1;
+            if !spins.is_multiple_of(4) {
+                patience.found();
+                continue;
+            }
+            vain += 1;
+            if patience.asks() {
+                patience.gave_way(away);
+            }
+            if patience.learns() {
+                patience.slept(SPIN, Duration::from_micros(60));
+            }
+        }
+        vain
+    }
+
+    #[test]
+    fn spins_in_anybodys_way_become_rare_though_most_find_something() {
+        let vain = vain_spins(10_000, Duration::from_micros(20));
+        assert!((8..25).contains(&vain), "{vain}");
+    }
+
+    #[test]
+    fn spins_go_on_where_nobody_else_wants_the_processor_and_beside_work_that_never_sleeps() {
+        assert_eq!(vain_spins(10_000, Duration::from_nanos(600)), 2500);
+        assert_eq!(vain_spins(10_000, Duration::from_millis(3)), 2500);
+    }
+
+    #[test]
+    fn work_that_never_sleeps_is_seldom_given_way_to() {
+        let mut patience = Patience::with(0);
+        let asked = (0..1000).filter(|_| {
+            let asks = patience.asks();
+            if asks {
+                patience.gave_way(Duration::from_millis(3));
+            }
+            asks
+        });
+        assert_eq!(asked.count(), 1000_usize.div_ceil(UNASKED as usize + 1));
+    }
+
+    #[test]
+    fn spins_that_were_in_the_way_are_forgotten_when_many_have_found_something() {
+        let mut patience = Patience::with(0);
+        for _ in 0..4 {
+            patience.gave_way(Duration::from_micros(20));
+        }
+        assert_eq!(patience.waits_without, 1 << 4);
+        (0..FORGOTTEN).for_each(|_| patience.found());
+        patience.gave_way(Duration::from_micros(20));
+        assert_eq!(patience.waits_without, 1 << 1);
+    }
+
+    #[test]
     fn two_that_spin_in_each_others_way_both_find_out() {
-        let mut patience = [Patience::default(), Patience::default()];
+        let mut patience = [Patience::with(0), Patience::with(0)];
         let mut spins = 0;
         let mut slept = Duration::ZERO;
         for turn in 0..10_000 {
@@ -183,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_pause_of_the_sender_is_not_held_against_the_spins_after_it() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         for _ in 0..100 {
             assert_eq!(patience.spin(), SPIN);
             patience.slept(SPIN, SHORT);
@@ -196,7 +336,7 @@ mod tests {
 
     #[test]
     fn messages_that_take_longer_than_a_spin_are_soon_forgotten() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         for _ in 0..1000 {
             // Some are there after most of a spin, others after two.
             for took in [80, 95, 70, 110] {
@@ -217,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_takes_long_in_any_case_is_no_long_wait() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         patience.slept(SPIN, Duration::from_secs(1));
         assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
         let (reading, took) = (Duration::from_micros(250), Duration::from_micros(180));
@@ -230,7 +370,7 @@ mod tests {
 
     #[test]
     fn spins_go_on_while_they_find_something_and_after_one_long_wait() {
-        let mut patience = Patience::default();
+        let mut patience = Patience::with(0);
         for _ in 0..100 {
             assert_eq!(patience.spin(), SPIN);
             patience.found();

@@ -1,6 +1,6 @@
 //! One row of a suite: its templates, their matrix, and how it is measured.
 
-use super::{Tests, except, placed};
+use super::{Entered, any_placed, except, placed};
 use crate::document::{Item, Section, did_you_mean};
 use crate::patterns::Patterns;
 use crate::protocol::GAPS_TIME_NS;
@@ -26,7 +26,7 @@ pub(super) fn read(
     section: Section<'_>,
     runs: &[Placed],
     quick_runs: &[Placed],
-    tests: &mut Tests,
+    entered: &mut Entered,
 ) -> Option<Row> {
     let test = section.require("test")?;
     let label = section.require("label");
@@ -36,7 +36,7 @@ pub(super) fn read(
         .unwrap_or_default();
     let quick = restriction(&section, "quick", &each);
     let own_runs = section.get("runs").map(|item| placed(&item));
-    let own_quick = section.get("quick_runs").map(|item| placed(&item));
+    let own_quick = section.get("quick_runs").map(|item| any_placed(&item));
     let quick_runs = own_quick
         .or_else(|| own_runs.clone())
         .unwrap_or_else(|| quick_runs.to_vec());
@@ -73,13 +73,13 @@ pub(super) fn read(
     let sound = templates(&test, &row.each, &[], Some(argument))
         & label.is_none_or(|label| templates(&label, &row.each, clock, None));
     if sound && !every {
-        enter(&test, &row, tests);
+        enter(&test, &row, entered);
     }
     Some(row)
 }
 
-/// Enters the row's tests; a test in two rows is a fault.
-fn enter(test: &Item<'_>, row: &Row, tests: &mut Tests) {
+/// Enters the row's tests; a test that two rows measure in the same way is a fault.
+fn enter(test: &Item<'_>, row: &Row, entered: &mut Entered) {
     let many: usize = row
         .each
         .0
@@ -90,25 +90,24 @@ fn enter(test: &Item<'_>, row: &Row, tests: &mut Tests) {
         test.fault(format!("the row has {many} tests"), "shorten its matrix");
         return;
     }
-    let mut own = BTreeSet::new();
+    let kind = row.kind.name();
     for instance in row.instances(false) {
+        let argument = (instance.test.clone(), row.arg_of(&instance));
         let name = instance.test;
-        // The same test with another argument.
-        if matches!(row.arg, Some(Argument::Of(_))) && !own.insert(name.clone()) {
-            continue;
-        }
         let permitted = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c);
-        if row.kind.name() != "clock" && !name.chars().all(permitted) {
+        if kind != "clock" && !name.chars().all(permitted) {
             test.fault(
                 format!("`{name}` is no test's name"),
                 "use lower-case letters, digits, `_`, `-` and dots",
             );
             return;
         }
-        if tests.insert(name.clone(), row.kind.name()).is_some() {
+        let is_new = entered.arguments.insert(argument);
+        let first = *entered.tests.entry(name.clone()).or_insert(kind);
+        if !is_new || first != kind {
             test.fault(
                 format!("another row has the test `{name}`"),
-                "remove one, or restrict one row's `each`",
+                "remove one, restrict one row's `each`, or give them other arguments",
             );
             return;
         }

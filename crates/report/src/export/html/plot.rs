@@ -1,6 +1,6 @@
 //! Plots: a place in the page for each, and its data for the script.
 
-use crate::document::{Axis, Drawn, Guide, Plot};
+use crate::document::{Axis, Drawn, Guide, Plot, Series};
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -60,15 +60,31 @@ impl<'a> Plots<'a> {
     }
 }
 
+/// Colours that there are.
+const COLOURS: usize = 8;
+
+/// Colour and shape of each series, no two alike: subjects are often more than colours.
+fn looks(series: &[Series]) -> Vec<(usize, usize)> {
+    let mut looks = Vec::with_capacity(series.len());
+    for one in series {
+        let mut look = match one.subject {
+            Some(subject) => (subject % COLOURS, one.shape),
+            None => (one.shape % COLOURS, one.shape / COLOURS),
+        };
+        while looks.contains(&look) {
+            look.1 += 1;
+        }
+        looks.push(look);
+    }
+    looks
+}
+
 fn data(plot: &Plot) -> PlotData<'_> {
-    let series = plot.series.iter().map(|series| SeriesData {
+    let series = plot.series.iter().zip(looks(&plot.series));
+    let series = series.map(|(series, (colour, shape))| SeriesData {
         name: &series.name,
-        colour: series.subject.unwrap_or(series.shape) % 8,
-        shape: if series.subject.is_some() {
-            series.shape
-        } else {
-            series.shape / 8
-        },
+        colour,
+        shape,
         drawn: series.drawn,
         points: series.points.iter().map(point).collect(),
     });
@@ -98,4 +114,30 @@ fn point(point: &crate::document::Point) -> PointData<'_> {
 /// Seven significant digits: more than a screen shows, less than half the bytes.
 fn brief(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Drawn;
+
+    #[test]
+    fn no_two_series_look_alike_though_subjects_are_more_than_colours() {
+        let series = [
+            (Some(0), 0),
+            (Some(8), 0),
+            (Some(0), 1),
+            (Some(1), 0),
+            (None, 0),
+        ];
+        let series = series.map(|(subject, shape)| Series {
+            name: String::new(),
+            subject,
+            shape,
+            drawn: Drawn::Line,
+            points: Vec::new(),
+        });
+        let looks = looks(&series);
+        assert_eq!(looks, [(0, 0), (0, 1), (0, 2), (1, 0), (0, 3)]);
+    }
 }
