@@ -69,23 +69,25 @@ impl<'a> Member<'a> {
         let everyone = session.everyone().expect("all take part");
         let (all, own) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
         let (counts, rank) = ((all.clone(), own.clone()), session.rank());
-        let mut upcall = Some(move |event| {
+        let upcall = move |event| {
             if let GroupEvent::Message { from, .. } = event {
                 counts.0.fetch_add(1, SeqCst);
                 counts.1.fetch_add(u64::from(from == rank), SeqCst);
             }
-        });
-        let mut group = None;
-        // One after another, so that the first process is the oldest member, which orders.
-        for turn in 0..session.size() {
-            if let Some(upcall) = upcall.take_if(|_| turn == rank) {
-                group = Some(session.join_group("bench", upcall).expect("let in"));
-            }
-            everyone.barrier().expect("all are here");
+        };
+        let barrier = || everyone.barrier().expect("all are here");
+        // The first process is the oldest member, which orders.
+        if rank != 0 {
+            barrier();
         }
+        let group = session.join_group("bench", upcall).expect("let in");
+        if rank == 0 {
+            barrier();
+        }
+        barrier();
         Self {
             session,
-            group: group.expect("its turn came"),
+            group,
             all,
             own,
             sent: 0,
