@@ -403,9 +403,9 @@ panda_status panda_session_check(panda_session *session);
 
 /**
  * Sets how many bytes other processes may leave unread at this process's ports, all together and with what each message takes besides its payload; half of the memory that the process may use, if
- * nothing is said. Senders that may wait are held long before. Beyond it the process of which most lies unread is lost to this one: what waits for it, and whatever does later, gets PANDA_LOST with
- * words that name the port and the bytes, and so does the next panda_port_receive() from anybody; what it sends to ports is not heard any more. What lies here of it can be received before, until
- * room is needed for others.
+ * nothing is said. Senders that may wait are held long before. Beyond it the process of which most lies unread is lost to this one: what waits for it ends with PANDA_LOST and
+ * words that name the port and the bytes, and so do all later panda_port_receive() from it and the next one from anybody; what it sends to ports is not heard any more. What lies here of it can be
+ * received before, until room is needed for others.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
