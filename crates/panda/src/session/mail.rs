@@ -39,6 +39,8 @@ pub enum Put {
 /// The ports of one process.
 pub struct Mail {
     ports: Mutex<Ports>,
+    /// Whether anything may lie at a port: who waits looks twice before it does, mostly in vain. Set and taken back with the ports locked.
+    lies: AtomicBool,
     /// What other processes may leave unread, in bytes.
     most: AtomicUsize,
     /// Whether a port holds those who send to it.
@@ -54,6 +56,7 @@ impl Default for Mail {
     fn default() -> Self {
         Self {
             ports: Mutex::default(),
+            lies: AtomicBool::new(false),
             // The other half is for the program itself.
             most: AtomicUsize::new(memory::usable() / 2),
             holds: AtomicBool::new(false),
@@ -105,8 +108,13 @@ impl Mail {
         tag: Option<u32>,
         engine: &dyn Engine,
     ) -> Option<Arrived> {
+        // Who keeps something says so before it wakes those in the waiting room, or lets go of the receiving end.
+        if !self.lies.load(Acquire) {
+            return None;
+        }
         let mut ports = self.ports.lock();
         let arrived = ports.take(port, engine.rank(), |arrived| arrived.fits(from, tag))?;
+        self.lies.store(ports.unread > 0, Release);
         let state = ports.by_number.get_mut(&port)?;
         if state.unread < UNREAD_LOW && !state.held.is_empty() {
             tell(port, std::mem::take(&mut state.held), engine);
@@ -146,6 +154,7 @@ impl Mail {
                 return Put::Taken;
             }
             let unread = ports.keep(port, arrived, own);
+            self.lies.store(true, Release);
             (unread > UNREAD_MAX, ports.unread > most)
         };
         if is_too_much && let Some(flood) = self.bar(own, most) {

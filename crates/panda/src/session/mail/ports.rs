@@ -41,7 +41,7 @@ pub struct PortState {
 #[derive(Default)]
 pub struct Ports {
     pub by_number: FxHashMap<u64, PortState>,
-    /// What lies at all of them of other processes takes so much, in bytes.
+    /// What lies at all of them of other processes takes so much, in bytes. Nothing lies anywhere if it is 0: a port at which anything does takes some.
     pub unread: usize,
     /// Whose mail is not taken any more, and whether the program was told.
     pub barred: FxHashMap<Rank, bool>,
