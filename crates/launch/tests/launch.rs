@@ -1,11 +1,15 @@
 //! Sessions of real processes.
 
+mod open_mpi;
+
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::{End, Stream};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use open_mpi::has_mpi;
 
 const MEMBER: &str = env!("CARGO_BIN_EXE_launch-test-member");
 
@@ -62,15 +66,6 @@ fn processes_hear_each_other_over_udp() {
 fn processes_hear_each_other_over_a_bad_network() {
     let faults = "seed=5,lost=300,doubled=100,late=300,late_us=2000".parse();
     all_hear_all(&launch(Over::Udp, 3, "greet").faults(Some(faults.expect("good"))));
-}
-
-/// Whether Open MPI is installed; else says that a test is skipped.
-fn has_mpi() -> bool {
-    let is_there = Command::new("mpirun").arg("--version").output().is_ok();
-    if !is_there {
-        eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)");
-    }
-    is_there
 }
 
 #[test]

@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 mod networks;
+#[path = "../open_mpi/mod.rs"]
+mod open_mpi;
 mod sshd;
 
 use networks::Networks;
+use open_mpi::has_mpi;
 
 const MEMBER: &str = env!("CARGO_BIN_EXE_launch-test-member");
 const STANDS_FOR_SSH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/ssh.sh");
@@ -106,15 +109,6 @@ fn processes_of_several_hosts_hear_each_other() {
         !log.contains("ANTIPHON_SECRET"),
         "a secret on a command line"
     );
-}
-
-/// Whether Open MPI is installed; else says that a test is skipped.
-fn has_mpi() -> bool {
-    let is_there = Command::new("mpirun").arg("--version").output().is_ok();
-    if !is_there {
-        eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)");
-    }
-    is_there
 }
 
 /// `mpirun` reads the same file, and reaches other hosts by itself.
