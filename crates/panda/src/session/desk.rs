@@ -18,6 +18,7 @@ use crate::error::Named;
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::group::GroupEvent;
+use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Answer, Delivery, Envelope, GroupId};
 
@@ -142,9 +143,14 @@ impl Desk {
     /// Why a peer was lost, if that was found after so many losses; it may be back.
     #[inline]
     pub fn lost_since(&self, rank: Rank, losses: u64) -> Option<String> {
-        if self.losses() == losses {
-            return None;
+        match self.losses() == losses {
+            true => None,
+            false => self.loss_after(rank, losses),
         }
+    }
+
+    #[cold]
+    fn loss_after(&self, rank: Rank, losses: u64) -> Option<String> {
         let lost = self.lost.lock();
         let loss = lost.get(&rank).filter(|loss| loss.number > losses)?;
         Some(loss.why.clone())
@@ -153,7 +159,18 @@ impl Desk {
     /// Whether a peer is lost.
     #[inline]
     pub fn is_lost(&self, rank: Rank) -> bool {
-        self.losses() != 0 && self.why_lost(rank).is_some()
+        self.losses() != 0
+            && self
+                .lost
+                .lock()
+                .get(&rank)
+                .is_some_and(|loss| !loss.is_back)
+    }
+
+    /// Whether no protocol over such links has to know what a peer is asked. Who is lost is theirs to tell: they know whether it is gone for good.
+    #[inline]
+    pub fn asks_plainly<L: Links>(&self, peer: Rank) -> bool {
+        L::ADDS_NOTHING && !self.is_lost(peer)
     }
 
     /// Why a peer is lost, if it is.

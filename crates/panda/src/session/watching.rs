@@ -23,21 +23,19 @@ struct Lookout<'a> {
 }
 
 impl Lookout<'_> {
+    #[inline]
     fn why_lost(&self) -> Option<String> {
         self.core.desk.lost_since(self.peer, self.losses)
     }
 
     #[inline]
     fn is_lost(&self) -> bool {
-        self.core.desk.losses() != self.losses && self.why_lost().is_some()
+        self.why_lost().is_some()
     }
 
     /// An error if the peer was found lost, or if the session is over: peers may have left it when they heard of that.
     fn outcome(&self) -> Result<(), Error> {
         self.core.check()?;
-        if !self.is_lost() {
-            return Ok(());
-        }
         let why = self.why_lost();
         why.map_or(Ok(()), |why| Err(self.core.lost(self.peer, why)))
     }

@@ -237,9 +237,8 @@ impl<P: Platform> Node<P> {
         result
     }
 
-    /// Whether no protocol has to know what a peer is asked. Who is lost is theirs to tell: they know whether it is gone for good.
     fn asks_plainly(&self, to: Rank) -> bool {
-        <P::Links as Links>::ADDS_NOTHING && to != self.rank && !self.desk.is_lost(to)
+        to != self.rank && self.desk.asks_plainly::<P::Links>(to)
     }
 }
 

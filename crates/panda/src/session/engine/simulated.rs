@@ -238,8 +238,7 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
         payload: Message,
         deadline: Option<Duration>,
     ) -> RequestId {
-        // As on real platforms: where links add nothing, the protocols have nothing to remember.
-        let is_plain = L::ADDS_NOTHING && to != self.myself.rank && !self.desk.is_lost(to);
+        let is_plain = to != self.myself.rank && self.desk.asks_plainly::<L>(to);
         let id = match is_plain {
             true => {
                 let id = self.desk.asked.begin(to);
