@@ -15,7 +15,7 @@ const REQUEST_NS: f64 = 20e6;
 /// Blocks of a growth batch.
 const GROWTH_BLOCKS: u32 = 3;
 /// How many times N growth is looked for, one after the other while there is room, before a frame is called dead.
-const GROWTH_TIMES: [u64; 3] = [2, 8, 32];
+const GROWTH_TIMES: [u64; 4] = [2, 8, 32, 128];
 /// A figure needs at least so many blocks for an interval …
 const FEWEST_BLOCKS: usize = 3;
 /// … of the wanted confidence even so many …
