@@ -19,6 +19,7 @@ mod alarm;
 mod clock;
 pub(crate) mod door;
 pub(crate) mod farewell;
+pub(crate) mod fence;
 mod futex;
 pub(crate) mod handshake;
 pub mod local;
@@ -301,6 +302,8 @@ impl JoinError {
 /// # Errors
 /// There is no such platform, or it could not be joined.
 pub fn join(seat: &Seat) -> Result<Session, Error> {
+    // Before the platform has threads, when it costs little.
+    fence::is_asymmetric();
     match seat.platform.as_str() {
         Shm::NAME => join_over::<Shm>(seat),
         Tcp::NAME => join_over::<Tcp>(seat),

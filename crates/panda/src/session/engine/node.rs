@@ -124,7 +124,7 @@ impl<P: Platform> Node<P> {
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
             wants: Wants::default(),
-            waiting: Waiting::default(),
+            waiting: Waiting::new(),
             is_over: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
             own: Own::default(),

@@ -7,6 +7,8 @@ use std::time::Duration;
 use antiphon_fiber::ManyServers;
 use parking_lot::{Condvar, Mutex};
 
+use crate::platform::fence;
+
 /// How long it leaves the receiving end to threads that wait, after the last of them had it.
 pub const ASIDE: Duration = Duration::from_millis(1);
 /// How long at most while they have it again and again: whenever it looks, it is in their way.
@@ -43,6 +45,7 @@ impl Own {
     pub fn stand_far(&self, waits: impl Fn() -> bool, at_most: Duration) -> bool {
         let mut is_called = self.is_called.lock();
         self.is_far.store(true, Ordering::SeqCst);
+        fence::heavy();
         // Who ends its wait sees that we are far, or we see that it has.
         if !*is_called && waits() {
             self.changed.wait_for(&mut is_called, at_most);

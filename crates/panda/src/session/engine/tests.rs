@@ -138,3 +138,25 @@ fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
     calls(&node, &mut end);
     assert!(end.holds());
 }
+
+#[test]
+fn who_comes_to_wait_as_another_lets_go_does_not_wait_for_ever() {
+    for _ in 0..500 {
+        let node = alone();
+        let turn = node.take_turn().expect("nobody has it");
+        let waits = || {
+            let stay = node.waiting.enter(Interest::Change, &node.wants);
+            let since = Instant::now();
+            if node.end.is_taken() {
+                stay.sleep(Some(since + LIMIT));
+            }
+            since.elapsed()
+        };
+        let waited = thread::scope(|scope| {
+            let waits = scope.spawn(waits);
+            drop(turn);
+            waits.join().expect("no panic")
+        });
+        assert!(waited < LIMIT, "nobody has woken it");
+    }
+}

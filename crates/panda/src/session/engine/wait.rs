@@ -1,11 +1,12 @@
 //! Waiting: a thread of the system drives while it waits; a fiber looks for a while, giving way to others, and then parks.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use antiphon_fiber::{ManyServers, Threads as _};
 
-use super::node::Node;
+use super::node::{self, Node};
+use super::turnstile::Passed;
 use super::{Awaited, Engine as _, Interest, Nobody, Request};
 use crate::message::Message;
 use crate::platform::Platform;
@@ -20,6 +21,29 @@ struct Wait<'a> {
     interest: Interest,
     awaited: &'a mut dyn Awaited,
     until: Option<Instant>,
+}
+
+/// Who has the receiving end and had not to ask for it, until it is dropped: then it has let go of it, also if what it waited for panicked.
+pub(super) struct Turn<'a, P: Platform> {
+    node: &'a Node<P>,
+    end: Option<Passed<'a, node::End<P::Inbox>>>,
+}
+
+impl<P: Platform> Turn<'_, P> {
+    fn drive(&mut self, until: Option<Instant>, awaited: &mut dyn Awaited) {
+        if let Some(end) = &mut self.end {
+            self.node.drive(end, until, awaited);
+        }
+    }
+}
+
+impl<P: Platform> Drop for Turn<'_, P> {
+    fn drop(&mut self) {
+        self.node.wants.end_turn();
+        self.end = None;
+        let nobody_waits = self.node.waiting.is_empty_now();
+        self.node.pass_on_unless(nobody_waits);
+    }
 }
 
 /// Who wants the receiving end, until it is dropped: then it has let go of it, also if what it waited for panicked.
@@ -69,10 +93,30 @@ impl<P: Platform> Node<P> {
     }
 
     fn wait_as_thread(&self, wait: &mut Wait<'_>) -> bool {
+        match self.take_turn() {
+            Some(turn) => self.wait_in_turn(turn, wait),
+            None => self.wait_for_turn(wait),
+        }
+    }
+
+    fn wait_in_turn(&self, mut turn: Turn<'_, P>, wait: &mut Wait<'_>) -> bool {
+        // Another may have brought it about until it let go.
+        if wait.awaited.holds() {
+            return true;
+        }
+        loop {
+            turn.drive(wait.until, wait.awaited);
+            if let Some(is_held) = self.ended(wait) {
+                return is_held;
+            }
+        }
+    }
+
+    fn wait_for_turn(&self, wait: &mut Wait<'_>) -> bool {
         let _wanted = self.want();
         loop {
             match self.end.try_pass() {
-                // Another may have brought it about until it let go.
+                // As above.
                 Some(_) if wait.awaited.holds() => return true,
                 Some(mut end) => self.drive(&mut end, wait.until, wait.awaited),
                 None => self.sleep(wait),
@@ -91,8 +135,7 @@ impl<P: Platform> Node<P> {
         deadline: Option<Duration>,
         end: &mut End<'_>,
     ) {
-        let _wanted = self.want();
-        let Some(mut receiving) = self.end.try_pass() else {
+        let Some(mut turn) = self.take_turn() else {
             return end.begins(self.request(end.peer, request, payload, deadline));
         };
         let losses = self.desk.losses();
@@ -100,7 +143,7 @@ impl<P: Platform> Node<P> {
         end.begins(id);
         self.give_plain(end.peer, &request.envelope(id), payload);
         let moment = deadline.map_or(UNWATCHED, |deadline| deadline.min(UNWATCHED));
-        self.drive(&mut receiving, Some(Instant::now() + moment), end);
+        turn.drive(Some(Instant::now() + moment), end);
         if !end.has_come() {
             self.desk.asked.note(end.peer, id);
             if let Some(why) = self.desk.lost_since(end.peer, losses) {
@@ -116,6 +159,9 @@ impl<P: Platform> Node<P> {
     }
 
     fn look_once(&self) {
+        if let Some(mut turn) = self.take_turn() {
+            return turn.drive(Some(self.start), &mut Nobody);
+        }
         let _wanted = self.want();
         let until = Instant::now() + LETS_GO;
         loop {
@@ -194,9 +240,20 @@ impl<P: Platform> Node<P> {
     /// The caller has left the waiting room and goes on. Somebody may have woken it to drive before: then others who wait count on it.
     pub(super) fn decline(&self) {
         // Who wants the receiving end passes it on; and finds us no longer in the waiting room, or we find that it wants it no longer.
+        fence(Ordering::SeqCst);
         if !self.wants.are() {
             self.pass_on();
         }
+    }
+
+    /// The receiving end, if nobody has it: then nobody need be told that it is wanted.
+    #[inline]
+    pub(super) fn take_turn(&self) -> Option<Turn<'_, P>> {
+        let end = Some(self.end.try_pass()?);
+        self.wants.begin_turn();
+        let turn = Turn { node: self, end };
+        self.desk.mail.let_go(self);
+        Some(turn)
     }
 
     /// The caller wants the receiving end: the session's own thread lets go of it.

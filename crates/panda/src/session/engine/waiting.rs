@@ -1,7 +1,7 @@
 //! Threads that wait while another one drives.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::WaitsFor;
 use super::wants::Wants;
+use crate::platform::fence as asymmetric;
 use crate::protocol::requests::RequestId;
 use crate::thread::Bed;
 
@@ -25,6 +26,8 @@ pub enum Interest {
 #[derive(Debug, Default)]
 pub struct Waiting {
     count: AtomicUsize,
+    /// Nobody has ever been here, and whoever comes first can have everybody pass a fence: until then nobody needs one to see that nobody waits.
+    is_new: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -72,6 +75,14 @@ impl Drop for Stay<'_> {
 }
 
 impl Waiting {
+    /// One that nobody has been in.
+    pub fn new() -> Self {
+        Self {
+            is_new: AtomicBool::new(asymmetric::is_asymmetric()),
+            ..Self::default()
+        }
+    }
+
     /// Lets the caller in. It looks once more at what it waits for, and sleeps; it is let out when what this returns is dropped.
     pub fn enter(&self, interest: Interest, wants: &Wants) -> Stay<'_> {
         let bed = Bed::new(None);
@@ -81,6 +92,11 @@ impl Waiting {
             Interest::Change => state.for_changes.push(bed.clone()),
         }
         self.count.fetch_add(1, Ordering::SeqCst);
+        if self.is_new.load(Ordering::Relaxed) {
+            self.is_new.store(false, Ordering::SeqCst);
+            // Whoever found it new has let go of the receiving end before, as we see now; or finds us, or that it is not new. The next one to come waits for that, by the lock.
+            asymmetric::heavy();
+        }
         drop(state);
         // Pairs with the fence in `is_empty`: who changes something sees us, or we see the change.
         fence(Ordering::SeqCst);
@@ -102,6 +118,18 @@ impl Waiting {
     /// Whether nobody waited when the caller last [ended](Wants::end) its wait. Who has let go of the receiving end before that misses nobody.
     #[inline]
     pub fn was_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether nobody waits. Who has just let go of the receiving end misses nobody.
+    #[inline]
+    pub fn is_empty_now(&self) -> bool {
+        // Asked after the caller let go, and not before: see `enter`.
+        compiler_fence(Ordering::SeqCst);
+        match self.is_new.load(Ordering::Relaxed) {
+            true => compiler_fence(Ordering::SeqCst),
+            false => fence(Ordering::SeqCst),
+        }
         self.count.load(Ordering::Relaxed) == 0
     }
 
