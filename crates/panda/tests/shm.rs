@@ -28,4 +28,5 @@ conformance_tests!(session);
 conformance_tests!(session => flow:
     who_sends_empty_messages_to_one_that_does_not_ask_is_held
     what_was_sent_last_reaches_who_is_busy
+    who_takes_nothing_is_lost
 );

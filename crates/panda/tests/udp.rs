@@ -88,7 +88,10 @@ mod over_a_good_network {
 
     conformance_tests!(session);
     // Not over bad networks, where as many as it takes are under way for minutes.
-    conformance_tests!(session => flow: who_sends_empty_messages_to_one_that_does_not_ask_is_held);
+    conformance_tests!(session => flow:
+        who_sends_empty_messages_to_one_that_does_not_ask_is_held
+        who_takes_nothing_is_lost
+    );
 }
 
 mod over_a_bad_network {

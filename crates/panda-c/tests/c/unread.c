@@ -41,6 +41,8 @@ int main(void)
     SAYS("port \"flood\"");
     IS(PANDA_LOST, panda_port_receive(port, 0, PANDA_ANY, PANDA_FOREVER, &arrived));
     IS(PANDA_BAD_ARGUMENT, panda_session_limit_unread(NULL, MOST));
+    OK(panda_session_limit_untaken(sessions[0], MOST));
+    IS(PANDA_BAD_ARGUMENT, panda_session_limit_untaken(NULL, MOST));
     for (int rank = 0; rank < 2; rank++) {
         OK(panda_session_check(sessions[rank]));
         OK(panda_session_end(sessions[rank]));

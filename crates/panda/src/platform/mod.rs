@@ -120,6 +120,16 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// long. What is sent later goes nowhere. It has no effect again; a platform that is dropped has done it.
     fn leave(&self, patience: Duration);
 
+    /// Bytes that are kept for a peer because it does not take them, with what each frame takes besides. Asked where a send was [`Flow::Congested`], and only of platforms that are
+    /// [`RELIABLE`](Self::RELIABLE): over others the links keep what waits. 0 where it is not known.
+    fn untaken(&self, _to: Rank) -> usize {
+        0
+    }
+
+    /// So much waits for a peer that it is given up, though it may live: what is kept for it is let go of as far as that can be, nothing more goes to it, and nothing of it is told any more, its end
+    /// included. It learns of that where the platform can tell it, and else finds this process silent.
+    fn cut_off(&self, _rank: Rank) {}
+
     /// A peer that may still be there was silent for too long. Where a session can only end together with all its processes that one is not waited for then.
     fn gave_up(&self, _rank: Rank) {}
 

@@ -33,7 +33,9 @@ impl Desk {
     /// Follows to whom sends wait.
     fn make_room(&self, told: Action) {
         match told {
-            Action::Full(rank) => self.rooms.found_full(rank, self.rooms.found()),
+            Action::Full(rank, bytes) => {
+                self.rooms.found_full(rank, self.rooms.found(), bytes);
+            }
             Action::Room(rank) => self.rooms.found_room(rank),
             Action::Hold {
                 rank,

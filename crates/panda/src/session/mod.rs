@@ -251,6 +251,15 @@ impl Session {
         self.core().desk.mail.limit(bytes);
     }
 
+    /// Sets how many bytes may wait here for other processes because those take nothing, all together and with what each message takes besides its payload. Half of the memory that the process may use,
+    /// if nothing is said. Threads that send wait long before, at some MiB for a peer ([`Port::send`](Port::send)): this is for what upcalls send, for answers and for groups, which wait for nobody.
+    /// Beyond it the process for which most waits is taken for lost, as far as this one is concerned, and what waited is let go of: what waits for it ends with [`Error::Lost`], which names it and
+    /// the bytes. Over `udp` it can be heard of again; over other platforms the two have no more to do with each other, though it may live. The message that was sent last does not count, and what waits
+    /// for one peer counts from 4 MiB on (`tcp`: 1 MiB). Nothing is bounded over `local` and in simulations.
+    pub fn limit_untaken(&self, bytes: usize) {
+        self.core().desk.rooms.limit(bytes);
+    }
+
     /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].
     ///
     /// # Errors

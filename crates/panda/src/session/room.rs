@@ -1,10 +1,14 @@
 //! To whom sends wait: peers for which much waits here, and ports over there at which much has come that nobody has asked for.
+//!
+//! Upcalls and answers wait for nobody, so a process that takes nothing is bounded by memory alone, as what lies unread at ports is ([`mail`](super::mail)): of what waits for all peers together a
+//! program may set a bound, and the peer for which most waits then is given up.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use super::memory;
 use crate::platform::Rank;
 
 /// Bytes that lie unread at a port before those who send more are held, and to which they must fall before they are let go.
@@ -13,20 +17,57 @@ pub const UNREAD_LOW: usize = UNREAD_MAX / 2;
 /// Ports whose holding is remembered: no program has as many.
 const HELD_MAX: usize = 1 << 16;
 
+/// A peer for which too much waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Untaken {
+    pub to: Rank,
+    /// What waits for it, in bytes.
+    pub bytes: usize,
+    /// What may wait for all together, in bytes.
+    pub most: usize,
+}
+
+impl Untaken {
+    /// In words, to follow the peer's name.
+    pub fn why(&self) -> String {
+        format!(
+            "does not take the {} bytes that wait for it here: more than the {} that may wait for all together (Session::limit_untaken). Nothing more is sent to it",
+            self.bytes, self.most
+        )
+    }
+}
+
 /// The sender's side.
-#[derive(Default)]
 pub struct Rooms {
     /// Of both sets together, so that a send that nothing holds up looks at one word.
     count: AtomicUsize,
     /// How often a peer was found to have room.
     found: AtomicU64,
     sets: Mutex<Sets>,
+    /// What may wait for all peers together, in bytes.
+    most: AtomicUsize,
+    /// More than that may wait.
+    is_too_much: AtomicBool,
 }
 
 #[derive(Default)]
 struct Sets {
-    full: HashSet<Rank>,
+    /// With what waited for each before what it was sent last.
+    full: HashMap<Rank, usize>,
     held: HashSet<(Rank, u64)>,
+}
+
+impl Default for Rooms {
+    fn default() -> Self {
+        Self {
+            count: AtomicUsize::new(0),
+            found: AtomicU64::new(0),
+            sets: Mutex::default(),
+            // As for what others leave unread here.
+            most: AtomicUsize::new(memory::usable() / 2),
+            is_too_much: AtomicBool::new(false),
+        }
+    }
 }
 
 impl Rooms {
@@ -43,14 +84,43 @@ impl Rooms {
         self.found.load(Ordering::Acquire)
     }
 
+    /// Sets how many bytes may wait for all peers together.
+    pub fn limit(&self, most: usize) {
+        self.most.store(most, Ordering::Relaxed);
+    }
+
     /// Much was found to wait for a peer, unless room was found since [`found`](Self::found) was so many: then that may have been this peer's, and if not it is said again
-    /// after the next send.
-    pub fn found_full(&self, rank: Rank, found: u64) {
+    /// after the next send. So many bytes waited before what it was sent last, which may be of any length.
+    pub fn found_full(&self, rank: Rank, found: u64, bytes: usize) {
         self.change(|sets| {
             if self.found() == found {
-                sets.full.insert(rank);
+                sets.full.insert(rank, bytes);
+            }
+            if sets.waiting() > self.most.load(Ordering::Relaxed) {
+                self.is_too_much.store(true, Ordering::Release);
             }
         });
+    }
+
+    /// Whether more may wait than is allowed.
+    #[inline]
+    pub fn is_too_much(&self) -> bool {
+        self.is_too_much.load(Ordering::Acquire)
+    }
+
+    /// The peer for which most waits, if too much does for all together; less may wait for each than when it was found full.
+    pub fn foremost(&self, untaken: impl Fn(Rank) -> usize) -> Option<Untaken> {
+        let mut sets = self.sets.lock();
+        self.is_too_much.store(false, Ordering::Release);
+        for (rank, bytes) in &mut sets.full {
+            *bytes = untaken(*rank).min(*bytes);
+        }
+        let most = self.most.load(Ordering::Relaxed);
+        if sets.waiting() <= most {
+            return None;
+        }
+        let (&to, &bytes) = sets.full.iter().max_by_key(|(_, bytes)| **bytes)?;
+        Some(Untaken { to, bytes, most })
     }
 
     /// A peer was found to have room.
@@ -83,7 +153,7 @@ impl Rooms {
     /// Whether the way to a peer is free.
     #[inline]
     pub fn is_free(&self, rank: Rank) -> bool {
-        self.count.load(Ordering::Acquire) == 0 || !self.sets.lock().full.contains(&rank)
+        self.count.load(Ordering::Acquire) == 0 || !self.sets.lock().full.contains_key(&rank)
     }
 
     /// Whether a send to a peer's port goes on at once.
@@ -91,8 +161,17 @@ impl Rooms {
     pub fn takes_more(&self, rank: Rank, port: u64) -> bool {
         self.count.load(Ordering::Acquire) == 0 || {
             let sets = self.sets.lock();
-            !sets.full.contains(&rank) && !sets.held.contains(&(rank, port))
+            !sets.full.contains_key(&rank) && !sets.held.contains(&(rank, port))
         }
+    }
+}
+
+impl Sets {
+    /// What waits for all, in bytes.
+    fn waiting(&self) -> usize {
+        self.full
+            .values()
+            .fold(0, |all, own| all.saturating_add(*own))
     }
 }
 
@@ -105,12 +184,31 @@ mod tests {
         let rooms = Rooms::default();
         let before = rooms.found();
         rooms.found_room(1);
-        rooms.found_full(1, before);
+        rooms.found_full(1, before, 0);
         assert!(rooms.is_free(1));
-        rooms.found_full(1, rooms.found());
+        rooms.found_full(1, rooms.found(), 0);
         assert!(!rooms.is_free(1) && rooms.is_free(2));
         rooms.found_room(1);
         assert!(rooms.takes_more(1, 7));
+    }
+
+    #[test]
+    fn who_takes_least_is_given_up_when_too_much_waits_for_all() {
+        let rooms = Rooms::default();
+        rooms.limit(100);
+        rooms.found_full(1, rooms.found(), 60);
+        assert!(!rooms.is_too_much());
+        rooms.found_full(2, rooms.found(), 50);
+        assert!(rooms.is_too_much());
+        // The first has taken some since.
+        let untaken = |rank| if rank == 1 { 40 } else { 70 };
+        assert_eq!(rooms.foremost(untaken), None);
+        assert!(!rooms.is_too_much());
+        rooms.found_full(2, rooms.found(), 61);
+        let foremost = rooms.foremost(untaken).expect("101 bytes wait");
+        assert_eq!((foremost.to, foremost.bytes, foremost.most), (2, 61, 100));
+        rooms.lost(2);
+        assert_eq!(rooms.foremost(untaken), None);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Who waits for whom: senders that are faster than receivers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::{Error, Message};
+use bytes::Bytes;
 
 use super::{LIMIT, Make, pair};
 
@@ -129,6 +131,82 @@ pub fn who_leaves_too_much_unread_is_lost(make: Make) {
     );
 }
 
+/// A payload of a MiB that says how much of such ones is held.
+struct Counted {
+    held: Arc<AtomicUsize>,
+    bytes: Vec<u8>,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.held.fetch_sub(self.bytes.len(), Ordering::SeqCst);
+    }
+}
+
+/// Upcalls that send without end to one that takes nothing, here one that is amid an upcall, keep no more than may wait for it: then it is lost, with words that say why.
+#[allow(dead_code, reason = "not over all platforms")]
+pub fn who_takes_nothing_is_lost(make: Make) {
+    const MOST: usize = 16 * LONG;
+    const SENT: u32 = 128;
+    let (sender, receiver) = pair(make);
+    sender.limit_untaken(MOST);
+    let (begins, begun) = mpsc::channel();
+    let (goes_on, going_on) = mpsc::channel::<()>();
+    let stuck = receiver.port("stuck");
+    stuck
+        .on_message(move |_| {
+            begins.send(()).unwrap();
+            let _ = going_on.recv_timeout(LIMIT);
+        })
+        .unwrap();
+    sender.port("stuck").send(1, 0, Message::new()).unwrap();
+    begun.recv_timeout(LIMIT).unwrap();
+    let (held, most_held) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+    let (now_held, most): (_, Arc<AtomicUsize>) = (held.clone(), Arc::clone(&most_held));
+    let (is_sent, all_sent) = mpsc::channel();
+    let (flood, again) = (sender.port("flood"), sender.port("again"));
+    sender
+        .port("again")
+        .on_message(move |arrived| {
+            let held = now_held.fetch_add(LONG, Ordering::SeqCst) + LONG;
+            most.fetch_max(held, Ordering::SeqCst);
+            let payload = Counted {
+                held: now_held.clone(),
+                bytes: vec![7; LONG],
+            };
+            flood.send(1, 0, Bytes::from_owner(payload)).unwrap();
+            match arrived.tag {
+                SENT => is_sent.send(()).unwrap(),
+                sent => again.send(0, sent + 1, Message::new()).unwrap(),
+            }
+        })
+        .unwrap();
+    sender.port("again").send(0, 0, Message::new()).unwrap();
+    all_sent.recv_timeout(LIMIT).unwrap();
+    let why = sender.why_lost(1).expect("it takes nothing");
+    assert!(why.contains(&format!("{MOST} that may wait")), "{why}");
+    let most_held = most_held.load(Ordering::SeqCst);
+    assert!(most_held <= MOST + 2 * LONG, "{most_held} bytes were held");
+    let call = sender.call(1, "none", Message::new(), None);
+    assert!(matches!(call, Err(Error::Lost { rank: 1, .. })), "{call:?}");
+    // It lives, and finds that out, or both may begin anew.
+    goes_on.send(()).unwrap();
+    let call = receiver.call(0, "none", Message::new(), None);
+    assert!(
+        matches!(
+            call,
+            Err(Error::Lost { rank: 0, .. } | Error::NoService { .. })
+        ),
+        "{call:?}"
+    );
+}
+
 /// Both send more than the other has asked for before they ask.
 pub fn two_who_send_much_before_they_receive_go_on(make: Make) {
     const COUNT: u32 = 16;
@@ -187,7 +265,7 @@ pub fn what_was_sent_last_reaches_who_is_busy(make: Make) {
     // More than no patience at all, and less than peers may be silent.
     let busy = Duration::from_millis(2200);
     let (sender, receiver) = pair(make);
-    let (begins, begun) = std::sync::mpsc::channel();
+    let (begins, begun) = mpsc::channel();
     let port = receiver.port("busy");
     port.on_message(move |_| {
         begins.send(()).unwrap();

@@ -159,7 +159,7 @@ fn who_sends_more_than_a_link_takes_is_told_so_until_there_is_room() {
         full.push(
             actions
                 .into_iter()
-                .any(|action| matches!(action, Action::Full(1))),
+                .any(|action| matches!(action, Action::Full(1, _))),
         );
     }
     assert_eq!(full, [false, false, false, true, true, true]);

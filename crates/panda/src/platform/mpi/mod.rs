@@ -107,6 +107,14 @@ impl Platform for Mpi {
         self.shared.leave(patience);
     }
 
+    fn untaken(&self, to: Rank) -> usize {
+        self.shared.traffic.lock().untaken(to)
+    }
+
+    fn cut_off(&self, rank: Rank) {
+        self.shared.traffic.lock().cut_off(rank);
+    }
+
     fn gave_up(&self, rank: Rank) {
         self.shared.traffic.lock().give_up(rank);
     }

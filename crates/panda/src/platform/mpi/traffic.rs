@@ -22,6 +22,8 @@ const TOGETHER: usize = 16 << 10;
 /// Bytes under way to a peer before it is called congested, and to which they must fall before it no longer is.
 const HIGH: usize = 4 << 20;
 const LOW: usize = HIGH / 2;
+/// What a piece under way takes besides its bytes, Open MPI's own request not counted.
+const BESIDES: usize = size_of::<(Rank, usize, Sending)>();
 /// Pieces that are taken at a time.
 const TURN: usize = 64;
 
@@ -35,6 +37,8 @@ pub struct Traffic {
     incoming: VecDeque<Receiving>,
     joined: BTreeMap<Rank, Message>,
     gone: BTreeSet<Rank>,
+    /// Given up by this process: what is under way to them cannot be taken back.
+    cut_off: BTreeSet<Rank>,
     /// Silent for too long, as far as the session knew.
     given_up: BTreeSet<Rank>,
     /// Whoever anything came from since this process leaves, until it is asked.
@@ -54,6 +58,7 @@ impl Traffic {
             incoming: VecDeque::new(),
             joined: BTreeMap::new(),
             gone: BTreeSet::new(),
+            cut_off: BTreeSet::new(),
             given_up: BTreeSet::new(),
             heard: BTreeSet::new(),
             is_leaving: false,
@@ -63,7 +68,7 @@ impl Traffic {
 
     /// Sends a frame; what cannot go at once goes in later turns.
     pub fn send(&mut self, to: Rank, mut frame: Message) -> Flow {
-        if self.gone.contains(&to) || self.is_leaving {
+        if self.gone.contains(&to) || self.cut_off.contains(&to) || self.is_leaving {
             return Flow::Free;
         }
         if frame.len() <= TOGETHER {
@@ -118,6 +123,17 @@ impl Traffic {
         }
     }
 
+    /// Bytes under way to a peer, with what they take besides.
+    pub fn untaken(&self, to: Rank) -> usize {
+        self.bytes_to.get(&to).copied().unwrap_or(0)
+    }
+
+    /// A peer is given up, though it may live: nothing more goes to it but what leaving takes, and nothing of it is told.
+    pub fn cut_off(&mut self, rank: Rank) {
+        self.cut_off.insert(rank);
+        self.joined.remove(&rank);
+    }
+
     /// A peer was silent for too long.
     pub fn give_up(&mut self, rank: Rank) {
         self.given_up.insert(rank);
@@ -168,7 +184,7 @@ impl Traffic {
     }
 
     fn put(&mut self, to: Rank, tag: i32, piece: Bytes) {
-        let length = piece.len();
+        let length = piece.len() + BESIDES;
         let Some(mut sending) = self.library.send(to, tag, piece) else {
             return; // Open MPI says why, and ends the session
         };
@@ -202,6 +218,7 @@ impl Traffic {
         match tag {
             ASK => self.put(from, ANSWER, Bytes::new()),
             ANSWER => {}
+            MORE | LAST if self.cut_off.contains(&from) => {}
             MORE => self
                 .joined
                 .entry(from)
@@ -214,6 +231,9 @@ impl Traffic {
             }
             _ => {
                 self.gone.insert(from);
+                if self.cut_off.contains(&from) {
+                    return;
+                }
                 let loss = Loss {
                     is_certain: true,
                     reason: "left the session".into(),

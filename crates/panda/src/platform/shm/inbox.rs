@@ -172,6 +172,9 @@ impl ShmInbox {
                 peer.loss.get_or_insert(fault.into());
             }
         }
+        for rank in std::mem::take(&mut *self.shared.cut_off.lock()) {
+            self.incoming.retain(|peer| peer.rank != rank);
+        }
     }
 
     /// Those that are lost and whose frames are all taken.

@@ -27,6 +27,7 @@ mod watch;
 pub use inbox::ShmInbox;
 pub use meeting::Meeting;
 
+use peer::Outgoing;
 use shared::Shared;
 
 /// A process's seat in a session over shared memory.
@@ -55,6 +56,14 @@ impl Platform for Shm {
 
     fn send_parts(&self, to: Rank, header: &Header, rest: &Message) -> Option<Flow> {
         self.shared.send_parts(to, header, rest)
+    }
+
+    fn untaken(&self, to: Rank) -> usize {
+        self.shared.outgoing(to).map_or(0, Outgoing::untaken)
+    }
+
+    fn cut_off(&self, rank: Rank) {
+        self.shared.cut_off(rank);
     }
 
     fn wake(&self) {

@@ -115,6 +115,11 @@ impl Outgoing {
         self.of_sender(Sender::waiting_bytes)
     }
 
+    /// The memory that these take.
+    pub fn untaken(&self) -> usize {
+        self.of_sender(Sender::untaken)
+    }
+
     /// Nothing of a peer that is gone.
     fn of_sender(&self, bytes: fn(&Sender) -> usize) -> usize {
         self.way.lock().sender.as_ref().map_or(0, bytes)

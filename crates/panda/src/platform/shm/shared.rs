@@ -39,7 +39,9 @@ pub struct Shared {
     pub faults: Mutex<Vec<(Rank, Corrupt)>>,
     /// Peers that have room again; for the inbox to tell.
     pub rooms: Mutex<Vec<Rank>>,
-    /// Either of the two holds something.
+    /// Peers that this process has given up; for the inbox to hear no more.
+    pub cut_off: Mutex<Vec<Rank>>,
+    /// Any of the three holds something.
     pub has_news: AtomicBool,
 }
 
@@ -59,6 +61,7 @@ impl Shared {
             backlogs: AtomicIsize::new(0),
             faults: Mutex::default(),
             rooms: Mutex::default(),
+            cut_off: Mutex::default(),
             has_news: AtomicBool::new(false),
         }
     }
@@ -175,6 +178,13 @@ impl Shared {
         if let Some(outgoing) = self.outgoing(rank) {
             self.settle(rank, outgoing, Ok(outgoing.close()));
         }
+    }
+
+    /// This process gives a peer up: it sends nothing more to it, and hears nothing more of it.
+    pub fn cut_off(&self, rank: Rank) {
+        self.close(rank);
+        self.cut_off.lock().push(rank);
+        self.tell();
     }
 
     /// Whether spinning would keep somebody from running.

@@ -152,6 +152,9 @@ impl TcpInbox {
         self.waiting.remove(&*peer.outbox.stream);
         peer.outbox.close();
         self.shared.remove(rank);
+        if peer.outbox.is_cut() {
+            return;
+        }
         let loss = Loss {
             is_certain,
             reason: reason.into(),

@@ -126,6 +126,15 @@ impl Platform for Tcp {
         ))
     }
 
+    fn untaken(&self, to: Rank) -> usize {
+        self.of_outbox(to, Outbox::untaken).unwrap_or(0)
+    }
+
+    fn cut_off(&self, rank: Rank) {
+        // The inbox finds the connection closed, and says nothing.
+        self.of_outbox(rank, Outbox::cut);
+    }
+
     fn send(&self, to: Rank, frame: Message) -> Flow {
         let outboxes = self.shared.outboxes.read();
         let Some(Some(outbox)) = outboxes.get(to as usize) else {
@@ -154,6 +163,13 @@ impl Platform for Tcp {
 }
 
 impl Tcp {
+    /// Nothing of a peer that is gone.
+    fn of_outbox<R>(&self, rank: Rank, act: impl FnOnce(&Outbox) -> R) -> Option<R> {
+        let outboxes = self.shared.outboxes.read();
+        let outbox = outboxes.get(rank as usize)?.as_ref()?;
+        Some(act(outbox))
+    }
+
     /// What waits goes out first, to all in turns.
     fn hang_up(&self, patience: Duration) {
         let outboxes = self.shared.outboxes.read();

@@ -15,6 +15,9 @@ use crate::platform::Flow;
 /// Bytes that wait before senders are asked to.
 const FULL: usize = 1 << 20;
 
+/// What a piece takes while it waits, besides its bytes: its place in the list, and what says who else holds them.
+const BESIDES: usize = 2 * size_of::<Bytes>();
+
 /// Frames up to this length go out in one piece: a copy costs less than a list of pieces does in the system.
 const SHORT: usize = 256;
 
@@ -31,6 +34,8 @@ struct Waiting {
     bytes: usize,
     told_full: bool,
     is_closed: bool,
+    /// Closed by this end, which has given the peer up.
+    is_cut: bool,
 }
 
 impl Outbox {
@@ -87,6 +92,12 @@ impl Outbox {
         rustix::net::sendmsg(&self.stream, slices, &mut nothing, SendFlags::NOSIGNAL)
     }
 
+    /// Bytes that wait to be written, with what they take besides.
+    pub fn untaken(&self) -> usize {
+        let waiting = self.waiting.lock();
+        waiting.bytes + waiting.pieces.len() * BESIDES
+    }
+
     pub fn wants_to_write(&self) -> bool {
         !self.waiting.lock().pieces.is_empty()
     }
@@ -133,9 +144,25 @@ impl Outbox {
 
     /// The peer is lost: nothing more goes out.
     pub fn close(&self) {
+        self.close_by(false);
+    }
+
+    /// This end gives the peer up, which is then [cut off](Self::is_cut).
+    pub fn cut(&self) {
+        self.close_by(true);
+    }
+
+    /// Whether this end has given the peer up: then the end of its connection says nothing of it.
+    pub fn is_cut(&self) -> bool {
+        self.waiting.lock().is_cut
+    }
+
+    fn close_by(&self, is_cut: bool) {
         let mut waiting = self.waiting.lock();
+        let is_cut = is_cut || waiting.is_cut;
         *waiting = Waiting {
             is_closed: true,
+            is_cut,
             ..Waiting::default()
         };
         let _ = self.stream.shutdown(std::net::Shutdown::Both);

@@ -36,9 +36,9 @@ impl<L: Links, O: Order> Stack<L, O> {
         if message.len() > LONGEST {
             return self.refuse(now, to, message.len());
         }
-        let mut frames = self.spare();
+        let (mut frames, length) = (self.spare(), message.len());
         self.link(to).send(now, message, &mut frames);
-        self.note_full(to);
+        self.note_full(to, length);
         self.put(to, frames);
         self.follow(to);
     }
@@ -65,7 +65,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.give_link(now, *to, message.clone());
         }
         for &to in &together {
-            self.note_full(to);
+            self.note_full(to, message.len());
         }
         self.go_together(now);
     }
@@ -89,12 +89,20 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
     }
 
-    /// Notes it if much waits for a peer.
-    fn note_full(&mut self, to: Rank) {
-        if L::RETRANSMITS && self.link(to).backlog() > FULL {
+    /// Notes it if much waits for a peer that was given a message of some length.
+    fn note_full(&mut self, to: Rank, length: usize) {
+        let backlog = if L::RETRANSMITS { self.untaken(to) } else { 0 };
+        if backlog > FULL {
             self.full.insert(to);
-            self.actions.push(Action::Full(to));
+            let before = backlog.saturating_sub(length);
+            self.actions.push(Action::Full(to, before));
         }
+    }
+
+    /// Bytes that wait in a peer's link, with what each piece takes besides.
+    #[must_use]
+    pub fn untaken(&self, to: Rank) -> usize {
+        self.links.get(&to).map_or(0, Links::backlog)
     }
 
     pub(super) fn link(&mut self, rank: Rank) -> &mut L {

@@ -53,8 +53,8 @@ pub enum Action {
     Collected(RequestId, Result<Vec<Message>, Failure>),
     /// A peer is lost; in words why, to follow its name.
     Lost(Rank, String),
-    /// So much waits for a peer that a thread that may wait should send no more to it now.
-    Full(Rank),
+    /// So much waits for a peer that a thread that may wait should send no more to it now: so many bytes before the message that was given last.
+    Full(Rank, usize),
     /// That is over.
     Room(Rank),
     /// A peer holds those who send to one of its ports, or lets them go.
@@ -110,6 +110,14 @@ pub(crate) enum Plain {
     Answer(RequestId, Result<Message, Failure>),
 }
 
+/// Why nothing more goes to a peer.
+#[derive(Debug, Clone)]
+struct Gone {
+    why: String,
+    /// It is known to have ended.
+    is_certain: bool,
+}
+
 /// How a call was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
@@ -148,8 +156,8 @@ pub struct Stack<L: Links, O> {
     requests: Requests,
     collectives: Collectives,
     pulse: Pulse,
-    /// Lost for certain, and not come again.
-    gone: BTreeMap<Rank, String>,
+    /// Lost for certain or given up for good, and not come again.
+    gone: BTreeMap<Rank, Gone>,
     /// Gone, and watched since: said once more to be lost.
     regone: BTreeSet<Rank>,
     /// Messages from this process to itself.

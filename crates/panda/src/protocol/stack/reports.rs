@@ -1,7 +1,7 @@
 //! What the platform reports, and what follows from it.
 
 use super::envelope::Envelope;
-use super::{Action, Delivery, Plain, Stack};
+use super::{Action, Delivery, Gone, Plain, Stack};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
@@ -73,8 +73,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// A peer is lost.
     pub fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
         if is_certain {
-            self.gone.insert(rank, why.to_string());
-            self.to_all.hears(rank, false);
+            self.goes(rank, is_certain, why);
         }
         if let Some(link) = self.links.get_mut(&rank) {
             link.reset();
@@ -82,6 +81,18 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
         self.peer_lost(now, rank, is_certain, why);
         self.finish(now);
+    }
+
+    /// A peer is given up for good, though it may live: nothing more goes to it.
+    pub fn cut_off(&mut self, now: Time, rank: Rank, why: &str) {
+        self.goes(rank, false, why);
+        self.lost(now, rank, false, why);
+    }
+
+    fn goes(&mut self, rank: Rank, is_certain: bool, why: &str) {
+        let why = why.to_string();
+        self.gone.insert(rank, Gone { why, is_certain });
+        self.to_all.hears(rank, false);
     }
 
     /// A process joined, perhaps in the place of one that was lost.
@@ -126,7 +137,9 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.post(now, rank, &Envelope::Pulse { asks: true }, Message::new());
         }
         for rank in findings.lost {
-            let why = format!("has not answered for {:?}", self.myself.silence);
+            let known = self.gone.get(&rank).map(|gone| gone.why.clone());
+            let why =
+                known.unwrap_or_else(|| format!("has not answered for {:?}", self.myself.silence));
             self.lost(now, rank, false, &why);
         }
         for id in self.groups.take_due(now) {
@@ -251,8 +264,8 @@ impl<L: Links, O: Order> Stack<L, O> {
     pub(super) fn finish(&mut self, now: Time) {
         loop {
             if let Some(rank) = self.regone.pop_first() {
-                if let Some(why) = self.gone.get(&rank).cloned() {
-                    self.peer_lost(now, rank, true, &why);
+                if let Some(Gone { why, is_certain }) = self.gone.get(&rank).cloned() {
+                    self.peer_lost(now, rank, is_certain, &why);
                 }
             } else if self.to_self.is_empty() {
                 return;

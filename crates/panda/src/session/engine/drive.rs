@@ -261,7 +261,9 @@ impl<P: Platform> Node<P> {
             stack.tick(now);
         }
         stack.flush(now);
-        self.perform(&mut stack, |delivery| end.deliveries.push_back(delivery));
+        self.perform(&mut stack, now, |delivery| {
+            end.deliveries.push_back(delivery)
+        });
         self.set_due(&stack);
         true
     }

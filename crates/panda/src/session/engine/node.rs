@@ -160,40 +160,83 @@ impl<P: Platform> Node<P> {
 
     /// Gives a frame to the platform.
     fn give(&self, to: Rank, frame: Message) {
-        self.give_by(to, || self.platform.send(to, frame));
+        let length = frame.len();
+        self.give_by(to, length, || self.platform.send(to, frame));
     }
 
     /// Gives a plain message to the platform, in two parts if it takes them so.
     #[inline]
     pub(super) fn give_plain(&self, to: Rank, envelope: &Envelope, mut payload: Message) {
-        self.give_by(to, || {
+        let length = payload.len();
+        let flow = self.give_by(to, length, || {
             let sent = (self.platform).send_parts(to, &envelope.header(), &payload);
             sent.unwrap_or_else(|| {
                 envelope.push_onto(&mut payload);
                 self.platform.send(to, payload)
             })
         });
-    }
-
-    fn give_by(&self, to: Rank, send: impl FnOnce() -> Flow) {
-        let found = self.desk.rooms.found();
-        if send() == Flow::Congested {
-            self.desk.rooms.found_full(to, found);
+        if flow == Flow::Congested && self.desk.rooms.is_too_much() {
+            // To give a peer up is the protocols' matter.
+            self.change(|_, _| ());
         }
     }
 
-    /// Does what the protocols want, with their lock held so that frames go out in their order. Whether a request has ended.
+    fn give_by(&self, to: Rank, length: usize, send: impl FnOnce() -> Flow) -> Flow {
+        let found = self.desk.rooms.found();
+        let flow = send();
+        if flow == Flow::Congested {
+            let before = self.platform.untaken(to).saturating_sub(length);
+            self.desk.rooms.found_full(to, found, before);
+        }
+        flow
+    }
+
+    /// Does what the protocols want, with their lock held so that frames go out in their order, and gives up those for whom too much waits. Whether a request has ended.
     pub(super) fn perform(
         &self,
         stack: &mut StackOf<P>,
+        now: Time,
         mut deliver: impl FnMut(Delivery),
     ) -> bool {
+        let mut has_ended = self.perform_all(stack, &mut deliver);
+        while self.desk.rooms.is_too_much() && self.give_up(stack, now) {
+            has_ended |= self.perform_all(stack, &mut deliver);
+        }
+        has_ended
+    }
+
+    /// Gives up the peer for which most waits, if too much does for all together; it may hear of this process later where the links can begin anew. The program may not wait for the
+    /// peer, so it is also printed.
+    #[cold]
+    fn give_up(&self, stack: &mut StackOf<P>, now: Time) -> bool {
+        let begins_anew = <P::Links as Links>::RETRANSMITS;
+        let untaken = |rank| match begins_anew {
+            true => stack.untaken(rank),
+            false => self.platform.untaken(rank),
+        };
+        let Some(untaken) = self.desk.rooms.foremost(untaken) else {
+            return false;
+        };
+        let (rank, why) = (untaken.to, untaken.why());
+        eprintln!("antiphon: {} is lost: it {why}", self.desk.name_of(rank));
+        match begins_anew {
+            true => stack.lost(now, rank, false, &why),
+            false => {
+                self.platform.cut_off(rank);
+                stack.cut_off(now, rank, &why);
+            }
+        }
+        true
+    }
+
+    fn perform_all(&self, stack: &mut StackOf<P>, deliver: &mut impl FnMut(Delivery)) -> bool {
         let mut has_ended = false;
         for action in stack.actions().drain(..) {
             match action {
                 Action::Send(to, frame) => self.give(to, frame),
                 Action::SendRun(to, frames) => {
-                    self.give_by(to, || self.platform.send_run(to, frames));
+                    let length = frames.iter().map(Message::len).sum();
+                    self.give_by(to, length, || self.platform.send_run(to, frames));
                 }
                 Action::Multicast(frame) => self.platform.multicast(frame),
                 Action::Together(frame) => {
@@ -220,7 +263,7 @@ impl<P: Platform> Node<P> {
         let now = self.now();
         let result = act(&mut stack, now);
         stack.flush(now);
-        let has_ended = self.perform(&mut stack, |delivery| {
+        let has_ended = self.perform(&mut stack, now, |delivery| {
             let mut deliveries = self.deliveries.lock();
             deliveries.push_back(delivery);
             self.has_deliveries.store(true, Ordering::SeqCst);

@@ -170,7 +170,7 @@ impl<L: Links, O: Order> World<L, O> {
             }
             // What is checked of other groups is that they are in nobody's way.
             Action::Deliver(Delivery::Group(..))
-            | Action::Full(_)
+            | Action::Full(..)
             | Action::Room(_)
             | Action::Hold { .. } => {}
             other => unreachable!("{other:?} is the network's"),

@@ -189,6 +189,11 @@ impl Sender {
         self.waiting_bytes + self.loans.bytes()
     }
 
+    /// The memory that what waits, or is lent, takes: a short frame takes some, too.
+    pub fn untaken(&self) -> usize {
+        self.waiting_bytes() + self.waiting.len() * size_of::<Message>()
+    }
+
     /// Asks the receiver to ring when it makes room, or has read what was lent. True if it has already.
     ///
     /// # Errors
