@@ -63,6 +63,16 @@ impl Travel {
         }
     }
 
+    /// Bytes of the frame, if it is one.
+    pub fn frame_bytes(&self) -> usize {
+        match self {
+            Self::Frame { frame, .. }
+            | Self::Multicast { frame, .. }
+            | Self::Together { frame, .. } => frame.len(),
+            Self::Hears { .. } | Self::Gone { .. } | Self::Back { .. } => 0,
+        }
+    }
+
     /// Comes to a process's protocols.
     ///
     /// # Errors
@@ -265,9 +275,11 @@ impl<W: From<Travel>> Air<W> {
 
     fn say_farewell(&mut self, rank: Rank, why: &'static str) {
         let word = Message::new();
+        // After what it has sent.
+        let departed = self.network.depart(self.now, rank, &word);
         for by in self.living() {
             let (network, chance) = (&mut self.network, &mut self.chance);
-            let words = (0..FAREWELLS).map(|_| network.carry(chance, self.now, rank, by, &word));
+            let words = (0..FAREWELLS).map(|_| network.carry(chance, departed, rank, by, &word));
             // What comes after the first to arrive is no news.
             if let Some(at) = words.flatten().min() {
                 self.tell(at, (rank, by), why);
@@ -334,7 +346,8 @@ impl<W: From<Travel>> Air<W> {
             }
             Action::Multicast(frame) => {
                 self.frames += 1;
-                let at = self.network.carry_to_all(&mut self.chance, self.now);
+                let departed = self.network.depart(self.now, rank, &frame);
+                let at = self.network.carry_to_all(&mut self.chance, departed);
                 self.send(at, Travel::Multicast { from: rank, frame });
             }
             Action::Together(frame) => self.carry_together(rank, &frame),
@@ -353,12 +366,13 @@ impl<W: From<Travel>> Air<W> {
     /// One frame, which each of those that hear it gets or lacks by itself.
     fn carry_together(&mut self, from: Rank, frame: &Message) {
         self.count(from, frame);
+        let departed = self.network.depart(self.now, from, frame);
         for to in self.living() {
             if to == from || self.network.deaf.contains(&to) {
                 continue;
             }
             let (network, chance) = (&mut self.network, &mut self.chance);
-            for at in network.carry(chance, self.now, from, to, frame) {
+            for at in network.carry(chance, departed, from, to, frame) {
                 let frame = frame.clone();
                 self.send(at, Travel::Together { from, to, frame });
             }
@@ -372,7 +386,11 @@ impl<W: From<Travel>> Air<W> {
         }
         let life = (!self.network.kind.is_lossy()).then(|| self.connected_to(from, to));
         let (network, chance) = (&mut self.network, &mut self.chance);
-        for at in network.carry(chance, self.now, from, to, &frame) {
+        let departed = match network.is_held(from, to) {
+            true => self.now,
+            false => network.depart(self.now, from, &frame),
+        };
+        for at in network.carry(chance, departed, from, to, &frame) {
             let frame = frame.clone();
             let travel = Travel::Frame {
                 from,

@@ -20,6 +20,8 @@ use crate::sim::{Chance, Network};
 const FAREWELL: Duration = Duration::from_millis(5);
 /// Silences in which nothing comes to any program, after which nothing will: all that protocols do by themselves takes fewer.
 const STILL: u32 = 30;
+/// Bytes of a frame that is part of something long, of which a slow network brings a program nothing until the last has come. What protocols say by themselves again and again is shorter.
+const PART: usize = 512;
 
 /// What is to come.
 pub enum What {
@@ -74,6 +76,8 @@ struct State {
     faults: usize,
     /// When a program last went on.
     stirred: Time,
+    /// When a part of something long last came to a process, over a network where that takes time.
+    moved: Time,
     history: FxHasher,
     /// Nothing comes to any program for so long: nothing will.
     still: Duration,
@@ -98,6 +102,7 @@ impl Hub {
                 left: 0,
                 faults: 0,
                 stirred: START,
+                moved: START,
                 history: FxHasher::default(),
                 still: silence.saturating_mul(STILL).saturating_add(delay * 4),
                 limit: START.saturating_add(limit),
@@ -163,6 +168,16 @@ impl Hub {
         state.stirred = state.air.now;
     }
 
+    /// Something has come to a process.
+    fn moved(&self, travel: &Travel) {
+        if travel.frame_bytes() >= PART {
+            let mut state = self.state.lock();
+            if state.air.network.has_bandwidth() {
+                state.moved = state.air.now;
+            }
+        }
+    }
+
     /// Runs the simulation, as the fiber whose turn it is when no other can go on.
     pub fn run(&self) -> Halt {
         ManyServers::set_priority(i32::MIN);
@@ -197,7 +212,9 @@ impl Hub {
     /// Whether nothing will come to any program, as far as is known at some time.
     fn is_stuck(&self, now: Time) -> bool {
         let state = self.state.lock();
-        let is_still = now.saturating_sub(state.stirred) > state.still;
+        let moved = state.stirred.max(state.moved);
+        let is_still =
+            now.saturating_sub(moved) > state.still && !state.air.network.is_sending(now);
         let hosts = state.hosts.clone();
         is_still && state.faults == 0 && {
             drop(state);
@@ -247,7 +264,10 @@ impl Hub {
             return;
         };
         match what {
-            What::Arrived(_, travel) => machine.take(Incoming::Travel(travel)),
+            What::Arrived(_, travel) => {
+                self.moved(&travel);
+                machine.take(Incoming::Travel(travel));
+            }
             What::Tick(_) => machine.take(Incoming::Tick),
             What::Wake(_, number) => host.wake(number),
             What::GoOn(_) => machine.go_on(),
