@@ -159,8 +159,9 @@ impl Session {
         let myself = Myself {
             rank: seat.rank,
             size: seat.size,
-            is_founder: true,
-            birth: 1,
+            // Who comes back was none of those that a group's first members could be: it asks the others.
+            is_founder: host.birth == 1,
+            birth: host.birth,
             silence: seat.silence.unwrap_or(SILENCE),
         };
         let engine = Process::<L, O>::begin(host, myself, desk.clone());

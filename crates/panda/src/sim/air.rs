@@ -179,6 +179,11 @@ impl<W: From<Travel>> Air<W> {
             .collect()
     }
 
+    /// Whether a rank lives.
+    pub fn lives(&self, rank: Rank) -> bool {
+        self.lives[rank as usize].is_some()
+    }
+
     /// Which life a rank is in; none that there is if it is dead.
     pub fn life_of(&self, rank: Rank) -> usize {
         self.lives[rank as usize].unwrap_or(usize::MAX)
@@ -191,14 +196,15 @@ impl<W: From<Travel>> Air<W> {
         known.unwrap_or(to as usize)
     }
 
-    /// A process lives.
-    pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) {
+    /// A process lives. When the last of the others learns that of one that comes while they are there, where the platform tells them.
+    pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) -> Time {
         self.lives[rank as usize] = Some(life);
         if self.network.kind == Kind::Multicast {
             self.meet(rank);
         }
+        let mut known = self.now;
         if self.network.kind.is_lossy() || is_founder {
-            return;
+            return known;
         }
         for by in self.living() {
             let told = self.life_of(by);
@@ -211,8 +217,26 @@ impl<W: From<Travel>> Air<W> {
                 told,
             };
             self.send(at, back);
+            known = known.max(at);
         }
         self.finds_dead(rank);
+        known
+    }
+
+    /// A process that is there tries to let another know, over datagrams.
+    pub fn knock(&mut self, rank: Rank, by: Rank) {
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        let words = network.carry(chance, self.now, rank, by, &Message::new());
+        if let Some(at) = words.into_iter().min() {
+            let (life, told) = (self.life_of(rank), self.life_of(by));
+            let back = Travel::Back {
+                rank,
+                life,
+                by,
+                told,
+            };
+            self.send(at, back);
+        }
     }
 
     /// Who starts later finds nobody where a process has crashed, as a connection is refused there.

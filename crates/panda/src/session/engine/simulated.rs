@@ -185,11 +185,26 @@ impl<L: Links, O: Order> Process<L, O> {
                 inside.stack.heard(self.host.time(), from);
                 self.answered(from, frame);
             }
+            Incoming::Travel(Travel::Back { rank, .. }) => self.is_back(inside, rank),
             // What does not decode is dropped, as by any session.
             Incoming::Travel(travel) => {
                 let _ = self.act(inside, |stack, now| travel.reach(stack, now));
             }
         }
+    }
+
+    /// A process joined, perhaps in the place of one that crashed.
+    fn is_back(&self, inside: &mut Inside<L, O>, rank: Rank) {
+        let is_again = self.host.hub.host(rank).birth > 1;
+        // Over datagrams nobody said before that it was gone.
+        let is_news = L::RETRANSMITS && is_again && !self.desk.is_lost(rank);
+        self.act(inside, |stack, now| {
+            if is_news {
+                stack.lost(now, rank, true, "was started again");
+            }
+            stack.joined(rank);
+        });
+        self.desk.joined(rank, format!("rank {rank}"));
     }
 
     /// An answer to a request that the protocols do not know of.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use antiphon_fiber::{Birth, Run, StackError};
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use super::{Kind, Network};
 use crate::platform::{Rank, Seat, Secret};
@@ -15,16 +16,16 @@ use crate::protocol::link::{Retransmit, Through};
 use crate::session::{SILENCE, Session};
 use crate::thread::{self, Panic, ThreadError, caught};
 use host::Here;
-use hub::Hub;
+use hub::{Hub, Starter};
+use outcome::Halted;
 
 mod host;
 mod hub;
 mod outcome;
 
-/// What the programs returned so far.
-type Results<T> = Arc<Mutex<Vec<Option<Result<T, Panic>>>>>;
-/// Why a simulation ended, and how its processes were then.
-type Halted = (Halt, Vec<host::State>);
+/// What the programs returned so far, by their lives.
+type Results<T> = Arc<Mutex<Returned<T>>>;
+type Returned<T> = FxHashMap<usize, Result<T, Panic>>;
 
 pub use host::{Host, INSTANT, Incoming, Machine};
 pub use hub::{Halt, What};
@@ -41,6 +42,9 @@ const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum Fault {
     /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections are closed.
     Crash(Rank),
+    /// A process that was crashed is started again: its program begins anew, with a session that it joins under its rank as soon as those that are there have let it in. To them it was lost and is
+    /// back. One that is there, or has ended otherwise, is not started. On a bus nobody comes back.
+    Restart(Rank),
     /// A process stops where it is, as by SIGSTOP. What comes to it is kept.
     Stop(Rank),
     /// It goes on.
@@ -133,9 +137,10 @@ impl Simulation {
     #[must_use]
     pub fn at(mut self, time: Duration, fault: Fault) -> Self {
         let ranks = match &fault {
-            Fault::Crash(rank) | Fault::Stop(rank) | Fault::Continue(rank) => {
-                std::slice::from_ref(rank)
-            }
+            Fault::Crash(rank)
+            | Fault::Restart(rank)
+            | Fault::Stop(rank)
+            | Fault::Continue(rank) => std::slice::from_ref(rank),
             Fault::Partition(ranks) => ranks,
             Fault::Heal => &[],
         };
@@ -158,26 +163,28 @@ impl Simulation {
     /// There is no memory for fibers' stacks, or the caller is a fiber.
     ///
     /// # Panics
-    /// A bus is to be split.
+    /// A bus is to be split, or a process of it to come back.
     pub fn run<T: Send + 'static>(
         self,
         program: impl Fn(Session) -> T + Send + Sync + 'static,
     ) -> Result<Outcome<T>, ThreadError> {
-        let splits = |fault: &Fault| matches!(fault, Fault::Partition(_));
-        let is_split = self.faults.iter().any(|(_, fault)| splits(fault));
-        assert!(
-            !(is_split && self.network.kind == Kind::Bus),
-            "a bus is never split: simulate streams or datagrams"
-        );
+        self.check_faults();
         let (seed, size) = (self.seed, self.size);
         // The clock of waits begins before the simulation's, whose times it counts.
         let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
         let _here = Here::begin();
         let network = self.network.clone();
         let hub = Hub::new(size, network, seed, self.silence, self.limit);
-        let results: Results<T> = Arc::new(Mutex::new((0..size).map(|_| None).collect()));
-        let (shared, of_hub) = (results.clone(), hub.clone());
-        let main = move || self.play(&of_hub, &shared, &Arc::new(program));
+        let results = Results::default();
+        let cast = Arc::new(Cast {
+            size,
+            silence: self.silence,
+            kind: self.network.kind,
+            program: Arc::new(program),
+            results: results.clone(),
+        });
+        let of_hub = hub.clone();
+        let main = move || self.play(&of_hub, cast);
         let run = Run::many(NonZeroUsize::MIN).stack_bytes(thread::STACK_BYTES);
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         let outcome = unsafe { run.start(main) }?;
@@ -192,53 +199,75 @@ impl Simulation {
         Ok(Outcome::new(seed, counts, halted, results))
     }
 
+    fn check_faults(&self) {
+        let is_bus = self.network.kind == Kind::Bus;
+        for (_, fault) in self.faults.iter().filter(|_| is_bus) {
+            assert!(
+                !matches!(fault, Fault::Partition(_)),
+                "a bus is never split: simulate streams or datagrams"
+            );
+            assert!(
+                !matches!(fault, Fault::Restart(_)),
+                "nobody comes back on a bus: simulate streams or datagrams"
+            );
+        }
+    }
+
     /// Begins all processes, and is the fiber that runs when no other can.
-    fn play<T, F>(
-        &self,
-        hub: &Arc<Hub>,
-        results: &Results<T>,
-        program: &Arc<F>,
-    ) -> Result<Halted, StackError>
-    where
-        T: Send + 'static,
-        F: Fn(Session) -> T + Send + Sync + 'static,
-    {
+    fn play(&self, hub: &Arc<Hub>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
         for (time, fault) in &self.faults {
             hub.plan(*time, fault.clone());
         }
-        let begun = (0..self.size).try_for_each(|rank| self.begin(rank, hub, results, program));
+        hub.cast(cast.clone());
+        let begun = (0..self.size).try_for_each(|rank| {
+            let host = Host::new(rank, hub);
+            hub.begin(host.clone());
+            cast.start(&host)
+        });
         let halt = begun.map(|()| hub.run());
-        let states = hub.hosts().iter().map(|host| host.state()).collect();
+        let state = |host: &Arc<Host>| (host.rank, host.life, host.state());
+        let states = hub.hosts().iter().map(state).collect();
+        let earlier = hub.past().iter().map(state).collect();
         hub.end();
-        Ok((halt?, states))
+        Ok(Halted {
+            halt: halt?,
+            states,
+            earlier,
+        })
     }
+}
 
-    fn begin<T, F>(
-        &self,
-        rank: Rank,
-        hub: &Arc<Hub>,
-        results: &Results<T>,
-        program: &Arc<F>,
-    ) -> Result<(), StackError>
-    where
-        T: Send + 'static,
-        F: Fn(Session) -> T + Send + Sync + 'static,
-    {
-        let host = Host::new(rank, hub);
-        hub.begin(host.clone());
-        let session = self.session(&host);
-        let (results, program) = (results.clone(), program.clone());
+/// What the processes of a simulation run, and what they return.
+struct Cast<T, F> {
+    size: u32,
+    silence: Duration,
+    kind: Kind,
+    program: Arc<F>,
+    results: Results<T>,
+}
+
+impl<T, F> Starter for Cast<T, F>
+where
+    T: Send + 'static,
+    F: Fn(Session) -> T + Send + Sync + 'static,
+{
+    fn start(&self, host: &Arc<Host>) -> Result<(), StackError> {
+        let session = self.session(host);
+        let (results, program) = (self.results.clone(), self.program.clone());
         let birth = Birth {
-            name: Some(format!("rank {rank}")),
+            name: Some(format!("rank {}", host.rank)),
             priority: Some(0),
             region: None,
         };
+        let life = host.life;
         host.spawn(birth, move || {
             let result = caught(|| program(session));
-            results.lock()[rank as usize] = Some(result);
+            results.lock().insert(life, result);
         })
     }
+}
 
+impl<T, F> Cast<T, F> {
     fn session(&self, host: &Arc<Host>) -> Session {
         let seat = Seat {
             platform: NAME.into(),
@@ -251,7 +280,7 @@ impl Simulation {
             parent: None,
             secret: Secret([0; 16]),
         };
-        match self.network.kind {
+        match self.kind {
             Kind::Datagrams | Kind::Multicast => {
                 Session::simulated::<Retransmit, Sequencer>(host, &seat)
             }
