@@ -198,6 +198,9 @@ impl<W: From<Travel>> Air<W> {
 
     /// A process lives. When the last of the others learns that of one that comes while they are there, where the platform tells them.
     pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) -> Time {
+        let room = self.lives.len().max(rank as usize + 1);
+        self.lives.resize(room, None);
+        self.sent_by.resize(room, 0);
         self.lives[rank as usize] = Some(life);
         if self.network.kind == Kind::Multicast {
             self.meet(rank);

@@ -134,6 +134,12 @@ impl Network {
         }
     }
 
+    /// Puts a rank where another one is.
+    pub(super) fn put_beside(&mut self, rank: Rank, other: Rank) {
+        let part = self.part(other);
+        self.parts.insert(rank, part);
+    }
+
     /// Makes it whole; returns what streams held back meanwhile, in order.
     pub fn heal(&mut self) -> Vec<(Rank, Rank, Message)> {
         self.parts.clear();

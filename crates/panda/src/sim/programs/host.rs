@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -46,6 +47,14 @@ pub trait Machine: Send + Sync {
     fn describe(&self, what: WaitsFor) -> String;
 }
 
+/// What a process that another one had started is to run.
+#[derive(Debug)]
+pub struct Errand {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub parent: Rank,
+}
+
 /// A simulated process: one incarnation, if it was restarted.
 pub struct Host {
     pub rank: Rank,
@@ -53,6 +62,8 @@ pub struct Host {
     pub life: usize,
     /// Which incarnation of its rank it is, counted from 1.
     pub birth: u64,
+    /// What it runs, if it was spawned.
+    pub errand: Option<Arc<Errand>>,
     pub hub: Arc<Hub>,
     inside: Mutex<Inside>,
 }
@@ -90,6 +101,15 @@ pub enum Phase {
     Crashed,
     /// It has ended.
     Over,
+}
+
+impl Inside {
+    fn joining() -> Self {
+        Self {
+            phase: Phase::Joins,
+            ..Self::default()
+        }
+    }
 }
 
 impl Phase {
@@ -147,23 +167,33 @@ impl Host {
             rank,
             life: rank as usize,
             birth: 1,
+            errand: None,
             hub: hub.clone(),
             inside: Mutex::default(),
         })
     }
 
+    /// One that this one has started, which has yet to join.
+    pub fn child(&self, rank: Rank, life: usize, errand: Arc<Errand>) -> Arc<Self> {
+        Arc::new(Self {
+            rank,
+            life,
+            birth: 1,
+            errand: Some(errand),
+            hub: self.hub.clone(),
+            inside: Mutex::new(Inside::joining()),
+        })
+    }
+
     /// The next incarnation of this one, which has yet to join.
     pub fn reborn(&self, life: usize) -> Arc<Self> {
-        let inside = Inside {
-            phase: Phase::Joins,
-            ..Inside::default()
-        };
         Arc::new(Self {
             rank: self.rank,
             life,
             birth: self.birth + 1,
+            errand: self.errand.clone(),
             hub: self.hub.clone(),
-            inside: Mutex::new(inside),
+            inside: Mutex::new(Inside::joining()),
         })
     }
 

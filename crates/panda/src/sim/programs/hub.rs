@@ -1,6 +1,7 @@
 //! What all processes of a simulation share: the network between them, what is to come, and whose turn it is.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -11,7 +12,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
 use super::Fault;
-use super::host::{Host, Incoming, Phase};
+use super::host::{Errand, Host, Incoming, Phase};
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::sim::air::{Air, START, Travel};
@@ -34,6 +35,8 @@ pub trait Starter: Send + Sync {
     /// # Errors
     /// There is no memory for a stack.
     fn start(&self, host: &Arc<Host>) -> Result<(), StackError>;
+    /// Whether there is a program of that name.
+    fn knows(&self, program: &OsStr) -> bool;
 }
 
 /// What is to come.
@@ -200,6 +203,30 @@ impl Hub {
         self.state.lock().hosts.clone()
     }
 
+    /// How many ranks there are.
+    pub fn population(&self) -> u32 {
+        self.state.lock().hosts.len() as u32
+    }
+
+    /// Whether there is a program of that name.
+    pub fn knows(&self, program: &OsStr) -> bool {
+        let starter = self.state.lock().starter.clone();
+        starter.is_some_and(|starter| starter.knows(program))
+    }
+
+    /// More processes come, under the next ranks.
+    pub fn spawn(&self, by: &Host, errand: Errand, count: u32) -> Vec<Arc<Host>> {
+        let (errand, mut state) = (Arc::new(errand), self.state.lock());
+        let mut come = || {
+            let host = by.child(state.hosts.len() as Rank, state.lives(), errand.clone());
+            state.hosts.push(host.clone());
+            state.air.network.put_beside(host.rank, by.rank);
+            state.come(host.clone());
+            host
+        };
+        (0..count).map(|_| come()).collect()
+    }
+
     /// Incarnations that others have followed.
     pub fn past(&self) -> Vec<Arc<Host>> {
         self.state.lock().past.clone()
@@ -332,13 +359,13 @@ impl Hub {
     }
 
     fn suffer(&self, fault: Fault) {
+        let host = |rank| self.hosts().get(rank as usize).cloned();
         match fault {
-            Fault::Crash(rank) => self.crash(&self.host(rank)),
+            Fault::Crash(rank) => host(rank).iter().for_each(|host| self.crash(host)),
             Fault::Restart(rank) => self.restart(rank),
-            Fault::Stop(rank) => self.host(rank).stop(),
+            Fault::Stop(rank) => host(rank).iter().for_each(|host| host.stop()),
             Fault::Continue(rank) => {
-                let host = self.host(rank);
-                let kept = host.go_on();
+                let kept = host(rank).map_or_else(Vec::new, |host| host.go_on());
                 kept.into_iter().for_each(|what| self.happen(what));
             }
             Fault::Partition(ranks) => self.air(|air| {
@@ -361,12 +388,11 @@ impl Hub {
         if let Some(at) = state.restarts.iter().position(|of| *of == rank) {
             state.restarts.swap_remove(at);
         }
-        let before = state.hosts[rank as usize].clone();
-        if before.phase() != Phase::Crashed {
+        let before = state.hosts.get(rank as usize).cloned();
+        let Some(before) = before.filter(|host| host.phase() == Phase::Crashed) else {
             return;
-        }
-        let life = state.hosts.len() + state.past.len();
-        let host = before.reborn(life);
+        };
+        let host = before.reborn(state.lives());
         state.hosts[rank as usize] = host.clone();
         state.past.push(before);
         state.come(host);
@@ -468,8 +494,14 @@ impl Hub {
 impl State {
     /// Whether a process that was crashed will come back.
     fn awaits_restart(&self) -> bool {
-        let is_crashed = |rank: &Rank| self.hosts[*rank as usize].phase() == Phase::Crashed;
-        self.restarts.iter().any(is_crashed)
+        let host = |rank: &Rank| self.hosts.get(*rank as usize);
+        let mut hosts = self.restarts.iter().filter_map(host);
+        hosts.any(|host| host.phase() == Phase::Crashed)
+    }
+
+    /// How many processes there have been, each incarnation by itself.
+    fn lives(&self) -> usize {
+        self.hosts.len() + self.past.len()
     }
 
     /// A process comes while others are there. Those that are told by the platform let it in at once; over datagrams it tells each until it is heard, and waits for them for a silence at most.

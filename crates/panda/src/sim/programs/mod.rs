@@ -1,33 +1,29 @@
 //! Whole programs over the simulated network, in virtual time: each process's program runs on a fiber, all of them on one thread of the system's, and what happens follows
 //! from the seed.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_fiber::{Birth, Run, StackError};
-use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use antiphon_fiber::{Run, StackError};
 
 use super::{Kind, Network};
-use crate::platform::{Rank, Seat, Secret};
-use crate::protocol::group::{Bus, Sequencer};
-use crate::protocol::link::{Retransmit, Through};
+use crate::platform::Rank;
 use crate::session::{SILENCE, Session};
-use crate::thread::{self, Panic, ThreadError, caught};
+use crate::thread::{self, ThreadError};
+use cast::Cast;
 use host::Here;
 use hub::{Hub, Starter};
 use outcome::Halted;
 
+mod cast;
 mod host;
 mod hub;
 mod outcome;
 
-/// What the programs returned so far, by their lives.
-type Results<T> = Arc<Mutex<Returned<T>>>;
-type Returned<T> = FxHashMap<usize, Result<T, Panic>>;
-
-pub use host::{Host, INSTANT, Incoming, Machine};
+pub use cast::Programs;
+pub use host::{Errand, Host, INSTANT, Incoming, Machine};
 pub use hub::{Halt, What};
 pub use outcome::{End, Failure, Outcome, seeds};
 
@@ -130,28 +126,22 @@ impl Simulation {
         self
     }
 
-    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then suffers nothing.
-    ///
-    /// # Panics
-    /// There is no such process.
+    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then, or is not there yet, suffers nothing.
     #[must_use]
     pub fn at(mut self, time: Duration, fault: Fault) -> Self {
-        let ranks = match &fault {
-            Fault::Crash(rank)
-            | Fault::Restart(rank)
-            | Fault::Stop(rank)
-            | Fault::Continue(rank) => std::slice::from_ref(rank),
-            Fault::Partition(ranks) => ranks,
-            Fault::Heal => &[],
-        };
-        let strange = ranks.iter().find(|rank| **rank >= self.size);
-        assert!(
-            strange.is_none(),
-            "{fault:?}: there are {} processes",
-            self.size
-        );
         self.faults.push((time, fault));
         self
+    }
+
+    /// A program that processes start by its name, with [`Session::spawn`]. It is given its session and its arguments, and returns what all programs do. All else that is to be said of the simulation
+    /// stands before this.
+    #[must_use]
+    pub fn program<T: Send + 'static>(
+        self,
+        name: impl Into<OsString>,
+        program: impl Fn(Session, Vec<OsString>) -> T + Send + Sync + 'static,
+    ) -> Programs<T> {
+        Programs::of(self).program(name, program)
     }
 
     /// Runs a program as each of the processes, until all have ended or will not any more.
@@ -163,28 +153,24 @@ impl Simulation {
     /// There is no memory for fibers' stacks, or the caller is a fiber.
     ///
     /// # Panics
-    /// A bus is to be split, or a process of it to come back.
+    /// A bus is to be split, or a process of it to come back; something is to happen to a process that there never is.
     pub fn run<T: Send + 'static>(
         self,
         program: impl Fn(Session) -> T + Send + Sync + 'static,
     ) -> Result<Outcome<T>, ThreadError> {
-        self.check_faults();
-        let (seed, size) = (self.seed, self.size);
+        Programs::of(self).run(program)
+    }
+
+    /// Runs what processes begin with, and what they start.
+    fn play<T: Send + 'static>(self, cast: Cast<T>) -> Result<Outcome<T>, ThreadError> {
+        let seed = self.seed;
         // The clock of waits begins before the simulation's, whose times it counts.
         let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
         let _here = Here::begin();
         let network = self.network.clone();
-        let hub = Hub::new(size, network, seed, self.silence, self.limit);
-        let results = Results::default();
-        let cast = Arc::new(Cast {
-            size,
-            silence: self.silence,
-            kind: self.network.kind,
-            program: Arc::new(program),
-            results: results.clone(),
-        });
-        let of_hub = hub.clone();
-        let main = move || self.play(&of_hub, cast);
+        let hub = Hub::new(self.size, network, seed, self.silence, self.limit);
+        let (results, of_hub) = (cast.results.clone(), hub.clone());
+        let main = move || self.direct(&of_hub, Arc::new(cast));
         let run = Run::many(NonZeroUsize::MIN).stack_bytes(thread::STACK_BYTES);
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         let outcome = unsafe { run.start(main) }?;
@@ -199,22 +185,31 @@ impl Simulation {
         Ok(Outcome::new(seed, counts, halted, results))
     }
 
-    fn check_faults(&self) {
+    /// That the network can do what is to happen, and there are those to whom it does: the processes that it begins with, if no more can come.
+    fn check_faults(&self, more_may_come: bool) {
         let is_bus = self.network.kind == Kind::Bus;
-        for (_, fault) in self.faults.iter().filter(|_| is_bus) {
+        for (_, fault) in &self.faults {
+            let is_split = matches!(fault, Fault::Partition(_));
             assert!(
-                !matches!(fault, Fault::Partition(_)),
+                !(is_bus && is_split),
                 "a bus is never split: simulate streams or datagrams"
             );
+            let comes_back = matches!(fault, Fault::Restart(_));
             assert!(
-                !matches!(fault, Fault::Restart(_)),
+                !(is_bus && comes_back),
                 "nobody comes back on a bus: simulate streams or datagrams"
+            );
+            let is_there = fault.ranks().iter().all(|rank| *rank < self.size);
+            assert!(
+                is_there || more_may_come,
+                "{fault:?}: there are {} processes",
+                self.size
             );
         }
     }
 
     /// Begins all processes, and is the fiber that runs when no other can.
-    fn play(&self, hub: &Arc<Hub>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
+    fn direct(&self, hub: &Arc<Hub>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
         for (time, fault) in &self.faults {
             hub.plan(*time, fault.clone());
         }
@@ -237,55 +232,15 @@ impl Simulation {
     }
 }
 
-/// What the processes of a simulation run, and what they return.
-struct Cast<T, F> {
-    size: u32,
-    silence: Duration,
-    kind: Kind,
-    program: Arc<F>,
-    results: Results<T>,
-}
-
-impl<T, F> Starter for Cast<T, F>
-where
-    T: Send + 'static,
-    F: Fn(Session) -> T + Send + Sync + 'static,
-{
-    fn start(&self, host: &Arc<Host>) -> Result<(), StackError> {
-        let session = self.session(host);
-        let (results, program) = (self.results.clone(), self.program.clone());
-        let birth = Birth {
-            name: Some(format!("rank {}", host.rank)),
-            priority: Some(0),
-            region: None,
-        };
-        let life = host.life;
-        host.spawn(birth, move || {
-            let result = caught(|| program(session));
-            results.lock().insert(life, result);
-        })
-    }
-}
-
-impl<T, F> Cast<T, F> {
-    fn session(&self, host: &Arc<Host>) -> Session {
-        let seat = Seat {
-            platform: NAME.into(),
-            rank: host.rank,
-            size: self.size,
-            name: format!("rank {}", host.rank),
-            meeting: String::new(),
-            address: None,
-            silence: Some(self.silence),
-            parent: None,
-            secret: Secret([0; 16]),
-        };
-        match self.kind {
-            Kind::Datagrams | Kind::Multicast => {
-                Session::simulated::<Retransmit, Sequencer>(host, &seat)
+impl Fault {
+    /// To whom it happens.
+    fn ranks(&self) -> &[Rank] {
+        match self {
+            Self::Crash(rank) | Self::Restart(rank) | Self::Stop(rank) | Self::Continue(rank) => {
+                std::slice::from_ref(rank)
             }
-            Kind::Streams => Session::simulated::<Through, Sequencer>(host, &seat),
-            Kind::Bus => Session::simulated::<Through, Bus>(host, &seat),
+            Self::Partition(ranks) => ranks,
+            Self::Heal => &[],
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use super::Returned;
+use super::cast::Returned;
 use super::host::State;
 use super::hub::{Counts, Halt};
 use crate::platform::Rank;
@@ -16,7 +16,7 @@ use crate::thread::Panic;
 pub struct Outcome<T> {
     /// The seed.
     pub seed: u64,
-    /// How each process ended, by rank; of one that was restarted, its last incarnation.
+    /// How each process ended, by rank, those included that were spawned; of one that was restarted, its last incarnation.
     pub ends: Vec<End<T>>,
     /// How the incarnations before it ended, in the order in which they were followed by the next.
     pub earlier: Vec<(Rank, End<T>)>,
