@@ -155,12 +155,14 @@ impl Session {
     pub(crate) fn simulated<L: Links, O: Order>(host: &Arc<Host>, seat: &Seat) -> Self {
         let desk = Arc::new(Desk::default());
         // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
-        desk.joined(seat.size - 1, desk.name_of(seat.size - 1));
+        let last = host.hub.population().max(seat.size) - 1;
+        desk.joined(last, desk.name_of(last));
         let myself = Myself {
             rank: seat.rank,
             size: seat.size,
-            is_founder: true,
-            birth: 1,
+            // Who comes later was none of those that a group's first members could be: it asks the others.
+            is_founder: host.birth == 1 && host.errand.is_none(),
+            birth: host.birth,
             silence: seat.silence.unwrap_or(SILENCE),
         };
         let engine = Process::<L, O>::begin(host, myself, desk.clone());

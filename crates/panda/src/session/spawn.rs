@@ -67,10 +67,13 @@ impl Session {
         }
         self.core().engine.starts_programs()?;
         let program = program.as_ref().to_owned();
-        let args = args
+        let args: Vec<OsString> = args
             .into_iter()
             .map(|arg| arg.as_ref().to_owned())
             .collect();
+        if let Some(spawned) = self.core().engine.spawn(&program, &args, count) {
+            return self.await_spawned(&program, spawned?);
+        }
         let progress = Arc::new(Progress::default());
         let (core, told) = (self.keeper.core.clone(), progress.clone());
         // A thread of its own: what it waits for is none of the session's messages.
@@ -82,7 +85,7 @@ impl Session {
             core.engine.nudge();
         });
         asked.map_err(|source| refused("start a thread", source))?;
-        let until = Instant::now() + FOUNDERS_WAIT;
+        let until = self.core().engine.now() + FOUNDERS_WAIT;
         self.core().wait(
             "processes that it spawned",
             || progress.is_decided(self.core()),
@@ -93,11 +96,37 @@ impl Session {
         Ok(ranks)
     }
 
+    /// Waits until processes have joined that the platform started; if one does not, all are taken back.
+    fn await_spawned(&self, program: &OsStr, ranks: Vec<Rank>) -> Result<Vec<Rank>, Error> {
+        let (engine, desk) = (&self.core().engine, &self.core().desk);
+        let until = engine.now() + FOUNDERS_WAIT;
+        let have_joined = || ranks.iter().all(|rank| desk.has_joined(*rank));
+        self.core().wait(
+            "processes that it spawned",
+            || have_joined() || engine.has_failed(&ranks).is_some(),
+            Some(until),
+        );
+        if !have_joined() {
+            let failed = engine.has_failed(&ranks);
+            engine.take_back(&ranks);
+            return Err(match failed {
+                None => missing(self.core(), &ranks),
+                Some(rank) => Error::NotSpawned {
+                    program: program.to_string_lossy().into_owned(),
+                    rank,
+                    why: "it was ended and did not join".into(),
+                },
+            });
+        }
+        self.await_answers(&ranks, until);
+        Ok(ranks)
+    }
+
     /// Waits until processes answer a call, as each does when its session has begun, even to one of a service that it has not, or are lost. They come here before that, but their
     /// sessions begin when all others have let them in.
     fn await_answers(&self, ranks: &[Rank], until: Instant) {
         for &rank in ranks {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.saturating_duration_since(self.core().engine.now());
             // Who has ended since had come all the same.
             let _ = self.call(rank, NOBODYS, Message::new(), Some(left));
         }

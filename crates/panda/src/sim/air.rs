@@ -63,6 +63,16 @@ impl Travel {
         }
     }
 
+    /// Bytes of the frame, if it is one.
+    pub fn frame_bytes(&self) -> usize {
+        match self {
+            Self::Frame { frame, .. }
+            | Self::Multicast { frame, .. }
+            | Self::Together { frame, .. } => frame.len(),
+            Self::Hears { .. } | Self::Gone { .. } | Self::Back { .. } => 0,
+        }
+    }
+
     /// Comes to a process's protocols.
     ///
     /// # Errors
@@ -169,6 +179,11 @@ impl<W: From<Travel>> Air<W> {
             .collect()
     }
 
+    /// Whether a rank lives.
+    pub fn lives(&self, rank: Rank) -> bool {
+        self.lives[rank as usize].is_some()
+    }
+
     /// Which life a rank is in; none that there is if it is dead.
     pub fn life_of(&self, rank: Rank) -> usize {
         self.lives[rank as usize].unwrap_or(usize::MAX)
@@ -181,14 +196,18 @@ impl<W: From<Travel>> Air<W> {
         known.unwrap_or(to as usize)
     }
 
-    /// A process lives.
-    pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) {
+    /// A process lives. When the last of the others learns that of one that comes while they are there, where the platform tells them.
+    pub fn start(&mut self, rank: Rank, life: usize, is_founder: bool) -> Time {
+        let room = self.lives.len().max(rank as usize + 1);
+        self.lives.resize(room, None);
+        self.sent_by.resize(room, 0);
         self.lives[rank as usize] = Some(life);
         if self.network.kind == Kind::Multicast {
             self.meet(rank);
         }
+        let mut known = self.now;
         if self.network.kind.is_lossy() || is_founder {
-            return;
+            return known;
         }
         for by in self.living() {
             let told = self.life_of(by);
@@ -201,8 +220,26 @@ impl<W: From<Travel>> Air<W> {
                 told,
             };
             self.send(at, back);
+            known = known.max(at);
         }
         self.finds_dead(rank);
+        known
+    }
+
+    /// A process that is there tries to let another know, over datagrams.
+    pub fn knock(&mut self, rank: Rank, by: Rank) {
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        let words = network.carry(chance, self.now, rank, by, &Message::new());
+        if let Some(at) = words.into_iter().min() {
+            let (life, told) = (self.life_of(rank), self.life_of(by));
+            let back = Travel::Back {
+                rank,
+                life,
+                by,
+                told,
+            };
+            self.send(at, back);
+        }
     }
 
     /// Who starts later finds nobody where a process has crashed, as a connection is refused there.
@@ -265,9 +302,11 @@ impl<W: From<Travel>> Air<W> {
 
     fn say_farewell(&mut self, rank: Rank, why: &'static str) {
         let word = Message::new();
+        // After what it has sent.
+        let departed = self.network.depart(self.now, rank, &word);
         for by in self.living() {
             let (network, chance) = (&mut self.network, &mut self.chance);
-            let words = (0..FAREWELLS).map(|_| network.carry(chance, self.now, rank, by, &word));
+            let words = (0..FAREWELLS).map(|_| network.carry(chance, departed, rank, by, &word));
             // What comes after the first to arrive is no news.
             if let Some(at) = words.flatten().min() {
                 self.tell(at, (rank, by), why);
@@ -334,7 +373,8 @@ impl<W: From<Travel>> Air<W> {
             }
             Action::Multicast(frame) => {
                 self.frames += 1;
-                let at = self.network.carry_to_all(&mut self.chance, self.now);
+                let departed = self.network.depart(self.now, rank, &frame);
+                let at = self.network.carry_to_all(&mut self.chance, departed);
                 self.send(at, Travel::Multicast { from: rank, frame });
             }
             Action::Together(frame) => self.carry_together(rank, &frame),
@@ -353,12 +393,13 @@ impl<W: From<Travel>> Air<W> {
     /// One frame, which each of those that hear it gets or lacks by itself.
     fn carry_together(&mut self, from: Rank, frame: &Message) {
         self.count(from, frame);
+        let departed = self.network.depart(self.now, from, frame);
         for to in self.living() {
             if to == from || self.network.deaf.contains(&to) {
                 continue;
             }
             let (network, chance) = (&mut self.network, &mut self.chance);
-            for at in network.carry(chance, self.now, from, to, frame) {
+            for at in network.carry(chance, departed, from, to, frame) {
                 let frame = frame.clone();
                 self.send(at, Travel::Together { from, to, frame });
             }
@@ -372,7 +413,11 @@ impl<W: From<Travel>> Air<W> {
         }
         let life = (!self.network.kind.is_lossy()).then(|| self.connected_to(from, to));
         let (network, chance) = (&mut self.network, &mut self.chance);
-        for at in network.carry(chance, self.now, from, to, &frame) {
+        let departed = match network.is_held(from, to) {
+            true => self.now,
+            false => network.depart(self.now, from, &frame),
+        };
+        for at in network.carry(chance, departed, from, to, &frame) {
             let frame = frame.clone();
             let travel = Travel::Frame {
                 from,

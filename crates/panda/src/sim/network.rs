@@ -1,6 +1,7 @@
 //! What the simulated network does to frames.
 
 use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::Chance;
@@ -60,6 +61,10 @@ pub struct Network {
     lost: u64,
     /// Those that frames for all do not reach.
     pub deaf: BTreeSet<Rank>,
+    /// Bytes a second that a process sends; none if a frame of any length takes no time to send.
+    bandwidth: Option<NonZeroU64>,
+    /// When what each process has sent so far has left it.
+    departed: HashMap<Rank, Time>,
 }
 
 impl Network {
@@ -78,7 +83,48 @@ impl Network {
             held: Vec::new(),
             lost: 0,
             deaf: BTreeSet::new(),
+            bandwidth: None,
+            departed: HashMap::new(),
         }
+    }
+
+    /// So many bytes a second leave each process: a frame takes longer the longer it is, and waits for those that the process sent before, to whomever. The delay comes on top of that. What
+    /// comes to a process from several meets no such limit, and what waits is never dropped.
+    ///
+    /// # Panics
+    /// `bytes_per_second` is 0.
+    #[must_use]
+    pub fn bandwidth(mut self, bytes_per_second: u64) -> Self {
+        let bytes = NonZeroU64::new(bytes_per_second);
+        self.bandwidth = Some(bytes.expect("a network with a bandwidth carries something"));
+        self
+    }
+
+    /// When a frame has left its sender, whose turn it is after what was sent before.
+    pub(super) fn depart(&mut self, now: Time, from: Rank, frame: &Message) -> Time {
+        let Some(bandwidth) = self.bandwidth else {
+            return now;
+        };
+        let nanoseconds = frame.len() as u128 * 1_000_000_000 / u128::from(bandwidth.get());
+        let takes = Duration::from_nanos(nanoseconds.try_into().unwrap_or(u64::MAX));
+        let departed = self.departed.entry(from).or_default();
+        *departed = now.max(*departed).saturating_add(takes);
+        *departed
+    }
+
+    /// Whether to send takes time.
+    pub(super) fn has_bandwidth(&self) -> bool {
+        self.bandwidth.is_some()
+    }
+
+    /// Whether something has not left its sender.
+    pub(super) fn is_sending(&self, now: Time) -> bool {
+        self.departed.values().any(|departed| *departed > now)
+    }
+
+    /// Whether frames from one to another wait until the network is whole.
+    pub(super) fn is_held(&self, from: Rank, to: Rank) -> bool {
+        !self.kind.is_lossy() && self.part(from) != self.part(to)
     }
 
     /// Puts ranks into a part of their own.
@@ -86,6 +132,12 @@ impl Network {
         for &rank in ranks {
             self.parts.insert(rank, part);
         }
+    }
+
+    /// Puts a rank where another one is.
+    pub(super) fn put_beside(&mut self, rank: Rank, other: Rank) {
+        let part = self.part(other);
+        self.parts.insert(rank, part);
     }
 
     /// Makes it whole; returns what streams held back meanwhile, in order.
@@ -113,7 +165,7 @@ impl Network {
         self.parts.get(&rank).copied().unwrap_or(0)
     }
 
-    /// When a frame arrives: never, once or twice.
+    /// When a frame that leaves its sender now arrives: never, once or twice.
     pub fn carry(
         &mut self,
         chance: &mut Chance,

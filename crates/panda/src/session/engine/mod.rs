@@ -4,8 +4,10 @@
 //! waited for, so that no thread switches where one waits. While nobody waits, or only fibers do, the session's own thread does it ([`own`]). Senders run the protocols
 //! themselves and give frames to the platform directly ([`node`]). How long to spin before sleeping is the platform's to decide.
 
+use std::ffi::{OsStr, OsString};
 use std::time::{Duration, Instant};
 
+use crate::error::Error;
 use crate::message::Message;
 use crate::platform::{JoinError, Rank, Seat};
 use crate::protocol::collective::Part;
@@ -158,6 +160,21 @@ pub trait Engine: Send + Sync {
     fn starts_programs(&self) -> Result<(), JoinError> {
         Ok(())
     }
+    /// Starts a program as more processes by the platform's own means; nothing if they are processes of the system's. They have not joined yet.
+    fn spawn(
+        &self,
+        _program: &OsStr,
+        _args: &[OsString],
+        _count: u32,
+    ) -> Option<Result<Vec<Rank>, Error>> {
+        None
+    }
+    /// Of those, one that has ended before it had joined.
+    fn has_failed(&self, _spawned: &[Rank]) -> Option<Rank> {
+        None
+    }
+    /// Ends those of them that are there.
+    fn take_back(&self, _spawned: &[Rank]) {}
     /// Seats for more processes.
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
     /// Ends the session's own thread.

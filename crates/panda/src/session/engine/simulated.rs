@@ -4,6 +4,7 @@
 //! be taken or handed over; upcalls run on it. While one of those waits for a mutex its process answers nobody.
 
 use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::waiting::Waiting;
 use super::wants::Wants;
 use super::{Ask, Awaited, Engine, Interest, Nobody, Request, WaitsFor};
-use crate::error::Named;
+use crate::error::{Error, Named};
 use crate::message::Message;
 use crate::platform::farewell::Farewell;
 use crate::platform::{JoinError, Rank, Seat};
@@ -25,7 +26,7 @@ use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Plain, Stack, Time};
 use crate::session::Multicast;
 use crate::session::desk::Desk;
-use crate::sim::{Host, INSTANT, Incoming, Machine, NAME, Timer, Travel, What};
+use crate::sim::{Errand, Host, INSTANT, Incoming, Kind, Machine, NAME, Timer, Travel, What};
 
 /// A session's engine in a simulation.
 pub struct Process<L: Links, O> {
@@ -185,11 +186,26 @@ impl<L: Links, O: Order> Process<L, O> {
                 inside.stack.heard(self.host.time(), from);
                 self.answered(from, frame);
             }
+            Incoming::Travel(Travel::Back { rank, .. }) => self.is_back(inside, rank),
             // What does not decode is dropped, as by any session.
             Incoming::Travel(travel) => {
                 let _ = self.act(inside, |stack, now| travel.reach(stack, now));
             }
         }
+    }
+
+    /// A process joined, perhaps in the place of one that crashed.
+    fn is_back(&self, inside: &mut Inside<L, O>, rank: Rank) {
+        let is_again = self.host.hub.host(rank).birth > 1;
+        // Over datagrams nobody said before that it was gone.
+        let is_news = L::RETRANSMITS && is_again && !self.desk.is_lost(rank);
+        self.act(inside, |stack, now| {
+            if is_news {
+                stack.lost(now, rank, true, "was started again");
+            }
+            stack.joined(rank);
+        });
+        self.desk.joined(rank, format!("rank {rank}"));
     }
 
     /// An answer to a request that the protocols do not know of.
@@ -216,12 +232,10 @@ impl<L: Links, O: Order> Process<L, O> {
         name.map_or_else(|| format!("{port:x}"), |name| format!("{name:?}"))
     }
 
-    fn refused(what: &str) -> JoinError {
+    fn refused(why: &str) -> JoinError {
         JoinError::Refused {
             platform: NAME,
-            why: format!(
-                "{what}: give Simulation::of as many processes as there ever are, of which some wait until they are needed"
-            ),
+            why: why.into(),
         }
     }
 }
@@ -304,11 +318,53 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
     }
 
     fn starts_programs(&self) -> Result<(), JoinError> {
-        Err(Self::refused("it starts no programs"))
+        match self.host.hub.air(|air| air.network.kind) {
+            Kind::Bus => Err(Self::refused(
+                "a bus takes no more processes: simulate streams or datagrams, or give Simulation::of as many as there ever are",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn spawn(
+        &self,
+        program: &OsStr,
+        args: &[OsString],
+        count: u32,
+    ) -> Option<Result<Vec<Rank>, Error>> {
+        let hub = &self.host.hub;
+        if !hub.knows(program) {
+            return Some(Err(Error::NotSpawned {
+                program: program.to_string_lossy().into_owned(),
+                rank: hub.population(),
+                why: "the simulation has no program of that name: give it by Simulation::program"
+                    .into(),
+            }));
+        }
+        let errand = Errand {
+            program: program.to_owned(),
+            args: args.to_vec(),
+            parent: self.myself.rank,
+        };
+        let spawned = hub.spawn(&self.host, errand, count);
+        Some(Ok(spawned.iter().map(|host| host.rank).collect()))
+    }
+
+    fn has_failed(&self, spawned: &[Rank]) -> Option<Rank> {
+        let has_failed =
+            |rank: &&Rank| !self.desk.has_joined(**rank) && !self.host.hub.host(**rank).is_there();
+        spawned.iter().find(has_failed).copied()
+    }
+
+    fn take_back(&self, spawned: &[Rank]) {
+        let hub = &self.host.hub;
+        (spawned.iter()).for_each(|rank| hub.crash(&hub.host(*rank)));
     }
 
     fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
-        Err(Self::refused("nobody joins while it runs"))
+        Err(Self::refused(
+            "whoever started a program with a seat of its own would be outside of the simulation: give the program by Simulation::program, and start it by Session::spawn",
+        ))
     }
 
     fn stop(&self) {

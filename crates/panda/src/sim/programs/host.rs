@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -46,9 +47,23 @@ pub trait Machine: Send + Sync {
     fn describe(&self, what: WaitsFor) -> String;
 }
 
-/// A simulated process.
+/// What a process that another one had started is to run.
+#[derive(Debug)]
+pub struct Errand {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub parent: Rank,
+}
+
+/// A simulated process: one incarnation, if it was restarted.
 pub struct Host {
     pub rank: Rank,
+    /// Which of all processes that there have been it is, those that it began with first.
+    pub life: usize,
+    /// Which incarnation of its rank it is, counted from 1.
+    pub birth: u64,
+    /// What it runs, if it was spawned.
+    pub errand: Option<Arc<Errand>>,
     pub hub: Arc<Hub>,
     inside: Mutex<Inside>,
 }
@@ -64,8 +79,10 @@ struct Inside {
     threads: usize,
     parked: BTreeMap<u64, Parked>,
     parks: u64,
-    /// What came while it was stopped.
+    /// What came while it was stopped, or had not joined.
     kept: Vec<What>,
+    /// It was stopped before it had joined.
+    will_stop: bool,
     /// What a fiber panicked with that nobody joins.
     panic: Option<String>,
 }
@@ -73,6 +90,8 @@ struct Inside {
 /// What a process is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
+    /// The others have yet to let it in.
+    Joins,
     /// Its program runs, or its session takes leave.
     #[default]
     Runs,
@@ -82,6 +101,22 @@ pub enum Phase {
     Crashed,
     /// It has ended.
     Over,
+}
+
+impl Inside {
+    fn joining() -> Self {
+        Self {
+            phase: Phase::Joins,
+            ..Self::default()
+        }
+    }
+}
+
+impl Phase {
+    /// Whether it has neither ended nor been crashed.
+    fn is_there(self) -> bool {
+        matches!(self, Self::Joins | Self::Runs | Self::Stopped)
+    }
 }
 
 /// How a process is, or was at its end.
@@ -130,9 +165,58 @@ impl Host {
     pub fn new(rank: Rank, hub: &Arc<Hub>) -> Arc<Self> {
         Arc::new(Self {
             rank,
+            life: rank as usize,
+            birth: 1,
+            errand: None,
             hub: hub.clone(),
             inside: Mutex::default(),
         })
+    }
+
+    /// One that this one has started, which has yet to join.
+    pub fn child(&self, rank: Rank, life: usize, errand: Arc<Errand>) -> Arc<Self> {
+        Arc::new(Self {
+            rank,
+            life,
+            birth: 1,
+            errand: Some(errand),
+            hub: self.hub.clone(),
+            inside: Mutex::new(Inside::joining()),
+        })
+    }
+
+    /// The next incarnation of this one, which has yet to join.
+    pub fn reborn(&self, life: usize) -> Arc<Self> {
+        Arc::new(Self {
+            rank: self.rank,
+            life,
+            birth: self.birth + 1,
+            errand: self.errand.clone(),
+            hub: self.hub.clone(),
+            inside: Mutex::new(Inside::joining()),
+        })
+    }
+
+    /// The others have let it in. Whether it has yet to begin.
+    pub fn let_in(&self) -> bool {
+        let mut inside = self.inside.lock();
+        let joins = inside.phase == Phase::Joins;
+        if joins {
+            inside.phase = match inside.will_stop {
+                true => Phase::Stopped,
+                false => Phase::Runs,
+            };
+        }
+        joins
+    }
+
+    /// What came before it had joined, now that it takes it; nothing if it is stopped.
+    pub fn take_kept(&self) -> Vec<What> {
+        let mut inside = self.inside.lock();
+        match inside.phase {
+            Phase::Runs => std::mem::take(&mut inside.kept),
+            _ => Vec::new(),
+        }
     }
 
     /// The process that the caller is a fiber of; none outside of simulations.
@@ -178,7 +262,7 @@ impl Host {
 
     /// Whether it has neither ended nor been crashed.
     pub fn is_there(&self) -> bool {
-        matches!(self.phase(), Phase::Runs | Phase::Stopped)
+        self.phase().is_there()
     }
 
     /// The time by the network's clock.
@@ -268,7 +352,7 @@ impl Host {
     }
 
     /// A fiber panicked, and nobody is told: the process dies of it.
-    fn fail(&self, words: String) {
+    pub fn fail(&self, words: String) {
         self.inside.lock().panic.get_or_insert(words);
         self.hub.crash(self);
     }
@@ -347,7 +431,7 @@ impl Host {
         let mut state = self.inside.lock();
         match state.phase {
             Phase::Runs => return Some(what),
-            Phase::Stopped => state.kept.push(what),
+            Phase::Joins | Phase::Stopped => state.kept.push(what),
             Phase::Crashed | Phase::Over => {}
         }
         None
@@ -356,17 +440,21 @@ impl Host {
     /// Stops it where it is.
     pub fn stop(&self) {
         let mut state = self.inside.lock();
-        if state.phase == Phase::Runs {
-            state.phase = Phase::Stopped;
+        match state.phase {
+            Phase::Runs => state.phase = Phase::Stopped,
+            Phase::Joins => state.will_stop = true,
+            Phase::Stopped | Phase::Crashed | Phase::Over => {}
         }
     }
 
     /// Lets it go on; what came meanwhile.
     pub fn go_on(&self) -> Vec<What> {
         let mut state = self.inside.lock();
-        if state.phase == Phase::Stopped {
-            state.phase = Phase::Runs;
+        state.will_stop = false;
+        if state.phase != Phase::Stopped {
+            return Vec::new();
         }
+        state.phase = Phase::Runs;
         std::mem::take(&mut state.kept)
     }
 
@@ -374,7 +462,7 @@ impl Host {
     pub fn end(&self, phase: Phase) -> bool {
         let (fibers, parked, machine) = {
             let mut state = self.inside.lock();
-            if !matches!(state.phase, Phase::Runs | Phase::Stopped) {
+            if !state.phase.is_there() {
                 return false;
             }
             state.phase = phase;
@@ -410,8 +498,10 @@ impl Host {
         let mut waits: Vec<_> = machine.map_or_else(Vec::new, |machine| {
             whats.map(|what| machine.describe(what)).collect()
         });
-        if inside.phase == Phase::Stopped {
-            waits.insert(0, "to go on, as it was stopped".into());
+        match inside.phase {
+            Phase::Stopped => waits.insert(0, "to go on, as it was stopped".into()),
+            Phase::Joins => waits.insert(0, "the others to let it in".into()),
+            Phase::Runs | Phase::Crashed | Phase::Over => {}
         }
         State {
             is_crashed: inside.phase == Phase::Crashed,

@@ -1,16 +1,18 @@
 //! What all processes of a simulation share: the network between them, what is to come, and whose turn it is.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use antiphon_fiber::{ManyServers, Threads as _};
+use antiphon_fiber::{ManyServers, StackError, Threads as _};
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
 use super::Fault;
-use super::host::{Host, Incoming, Phase};
+use super::host::{Errand, Host, Incoming, Phase};
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::sim::air::{Air, START, Travel};
@@ -20,6 +22,22 @@ use crate::sim::{Chance, Network};
 const FAREWELL: Duration = Duration::from_millis(5);
 /// Silences in which nothing comes to any program, after which nothing will: all that protocols do by themselves takes fewer.
 const STILL: u32 = 30;
+/// Bytes of a frame that is part of something long, of which a slow network brings a program nothing until the last has come. What protocols say by themselves again and again is shorter.
+const PART: usize = 512;
+
+/// How often a process that joins over datagrams tells those that have not heard it, at first and at last.
+const KNOCKS: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+
+/// What begins the program of a process.
+pub trait Starter: Send + Sync {
+    /// Gives a process its session, and has its program run.
+    ///
+    /// # Errors
+    /// There is no memory for a stack.
+    fn start(&self, host: &Arc<Host>) -> Result<(), StackError>;
+    /// Whether there is a program of that name.
+    fn knows(&self, program: &OsStr) -> bool;
+}
 
 /// What is to come.
 pub enum What {
@@ -35,6 +53,10 @@ pub enum What {
     GoOn(Arc<Host>),
     /// A session has ended, and may leave.
     Farewell(Arc<Host>),
+    /// A process that joins tells those that have not heard it, and then again some time later.
+    Knock(Arc<Host>, Duration),
+    /// The others have let a process in, or it waits for them no longer.
+    LetIn(Arc<Host>),
     /// Something happens that the program did not do.
     Fault(Fault),
 }
@@ -68,12 +90,22 @@ pub struct Hub {
 struct State {
     air: Air<What>,
     hosts: Vec<Arc<Host>>,
+    /// Incarnations that there were before, in the order in which they were followed by others.
+    past: Vec<Arc<Host>>,
+    /// Who has not heard of whom, over datagrams: what the second sends to the first is a stranger's.
+    strangers: BTreeSet<(Rank, Rank)>,
+    starter: Option<Arc<dyn Starter>>,
+    silence: Duration,
     /// Processes that are left.
     left: usize,
+    /// Restarts that are still to come.
+    restarts: Vec<Rank>,
     /// Faults that are still to come.
     faults: usize,
     /// When a program last went on.
     stirred: Time,
+    /// When a part of something long last came to a process, over a network where that takes time.
+    moved: Time,
     history: FxHasher,
     /// Nothing comes to any program for so long: nothing will.
     still: Duration,
@@ -95,9 +127,15 @@ impl Hub {
             state: Mutex::new(State {
                 air: Air::new(size, network, Chance::new(seed)),
                 hosts: Vec::new(),
+                past: Vec::new(),
+                strangers: BTreeSet::new(),
+                starter: None,
+                silence,
                 left: 0,
+                restarts: Vec::new(),
                 faults: 0,
                 stirred: START,
+                moved: START,
                 history: FxHasher::default(),
                 still: silence.saturating_mul(STILL).saturating_add(delay * 4),
                 limit: START.saturating_add(limit),
@@ -132,6 +170,11 @@ impl Hub {
         START + moment.saturating_duration_since(self.start)
     }
 
+    /// What begins programs.
+    pub fn cast(&self, starter: Arc<dyn Starter>) {
+        self.state.lock().starter = Some(starter);
+    }
+
     /// A process begins.
     pub fn begin(&self, host: Arc<Host>) {
         let mut state = self.state.lock();
@@ -145,6 +188,9 @@ impl Hub {
     pub fn plan(&self, at: Duration, fault: Fault) {
         let mut state = self.state.lock();
         state.faults += 1;
+        if let Fault::Restart(rank) = fault {
+            state.restarts.push(rank);
+        }
         state.air.add(START + at, What::Fault(fault));
     }
 
@@ -157,10 +203,49 @@ impl Hub {
         self.state.lock().hosts.clone()
     }
 
+    /// How many ranks there are.
+    pub fn population(&self) -> u32 {
+        self.state.lock().hosts.len() as u32
+    }
+
+    /// Whether there is a program of that name.
+    pub fn knows(&self, program: &OsStr) -> bool {
+        let starter = self.state.lock().starter.clone();
+        starter.is_some_and(|starter| starter.knows(program))
+    }
+
+    /// More processes come, under the next ranks.
+    pub fn spawn(&self, by: &Host, errand: Errand, count: u32) -> Vec<Arc<Host>> {
+        let (errand, mut state) = (Arc::new(errand), self.state.lock());
+        let mut come = || {
+            let host = by.child(state.hosts.len() as Rank, state.lives(), errand.clone());
+            state.hosts.push(host.clone());
+            state.air.network.put_beside(host.rank, by.rank);
+            state.come(host.clone());
+            host
+        };
+        (0..count).map(|_| come()).collect()
+    }
+
+    /// Incarnations that others have followed.
+    pub fn past(&self) -> Vec<Arc<Host>> {
+        self.state.lock().past.clone()
+    }
+
     /// A program goes on.
     pub fn stirred(&self) {
         let mut state = self.state.lock();
         state.stirred = state.air.now;
+    }
+
+    /// Something has come to a process.
+    fn moved(&self, travel: &Travel) {
+        if travel.frame_bytes() >= PART {
+            let mut state = self.state.lock();
+            if state.air.network.has_bandwidth() {
+                state.moved = state.air.now;
+            }
+        }
     }
 
     /// Runs the simulation, as the fiber whose turn it is when no other can go on.
@@ -171,7 +256,7 @@ impl Hub {
             ManyServers::yield_now();
             let (what, now) = {
                 let mut state = self.state.lock();
-                if state.left == 0 {
+                if state.left == 0 && !state.awaits_restart() {
                     return Halt::Ended;
                 }
                 let limit = state.limit;
@@ -197,7 +282,9 @@ impl Hub {
     /// Whether nothing will come to any program, as far as is known at some time.
     fn is_stuck(&self, now: Time) -> bool {
         let state = self.state.lock();
-        let is_still = now.saturating_sub(state.stirred) > state.still;
+        let moved = state.stirred.max(state.moved);
+        let is_still =
+            now.saturating_sub(moved) > state.still && !state.air.network.is_sending(now);
         let hosts = state.hosts.clone();
         is_still && state.faults == 0 && {
             drop(state);
@@ -208,6 +295,8 @@ impl Hub {
     fn happen(&self, what: What) {
         match what {
             What::Travel(travel) => self.arrive(travel),
+            What::Knock(host, pause) => self.knock(&host, pause),
+            What::LetIn(host) => self.let_in(&host),
             What::Fault(fault) => {
                 self.state.lock().faults -= 1;
                 self.suffer(fault);
@@ -231,6 +320,7 @@ impl Hub {
             let mut state = self.state.lock();
             match travel {
                 Travel::Multicast { .. } => state.air.living(),
+                _ if !state.admits(&travel) => Vec::new(),
                 _ if state.air.finds(&travel) => travel.to().into_iter().collect(),
                 _ => Vec::new(),
             }
@@ -247,7 +337,10 @@ impl Hub {
             return;
         };
         match what {
-            What::Arrived(_, travel) => machine.take(Incoming::Travel(travel)),
+            What::Arrived(_, travel) => {
+                self.moved(&travel);
+                machine.take(Incoming::Travel(travel));
+            }
             What::Tick(_) => machine.take(Incoming::Tick),
             What::Wake(_, number) => host.wake(number),
             What::GoOn(_) => machine.go_on(),
@@ -259,17 +352,20 @@ impl Hub {
                 let again = self.time() + FAREWELL;
                 self.air(|air| air.add(again, What::Farewell(host.clone())));
             }
-            What::Travel(_) | What::Fault(_) => unreachable!("no process's"),
+            What::Travel(_) | What::Fault(_) | What::Knock(..) | What::LetIn(_) => {
+                unreachable!("no process's protocols'")
+            }
         }
     }
 
     fn suffer(&self, fault: Fault) {
+        let host = |rank| self.hosts().get(rank as usize).cloned();
         match fault {
-            Fault::Crash(rank) => self.crash(&self.host(rank)),
-            Fault::Stop(rank) => self.host(rank).stop(),
+            Fault::Crash(rank) => host(rank).iter().for_each(|host| self.crash(host)),
+            Fault::Restart(rank) => self.restart(rank),
+            Fault::Stop(rank) => host(rank).iter().for_each(|host| host.stop()),
             Fault::Continue(rank) => {
-                let host = self.host(rank);
-                let kept = host.go_on();
+                let kept = host(rank).map_or_else(Vec::new, |host| host.go_on());
                 kept.into_iter().for_each(|what| self.happen(what));
             }
             Fault::Partition(ranks) => self.air(|air| {
@@ -284,6 +380,58 @@ impl Hub {
     pub fn crash(&self, host: &Host) {
         self.air(|air| air.crash(host.rank));
         self.bury(host, Phase::Crashed);
+    }
+
+    /// A process that was crashed begins anew, as the next incarnation of its rank.
+    fn restart(&self, rank: Rank) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.restarts.iter().position(|of| *of == rank) {
+            state.restarts.swap_remove(at);
+        }
+        let before = state.hosts.get(rank as usize).cloned();
+        let Some(before) = before.filter(|host| host.phase() == Phase::Crashed) else {
+            return;
+        };
+        let host = before.reborn(state.lives());
+        state.hosts[rank as usize] = host.clone();
+        state.past.push(before);
+        state.come(host);
+    }
+
+    /// Tells of a process those that have not heard of it.
+    fn knock(&self, host: &Arc<Host>, pause: Duration) {
+        let mut state = self.state.lock();
+        let strangers = state.strangers_of(host.rank);
+        if !host.is_there() || state.air.life_of(host.rank) != host.life {
+            return;
+        }
+        for &by in &strangers {
+            state.air.knock(host.rank, by);
+        }
+        let at = state.air.now + pause;
+        match strangers.is_empty() {
+            true => drop(state),
+            false => {
+                let pause = (pause * 2).min(KNOCKS[1]);
+                return state.air.add(at, What::Knock(host.clone(), pause));
+            }
+        }
+        self.let_in(host);
+    }
+
+    /// A process runs, if it has not before: it takes what has come for it.
+    fn let_in(&self, host: &Arc<Host>) {
+        if !host.let_in() {
+            return;
+        }
+        let starter = self.state.lock().starter.clone();
+        let started = starter.map_or(Ok(()), |starter| starter.start(host));
+        if let Err(error) = started {
+            host.fail(error.to_string());
+        }
+        self.stirred();
+        let kept = host.take_kept();
+        kept.into_iter().for_each(|what| self.happen(what));
     }
 
     fn bury(&self, host: &Host, phase: Phase) {
@@ -308,7 +456,11 @@ impl Hub {
         match what {
             What::Travel(travel) => travel.hash(history),
             What::Arrived(host, travel) => (host.rank, travel).hash(history),
-            What::Tick(host) | What::GoOn(host) | What::Farewell(host) => host.rank.hash(history),
+            What::Tick(host)
+            | What::GoOn(host)
+            | What::Farewell(host)
+            | What::Knock(host, _)
+            | What::LetIn(host) => host.rank.hash(history),
             What::Wake(host, number) => (host.rank, number).hash(history),
             What::Fault(fault) => fault.hash(history),
         }
@@ -332,8 +484,67 @@ impl Hub {
         let air = Air::new(0, state.air.network.clone(), Chance::new(0));
         let before = std::mem::replace(&mut state.air, air);
         let hosts = std::mem::take(&mut state.hosts);
+        let past = std::mem::take(&mut state.past);
+        let starter = state.starter.take();
         drop(state);
-        drop((before, hosts));
+        drop((before, hosts, past, starter));
+    }
+}
+
+impl State {
+    /// Whether a process that was crashed will come back.
+    fn awaits_restart(&self) -> bool {
+        let host = |rank: &Rank| self.hosts.get(*rank as usize);
+        let mut hosts = self.restarts.iter().filter_map(host);
+        hosts.any(|host| host.phase() == Phase::Crashed)
+    }
+
+    /// How many processes there have been, each incarnation by itself.
+    fn lives(&self) -> usize {
+        self.hosts.len() + self.past.len()
+    }
+
+    /// A process comes while others are there. Those that are told by the platform let it in at once; over datagrams it tells each until it is heard, and waits for them for a silence at most.
+    fn come(&mut self, host: Arc<Host>) {
+        self.left += 1;
+        let (rank, now) = (host.rank, self.air.now);
+        self.strangers.retain(|(by, of)| *by != rank && *of != rank);
+        let known = self.air.start(rank, host.life, false);
+        if !self.air.network.kind.is_lossy() {
+            return self.air.add(known, What::LetIn(host));
+        }
+        let others = self.air.living().into_iter().filter(|by| *by != rank);
+        self.strangers.extend(others.map(|by| (by, rank)));
+        self.air.add(now, What::Knock(host.clone(), KNOCKS[0]));
+        self.air.add(now + self.silence, What::LetIn(host));
+    }
+
+    /// Those that live and have not heard of a process.
+    fn strangers_of(&self, rank: Rank) -> Vec<Rank> {
+        let strangers = self.strangers.iter();
+        let of = strangers.filter(|(by, of)| *of == rank && self.air.lives(*by));
+        of.map(|(by, _)| *by).collect()
+    }
+
+    /// Whether what is under way comes from somebody that its receiver knows, or lets it know.
+    fn admits(&mut self, travel: &Travel) -> bool {
+        match travel {
+            Travel::Back { rank, by, life, .. } if self.air.network.kind.is_lossy() => {
+                let is_news =
+                    self.air.life_of(*rank) == *life && self.strangers.remove(&(*by, *rank));
+                if is_news && self.strangers_of(*rank).is_empty() {
+                    // When the last of them has answered.
+                    let answered = self.air.now + Duration::from_micros(self.air.network.delay_us);
+                    let host = self.hosts[*rank as usize].clone();
+                    self.air.add(answered, What::LetIn(host));
+                }
+                is_news
+            }
+            Travel::Frame { from, to, .. } | Travel::Together { from, to, .. } => {
+                self.strangers.is_empty() || !self.strangers.contains(&(*to, *from))
+            }
+            _ => true,
+        }
     }
 }
 

@@ -1,32 +1,29 @@
 //! Whole programs over the simulated network, in virtual time: each process's program runs on a fiber, all of them on one thread of the system's, and what happens follows
 //! from the seed.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_fiber::{Birth, Run, StackError};
-use parking_lot::Mutex;
+use antiphon_fiber::{Run, StackError};
 
 use super::{Kind, Network};
-use crate::platform::{Rank, Seat, Secret};
-use crate::protocol::group::{Bus, Sequencer};
-use crate::protocol::link::{Retransmit, Through};
+use crate::platform::Rank;
 use crate::session::{SILENCE, Session};
-use crate::thread::{self, Panic, ThreadError, caught};
+use crate::thread::{self, ThreadError};
+use cast::Cast;
 use host::Here;
-use hub::Hub;
+use hub::{Hub, Starter};
+use outcome::Halted;
 
+mod cast;
 mod host;
 mod hub;
 mod outcome;
 
-/// What the programs returned so far.
-type Results<T> = Arc<Mutex<Vec<Option<Result<T, Panic>>>>>;
-/// Why a simulation ended, and how its processes were then.
-type Halted = (Halt, Vec<host::State>);
-
-pub use host::{Host, INSTANT, Incoming, Machine};
+pub use cast::Programs;
+pub use host::{Errand, Host, INSTANT, Incoming, Machine};
 pub use hub::{Halt, What};
 pub use outcome::{End, Failure, Outcome, seeds};
 
@@ -41,6 +38,9 @@ const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum Fault {
     /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections are closed.
     Crash(Rank),
+    /// A process that was crashed is started again: its program begins anew, with a session that it joins under its rank as soon as those that are there have let it in. To them it was lost and is
+    /// back. One that is there, or has ended otherwise, is not started. On a bus nobody comes back.
+    Restart(Rank),
     /// A process stops where it is, as by SIGSTOP. What comes to it is kept.
     Stop(Rank),
     /// It goes on.
@@ -126,27 +126,22 @@ impl Simulation {
         self
     }
 
-    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then suffers nothing.
-    ///
-    /// # Panics
-    /// There is no such process.
+    /// Something that happens so long after the beginning, in virtual time. A process that has ended by then, or is not there yet, suffers nothing.
     #[must_use]
     pub fn at(mut self, time: Duration, fault: Fault) -> Self {
-        let ranks = match &fault {
-            Fault::Crash(rank) | Fault::Stop(rank) | Fault::Continue(rank) => {
-                std::slice::from_ref(rank)
-            }
-            Fault::Partition(ranks) => ranks,
-            Fault::Heal => &[],
-        };
-        let strange = ranks.iter().find(|rank| **rank >= self.size);
-        assert!(
-            strange.is_none(),
-            "{fault:?}: there are {} processes",
-            self.size
-        );
         self.faults.push((time, fault));
         self
+    }
+
+    /// A program that processes start by its name, with [`Session::spawn`]. It is given its session and its arguments, and returns what all programs do. All else that is to be said of the simulation
+    /// stands before this.
+    #[must_use]
+    pub fn program<T: Send + 'static>(
+        self,
+        name: impl Into<OsString>,
+        program: impl Fn(Session, Vec<OsString>) -> T + Send + Sync + 'static,
+    ) -> Programs<T> {
+        Programs::of(self).program(name, program)
     }
 
     /// Runs a program as each of the processes, until all have ended or will not any more.
@@ -158,26 +153,24 @@ impl Simulation {
     /// There is no memory for fibers' stacks, or the caller is a fiber.
     ///
     /// # Panics
-    /// A bus is to be split.
+    /// A bus is to be split, or a process of it to come back; something is to happen to a process that there never is.
     pub fn run<T: Send + 'static>(
         self,
         program: impl Fn(Session) -> T + Send + Sync + 'static,
     ) -> Result<Outcome<T>, ThreadError> {
-        let splits = |fault: &Fault| matches!(fault, Fault::Partition(_));
-        let is_split = self.faults.iter().any(|(_, fault)| splits(fault));
-        assert!(
-            !(is_split && self.network.kind == Kind::Bus),
-            "a bus is never split: simulate streams or datagrams"
-        );
-        let (seed, size) = (self.seed, self.size);
+        Programs::of(self).run(program)
+    }
+
+    /// Runs what processes begin with, and what they start.
+    fn play<T: Send + 'static>(self, cast: Cast<T>) -> Result<Outcome<T>, ThreadError> {
+        let seed = self.seed;
         // The clock of waits begins before the simulation's, whose times it counts.
         let _ = <thread::AnyThreads as antiphon_fiber::Threads>::now();
         let _here = Here::begin();
         let network = self.network.clone();
-        let hub = Hub::new(size, network, seed, self.silence, self.limit);
-        let results: Results<T> = Arc::new(Mutex::new((0..size).map(|_| None).collect()));
-        let (shared, of_hub) = (results.clone(), hub.clone());
-        let main = move || self.play(&of_hub, &shared, &Arc::new(program));
+        let hub = Hub::new(self.size, network, seed, self.silence, self.limit);
+        let (results, of_hub) = (cast.results.clone(), hub.clone());
+        let main = move || self.direct(&of_hub, Arc::new(cast));
         let run = Run::many(NonZeroUsize::MIN).stack_bytes(thread::STACK_BYTES);
         // SAFETY: with one server no fiber ever goes on on another OS thread.
         let outcome = unsafe { run.start(main) }?;
@@ -192,71 +185,62 @@ impl Simulation {
         Ok(Outcome::new(seed, counts, halted, results))
     }
 
+    /// That the network can do what is to happen, and there are those to whom it does: the processes that it begins with, if no more can come.
+    fn check_faults(&self, more_may_come: bool) {
+        let is_bus = self.network.kind == Kind::Bus;
+        for (_, fault) in &self.faults {
+            let is_split = matches!(fault, Fault::Partition(_));
+            assert!(
+                !(is_bus && is_split),
+                "a bus is never split: simulate streams or datagrams"
+            );
+            let comes_back = matches!(fault, Fault::Restart(_));
+            assert!(
+                !(is_bus && comes_back),
+                "nobody comes back on a bus: simulate streams or datagrams"
+            );
+            let is_there = fault.ranks().iter().all(|rank| *rank < self.size);
+            assert!(
+                is_there || more_may_come,
+                "{fault:?}: there are {} processes",
+                self.size
+            );
+        }
+    }
+
     /// Begins all processes, and is the fiber that runs when no other can.
-    fn play<T, F>(
-        &self,
-        hub: &Arc<Hub>,
-        results: &Results<T>,
-        program: &Arc<F>,
-    ) -> Result<Halted, StackError>
-    where
-        T: Send + 'static,
-        F: Fn(Session) -> T + Send + Sync + 'static,
-    {
+    fn direct(&self, hub: &Arc<Hub>, cast: Arc<dyn Starter>) -> Result<Halted, StackError> {
         for (time, fault) in &self.faults {
             hub.plan(*time, fault.clone());
         }
-        let begun = (0..self.size).try_for_each(|rank| self.begin(rank, hub, results, program));
+        hub.cast(cast.clone());
+        let begun = (0..self.size).try_for_each(|rank| {
+            let host = Host::new(rank, hub);
+            hub.begin(host.clone());
+            cast.start(&host)
+        });
         let halt = begun.map(|()| hub.run());
-        let states = hub.hosts().iter().map(|host| host.state()).collect();
+        let state = |host: &Arc<Host>| (host.rank, host.life, host.state());
+        let states = hub.hosts().iter().map(state).collect();
+        let earlier = hub.past().iter().map(state).collect();
         hub.end();
-        Ok((halt?, states))
-    }
-
-    fn begin<T, F>(
-        &self,
-        rank: Rank,
-        hub: &Arc<Hub>,
-        results: &Results<T>,
-        program: &Arc<F>,
-    ) -> Result<(), StackError>
-    where
-        T: Send + 'static,
-        F: Fn(Session) -> T + Send + Sync + 'static,
-    {
-        let host = Host::new(rank, hub);
-        hub.begin(host.clone());
-        let session = self.session(&host);
-        let (results, program) = (results.clone(), program.clone());
-        let birth = Birth {
-            name: Some(format!("rank {rank}")),
-            priority: Some(0),
-            region: None,
-        };
-        host.spawn(birth, move || {
-            let result = caught(|| program(session));
-            results.lock()[rank as usize] = Some(result);
+        Ok(Halted {
+            halt: halt?,
+            states,
+            earlier,
         })
     }
+}
 
-    fn session(&self, host: &Arc<Host>) -> Session {
-        let seat = Seat {
-            platform: NAME.into(),
-            rank: host.rank,
-            size: self.size,
-            name: format!("rank {}", host.rank),
-            meeting: String::new(),
-            address: None,
-            silence: Some(self.silence),
-            parent: None,
-            secret: Secret([0; 16]),
-        };
-        match self.network.kind {
-            Kind::Datagrams | Kind::Multicast => {
-                Session::simulated::<Retransmit, Sequencer>(host, &seat)
+impl Fault {
+    /// To whom it happens.
+    fn ranks(&self) -> &[Rank] {
+        match self {
+            Self::Crash(rank) | Self::Restart(rank) | Self::Stop(rank) | Self::Continue(rank) => {
+                std::slice::from_ref(rank)
             }
-            Kind::Streams => Session::simulated::<Through, Sequencer>(host, &seat),
-            Kind::Bus => Session::simulated::<Through, Bus>(host, &seat),
+            Self::Partition(ranks) => ranks,
+            Self::Heal => &[],
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
+use super::cast::Returned;
 use super::host::State;
 use super::hub::{Counts, Halt};
 use crate::platform::Rank;
@@ -15,8 +16,10 @@ use crate::thread::Panic;
 pub struct Outcome<T> {
     /// The seed.
     pub seed: u64,
-    /// How each process ended, by rank.
+    /// How each process ended, by rank, those included that were spawned; of one that was restarted, its last incarnation.
     pub ends: Vec<End<T>>,
+    /// How the incarnations before it ended, in the order in which they were followed by the next.
+    pub earlier: Vec<(Rank, End<T>)>,
     /// Why the simulation ended.
     pub halt: Halt,
     /// The virtual time at which a program went on for the last time.
@@ -29,6 +32,13 @@ pub struct Outcome<T> {
     pub lost: u64,
     /// A digest of all that came up, with its times: the same for the same history. It is for comparing runs of one build of the program.
     pub digest: u64,
+}
+
+/// Why a simulation ended, and how its processes were then, each with its rank and its life.
+pub struct Halted {
+    pub halt: Halt,
+    pub states: Vec<(Rank, usize, State)>,
+    pub earlier: Vec<(Rank, usize, State)>,
 }
 
 /// How a process ended.
@@ -77,17 +87,14 @@ impl fmt::Display for Failure {
 }
 
 impl<T> Outcome<T> {
-    pub(super) fn new(
-        seed: u64,
-        counts: Counts,
-        (halt, states): (Halt, Vec<State>),
-        results: Vec<Option<Result<T, Panic>>>,
-    ) -> Self {
-        let ends = states.into_iter().zip(results);
+    pub(super) fn new(seed: u64, counts: Counts, halted: Halted, mut results: Returned<T>) -> Self {
+        let mut end = |(rank, life, state)| (rank, End::of(state, results.remove(&life)));
+        let ends = halted.states.into_iter().map(&mut end);
         Self {
             seed,
-            ends: ends.map(|(state, result)| End::of(state, result)).collect(),
-            halt,
+            ends: ends.map(|(_, end)| end).collect(),
+            earlier: halted.earlier.into_iter().map(end).collect(),
+            halt: halted.halt,
             time: counts.time,
             frames: counts.frames,
             bytes: counts.bytes,
@@ -96,7 +103,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// What is wrong, if a process neither returned nor was to crash.
+    /// What is wrong, if a process, whichever incarnation, neither returned nor was to crash.
     #[must_use]
     pub fn failure(&self) -> Option<Failure> {
         let failed = |(end, rank): (&End<T>, Rank)| match end {
@@ -104,7 +111,9 @@ impl<T> Outcome<T> {
             End::Panicked(words) => Some((rank, format!("panicked: {words}"))),
             End::Waits(what) => Some((rank, format!("waits for {}", what.join("; for ")))),
         };
-        let processes: Vec<_> = self.ends.iter().zip(0..).filter_map(failed).collect();
+        let earlier = self.earlier.iter().map(|(rank, end)| (end, *rank));
+        let all = earlier.chain(self.ends.iter().zip(0..));
+        let processes: Vec<_> = all.filter_map(failed).collect();
         (!processes.is_empty()).then_some(Failure {
             seed: self.seed,
             halt: self.halt,
@@ -112,7 +121,7 @@ impl<T> Outcome<T> {
         })
     }
 
-    /// What the programs returned, by rank, without those that were crashed.
+    /// What the programs returned, by rank, without those that were crashed and did not come back.
     ///
     /// # Errors
     /// Others did not return.

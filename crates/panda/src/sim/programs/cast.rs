@@ -1,0 +1,158 @@
+//! What the processes of a simulation run, and what they return.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_fiber::{Birth, StackError};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use super::host::Host;
+use super::hub::Starter;
+use super::{NAME, Outcome, Simulation};
+use crate::platform::{Seat, Secret};
+use crate::protocol::group::{Bus, Sequencer};
+use crate::protocol::link::{Retransmit, Through};
+use crate::session::Session;
+use crate::sim::Kind;
+use crate::thread::{Panic, ThreadError, caught};
+
+/// What the programs returned so far, by their lives.
+pub type Results<T> = Arc<Mutex<Returned<T>>>;
+pub type Returned<T> = FxHashMap<usize, Result<T, Panic>>;
+type Program<T> = Arc<dyn Fn(Session, Vec<OsString>) -> T + Send + Sync>;
+
+/// A simulation with programs that its processes start by their names.
+///
+/// ```
+/// use antiphon_panda::Message;
+/// use antiphon_panda::sim::Simulation;
+///
+/// let run = Simulation::of(1)
+///     .program("worker", |session, args| {
+///         let parent = session.parent().expect("it was spawned");
+///         session.port("done").send(parent, 0, Message::of(&args.len())?)?;
+///         Ok(0)
+///     })
+///     .run(|session| {
+///         let ranks = session.spawn("worker", ["--fast"], 2)?;
+///         assert_eq!(ranks, [1, 2]);
+///         let mut args = 0;
+///         for rank in ranks {
+///             args += session.port("done").receive(Some(rank), None)?.payload.value::<usize>()?;
+///         }
+///         Ok::<_, antiphon_panda::Error>(args)
+///     })?;
+/// let ends: Result<Vec<_>, _> = run.values()?.into_iter().collect();
+/// assert_eq!(ends?, [2, 0, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Programs<T> {
+    simulation: Simulation,
+    by_name: BTreeMap<OsString, Program<T>>,
+}
+
+impl<T: Send + 'static> Programs<T> {
+    pub(super) fn of(simulation: Simulation) -> Self {
+        Self {
+            simulation,
+            by_name: BTreeMap::new(),
+        }
+    }
+
+    /// One more program, or another one of that name: see [`Simulation::program`].
+    #[must_use]
+    pub fn program(
+        mut self,
+        name: impl Into<OsString>,
+        program: impl Fn(Session, Vec<OsString>) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.by_name.insert(name.into(), Arc::new(program));
+        self
+    }
+
+    /// Runs a program as each of the processes that the session begins with: see [`Simulation::run`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there, but that more processes may come than it begins with.
+    pub fn run(
+        self,
+        program: impl Fn(Session) -> T + Send + Sync + 'static,
+    ) -> Result<Outcome<T>, ThreadError> {
+        let simulation = self.simulation;
+        simulation.check_faults(!self.by_name.is_empty());
+        let cast = Cast {
+            size: simulation.size,
+            silence: simulation.silence,
+            kind: simulation.network.kind,
+            program: Arc::new(move |session, _| program(session)),
+            by_name: self.by_name,
+            results: Results::default(),
+        };
+        simulation.play(cast)
+    }
+}
+
+/// The programs of a simulation while it runs.
+pub struct Cast<T> {
+    size: u32,
+    silence: Duration,
+    kind: Kind,
+    /// That of the processes that it began with.
+    program: Program<T>,
+    by_name: BTreeMap<OsString, Program<T>>,
+    pub results: Results<T>,
+}
+
+impl<T: Send + 'static> Starter for Cast<T> {
+    fn start(&self, host: &Arc<Host>) -> Result<(), StackError> {
+        let session = self.session(host);
+        let (program, args) = match &host.errand {
+            None => (&self.program, Vec::new()),
+            Some(errand) => (&self.by_name[&errand.program], errand.args.clone()),
+        };
+        let (results, program) = (self.results.clone(), program.clone());
+        let birth = Birth {
+            name: Some(format!("rank {}", host.rank)),
+            priority: Some(0),
+            region: None,
+        };
+        let life = host.life;
+        host.spawn(birth, move || {
+            let result = caught(|| program(session, args));
+            results.lock().insert(life, result);
+        })
+    }
+
+    fn knows(&self, program: &OsStr) -> bool {
+        self.by_name.contains_key(program)
+    }
+}
+
+impl<T> Cast<T> {
+    fn session(&self, host: &Arc<Host>) -> Session {
+        let seat = Seat {
+            platform: NAME.into(),
+            rank: host.rank,
+            size: self.size,
+            name: format!("rank {}", host.rank),
+            meeting: String::new(),
+            address: None,
+            silence: Some(self.silence),
+            parent: host.errand.as_ref().map(|errand| errand.parent),
+            secret: Secret([0; 16]),
+        };
+        match self.kind {
+            Kind::Datagrams | Kind::Multicast => {
+                Session::simulated::<Retransmit, Sequencer>(host, &seat)
+            }
+            Kind::Streams => Session::simulated::<Through, Sequencer>(host, &seat),
+            Kind::Bus => Session::simulated::<Through, Bus>(host, &seat),
+        }
+    }
+}
