@@ -1,6 +1,7 @@
 //! One broken rule at a time.
 
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 macro_rules! faults {
@@ -93,6 +94,10 @@ faults! {
     TakesAnything = "takes-anything",
     /// Each slice of a test takes memory that it never gives back: allowed.
     Leaks = "leaks",
+    /// Each slice of a test fills more of a buffer that was reserved at once: allowed.
+    FillsBuffer = "fills-buffer",
+    /// The same of an arena.
+    FillsArena = "fills-arena",
     /// Speaks version 2.
     Version = "version",
     /// Does not end at `quit`.
@@ -164,11 +169,31 @@ pub fn timing_begins(fault: Option<Fault>) {
     }
 }
 
-/// Takes two bytes for each iteration, and writes to them.
+/// Takes two bytes for each iteration, and writes to them; or writes to more of what was reserved.
 pub fn leak(fault: Option<Fault>, role: &str, iterations: u64) {
-    if fault == Some(Fault::Leaks) && role == "test" {
-        std::mem::forget(std::hint::black_box(vec![1u16; iterations as usize]));
+    match fault.filter(|_| role == "test") {
+        Some(Fault::Leaks) => {
+            std::mem::forget(std::hint::black_box(vec![1u16; iterations as usize]));
+        }
+        Some(Fault::FillsBuffer) => fill(8 << 20),
+        Some(Fault::FillsArena) => fill(64 << 20),
+        _ => {}
     }
+}
+
+/// Writes to the next bytes of so many that the first call reserves, and from the beginning once all are written.
+fn fill(capacity: usize) {
+    const MORE: usize = 32 << 10;
+    static RESERVED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if reserved.capacity() == 0 {
+        reserved.reserve_exact(capacity);
+    }
+    if reserved.len() + MORE > capacity {
+        reserved.clear();
+    }
+    let filled = reserved.len() + MORE;
+    reserved.resize(filled, 1);
 }
 
 /// What some faults make of a correct answer.

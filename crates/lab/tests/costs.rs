@@ -119,6 +119,37 @@ fn what_a_subject_holds_is_read_after_each_round_unless_it_is_a_virtual_machine(
 }
 
 #[test]
+fn a_buffer_that_is_filled_is_told_from_what_leaks() {
+    let subjects = ["leaks", "fills-buffer", "fills-arena"];
+    let place = Place::with(&subjects);
+    let names = subjects.map(|name| format!("\"{name}/v\"")).join(", ");
+    let suite = COSTLY
+        .replace(r#""plain/v", "warm/v""#, &names)
+        .replace(r#"twins = ["plain/v"]"#, "twins = []");
+    let suite = &suite[..suite.find("[[findings]]").unwrap()];
+    let record = place.measure_suite(&mut Seen::default(), suite, &quick(&[]));
+    // By how much it holds more, and the part of that in what it had reserved.
+    let grown = |name: &str| {
+        let subject = format!("{name}/v");
+        let own = |result: &&antiphon_lab::ResultRecord| result.identity.subject == subject;
+        let costs = record.results.iter().find(own).unwrap().costs.as_ref();
+        let rounds = costs.unwrap().rounds.iter().filter(|of| of.start == 0);
+        let rounds: Vec<_> = rounds.collect();
+        let (first, last) = (rounds[0], rounds[rounds.len() - 1]);
+        assert_eq!(first.walked_bytes, 0);
+        let grown = last.held_bytes.saturating_sub(first.held_bytes);
+        assert!(grown >= 128 << 10, "{name}: {rounds:?}");
+        (grown, last.walked_bytes)
+    };
+    let (grown_buffer, filled) = grown("fills-buffer");
+    assert!(filled > grown_buffer / 10 * 9, "{filled} of {grown_buffer}");
+    for name in ["leaks", "fills-arena"] {
+        let (grown, filled) = grown(name);
+        assert!(filled < grown / 2, "{name}: {filled} of {grown}");
+    }
+}
+
+#[test]
 fn what_is_not_granted_is_told_once_and_kept_with_the_run() {
     if limit_permits_real_time() {
         return;

@@ -167,6 +167,11 @@ fn a_server_s_memory_is_not_its_subject_s() {
 
 /// What is said of Ada's memory in one test, where it held so much after each round of two starts, in MiB.
 fn grown(starts: [&[u64]; 2]) -> Vec<String> {
+    grown_but(starts, 0)
+}
+
+/// The same, where it held so much more after each round in what it had reserved before.
+fn grown_but(starts: [&[u64]; 2], walked_mib: u64) -> Vec<String> {
     let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
     let mut costs = after(held(9), None);
     for (start, readings) in (0..).zip(starts) {
@@ -180,6 +185,7 @@ fn grown(starts: [&[u64]; 2]) -> Vec<String> {
             step_ns: 0.0,
             slowed: 0.0,
             held_bytes: mib << 20,
+            walked_bytes: (u64::from(round) * walked_mib) << 20,
         };
         costs.rounds.extend((0..).zip(readings).map(round));
     }
@@ -215,6 +221,9 @@ fn a_subject_that_holds_more_after_each_round_is_named() {
         assert!(told.is_empty(), "{first:?}: {told:?}");
     }
     assert!(grown([&leaks[..5], &leaks[..5]]).is_empty());
+    // It filled what it had reserved, or leaked beside that.
+    assert!(grown_but([&leaks, &leaks], 5).is_empty());
+    assert!(grown_but([&leaks, &leaks], 2)[0].contains("1.20\u{202f}B an operation"));
     // A start that is too short to tell says nothing against the other one.
     assert_eq!(grown([&leaks, &leaks[..2]]).len(), 1);
 }

@@ -70,6 +70,10 @@ pub struct CostRound {
     /// anything is thrown away.
     #[serde(default, skip_serializing_if = "is_none_held")]
     pub held_bytes: u64,
+    /// The part of that by which the subject holds more than after the first round of its start in memory that it had reserved by then, such as a buffer that it
+    /// goes through: in private mappings of at most 16 MiB that were as they are after the last round.
+    #[serde(default, skip_serializing_if = "is_none_held")]
+    pub walked_bytes: u64,
 }
 
 fn is_none_held(bytes: &u64) -> bool {
@@ -288,6 +292,7 @@ mod tests {
             step_ns: 0.0,
             slowed: 0.0,
             held_bytes: 0,
+            walked_bytes: 0,
         };
         Costs {
             rounds: of.iter().map(round).collect(),

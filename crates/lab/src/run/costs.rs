@@ -10,6 +10,7 @@ mod clocks;
 mod gauge;
 mod member;
 mod time;
+mod walked;
 
 use super::conditions::Raised;
 use super::engine::Engine;
@@ -315,14 +316,15 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     // A process may end when the slice that began it is over, in one of the control's: what counts is whether any ended.
     used.subject.ended_faults = test.subject.ended_faults;
     used.server.ended_faults = test.server.ended_faults;
-    let held_bytes = match member.is_watched {
-        true => trees.subject.held().pss_bytes,
-        false => 0,
+    let (held_bytes, mappings) = match member.is_watched {
+        true => (trees.subject.held().pss_bytes, trees.subject.mappings()),
+        false => (0, Vec::new()),
     };
     Ok(Turn {
         used,
         wall_ns,
         held_bytes,
+        mappings,
         moments,
     })
 }

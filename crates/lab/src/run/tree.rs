@@ -1,9 +1,11 @@
 //! A process and all below it: what they use together.
 
+mod mappings;
 mod proc;
 
 use super::busy::TICK_NS;
 use crate::record::Held;
+pub(super) use mappings::Mapping;
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
 pub(super) use proc::text;
@@ -148,6 +150,12 @@ impl Tree {
         entries
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .collect()
+    }
+
+    /// Their memory that may be written and is shared with nobody, mapping by mapping.
+    pub(super) fn mappings(&self) -> Vec<Mapping> {
+        let of = |process: &i32| mappings::of(*process);
+        self.members.iter().flat_map(of).collect()
     }
 
     /// Their memory and threads now.

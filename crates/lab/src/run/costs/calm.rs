@@ -91,6 +91,7 @@ mod tests {
             step_ns: 0.0,
             slowed: 0.0,
             held_bytes: 0,
+            walked_bytes: 0,
         };
         let gauged = Gauged {
             position: 0,

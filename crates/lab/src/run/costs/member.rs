@@ -2,9 +2,11 @@
 
 use super::clocks::{Clock, Reading, Roots};
 use super::gauge::{Gauge, Moment};
+use super::walked::walked;
 use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
+use crate::run::tree::Mapping;
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
 const LONGER: u64 = 8;
@@ -34,6 +36,8 @@ pub(super) struct Turn {
     pub(super) wall_ns: f64,
     /// What the subject holds after it; 0 where it is not watched.
     pub(super) held_bytes: u64,
+    /// Its memory mapping by mapping, where it is watched.
+    pub(super) mappings: Vec<Mapping>,
     /// What tells how fast its processors were, around its slices.
     pub(super) moments: Vec<Moment>,
 }
@@ -105,19 +109,24 @@ impl Member {
                 .collect::<Vec<_>>()
         };
         let (subject, server) = (each(|turn| turn.subject), each(|turn| turn.server));
-        let rounds = self.turns.iter().zip(subject).zip(server);
+        let mappings = self.turns.iter().map(|(_, turn)| turn.mappings.as_slice());
+        let walked = walked(&mappings.collect::<Vec<_>>());
+        let rounds = self.turns.iter().zip(subject).zip(server).zip(walked);
         rounds
-            .map(|(((round, turn), subject_ns), server_ns)| CostRound {
-                start,
-                round: *round,
-                iterations: self.iterations,
-                subject_ns,
-                server_ns: self.roots.server.map(|_| server_ns),
-                wall_ns: turn.wall_ns / operations,
-                step_ns: self.step_ns(operations),
-                slowed: turn.slowed(gauge),
-                held_bytes: turn.held_bytes,
-            })
+            .map(
+                |((((round, turn), subject_ns), server_ns), walked_bytes)| CostRound {
+                    start,
+                    round: *round,
+                    iterations: self.iterations,
+                    subject_ns,
+                    server_ns: self.roots.server.map(|_| server_ns),
+                    wall_ns: turn.wall_ns / operations,
+                    step_ns: self.step_ns(operations),
+                    slowed: turn.slowed(gauge),
+                    held_bytes: turn.held_bytes,
+                    walked_bytes,
+                },
+            )
             .collect()
     }
 }
@@ -141,6 +150,7 @@ mod tests {
                 },
                 wall_ns: 500.0,
                 held_bytes: 4096,
+                mappings: Vec::new(),
                 moments: Vec::new(),
             }
         };

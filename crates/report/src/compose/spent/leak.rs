@@ -37,10 +37,11 @@ fn grown(result: &ResultRecord) -> Option<String> {
         return None;
     }
     let iterations: u64 = first[1..].iter().map(|round| round.iterations).sum();
-    let grown = first[first.len() - 1].held_bytes - first[0].held_bytes;
-    let each = grown as f64 / (SLICES * iterations as f64).max(1.0);
+    let counted = held(first);
+    let grown = counted[counted.len() - 1] - counted[0];
+    let each = grown / (SLICES * iterations as f64).max(1.0);
     let bytes = |of: f64| number::quantity(Unit::Bytes, of);
-    let told: Vec<String> = held(first).into_iter().map(bytes).collect();
+    let told: Vec<String> = counted.into_iter().map(bytes).collect();
     Some(format!(
         "it held more memory after each round than before it, and did not settle: {}, {} an operation. It may leak: \
          `antiphon profile {} {}` says who holds it",
@@ -51,6 +52,8 @@ fn grown(result: &ResultRecord) -> Option<String> {
     ))
 }
 
+/// What was held after each round, without what was reserved before them and only filled since.
 fn held(rounds: &[CostRound]) -> Vec<f64> {
-    rounds.iter().map(|round| round.held_bytes as f64).collect()
+    let of = |round: &CostRound| round.held_bytes.saturating_sub(round.walked_bytes) as f64;
+    rounds.iter().map(of).collect()
 }
