@@ -413,6 +413,16 @@ panda_status panda_session_limit_unread(panda_session *session,
                                         size_t bytes);
 
 /**
+ * Sets how many bytes may wait here for other processes because those take nothing, all together and with what each message takes besides its payload; half of the memory that the process may use, if
+ * nothing is said. Threads that send wait long before: this is for what callbacks send, for answers and for groups. Beyond it the process for which most waits is lost to this one, and what waited is
+ * let go of: what waits for it ends with PANDA_LOST and words that name the bytes. Over udp it can be heard of again; over other platforms the two have no more to do with each other.
+ *
+ * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_session_limit_untaken(panda_session *session,
+                                         size_t bytes);
+
+/**
  * Runs what has come without waiting: for programs that compute for long and want upcalls on this thread. It does nothing in an upcall.
  *
  * Errors: PANDA_OVER; PANDA_BAD_ARGUMENT.

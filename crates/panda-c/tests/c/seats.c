@@ -1,9 +1,34 @@
 /* A process that the program starts itself, in a seat that it was allotted. It is this program with an argument. */
 #include "check.h"
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
+
+/* Seconds after which a process of this test fails, whatever it waits for: nobody else ends one whose seat is broken. */
+enum { DEADLINE_S = 60 };
+
+/* What this process waits for. */
+static const char *volatile waits_for = "to join";
+
+static void fail_late(int signal)
+{
+    static const char where[] = "seats.c: nothing for 60 s: this process waits ";
+    const char *what = waits_for;
+    (void)signal;
+    if (write(STDERR_FILENO, where, sizeof where - 1) >= 0 && write(STDERR_FILENO, what, strlen(what)) >= 0)
+        (void)!write(STDERR_FILENO, "\n", 1);
+    _exit(1);
+}
+
+static void set_deadline(void)
+{
+    struct sigaction action = {.sa_handler = fail_late};
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+    alarm(DEADLINE_S);
+}
 
 /* This process's environment behind what tells a seat. */
 static char **environment_of(panda_seat *seat)
@@ -42,9 +67,11 @@ static void start(panda_session *session, panda_port *port, char *program)
     for (int at = 0; at < 2; at++) {
         panda_arrived arrived;
         int end = 1;
+        waits_for = "for the word of a process in a seat";
         OK(panda_port_receive(port, PANDA_ANY, PANDA_ANY, PANDA_FOREVER, &arrived));
         CHECK(arrived.from == panda_seat_rank(seats[0]) || arrived.from == panda_seat_rank(seats[1]));
         panda_message_free(arrived.message);
+        waits_for = "for a process in a seat to end";
         CHECK(waitpid(processes[at], &end, 0) == processes[at] && end == 0);
     }
     panda_seat_free(seats[0]);
@@ -56,10 +83,12 @@ int main(int count, char **arguments)
     panda_session *session;
     panda_circle *all;
     panda_port *port;
+    set_deadline();
     OK(panda_session_join(&session));
     OK(panda_port_open(session, "greetings", &port));
     if (count > 1) {
         CHECK(panda_session_rank(session) >= panda_session_size(session) && panda_session_parent(session) == 0);
+        waits_for = "for the first process to take its word";
         OK(panda_port_send_synchronously(port, 0, 0, text_message("hello")));
     } else {
         if (panda_session_rank(session) == 0) {
@@ -68,11 +97,13 @@ int main(int count, char **arguments)
             CHECK(panda_seat_rank(NULL) == PANDA_ANY && panda_seat_environment(NULL) == NULL);
             panda_seat_free(NULL);
         }
+        waits_for = "for the other process in a barrier";
         OK(panda_circle_everyone(session, &all));
         OK(panda_circle_barrier(all));
         panda_circle_free(all);
     }
     panda_port_free(port);
+    waits_for = "for its session to end";
     panda_session_free(session);
     return 0;
 }
