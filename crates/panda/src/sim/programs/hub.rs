@@ -12,11 +12,13 @@ use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
 use super::Fault;
-use super::host::{Errand, Host, Incoming, Phase};
+use super::host::{Host, Incoming, Phase};
 use crate::platform::Rank;
 use crate::protocol::Time;
 use crate::sim::air::{Air, START, Travel};
 use crate::sim::{Chance, Network};
+
+mod joins;
 
 /// How often a session that has ended looks whether its peers have taken what it sent.
 const FAREWELL: Duration = Duration::from_millis(5);
@@ -24,9 +26,6 @@ const FAREWELL: Duration = Duration::from_millis(5);
 const STILL: u32 = 30;
 /// Bytes of a frame that is part of something long, of which a slow network brings a program nothing until the last has come. What protocols say by themselves again and again is shorter.
 const PART: usize = 512;
-
-/// How often a process that joins over datagrams tells those that have not heard it, at first and at last.
-const KNOCKS: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
 
 /// What begins the program of a process.
 pub trait Starter: Send + Sync {
@@ -214,19 +213,6 @@ impl Hub {
         starter.is_some_and(|starter| starter.knows(program))
     }
 
-    /// More processes come, under the next ranks.
-    pub fn spawn(&self, by: &Host, errand: Errand, count: u32) -> Vec<Arc<Host>> {
-        let (errand, mut state) = (Arc::new(errand), self.state.lock());
-        let mut come = || {
-            let host = by.child(state.hosts.len() as Rank, state.lives(), errand.clone());
-            state.hosts.push(host.clone());
-            state.air.network.put_beside(host.rank, by.rank);
-            state.come(host.clone());
-            host
-        };
-        (0..count).map(|_| come()).collect()
-    }
-
     /// Incarnations that others have followed.
     pub fn past(&self) -> Vec<Arc<Host>> {
         self.state.lock().past.clone()
@@ -254,13 +240,13 @@ impl Hub {
         let mut look_at = START;
         loop {
             ManyServers::yield_now();
-            let (what, now) = {
+            let (what, before, now) = {
                 let mut state = self.state.lock();
                 if state.left == 0 && !state.awaits_restart() {
                     return Halt::Ended;
                 }
-                let limit = state.limit;
-                (state.air.next(limit), state.air.now)
+                let (limit, before) = (state.limit, state.air.now);
+                (state.air.next(limit), before, state.air.now)
             };
             let Some(what) = what else {
                 return match self.air(|air| air.is_empty()) {
@@ -269,7 +255,7 @@ impl Hub {
                 };
             };
             if now >= look_at {
-                if self.is_stuck(now) {
+                if self.is_stuck(before, now) {
                     return Halt::Deadlock;
                 }
                 look_at = now + self.state.lock().still / 4;
@@ -279,12 +265,13 @@ impl Hub {
         }
     }
 
-    /// Whether nothing will come to any program, as far as is known at some time.
-    fn is_stuck(&self, now: Time) -> bool {
+    /// Whether nothing will come to any program, as far as is known at some time, before which nothing came up since another.
+    fn is_stuck(&self, before: Time, now: Time) -> bool {
         let state = self.state.lock();
         let moved = state.stirred.max(state.moved);
-        let is_still =
-            now.saturating_sub(moved) > state.still && !state.air.network.is_sending(now);
+        // What has just left its sender has yet to come.
+        let is_sending = state.air.network.is_sending(before);
+        let is_still = now.saturating_sub(moved) > state.still && !is_sending;
         let hosts = state.hosts.clone();
         is_still && state.faults == 0 && {
             drop(state);
@@ -382,58 +369,6 @@ impl Hub {
         self.bury(host, Phase::Crashed);
     }
 
-    /// A process that was crashed begins anew, as the next incarnation of its rank.
-    fn restart(&self, rank: Rank) {
-        let mut state = self.state.lock();
-        if let Some(at) = state.restarts.iter().position(|of| *of == rank) {
-            state.restarts.swap_remove(at);
-        }
-        let before = state.hosts.get(rank as usize).cloned();
-        let Some(before) = before.filter(|host| host.phase() == Phase::Crashed) else {
-            return;
-        };
-        let host = before.reborn(state.lives());
-        state.hosts[rank as usize] = host.clone();
-        state.past.push(before);
-        state.come(host);
-    }
-
-    /// Tells of a process those that have not heard of it.
-    fn knock(&self, host: &Arc<Host>, pause: Duration) {
-        let mut state = self.state.lock();
-        let strangers = state.strangers_of(host.rank);
-        if !host.is_there() || state.air.life_of(host.rank) != host.life {
-            return;
-        }
-        for &by in &strangers {
-            state.air.knock(host.rank, by);
-        }
-        let at = state.air.now + pause;
-        match strangers.is_empty() {
-            true => drop(state),
-            false => {
-                let pause = (pause * 2).min(KNOCKS[1]);
-                return state.air.add(at, What::Knock(host.clone(), pause));
-            }
-        }
-        self.let_in(host);
-    }
-
-    /// A process runs, if it has not before: it takes what has come for it.
-    fn let_in(&self, host: &Arc<Host>) {
-        if !host.let_in() {
-            return;
-        }
-        let starter = self.state.lock().starter.clone();
-        let started = starter.map_or(Ok(()), |starter| starter.start(host));
-        if let Err(error) = started {
-            host.fail(error.to_string());
-        }
-        self.stirred();
-        let kept = host.take_kept();
-        kept.into_iter().for_each(|what| self.happen(what));
-    }
-
     fn bury(&self, host: &Host, phase: Phase) {
         if host.end(phase) {
             self.state.lock().left -= 1;
@@ -488,63 +423,6 @@ impl Hub {
         let starter = state.starter.take();
         drop(state);
         drop((before, hosts, past, starter));
-    }
-}
-
-impl State {
-    /// Whether a process that was crashed will come back.
-    fn awaits_restart(&self) -> bool {
-        let host = |rank: &Rank| self.hosts.get(*rank as usize);
-        let mut hosts = self.restarts.iter().filter_map(host);
-        hosts.any(|host| host.phase() == Phase::Crashed)
-    }
-
-    /// How many processes there have been, each incarnation by itself.
-    fn lives(&self) -> usize {
-        self.hosts.len() + self.past.len()
-    }
-
-    /// A process comes while others are there. Those that are told by the platform let it in at once; over datagrams it tells each until it is heard, and waits for them for a silence at most.
-    fn come(&mut self, host: Arc<Host>) {
-        self.left += 1;
-        let (rank, now) = (host.rank, self.air.now);
-        self.strangers.retain(|(by, of)| *by != rank && *of != rank);
-        let known = self.air.start(rank, host.life, false);
-        if !self.air.network.kind.is_lossy() {
-            return self.air.add(known, What::LetIn(host));
-        }
-        let others = self.air.living().into_iter().filter(|by| *by != rank);
-        self.strangers.extend(others.map(|by| (by, rank)));
-        self.air.add(now, What::Knock(host.clone(), KNOCKS[0]));
-        self.air.add(now + self.silence, What::LetIn(host));
-    }
-
-    /// Those that live and have not heard of a process.
-    fn strangers_of(&self, rank: Rank) -> Vec<Rank> {
-        let strangers = self.strangers.iter();
-        let of = strangers.filter(|(by, of)| *of == rank && self.air.lives(*by));
-        of.map(|(by, _)| *by).collect()
-    }
-
-    /// Whether what is under way comes from somebody that its receiver knows, or lets it know.
-    fn admits(&mut self, travel: &Travel) -> bool {
-        match travel {
-            Travel::Back { rank, by, life, .. } if self.air.network.kind.is_lossy() => {
-                let is_news =
-                    self.air.life_of(*rank) == *life && self.strangers.remove(&(*by, *rank));
-                if is_news && self.strangers_of(*rank).is_empty() {
-                    // When the last of them has answered.
-                    let answered = self.air.now + Duration::from_micros(self.air.network.delay_us);
-                    let host = self.hosts[*rank as usize].clone();
-                    self.air.add(answered, What::LetIn(host));
-                }
-                is_news
-            }
-            Travel::Frame { from, to, .. } | Travel::Together { from, to, .. } => {
-                self.strangers.is_empty() || !self.strangers.contains(&(*to, *from))
-            }
-            _ => true,
-        }
     }
 }
 
