@@ -12,6 +12,8 @@ pub struct Case {
     pub placement: String,
     pub bytes: usize,
     pub trips: u32,
+    /// Messages one way of which the last is confirmed; 0 for round trips.
+    pub burst: u32,
     /// 0 or 1; `mpirun` gives it.
     pub rank: u32,
     /// A file that both map, for those that are bare.
@@ -28,6 +30,7 @@ impl Case {
             placement: text("PLACEMENT")?,
             bytes: text("BYTES")?.parse().ok()?,
             trips: text("TRIPS")?.parse().ok()?,
+            burst: text("BURST")?.parse().ok()?,
             rank: rank.or_else(|| text("RANK"))?.parse().ok()?,
             shared: text("SHARED").unwrap_or_default(),
         })
@@ -39,6 +42,7 @@ impl Case {
             .env("BENCH_PLACEMENT", &self.placement)
             .env("BENCH_BYTES", self.bytes.to_string())
             .env("BENCH_TRIPS", self.trips.to_string())
+            .env("BENCH_BURST", self.burst.to_string())
             .env("BENCH_RANK", self.rank.to_string())
             .env("BENCH_SHARED", &self.shared)
             .stderr(Stdio::inherit());
@@ -52,6 +56,7 @@ pub struct Table {
     placement: &'static str,
     bytes: usize,
     trips: u32,
+    burst: u32,
     contestants: Vec<&'static str>,
 }
 
@@ -62,8 +67,15 @@ impl Table {
             placement,
             bytes,
             trips,
+            burst: 0,
             contestants: Vec::new(),
         }
+    }
+
+    /// Messages one way, so many to a confirmation.
+    pub fn one_way(mut self, burst: u32) -> Self {
+        self.burst = burst;
+        self
     }
 
     pub fn of(mut self, contestants: &[&'static str]) -> Self {
@@ -85,8 +97,9 @@ impl Table {
             _ => "each on its own processor",
         };
         println!(
-            "\n{}, {where_to}: round trip, median of {rounds} rounds; ratio to the first in the same round: median, least to most",
-            self.title
+            "\n{}, {where_to}: {}, median of {rounds} rounds; ratio to the first in the same round: median, least to most",
+            self.title,
+            self.what()
         );
         for (at, contestant) in self.contestants.iter().enumerate() {
             let times = sorted(turns.iter().filter_map(|turn| turn[at]));
@@ -106,9 +119,19 @@ impl Table {
         }
     }
 
-    /// Whether the environment asks for this table: `PLACES` for where, `BYTES` for how long messages are.
+    fn what(&self) -> String {
+        match self.burst {
+            0 => "round trip".to_owned(),
+            1 => "one way, each confirmed".to_owned(),
+            burst => format!("one way, {burst} to a confirmation"),
+        }
+    }
+
+    /// Whether the environment asks for this table: `PLACES` for where, `BYTES` for how long messages are, `BURST` for how many go one way.
     fn is_wanted(&self) -> bool {
-        is_listed("PLACES", self.placement) && is_listed("BYTES", &self.bytes.to_string())
+        is_listed("BURST", &self.burst.to_string())
+            && is_listed("PLACES", self.placement)
+            && is_listed("BYTES", &self.bytes.to_string())
     }
 
     /// Nanoseconds a round trip, if the contestant is there.
@@ -118,11 +141,12 @@ impl Table {
             placement: self.placement.to_owned(),
             bytes: self.bytes,
             trips: self.trips,
+            burst: self.burst,
             rank,
             shared: String::new(),
         };
         let program = env::current_exe().expect("this program has a path");
-        if contestant.ends_with("mpi") {
+        if contestant.contains("mpi") {
             let mut mpirun = Command::new("mpirun");
             mpirun
                 .args([
@@ -134,6 +158,11 @@ impl Table {
                     "2",
                 ])
                 .arg(program);
+            if contestant == "open mpi tcp" {
+                mpirun.env("OMPI_MCA_btl", "self,tcp");
+                mpirun.env("OMPI_MCA_pml", "ob1");
+                mpirun.env("OMPI_MCA_btl_tcp_if_include", "lo");
+            }
             if self.placement == "one" {
                 // A process that polls without giving way would keep the other from running.
                 mpirun.env("OMPI_MCA_mpi_yield_when_idle", "1");
@@ -148,7 +177,7 @@ impl Table {
         let tcp = Meeting::hold(any, 2, secret).expect("a port");
         let seat = |rank| -> Seat {
             match contestant {
-                "tcp" => tcp.seat("tcp", rank),
+                "tcp" | "tcp session" => tcp.seat("tcp", rank),
                 "udp" => udp.seat(rank),
                 _ => shm.seat(rank),
             }

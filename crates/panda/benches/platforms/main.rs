@@ -3,7 +3,8 @@
 //! Each contestant is a pair of processes, pinned to one processor or to two. They take turns, a short round each, so that a noisy machine hits all alike; medians over
 //! rounds are shown, and ratios to the first of each table, taken within rounds. `mpi` under `mpirun --bind-to none`, pinned by us like the others.
 //!
-//! `ONLY="open mpi,shm"` chooses contestants, `PLACES="one,across"` placements, `BYTES="65536,1048576"` lengths, `ROUNDS=n` how often each has its turn.
+//! `ONLY="open mpi,shm"` chooses contestants, `PLACES="one,across"` placements, `BYTES="65536,1048576"` lengths, `BURST="0"` round trips and `BURST="1,16"` messages one way, of which so
+//! many come to a confirmation, `ROUNDS=n` how often each has its turn.
 
 mod bare;
 mod contest;
@@ -46,6 +47,24 @@ fn main() {
                     "raw tcp",
                     "tcp",
                 ])
+                .print(rounds);
+        }
+    }
+    one_way(rounds);
+}
+
+/// Bandwidth: messages one way, each confirmed, as slices of the suite `layer` have them, and several on their way.
+fn one_way(rounds: usize) {
+    let lengths = [
+        ("64 KiB", 64 << 10, 4_000),
+        ("1 MiB", 1 << 20, 400),
+        ("16 MiB", 16 << 20, 30),
+    ];
+    for (name, bytes, trips) in lengths {
+        for (placement, burst) in [("one", 1), ("across", 1), ("one", 16), ("across", 16)] {
+            Table::new(name, placement, bytes, (trips / burst).max(5))
+                .one_way(burst)
+                .of(&["open mpi", "shm session", "open mpi tcp", "tcp session"])
                 .print(rounds);
         }
     }

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 
 use crate::contest::Case;
-use crate::pair::trips;
+use crate::pair::{Exchange, exchange};
 
 type Handle = *mut c_void;
 type Begin = unsafe extern "C" fn(*mut c_int, *mut c_void) -> c_int;
@@ -14,7 +14,7 @@ type End = unsafe extern "C" fn() -> c_int;
 type Send = unsafe extern "C" fn(*const u8, c_int, Handle, c_int, c_int, Handle) -> c_int;
 type Receive = unsafe extern "C" fn(*mut u8, c_int, Handle, c_int, c_int, Handle, Handle) -> c_int;
 
-/// Round trips of a message.
+/// Messages there and back, or one way.
 pub fn run(case: &Case) {
     // SAFETY: the standard's types, with Open MPI's handles; the buffers are as long as is said.
     unsafe {
@@ -27,23 +27,42 @@ pub fn run(case: &Case) {
         let object = |name: &[u8]| library.get::<Handle>(name).expect("an object").into_raw();
         let (world, byte) = (object(b"ompi_mpi_comm_world"), object(b"ompi_mpi_byte"));
         begin(null_mut(), null_mut());
-        let (payload, mut space) = (vec![7; case.bytes], vec![0; case.bytes]);
-        let (length, other) = (case.bytes as c_int, 1 - case.rank as c_int);
-        let give = || {
-            send(payload.as_ptr(), length, byte, other, 0, world);
+        let messages = Messages {
+            send: *send,
+            receive: *receive,
+            world,
+            byte,
+            other: 1 - case.rank as c_int,
+            payload: vec![7; case.bytes],
+            space: vec![0; case.bytes],
         };
-        let take = || {
-            receive(
-                space.as_mut_ptr(),
-                length,
-                byte,
-                other,
-                0,
-                world,
-                null_mut(),
-            );
-        };
-        trips(case, give, take);
+        exchange(case, messages);
         end();
+    }
+}
+
+/// What `MPI_Send` and `MPI_Recv` need.
+struct Messages {
+    send: Send,
+    receive: Receive,
+    world: Handle,
+    byte: Handle,
+    other: c_int,
+    payload: Vec<u8>,
+    space: Vec<u8>,
+}
+
+impl Exchange for Messages {
+    fn give(&mut self, bytes: usize) {
+        let (from, length) = (self.payload[..bytes].as_ptr(), bytes as c_int);
+        // SAFETY: between `MPI_Init` and `MPI_Finalize`; there are as many bytes as is said.
+        unsafe { (self.send)(from, length, self.byte, self.other, 0, self.world) };
+    }
+
+    fn take(&mut self) {
+        let (into, room) = (self.space.as_mut_ptr(), self.space.len() as c_int);
+        let (byte, world) = (self.byte, self.world);
+        // SAFETY: as above.
+        unsafe { (self.receive)(into, room, byte, self.other, 0, world, null_mut()) };
     }
 }

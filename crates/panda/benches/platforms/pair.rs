@@ -7,7 +7,7 @@ use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
 use antiphon_panda::platform::udp::Udp;
 use antiphon_panda::platform::{Event, Inbox, Platform, Seat};
-use antiphon_panda::{Message, Session};
+use antiphon_panda::{Message, Port, Session};
 use bytes::Bytes;
 
 use crate::bare;
@@ -26,11 +26,11 @@ pub fn run(case: &Case) {
     });
     match case.contestant.as_str() {
         "shm" => platform::<Shm>(case),
-        "shm session" => session(case),
+        "shm session" | "tcp session" => session(case),
         "tcp" => platform::<Tcp>(case),
         "udp" => platform::<Udp>(case),
         "mpi" => platform::<Mpi>(case),
-        "open mpi" => mpi::run(case),
+        "open mpi" | "open mpi tcp" => mpi::run(case),
         "bare futex" => bare::futex(case),
         "bare ring" => bare::ring(case),
         "bare read" => bare::read(case),
@@ -45,7 +45,8 @@ fn time(case: &Case, mut trip: impl FnMut()) {
     (0..case.trips / 10).for_each(|_| trip());
     let began = Instant::now();
     (0..case.trips).for_each(|_| trip());
-    let took = began.elapsed().as_nanos() as f64 / f64::from(case.trips);
+    let messages = case.trips * case.burst.max(1);
+    let took = began.elapsed().as_nanos() as f64 / f64::from(messages);
     println!("{took}");
 }
 
@@ -102,17 +103,59 @@ fn platform<P: Platform>(case: &Case) {
     }
 }
 
-/// Messages through a session, received explicitly.
+/// Messages between two, as many bytes as are said or whatever comes.
+pub trait Exchange {
+    fn give(&mut self, bytes: usize);
+    fn take(&mut self);
+}
+
+/// Those through a session, received explicitly.
+struct Ports {
+    port: Port,
+    other: u32,
+    payload: Bytes,
+}
+
+impl Exchange for Ports {
+    fn give(&mut self, bytes: usize) {
+        let payload = self.payload.slice(..bytes);
+        self.port.send(self.other, 0, payload).expect("sent");
+    }
+
+    fn take(&mut self) {
+        let arrived = self.port.receive(Some(self.other), None);
+        drop(arrived.expect("received"));
+    }
+}
+
 fn session(case: &Case) {
     let session = Session::join().expect("joined");
-    let (port, other) = (session.port("ball"), 1 - case.rank);
-    let payload = Bytes::from(vec![7; case.bytes]);
     let everyone = session.everyone().expect("both take part");
     everyone.barrier().expect("both are here");
-    let give = || port.send(other, 0, payload.clone()).expect("sent");
-    let take = || drop(port.receive(Some(other), None).expect("received"));
-    trips(case, give, take);
+    let ports = Ports {
+        port: session.port("ball"),
+        other: 1 - case.rank,
+        payload: Bytes::from(vec![7; case.bytes]),
+    };
+    exchange(case, ports);
     everyone.barrier().expect("both are here");
+}
+
+/// One of the two times round trips, or messages one way of which the last of a burst is confirmed; the other answers.
+pub fn exchange(case: &Case, mut with: impl Exchange) {
+    let (bytes, burst) = (case.bytes, case.burst.max(1));
+    if case.rank == 0 {
+        time(case, || {
+            (0..burst).for_each(|_| with.give(bytes));
+            with.take();
+        });
+        return;
+    }
+    let back = if case.burst == 0 { bytes } else { 0 };
+    answer(case, || {
+        (0..burst).for_each(|_| with.take());
+        with.give(back);
+    });
 }
 
 /// One of the two times round trips, the other answers.

@@ -17,6 +17,8 @@ use crate::platform::{Event, Inbox, JoinError, Loss, NoTaker, Rank, Taker, futex
 
 /// Frames that are taken from one peer before the next has its turn.
 const TURN: usize = 32;
+/// Bytes that are taken from one peer before they are handed on: they lie in the caches still, and so will those that come into their space after them.
+const WARM: usize = 256 << 10;
 /// What a peer takes at most to read a KiB of this process's memory: an answer to a long frame takes that much longer in any case.
 const READING: Duration = Duration::from_nanos(250);
 /// Sleeps longer than this are left to an alarm to end.
@@ -222,6 +224,7 @@ impl ShmInbox {
     }
 
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>) {
+        let until = self.shared.pool.tidy(now, until);
         self.sleeps += 1;
         if self.sleeps.is_multiple_of(SLEEPS) {
             let slot = self.shared.slot(self.shared.rank);
@@ -304,14 +307,20 @@ impl Incoming {
     fn take(&mut self, shared: &Shared, events: &mut Vec<Event>, taker: &mut dyn Taker) -> Look {
         self.is_empty = false;
         let before = events.len();
-        let (from, mut is_taken) = (self.rank, false);
+        let (from, mut is_taken, mut bytes) = (self.rank, false, 0);
         for _ in 0..TURN {
+            if bytes >= WARM {
+                break;
+            }
             let is_first = events.is_empty();
             match self
                 .receiver
                 .take_or(|frame| is_first && taker.take(from, frame))
             {
-                Ok(Taken::Frame(frame)) => events.push(Event::Frame { from, frame }),
+                Ok(Taken::Frame(frame)) => {
+                    bytes += frame.len();
+                    events.push(Event::Frame { from, frame });
+                }
                 Ok(Taken::Already) => {
                     is_taken = true;
                     break;

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use super::ring::{Corrupt, Loans, Sender};
+use super::ring::{Corrupt, LENT_WHOLE_MIN, Loans, Sender};
 use crate::message::{Header, Message};
 use crate::platform::Flow;
 
@@ -56,13 +56,17 @@ impl Outgoing {
     pub fn send(
         &self,
         frame: Message,
-        may_spin: impl FnOnce() -> bool,
+        may_spin: impl Fn() -> bool,
         ring: impl Fn(),
     ) -> Result<Left, Corrupt> {
         let mut way = self.way.lock();
         let Some(sender) = &mut way.sender else {
             return Ok(way.left());
         };
+        if frame.len() >= LENT_WHOLE_MIN {
+            // One copy, if there is no second processor to do two at the same time.
+            sender.lend_whole(!may_spin());
+        }
         sender.send(frame)?;
         if sender.has_queue() {
             if may_spin() {

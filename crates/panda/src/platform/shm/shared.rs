@@ -20,6 +20,9 @@ use crate::platform::farewell::Farewell;
 use crate::platform::pool::Pool;
 use crate::platform::{Flow, Rank, Secret};
 
+/// The longest space that is used again, in bytes: two MiB and headers. For 16 MiB it was no faster on one processor, and slower across.
+const LONGEST_KEPT: usize = (2 << 20) + 256;
+
 pub struct Shared {
     pub file: File,
     pub common: Map,
@@ -30,7 +33,7 @@ pub struct Shared {
     /// What peers that read this process's memory know it by; stays where it is.
     pub mark: Box<AtomicU64>,
     /// Space of long frames, whoever sends them.
-    pool: Pool,
+    pub pool: Pool,
     outgoing: Box<[OnceLock<Outgoing>]>,
     pub woken: AtomicBool,
     /// Peers for whom something waits.
@@ -55,7 +58,7 @@ impl Shared {
             secret: seat.secret,
             meeting: seat.meeting.clone(),
             mark: Box::new(AtomicU64::new(mark(seat.secret, seat.rank))),
-            pool: Pool::default(),
+            pool: Pool::up_to(LONGEST_KEPT),
             outgoing: (0..RANKS).map(|_| OnceLock::new()).collect(),
             woken: AtomicBool::new(false),
             backlogs: AtomicIsize::new(0),

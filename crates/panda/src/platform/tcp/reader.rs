@@ -2,7 +2,8 @@
 //!
 //! Bytes are read into a space that all connections share, so that an idle peer costs none, and parted there. What a long frame lacks is read into its own place.
 
-use std::io::{ErrorKind, Read};
+use std::cell::Cell;
+use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
 use rustix::net::RecvFlags;
@@ -21,6 +22,8 @@ pub const READ: usize = 16 << 10;
 const BELIEVED: usize = 1 << 20;
 /// Reads from one peer before the next has its turn.
 const READS: usize = 16;
+/// Bytes of frames that are taken from one peer before they are handed on: they lie in the caches still, and so will those that come into their space after them.
+const WARM: usize = 256 << 10;
 
 /// The reading end of a connection.
 #[derive(Debug)]
@@ -61,6 +64,11 @@ impl Reader {
         space: &mut [u8],
         mut frame: impl FnMut(Message),
     ) -> Left {
+        let taken = Cell::new(0);
+        let mut frame = |whole: Message| {
+            taken.set(taken.get() + whole.len());
+            frame(whole);
+        };
         for _ in 0..READS {
             let left = match &mut self.current {
                 Some((bytes, length)) if *length - bytes.len() >= READ => {
@@ -69,7 +77,7 @@ impl Reader {
                 _ => self.read_and_part(stream, space, &mut frame),
             };
             self.finish(&mut frame);
-            if left != Left::More {
+            if left != Left::More || taken.get() >= WARM {
                 return left;
             }
         }
@@ -114,11 +122,7 @@ impl Reader {
                 bytes = rest;
                 continue;
             }
-            let mut place = if length < READ {
-                Vec::new()
-            } else {
-                self.pool.space()
-            };
+            let mut place = self.pool.space(length);
             if place.try_reserve(length.min(BELIEVED)).is_err() {
                 return false;
             }
@@ -148,30 +152,39 @@ impl Reader {
 
     /// Hands the frame on if it is whole.
     fn finish(&mut self, frame: &mut impl FnMut(Message)) {
-        if let Some((bytes, _)) = self
-            .current
-            .take_if(|(bytes, length)| bytes.len() == *length)
-        {
-            frame(if bytes.len() < READ {
-                Message::from(bytes)
-            } else {
-                Message::from(self.pool.frame(bytes))
-            });
+        let is_whole = |(bytes, length): &mut (Vec<u8>, usize)| bytes.len() == *length;
+        if let Some((bytes, _)) = self.current.take_if(is_whole) {
+            frame(self.pool.frame(bytes));
         }
     }
 }
 
-/// Reads more of a frame into its place.
+/// Reads more of a frame into its place: as much as there is, in one call.
 fn read_on(stream: &TcpStream, bytes: &mut Vec<u8>, length: usize) -> Left {
-    let wanted = (length - bytes.len()).min(bytes.len().max(BELIEVED));
-    if bytes.try_reserve_exact(wanted).is_err() {
+    let believed = bytes.len().max(BELIEVED);
+    if bytes.capacity() < length
+        && bytes
+            .try_reserve_exact(believed.min(length - bytes.len()))
+            .is_err()
+    {
         return Left::Refused;
     }
-    match stream.take(wanted as u64).read_to_end(bytes) {
-        Ok(count) if count == wanted => Left::More,
-        Ok(_) => Left::Over,
+    let wanted = (length - bytes.len()).min(bytes.capacity() - bytes.len());
+    match receive_behind(stream, bytes, wanted) {
+        Ok(0) => Left::Over,
+        Ok(_) => Left::More,
         Err(error) => left_by(error.kind()),
     }
+}
+
+/// Reads up to so many bytes behind what there is, where there is room for them.
+fn receive_behind(stream: &TcpStream, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+    let room = &mut bytes.spare_capacity_mut()[..wanted];
+    let ((came, _), _) = rustix::net::recv(stream, room, RecvFlags::empty())?;
+    let end = came.len();
+    // SAFETY: these bytes of the spare capacity were filled.
+    unsafe { bytes.set_len(bytes.len() + end) };
+    Ok(end)
 }
 
 fn left_by(error: ErrorKind) -> Left {
@@ -184,6 +197,9 @@ fn left_by(error: ErrorKind) -> Left {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -214,5 +230,44 @@ mod tests {
     fn a_length_that_is_not_believed_ends_it() {
         let mut reader = Reader::new(Pool::default());
         assert!(!reader.part(&[0xff; HEAD], &mut |_| ()));
+    }
+
+    #[test]
+    fn long_frames_come_whole_and_are_handed_on_before_more_is_taken() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut from = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let to = listener.accept().unwrap().0;
+        to.set_nonblocking(true).unwrap();
+        let lengths = [
+            READ,
+            WARM,
+            5,
+            3 * BELIEVED,
+            3 * BELIEVED + 1,
+            WARM,
+            READ - 1,
+        ];
+        let frames = lengths.map(|length| vec![length as u8 ^ (length >> 8) as u8; length]);
+        let (mut reader, mut space) = (Reader::new(Pool::default()), vec![0; READ]);
+        let mut came: Vec<Vec<u8>> = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for frame in &frames {
+                    from.write_all(&(frame.len() as u64).to_le_bytes()).unwrap();
+                    from.write_all(frame).unwrap();
+                }
+            });
+            while came.len() < frames.len() {
+                let mut long = 0;
+                let left = reader.read(&to, &mut space, |frame| {
+                    long += usize::from(frame.len() >= WARM);
+                    came.push(frame.to_bytes().to_vec());
+                });
+                assert!(long <= 1 && [Left::More, Left::Dry].contains(&left));
+            }
+        });
+        assert!(came == frames);
+        drop(from);
+        assert_eq!(reader.read(&to, &mut space, |_| ()), Left::Over);
     }
 }

@@ -168,11 +168,13 @@ impl Receiver {
     /// Reads a frame where it lies.
     fn take_lent(&mut self, at: usize) -> Result<Option<Message>, Corrupt> {
         let loan = Loan::read(&self.map, at)?;
-        let mut bytes = self.pool.space();
+        // As much as if it came through the stream, so that space of either kind fits the other.
+        let mut bytes = self.pool.space(loan.bytes() as usize);
+        reserve(&mut bytes, loan.bytes().min(BELIEVED))?;
         if !self.read_lent(&loan, &mut bytes)? {
             return Ok(None);
         }
-        let mut frame = Message::from(self.pool.frame(bytes));
+        let mut frame = self.pool.frame(bytes);
         frame.push(loan.headers());
         Ok(Some(frame))
     }
@@ -193,7 +195,7 @@ impl Receiver {
         reserve(&mut bytes, loan.headers().len() as u64)?;
         bytes.extend_from_slice(loan.headers());
         let is_whole = self.read_lent(loan, &mut bytes)?;
-        Ok(is_whole.then(|| Message::from(self.pool.frame(bytes))))
+        Ok(is_whole.then(|| self.pool.frame(bytes)))
     }
 
     /// Reads the pieces of a loan. False if the sender's process has ended.
@@ -238,7 +240,7 @@ impl Receiver {
         if length <= INLINE as u64 || length > isize::MAX as u64 {
             return Err(Corrupt(format!("it announced a frame of {length} bytes")));
         }
-        let mut bytes = self.pool.space();
+        let mut bytes = self.pool.space(length as usize);
         reserve(&mut bytes, length.min(BELIEVED))?;
         self.current = Some((bytes, length));
         self.take_stream()
@@ -297,7 +299,7 @@ impl Receiver {
             self.stream += count as u64;
             if bytes.len() as u64 == length {
                 self.stream = self.stream.next_multiple_of(ALIGN);
-                return Ok(Some(Message::from(self.pool.frame(bytes))));
+                return Ok(Some(self.pool.frame(bytes)));
             }
             // A sender that is awake goes on at once; one that sleeps is rung when all that is there was taken ([`tell`](Self::tell)).
             let taken = &self.map.view::<Counters>(0).taken.stream;

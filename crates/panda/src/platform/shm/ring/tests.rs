@@ -65,6 +65,7 @@ proptest! {
         let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(reach).flatten(), Pool::default()));
         let mut taken = Vec::new();
         for (i, &length) in lengths.iter().enumerate() {
+            sender.lend_whole(i % 3 == 0);
             sender.send(frame(length, i as u8)).unwrap();
             if i % eagerness == 0 {
                 taken.extend(receiver.take().unwrap());
@@ -218,6 +219,27 @@ fn what_was_lent_is_kept_until_it_was_read_and_no_longer() {
     sender.go_on().unwrap();
     assert!(sender.is_idle() && is_gone.load(Relaxed));
     assert!(!receiver.owes_bell());
+}
+
+#[test]
+fn a_long_frame_is_lent_whole_where_nobody_takes_it_meanwhile() {
+    let (a, b) = map();
+    let Some(reach) = reach() else { return };
+    let (mut sender, mut receiver) = (
+        Sender::new(a),
+        Receiver::new(b, Some(reach), Pool::default()),
+    );
+    sender.lend_whole(true);
+    for (length, is_lent) in [(LENT_WHOLE_MIN, true), (LENT_WHOLE_MIN - 1, false)] {
+        sender.send(frame(length, 3)).unwrap();
+        assert_eq!(sender.lent_bytes(), if is_lent { length } else { 0 });
+        assert_eq!(sender.has_queue(), !is_lent);
+        sender.lend_rest().unwrap();
+        let taken = receiver.take().unwrap().expect("it is there");
+        assert!(taken.to_bytes() == frame(length, 3).to_bytes());
+        sender.go_on().unwrap();
+    }
+    assert!(sender.is_idle());
 }
 
 #[test]
