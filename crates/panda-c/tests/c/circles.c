@@ -59,14 +59,14 @@ static void arrays(panda_circle *circle, panda_rank rank, uint32_t size, panda_r
         size_t count = counts[turn];
         for (size_t at = 0; at < count; at++) {
             sums[at] = 0.1 * rank + (double)at;
-            bits[at] = (uint16_t)(1u << rank | at << 8);
+            bits[at] = (uint16_t)((1u << rank) | at << 8);
         }
         OK(panda_circle_all_reduce_numbers(circle, sums, count, PANDA_DOUBLE, PANDA_SUM));
         OK(panda_circle_reduce_numbers(circle, root, bits, count, PANDA_UINT16, PANDA_OR));
         for (size_t at = 0; at < count; at++) {
             double difference = sums[at] - (0.05 * size * (size - 1) + (double)size * (double)at);
             CHECK(difference < 1e-6 && difference > -1e-6);
-            CHECK(rank != root || bits[at] == (uint16_t)((1u << size) - 1 | at << 8));
+            CHECK(rank != root || bits[at] == (uint16_t)(((1u << size) - 1) | at << 8));
         }
         /* All have the same bits. */
         uint64_t sum = 0, all;

@@ -25,6 +25,10 @@ pub mod threads;
 pub use circles::*;
 pub use groups::*;
 use mailbox::mailbox;
+#[allow(
+    unused_imports,
+    reason = "the real networks' file runs some tests alone"
+)]
 pub use numbers::*;
 #[allow(
     unused_imports,
