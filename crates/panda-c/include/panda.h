@@ -771,6 +771,91 @@ void panda_group_free(panda_group *group);
 /* ---- collective operations ------------------------------------------------------------------------------- */
 
 /**
+ * A type of numbers: int8_t.
+ */
+#define PANDA_INT8 1
+
+/**
+ * A type of numbers: int16_t.
+ */
+#define PANDA_INT16 2
+
+/**
+ * A type of numbers: int32_t.
+ */
+#define PANDA_INT32 3
+
+/**
+ * A type of numbers: int64_t.
+ */
+#define PANDA_INT64 4
+
+/**
+ * A type of numbers: uint8_t.
+ */
+#define PANDA_UINT8 5
+
+/**
+ * A type of numbers: uint16_t.
+ */
+#define PANDA_UINT16 6
+
+/**
+ * A type of numbers: uint32_t.
+ */
+#define PANDA_UINT32 7
+
+/**
+ * A type of numbers: uint64_t.
+ */
+#define PANDA_UINT64 8
+
+/**
+ * A type of numbers: float, of 32 bits.
+ */
+#define PANDA_FLOAT 9
+
+/**
+ * A type of numbers: double, of 64 bits.
+ */
+#define PANDA_DOUBLE 10
+
+/**
+ * What becomes of numbers: they are added. Integers wrap around.
+ */
+#define PANDA_SUM 1
+
+/**
+ * What becomes of numbers: they are multiplied. Integers wrap around.
+ */
+#define PANDA_PRODUCT 2
+
+/**
+ * What becomes of numbers: the least of them.
+ */
+#define PANDA_LEAST 3
+
+/**
+ * What becomes of numbers: the greatest of them.
+ */
+#define PANDA_GREATEST 4
+
+/**
+ * What becomes of integers: the bits that all have.
+ */
+#define PANDA_AND 5
+
+/**
+ * What becomes of integers: the bits that one or more have.
+ */
+#define PANDA_OR 6
+
+/**
+ * What becomes of integers: the bits that an odd number of them have.
+ */
+#define PANDA_XOR 7
+
+/**
  * Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
  */
 typedef struct panda_circle panda_circle;
@@ -867,6 +952,31 @@ panda_status panda_circle_reduce(panda_circle *circle,
  * Errors: as panda_circle_reduce().
  */
 panda_status panda_circle_all_reduce(panda_circle *circle, panda_message *message, panda_combine combine, void *context, panda_message **result);
+
+/**
+ * Everybody's arrays combined number by number, into everybody's array: `count` numbers of the type `of`, such as PANDA_DOUBLE, by the operation `by`, such as PANDA_SUM, the same at all. All get the same bits. Numbers are
+ * combined in the order of the circle from the process of the lowest rank on, first neighbours, then neighbouring pairs, and so on. After an error the array has what was reached. 0 numbers, which may be NULL, are a
+ * barrier.
+ *
+ * Errors: see panda_circle_barrier(); PANDA_MISMATCH: others have another count, type or operation; it says which, at all; PANDA_BAD_ARGUMENT: as there, and for bits of floating-point numbers.
+ */
+panda_status panda_circle_all_reduce_numbers(panda_circle *circle,
+                                             void *numbers,
+                                             size_t count,
+                                             uint32_t of,
+                                             uint32_t by);
+
+/**
+ * The same into the root's array, from whose place on numbers are combined; what others' arrays have afterwards is not said. A process that has only to send goes on before the root has ended.
+ *
+ * Errors: as panda_circle_all_reduce_numbers(); a mismatch at the root and at those who wait.
+ */
+panda_status panda_circle_reduce_numbers(panda_circle *circle,
+                                         panda_rank root,
+                                         void *numbers,
+                                         size_t count,
+                                         uint32_t of,
+                                         uint32_t by);
 
 /* ---- threads --------------------------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@ use crate::status::{Failure, entry, freed, panda_rank, panda_status, value};
 
 /// Some processes of a session, in a fixed order. All of them call the same operations in the same order, each from one thread at a time.
 pub struct panda_circle {
-    circle: Circle,
+    pub(crate) circle: Circle,
     /// This process's.
     rank: panda_rank,
 }

@@ -24,6 +24,7 @@ mod given;
 pub mod group;
 mod handing;
 pub mod message;
+pub mod numbers;
 pub mod port;
 pub mod rpc;
 pub mod seat;

@@ -134,6 +134,7 @@ impl Failure {
             | Error::NotMember(_)
             | Error::SameNumber(_)
             | Error::InUpcall(_)
+            | Error::NoSuchReduction { .. }
             | Error::TooLong { .. }
             | Error::Over
             | Error::Decode(_)
@@ -167,6 +168,7 @@ fn of_session(error: &Error) -> panda_status {
         Error::Mismatch { .. } => PANDA_MISMATCH,
         Error::Panicked { .. } => PANDA_PANICKED,
         Error::InUpcall(_) => PANDA_IN_UPCALL,
+        Error::NoSuchReduction { .. } => PANDA_BAD_ARGUMENT,
         Error::NotSpawned { .. } => PANDA_NOT_SPAWNED,
         Error::TooLong { .. } => PANDA_TOO_LONG,
         Error::Over => PANDA_OVER,

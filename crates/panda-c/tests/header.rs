@@ -60,7 +60,7 @@ const TOPICS: [(&str, &[&str]); 8] = [
     ("ports", &["port.rs"]),
     ("calls", &["rpc.rs"]),
     ("groups", &["group.rs"]),
-    ("collective operations", &["circle.rs"]),
+    ("collective operations", &["circle.rs", "numbers.rs"]),
     ("threads", &["thread.rs", "sync.rs"]),
 ];
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::message::DecodeError;
+use crate::number::Reduction;
 use crate::platform::{JoinError, Rank};
 
 /// Why an operation failed. Its `Debug` is what it says to people, since that is what a `main` that returns it prints.
@@ -102,6 +103,14 @@ pub enum Error {
         peer: String,
         /// Where it was given, and what it said.
         why: String,
+    },
+    /// Numbers of this type cannot be reduced so. Nothing was sent.
+    #[error("there is no reduction \"{}\" of numbers of type {of}: bits are of integers", by.name())]
+    NoSuchReduction {
+        /// What was asked for.
+        by: Reduction,
+        /// The name of the type.
+        of: &'static str,
     },
     /// A message is longer than the platform takes. Nothing was sent.
     #[error(

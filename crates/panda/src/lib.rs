@@ -5,6 +5,7 @@
 
 mod error;
 pub mod message;
+mod number;
 pub mod platform;
 pub mod protocol;
 pub mod session;
@@ -14,6 +15,7 @@ pub mod thread;
 
 pub use error::{Error, Named, SameNumber};
 pub use message::{DecodeError, Message};
+pub use number::{Number, Reduction};
 pub use platform::{Platform, Rank, Seat};
 pub use protocol::group::GroupEvent;
 pub use session::{Arrived, Call, Circle, Group, Multicast, Port, Reply, Session, WeakSession};

@@ -251,6 +251,10 @@ conformance_under_mpirun! {
     circles_nobody_overruns: 3;
     circles_carry_bytes: 3;
     circles_that_disagree_end_with_an_error: 2;
+    numbers_are_reduced_as_by_a_loop: 2 3 4;
+    all_get_the_same_bits: 3 4 5;
+    arrays_that_differ_end_with_an_error: 3;
+    reductions_may_run_ahead: 3;
     circles_of_a_group_are_of_one_view: 3;
     upcalls_may_send: 2;
     many_fibers_of_a_process_are_in_a_call_at_once of threads: 2;

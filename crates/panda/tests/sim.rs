@@ -57,6 +57,10 @@ macro_rules! conform {
                 circles_nobody_overruns
                 circles_carry_bytes
                 circles_that_disagree_end_with_an_error
+                numbers_are_reduced_as_by_a_loop
+                all_get_the_same_bits
+                arrays_that_differ_end_with_an_error
+                reductions_may_run_ahead
                 circles_of_a_group_are_of_one_view
                 a_circle_of_a_group_names_who_is_lost
                 a_lost_peer_is_named_and_the_group_goes_on

@@ -1,6 +1,6 @@
 //! Operations that all members call.
 
-use antiphon_panda::{Circle, Error, Port};
+use antiphon_panda::{Circle, Error, Port, Reduction};
 use bytes::Bytes;
 
 use super::{Passive, payload, weight};
@@ -65,15 +65,62 @@ pub fn broadcast(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Faile
     }))
 }
 
-/// Sums, at the leader, of 64-bit integers that each has so many bytes of; the others go on before.
+/// Sums, at the leader, of 64-bit integers that each has so many bytes of, as Open MPI's subject reduces them; the others go on before.
 pub fn reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let reduce = collective(stage, bytes, |circle, payload| {
-        circle.reduce(0, payload, add).map(drop)
-    })?;
-    Ok(Box::new(Collective {
-        confirms: true,
-        ..reduce
+    summed(stage, bytes, true, |circle, numbers| {
+        circle.reduce_numbers(0, numbers, Reduction::Sum)
+    })
+}
+
+/// Sums of 64-bit integers, at everybody.
+pub fn all_reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    summed(stage, bytes, false, |circle, numbers| {
+        circle.all_reduce_numbers(numbers, Reduction::Sum)
+    })
+}
+
+type Sum = fn(&Circle, &mut [i64]) -> Result<(), Error>;
+
+fn summed(
+    stage: &mut Stage,
+    bytes: usize,
+    confirms: bool,
+    call: Sum,
+) -> Result<Box<dyn Part>, Failed> {
+    Ok(Box::new(Sums {
+        circle: stage.everyone()?,
+        numbers: vec![0; (bytes / size_of::<i64>()).max(1)],
+        call,
+        confirms,
     }))
+}
+
+/// Numbers that each operation adds up where they are: what they come to does not matter to what it costs.
+struct Sums {
+    circle: Circle,
+    numbers: Vec<i64>,
+    call: Sum,
+    confirms: bool,
+}
+
+impl Part for Sums {
+    fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
+        for _ in 0..iterations {
+            (self.call)(&self.circle, &mut self.numbers)?;
+        }
+        Ok(iterations * weight(size_of_val(self.numbers.as_slice())))
+    }
+
+    fn confirms(&self) -> bool {
+        self.confirms
+    }
+
+    fn confirm(&mut self) -> Result<(), Failed> {
+        match self.confirms {
+            true => Ok(self.circle.barrier()?),
+            false => Ok(()),
+        }
+    }
 }
 
 /// So many bytes of each, at the leader; the others go on before.
@@ -121,14 +168,6 @@ impl Part for Scatter {
     }
 }
 
-/// Sums of 64-bit integers, at everybody.
-pub fn all_reduce(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
-    let all_reduce = collective(stage, bytes, |circle, payload| {
-        circle.all_reduce(payload, add).map(drop)
-    })?;
-    Ok(Box::new(all_reduce))
-}
-
 /// Until every second member is there; the others have no part in it.
 pub fn barrier_half(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let half: Vec<u32> = (0..stage.size as u32).step_by(2).collect();
@@ -142,18 +181,6 @@ pub fn barrier_half(stage: &mut Stage, _bytes: usize) -> Result<Box<dyn Part>, F
         call: |circle, _| circle.barrier(),
         confirms: false,
     }))
-}
-
-/// Sums of 64-bit integers; what is no whole one stays as it is.
-fn add(one: Bytes, other: Bytes) -> Bytes {
-    let mut sums = Vec::from(one);
-    let numbers = sums.as_chunks_mut().0.iter_mut();
-    for (sum, number) in numbers.zip(other.as_chunks().0) {
-        *sum = i64::from_le_bytes(*sum)
-            .wrapping_add(i64::from_le_bytes(*number))
-            .to_le_bytes();
-    }
-    sums.into()
 }
 
 struct AllToAll {
@@ -189,21 +216,4 @@ pub fn all_to_all(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Fail
         size: stage.size as u32,
         payload: payload(bytes),
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_added_each_to_its_own() {
-        let bytes = |numbers: [i64; 3]| -> Bytes {
-            let all = numbers.iter().flat_map(|number| number.to_le_bytes());
-            all.collect::<Vec<u8>>().into()
-        };
-        let sums = add(bytes([1, i64::MAX, -5]), bytes([255, 1, 3]));
-        assert_eq!(sums, bytes([256, i64::MIN, -2]));
-        let odd = add(Bytes::from_static(b"123"), Bytes::from_static(b"456"));
-        assert_eq!(odd.len(), 3);
-    }
 }

@@ -49,6 +49,54 @@ static void all_operations(panda_circle *circle, panda_rank rank, uint32_t size,
     panda_message_free(message);
 }
 
+/* Short arrays and long ones, of all kinds of numbers. */
+static void arrays(panda_circle *circle, panda_rank rank, uint32_t size, panda_rank root)
+{
+    static const size_t counts[] = {0, 1, 7, 40001};
+    static double sums[40001];
+    static uint16_t bits[40001];
+    for (int turn = 0; turn < 4; turn++) {
+        size_t count = counts[turn];
+        for (size_t at = 0; at < count; at++) {
+            sums[at] = 0.1 * rank + (double)at;
+            bits[at] = (uint16_t)((1u << rank) | at << 8);
+        }
+        OK(panda_circle_all_reduce_numbers(circle, sums, count, PANDA_DOUBLE, PANDA_SUM));
+        OK(panda_circle_reduce_numbers(circle, root, bits, count, PANDA_UINT16, PANDA_OR));
+        for (size_t at = 0; at < count; at++) {
+            double difference = sums[at] - (0.05 * size * (size - 1) + (double)size * (double)at);
+            CHECK(difference < 1e-6 && difference > -1e-6);
+            CHECK(rank != root || bits[at] == (uint16_t)(((1u << size) - 1) | at << 8));
+        }
+        /* All have the same bits. */
+        uint64_t sum = 0, all;
+        for (size_t at = 0; at < count; at++) {
+            uint64_t of;
+            memcpy(&of, &sums[at], sizeof of);
+            sum = sum * 31 + of;
+        }
+        all = sum;
+        OK(panda_circle_all_reduce_numbers(circle, &all, 1, PANDA_UINT64, PANDA_LEAST));
+        CHECK(all == sum);
+    }
+    int32_t four[4] = {1, 2, 3, 4};
+    IS(PANDA_MISMATCH, panda_circle_all_reduce_numbers(circle, four, rank == 0 ? 4 : 3, PANDA_INT32, PANDA_SUM));
+    SAYS("numbers where rank");
+    CHECK(panda_last_rank() < size);
+    IS(PANDA_BAD_ARGUMENT, panda_circle_all_reduce_numbers(circle, four, 4, PANDA_FLOAT, PANDA_XOR));
+    SAYS("exclusive or");
+    IS(PANDA_BAD_ARGUMENT, panda_circle_all_reduce_numbers(circle, four, 4, 0, PANDA_SUM));
+    SAYS("is no type of numbers");
+    IS(PANDA_BAD_ARGUMENT, panda_circle_all_reduce_numbers(circle, four, 4, PANDA_INT32, 8));
+    SAYS("is no operation");
+    IS(PANDA_BAD_ARGUMENT, panda_circle_reduce_numbers(circle, root, NULL, 4, PANDA_INT32, PANDA_SUM));
+    SAYS("numbers is NULL");
+    IS(PANDA_BAD_ARGUMENT, panda_circle_reduce_numbers(circle, root, (char *)four + 1, 1, PANDA_INT32, PANDA_SUM));
+    SAYS("aligned");
+    IS(PANDA_NOT_IN_CIRCLE, panda_circle_reduce_numbers(circle, 1000, four, 4, PANDA_INT32, PANDA_SUM));
+    OK(panda_circle_barrier(circle));
+}
+
 int main(void)
 {
     panda_session *session;
@@ -72,6 +120,8 @@ int main(void)
     OK(panda_circle_of(session, "backwards", order, size, &named));
     all_operations(named, rank, size, order);
     panda_circle_free(named);
+
+    arrays(circle, rank, size, size - 1);
 
     /* Values of different lengths are an error at all. */
     uint64_t two[2] = {1, 2};

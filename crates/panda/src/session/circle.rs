@@ -263,21 +263,43 @@ impl Circle {
         Ok(one(self.run(self.turn, operation, value.into())?))
     }
 
+    /// Where values turn that go up and come down, whatever the order of the list.
+    pub(super) fn turn(&self) -> Rank {
+        self.turn
+    }
+
+    /// One's own place, counted from that of a rank, and how many there are.
+    pub(super) fn place_from(&self, rank: Rank) -> Result<(usize, usize), Error> {
+        let (from, count) = (self.place_of(rank)?, self.ranks.len());
+        Ok(((self.at + count - from) % count, count))
+    }
+
+    fn place_of(&self, rank: Rank) -> Result<usize, Error> {
+        let mut ranks = self.ranks.iter();
+        let place = ranks.position(|it| *it == rank);
+        place.ok_or(Error::NotInCircle(rank))
+    }
+
     #[track_caller]
-    fn run(&self, root: Rank, operation: Operation, value: Message) -> Result<Vec<Message>, Error> {
+    pub(super) fn run(
+        &self,
+        root: Rank,
+        operation: Operation,
+        value: Message,
+    ) -> Result<Vec<Message>, Error> {
         upcall::must_not_wait()?;
-        let root = self
-            .ranks
-            .iter()
-            .position(|rank| *rank == root)
-            .ok_or(Error::NotInCircle(root))?;
+        let root = self.place_of(root)?;
         let core = &self.core;
         core.check()?;
         core.check_length(&value)?;
-        if let Operation::Scatter(values) = &operation {
-            values
-                .iter()
-                .try_for_each(|value| core.check_length(value))?;
+        match &operation {
+            Operation::Scatter(values) => {
+                let mut values = values.iter();
+                values.try_for_each(|value| core.check_length(value))?;
+            }
+            // Some rounds have all of it, where others have a part.
+            Operation::Numbers(numbers) => core.check_bytes(numbers.bytes())?,
+            _ => {}
         }
         let id = core.engine.number();
         let part = Part {

@@ -92,9 +92,18 @@ impl Core {
     /// [`Error::TooLong`].
     #[inline]
     pub fn check_length(&self, message: &Message) -> Result<(), Error> {
-        match message.len() <= self.longest {
+        self.check_bytes(message.len())
+    }
+
+    /// The same of so many bytes.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`].
+    #[inline]
+    pub fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+        match bytes <= self.longest {
             true => Ok(()),
-            false => Err(self.too_long(message.len())),
+            false => Err(self.too_long(bytes)),
         }
     }
 

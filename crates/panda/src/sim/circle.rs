@@ -45,17 +45,23 @@ pub enum Calls {
     Reduce,
     /// The sum.
     AllReduce,
+    /// The sums of arrays, at the root.
+    ReduceNumbers,
+    /// The sums of arrays.
+    AllReduceNumbers,
 }
 
 impl Calls {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Barrier,
         Self::Broadcast,
         Self::Gather,
         Self::Scatter,
         Self::Reduce,
         Self::AllReduce,
+        Self::ReduceNumbers,
+        Self::AllReduceNumbers,
     ];
 }
 

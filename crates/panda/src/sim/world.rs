@@ -1,6 +1,7 @@
 //! Processes over a simulated network that do as a scenario has them.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +17,7 @@ use crate::protocol::requests::{Failure, RequestId};
 use crate::protocol::{Action, Stack};
 
 mod circle;
+mod numbers;
 mod ports;
 mod program;
 mod run;
@@ -56,6 +58,8 @@ pub struct World<L: Links, O> {
     fault: Fault,
     /// Collective operations under way that circles follow, by the life and its number for it.
     seats: HashMap<(usize, RequestId), Seat>,
+    /// The arrays of those that have them.
+    arrays: HashMap<(usize, RequestId), Arc<numbers::Held>>,
     todo: VecDeque<(Rank, usize, Action)>,
     is_busy: bool,
 }
@@ -116,6 +120,7 @@ impl<L: Links, O: Order> World<L, O> {
             nodes: (0..size).map(|_| None).collect(),
             fault,
             seats: HashMap::new(),
+            arrays: HashMap::new(),
             todo: VecDeque::new(),
             is_busy: false,
         };

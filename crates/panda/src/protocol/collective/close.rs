@@ -10,7 +10,9 @@ impl Collectives {
             list,
             number: u64::MAX,
         };
-        let keys: Vec<Key> = self.active.range(all).map(|(key, _)| *key).collect();
+        let trees = self.active.range(all.clone()).map(|(key, _)| *key);
+        let exchanges = self.exchanges.range(all).map(|(key, _)| *key);
+        let keys: Vec<Key> = trees.chain(exchanges).collect();
         let next = self.begun.get(&list).map_or(1, |begun| begun + 1);
         self.early.close(list, next, failure, may_begin);
         for key in keys {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::array::Merging;
 use super::{Key, Step};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
@@ -18,6 +19,25 @@ pub enum Refused {
     Decode(DecodeError),
     /// What combines them panicked: in words, where it was given and what it said.
     Panicked(String),
+    /// Who asked for it does not wait for it any more.
+    Over,
+}
+
+impl Refused {
+    /// What that means for the operation.
+    pub(super) fn failure(self, myself: Rank, from: Rank) -> Failure {
+        match self {
+            Self::Decode(error) => Failure::Mismatch {
+                rank: from,
+                why: format!("brought a value that cannot be combined: {error}"),
+            },
+            Self::Panicked(why) => Failure::Panicked { rank: myself, why },
+            Self::Over => Failure::Lost {
+                rank: myself,
+                why: "ended its session amid the operation".into(),
+            },
+        }
+    }
 }
 
 impl From<DecodeError> for Refused {
@@ -26,46 +46,56 @@ impl From<DecodeError> for Refused {
     }
 }
 
-/// The values of a subtree, to be combined.
+/// Values that are to be combined.
 pub struct Combining {
     pub(super) key: Key,
     pub(super) myself: Rank,
-    pub(super) combine: Combine,
-    pub(super) own: Message,
-    /// What came from below, and from whom.
-    pub(super) others: Vec<(Rank, Message)>,
+    pub(super) work: Work,
+}
+
+pub(super) enum Work {
+    /// The values of a subtree.
+    Subtree {
+        combine: Combine,
+        own: Message,
+        /// What came from below, and from whom.
+        others: Vec<(Rank, Message)>,
+    },
+    /// Numbers of an array.
+    Array(Merging),
 }
 
 impl Combining {
     /// Combines them; the step that this process is to take then, and of which operation.
     #[must_use]
     pub fn run(self) -> (Key, Step) {
-        let key = self.key;
-        let step = self.whole().map_or_else(Step::Failed, Step::Combined);
-        (key, step)
+        let whole = match self.work {
+            Work::Subtree {
+                combine,
+                own,
+                others,
+            } => whole(self.myself, &combine, own, others),
+            Work::Array(merging) => merging.run(self.myself),
+        };
+        (self.key, whole.map_or_else(Step::Failed, Step::Combined))
     }
+}
 
-    fn whole(self) -> Result<Message, Failure> {
-        let mut whole = self.own;
-        for (rank, value) in self.others {
-            whole = (self.combine)(whole, value).map_err(|refused| match refused {
-                Refused::Decode(error) => Failure::Mismatch {
-                    rank,
-                    why: format!("brought a value that cannot be combined: {error}"),
-                },
-                Refused::Panicked(why) => Failure::Panicked {
-                    rank: self.myself,
-                    why,
-                },
-            })?;
-        }
-        Ok(whole)
+fn whole(
+    myself: Rank,
+    combine: &Combine,
+    own: Message,
+    others: Vec<(Rank, Message)>,
+) -> Result<Message, Failure> {
+    let mut whole = own;
+    for (rank, value) in others {
+        whole = combine(whole, value).map_err(|refused| refused.failure(myself, rank))?;
     }
+    Ok(whole)
 }
 
 impl fmt::Debug for Combining {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.others.len() + 1;
-        write!(f, "Combining {{ {:?}, {count} values }}", self.key)
+        write!(f, "Combining {{ {:?} }}", self.key)
     }
 }

@@ -1,4 +1,4 @@
-//! Collective operations over a list of processes: contributions go up a binomial tree, results come down it.
+//! Collective operations over a list of processes: contributions go up a binomial tree, results come down it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
 //!
 //! Places in the list, counted from the root's, form the tree: place p's parent is p without its lowest bit, so each process handles at most log₂ n messages.
 //! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its
@@ -21,15 +21,24 @@ use super::requests::{Failure, RequestId};
 use crate::message::Message;
 use crate::platform::Rank;
 use early::Early;
+use exchange::{Exchange, is_joint};
 use tree::Tree;
 
+mod array;
 mod close;
 mod combine;
 mod early;
+mod exchange;
 mod place;
+pub mod plan;
+mod running;
 mod step;
 mod tree;
 
+#[cfg(test)]
+mod exchange_tests;
+
+pub use array::{Array, Numbers, Signature};
 pub use combine::{Combine, Combining, Refused};
 pub use step::{Shape, Step};
 
@@ -50,6 +59,8 @@ pub enum Operation {
     Reduce(Combine),
     /// Values combined on their way up; the result, down.
     AllReduce(Combine),
+    /// Arrays of numbers, combined number by number, at the root or at all.
+    Numbers(Numbers),
 }
 
 impl Operation {
@@ -74,6 +85,8 @@ impl Operation {
             Self::Scatter(_) => 4,
             Self::Reduce(_) => 5,
             Self::AllReduce(_) => 6,
+            Self::Numbers(numbers) if numbers.way.to_all => 7,
+            Self::Numbers(_) => 8,
         }
     }
 }
@@ -87,6 +100,7 @@ impl fmt::Debug for Operation {
             Self::Scatter(_) => "Scatter",
             Self::Reduce(_) => "Reduce",
             Self::AllReduce(_) => "AllReduce",
+            Self::Numbers(_) => "Numbers",
         })
     }
 }
@@ -123,6 +137,7 @@ pub struct Collectives {
     patience: Duration,
     begun: HashMap<u64, u64>,
     active: BTreeMap<Key, Tree>,
+    exchanges: BTreeMap<Key, Exchange>,
     early: Early,
     /// When those who wait last asked.
     asked: Time,
@@ -146,7 +161,7 @@ pub struct Part {
     pub root: usize,
     /// What is done.
     pub operation: Operation,
-    /// One's own value, where the operation takes one.
+    /// One's own value, where the operation takes one; of an array the numbers that are to be [brought](Numbers::brought).
     pub value: Message,
 }
 
@@ -158,6 +173,7 @@ impl Collectives {
             patience: silence,
             begun: HashMap::new(),
             active: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
             early: Early::default(),
             asked: Time::ZERO,
             fault: Fault::default(),
@@ -165,8 +181,8 @@ impl Collectives {
     }
 
     /// Begins an operation; returns the peers to watch until it ends.
-    pub fn begin(&mut self, now: Time, part: Part, out: &mut Outcome) -> Vec<Rank> {
-        if self.active.is_empty() {
+    pub fn begin(&mut self, now: Time, mut part: Part, out: &mut Outcome) -> Vec<Rank> {
+        if self.running().next().is_none() {
             self.asked = now;
         }
         let list = part.list;
@@ -176,7 +192,11 @@ impl Collectives {
             list,
             number: *number,
         };
-        let mut tree = Tree::new(now, part, number.is_multiple_of(WINDOW));
+        let is_joint = is_joint(*number);
+        if let Some(exchange) = Exchange::new(now, &mut part, is_joint) {
+            return self.begin_exchange(key, exchange, out);
+        }
+        let mut tree = Tree::new(now, part, is_joint);
         tree.leaves_out = self.fault.is(Mutant::LeavesOut);
         let watched = tree.neighbours();
         let gives_at_once = tree.parent.is_none() && !tree.goes_up();
@@ -197,7 +217,7 @@ impl Collectives {
     /// When [`tick`](Self::tick) is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let asks = !self.active.is_empty() && !self.fault.is(Mutant::NeverAsks);
+        let asks = self.running().next().is_some() && !self.fault.is(Mutant::NeverAsks);
         asks.then(|| self.asked + self.patience)
     }
 
@@ -207,17 +227,17 @@ impl Collectives {
             return;
         }
         self.asked = now;
-        for (key, tree) in &self.active {
-            if tree.begun + self.patience <= now {
-                let late = tree.neighbours();
-                let late = late.into_iter().filter(|near| tree.waits_for(*near));
-                let ask = Step::Ask(tree.shape);
-                out.sends.extend(late.map(|near| (near, *key, ask.clone())));
+        for (key, running) in self.running() {
+            if running.begun() + self.patience <= now {
+                let late = running.neighbours();
+                let late = late.into_iter().filter(|near| running.waits_for(*near));
+                let ask = Step::Ask(running.shape());
+                out.sends.extend(late.map(|near| (near, key, ask.clone())));
             }
         }
     }
 
-    /// Takes a message of a neighbour in a tree.
+    /// Takes a message of a neighbour.
     pub fn take(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
         let begun = self.begun.get(&key.list).copied().unwrap_or(0);
         if key.number > begun {
@@ -228,7 +248,7 @@ impl Collectives {
             }
             return;
         }
-        let Some(tree) = self.active.get_mut(&key) else {
+        let Some(running) = self.running_at(key) else {
             if let Step::Ask(_) = step {
                 out.sends.push((from, key, Step::Ended));
             }
@@ -236,17 +256,30 @@ impl Collectives {
         };
         match step {
             // What it did before it ended would have come before this.
-            Step::Ended if tree.waits_for(from) => {
+            Step::Ended if running.waits_for(from) => {
                 let failure = Failure::Lost {
                     rank: from,
                     why: "ended the operation while it had lost touch with this process".into(),
                 };
                 self.fail(key, &failure, Some(from), out);
             }
-            Step::Failed(failure) if tree.ranks.contains(&from) => {
-                let failure = tree.as_told(from, failure);
+            Step::Failed(failure) if running.has(from) => {
+                let failure = running.as_told(from, failure);
                 self.fail(key, &failure, Some(from), out);
             }
+            step if self.exchanges.contains_key(&key) => {
+                self.take_in_exchange(from, key, step, out);
+            }
+            step => self.take_in_tree(from, key, step, out),
+        }
+    }
+
+    fn take_in_tree(&mut self, from: Rank, key: Key, step: Step, out: &mut Outcome) {
+        let Some(tree) = self.active.get_mut(&key) else {
+            return;
+        };
+        match step {
+            Step::Part(shape, ..) if shape != tree.shape => self.disagree(key, from, out),
             Step::Up(shape, _) | Step::Down(shape, _) | Step::Ask(shape) if shape != tree.shape => {
                 self.disagree(key, from, out);
             }
@@ -270,15 +303,12 @@ impl Collectives {
         self.fault = fault;
     }
 
-    /// A peer is lost: the operations that wait for it end.
-    pub fn lost(&mut self, rank: Rank, why: &str, out: &mut Outcome) {
-        let waits = |tree: &Tree| tree.parent == Some(rank) || tree.children.contains(&rank);
-        let keys: Vec<Key> = self
-            .active
-            .iter()
-            .filter(|(_, tree)| waits(tree))
-            .map(|(key, _)| *key)
-            .collect();
+    /// A peer is lost, for certain or perhaps: the operations that wait for it end.
+    pub fn lost(&mut self, rank: Rank, is_certain: bool, why: &str, out: &mut Outcome) {
+        let ending = self
+            .running()
+            .filter(|(_, running)| running.ends_without(rank, is_certain));
+        let keys: Vec<Key> = ending.map(|(key, _)| key).collect();
         let failure = Failure::Lost {
             rank,
             why: why.to_string(),
@@ -301,16 +331,15 @@ impl Collectives {
 
     /// Ends an operation with a failure and tells the neighbours, but for one that knows, or that touch is lost with.
     fn fail(&mut self, key: Key, failure: &Failure, knows: Option<Rank>, out: &mut Outcome) {
-        let Some(tree) = self.active.remove(&key) else {
+        let Some((id, near)) = self.remove(key) else {
             return;
         };
-        let near = tree.neighbours();
         // Also a neighbour that some other process has lost: it may live.
         for &neighbour in near.iter().filter(|near| Some(**near) != knows) {
             out.sends
                 .push((neighbour, key, Step::Failed(failure.clone())));
         }
-        out.ended.push((tree.id, near, Err(failure.clone())));
+        out.ended.push((id, near, Err(failure.clone())));
     }
 
     /// Sends this subtree's values on when all of them are here.

@@ -1,6 +1,6 @@
 //! Places in a binomial tree, counted from its root: a place's parent is the place without its lowest bit.
 
-use super::Part;
+use super::{Operation, Part, Shape};
 use crate::platform::Rank;
 
 /// The place above; the root has none.
@@ -33,13 +33,22 @@ impl Part {
         self.ranks[(place + self.root) % self.ranks.len()]
     }
 
+    /// Which operation it is.
+    pub fn shape(&self) -> Shape {
+        let what = (self.root as u64) << 4 | self.operation.code();
+        // Distinct roots and operations give distinct shapes, whatever the order.
+        self.order ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
     /// Whom this process sends to or hears from, log₂ n of n at most.
-    pub fn neighbours(&self) -> impl Iterator<Item = Rank> + '_ {
-        let place = self.place();
-        let near = parent(place)
-            .into_iter()
-            .chain(children(place, self.ranks.len()));
-        near.map(|place| self.rank_at(place))
+    pub fn neighbours(&self) -> Vec<Rank> {
+        let (place, count) = (self.place(), self.ranks.len());
+        if let Operation::Numbers(numbers) = &self.operation {
+            let rounds = numbers.rounds(place, count, false);
+            return self.of_rounds(&rounds);
+        }
+        let near = parent(place).into_iter().chain(children(place, count));
+        near.map(|place| self.rank_at(place)).collect()
     }
 }
 

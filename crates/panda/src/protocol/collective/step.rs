@@ -1,5 +1,6 @@
 //! What goes along an edge of the tree, and its form on the wire: a header, then the values as they are.
 
+use super::array::Signature;
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::requests::Failure;
@@ -11,13 +12,15 @@ pub enum Step {
     Up(Shape, Vec<(u32, Message)>),
     /// To a child: values for a subtree, with their places.
     Down(Shape, Vec<(u32, Message)>),
+    /// Numbers of an array, in a round of the plan for it.
+    Part(Shape, Signature, u8, Message),
     /// This process's part has failed.
     Failed(Failure),
     /// Asks whether the receiver has ended the operation, or is at another one.
     Ask(Shape),
     /// It has.
     Ended,
-    /// Of this process to itself: what its subtree's values were combined to.
+    /// Of this process to itself: what its subtree's values were combined to, or what numbers go to others next.
     Combined(Message),
 }
 
@@ -32,6 +35,7 @@ const ASK: u8 = 4;
 const ENDED: u8 = 5;
 const PANICKED: u8 = 6;
 const COMBINED: u8 = 7;
+const PART: u8 = 8;
 /// A place and a length.
 const ENTRY: usize = 12;
 
@@ -42,6 +46,14 @@ impl Step {
         match self {
             Self::Up(shape, values) => encode_values(UP, *shape, values),
             Self::Down(shape, values) => encode_values(DOWN, *shape, values),
+            Self::Part(shape, signature, round, numbers) => {
+                let mut message = numbers.clone();
+                message.push(&[*round]);
+                message.push(&signature.to_bytes());
+                message.push(&shape.to_le_bytes());
+                message.push(&[PART]);
+                message
+            }
             Self::Failed(Failure::Mismatch { rank, why }) => encode_failure(MISMATCH, *rank, why),
             Self::Failed(Failure::Lost { rank, why }) => encode_failure(LOST, *rank, why),
             Self::Failed(Failure::Panicked { rank, why }) => encode_failure(PANICKED, *rank, why),
@@ -70,6 +82,12 @@ impl Step {
         Ok(match kind {
             UP => Self::Up(u64::from_le_bytes(message.pop()?), values_of(message)?),
             DOWN => Self::Down(u64::from_le_bytes(message.pop()?), values_of(message)?),
+            PART => {
+                let shape = u64::from_le_bytes(message.pop()?);
+                let signature = Signature::from_bytes(message.pop()?);
+                let [round] = message.pop()?;
+                Self::Part(shape, signature, round, message)
+            }
             LOST | MISMATCH | PANICKED => {
                 let rank = u32::from_le_bytes(message.pop()?);
                 let why = String::from_utf8_lossy(&message.to_bytes()).into_owned();
@@ -157,12 +175,13 @@ mod tests {
             Step::Ask(5),
             Step::Ended,
             Step::Combined(value(9)),
+            Step::Part(6, Signature::from_bytes([7; 10]), 8, value(80)),
         ];
         for step in steps {
             let bytes = step.encode().to_bytes();
             let again = Step::decode(Message::from(bytes.clone())).unwrap();
             assert_eq!(again.encode().to_bytes(), bytes);
-            let is_value = !matches!(step, Step::Failed(_) | Step::Combined(_));
+            let is_value = !matches!(step, Step::Failed(_) | Step::Combined(_) | Step::Part(..));
             for cut in 0..bytes.len() {
                 let cut = Step::decode(Message::from(bytes.slice(..cut)));
                 assert!(cut.is_err() || !is_value);

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::combine::Work;
 use super::{Combining, Key, Operation, Outcome, Part, Shape, Step, place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
-use crate::protocol::requests::{Failure, RequestId};
+use crate::protocol::requests::RequestId;
 
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -38,12 +39,10 @@ impl Tree {
         let children = place::children(place, part.ranks.len())
             .map(|place| part.rank_at(place))
             .collect();
-        let what = (root as u64) << 3 | part.operation.code();
         Self {
             id: part.id,
             begun: now,
-            // Distinct roots and operations give distinct shapes, whatever the order.
-            shape: part.order ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            shape: part.shape(),
             operation: part.operation,
             place,
             root,
@@ -80,17 +79,6 @@ impl Tree {
     /// This process.
     pub fn myself(&self) -> Rank {
         self.ranks[(self.place + self.root) % self.ranks.len()]
-    }
-
-    /// A failure that a peer tells of: who is itself said to be lost has lost that peer.
-    pub fn as_told(&self, by: Rank, failure: Failure) -> Failure {
-        match failure {
-            Failure::Lost { rank, .. } if rank == self.myself() => Failure::Lost {
-                rank: by,
-                why: "took this process for lost".into(),
-            },
-            failure => failure,
-        }
     }
 
     /// The places of a child's subtree, by the child's number.
@@ -165,9 +153,11 @@ impl Tree {
             .flat_map(|(rank, values)| values.into_iter().map(move |(_, value)| (rank, value)));
         Some(Combining {
             key,
-            combine: std::mem::replace(combine, Box::new(|own, _| Ok(own))),
-            own: std::mem::take(&mut self.own),
-            others: below.collect(),
+            work: Work::Subtree {
+                combine: std::mem::replace(combine, Box::new(|own, _| Ok(own))),
+                own: std::mem::take(&mut self.own),
+                others: below.collect(),
+            },
             myself: self.myself(),
         })
     }

@@ -251,7 +251,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         let ended = self.requests.lost(rank, why);
         self.complete(ended);
         let mut out = collective::Outcome::default();
-        self.collectives.lost(rank, why, &mut out);
+        self.collectives.lost(rank, is_certain, why, &mut out);
         self.collective_outcome(now, out);
         for id in self.groups.ids() {
             self.on_group(now, id, |group, now, out| {

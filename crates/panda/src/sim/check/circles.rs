@@ -65,9 +65,9 @@ fn well(
         return Err(format!("came to {values:?}, not to {expected:?}"));
     }
     let needs = |other: usize| match task.calls {
-        Calls::Barrier | Calls::AllReduce => true,
+        Calls::Barrier | Calls::AllReduce | Calls::AllReduceNumbers => true,
         Calls::Broadcast | Calls::Scatter => other == task.root,
-        Calls::Gather | Calls::Reduce => place == task.root,
+        Calls::Gather | Calls::Reduce | Calls::ReduceNumbers => place == task.root,
     };
     let has_begun = |other: usize| {
         circle.turns[other]
@@ -90,9 +90,9 @@ fn expected(task: Task, number: usize, place: usize, count: usize) -> Vec<u64> {
         Calls::Broadcast => vec![own(number, task.root)],
         Calls::Scatter => vec![given(number, place)],
         Calls::Gather if is_root => all().collect(),
-        Calls::AllReduce => vec![all().sum()],
-        Calls::Reduce if is_root => vec![all().sum()],
-        Calls::Barrier | Calls::Gather | Calls::Reduce => Vec::new(),
+        Calls::AllReduce | Calls::AllReduceNumbers => vec![all().sum()],
+        Calls::Reduce | Calls::ReduceNumbers if is_root => vec![all().sum()],
+        Calls::Barrier | Calls::Gather | Calls::Reduce | Calls::ReduceNumbers => Vec::new(),
     }
 }
 

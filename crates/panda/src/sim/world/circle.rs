@@ -1,9 +1,11 @@
 //! Collective operations that some processes call one after another, the same in the same order, whatever comes of each.
 
+use super::numbers::Held;
 use super::{What, World};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
 use crate::protocol::Time;
+use crate::protocol::collective::plan::Way;
 use crate::protocol::collective::{Operation, Part};
 use crate::protocol::group::Order;
 use crate::protocol::link::Links;
@@ -60,12 +62,24 @@ impl<L: Links, O: Order> World<L, O> {
         });
         self.seats.insert((life, id), seat);
         let list = seat.circle as u64 + 1;
+        let (operation, value) = match task.way(number) {
+            Some(way) => {
+                let held = Held::new(own(number, seat.place), 1 + task.length / 8);
+                self.arrays.insert((life, id), held.clone());
+                let count = ranks.len();
+                held.sum(way, (seat.place + count - task.root) % count, count)
+            }
+            None => (
+                operation(task, number, ranks.len()),
+                value(own(number, seat.place), task.length),
+            ),
+        };
         let part = Part {
             id,
             list,
             order: list,
-            operation: operation(task, number, ranks.len()),
-            value: value(own(number, seat.place), task.length),
+            operation,
+            value,
             at: seat.place,
             root: task.root,
             ranks,
@@ -80,22 +94,47 @@ impl<L: Links, O: Order> World<L, O> {
         id: RequestId,
         outcome: &Result<Vec<Message>, Failure>,
     ) -> bool {
-        let Some(seat) = self.seats.remove(&(self.air.life_of(rank), id)) else {
+        let key = (self.air.life_of(rank), id);
+        let Some(seat) = self.seats.remove(&key) else {
             return false;
         };
+        let array = self.arrays.remove(&key);
         let circle = &mut self.history.circles[seat.circle];
         let turns = &mut circle.turns[seat.place];
-        let length = circle.tasks[turns.len() - 1].length;
+        let (task, count) = (circle.tasks[turns.len() - 1], circle.ranks.len());
+        let length = task.length;
+        // Who is not the root has no result.
+        let array = array.filter(|_| task.calls.is_to_all() || seat.place == task.root);
         if let Some(turn) = turns.last_mut() {
             let number = |value: &Message| number_in(value, length);
             let ended = match outcome {
-                Ok(values) => Done::Well(values.iter().map(number).collect()),
+                Ok(values) => {
+                    let sums = array.iter().map(|array| array.first(count));
+                    Done::Well(values.iter().map(number).chain(sums).collect())
+                }
                 Err(failure) => Done::Failed(failure.clone()),
             };
             turn.ended = Some((self.air.now, ended));
         }
         self.turn(seat);
         true
+    }
+}
+
+impl Calls {
+    fn is_to_all(self) -> bool {
+        self == Self::AllReduceNumbers
+    }
+}
+
+impl Task {
+    /// How arrays go, if it is of arrays: every second one in parts.
+    fn way(&self, number: usize) -> Option<Way> {
+        let is_of_numbers = matches!(self.calls, Calls::ReduceNumbers | Calls::AllReduceNumbers);
+        is_of_numbers.then(|| Way {
+            to_all: self.calls.is_to_all(),
+            in_parts: number % 2 == 1,
+        })
     }
 }
 
@@ -110,6 +149,7 @@ fn operation(task: Task, number: usize, count: usize) -> Operation {
         }
         Calls::Reduce => Operation::Reduce(Box::new(|a, b| Ok(sum(a, b)?))),
         Calls::AllReduce => Operation::AllReduce(Box::new(|a, b| Ok(sum(a, b)?))),
+        Calls::ReduceNumbers | Calls::AllReduceNumbers => unreachable!("they bring arrays"),
     }
 }
 
