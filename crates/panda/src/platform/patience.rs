@@ -6,7 +6,9 @@
 //! a spin, the spins were in the way, and become rare for long; else messages take long for now, as long ones do, which may change with the next.
 //!
 //! Where many share few processors, the spins of all blur what each can learn from its waits, and some find what they wait for. So who has spun in vain gives way before it
-//! sleeps: if somebody else then had the processor for a moment, the spin was in somebody's way, whoever it was, and again spins become rare.
+//! sleeps: if somebody else then had the processor for a moment, the spin was in somebody's way, whoever it was. A spin that finds something saves a wake, which is worth about what one
+//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up: another thread of this process that runs now and then
+//! does not end them.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -32,7 +34,11 @@ const UNWANTED: Duration = Duration::from_nanos(2500);
 /// … and longer than this where work that never sleeps has it for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain.
 const SLICE: Duration = Duration::from_micros(500);
 const UNASKED: u32 = 64;
-/// Spins that must find something, one after the other, until those that were in the way are forgotten.
+/// A spin in somebody's way costs as much as so many that found something have brought …
+const PRICE: u32 = 2;
+/// … of which so many are kept in mind: where processes begin to share a processor, spins are in the way from one moment to the next.
+const CREDIT_MAX: u32 = 16;
+/// Spins that must find something, while none is too much in the way, until those that were are forgotten.
 const FORGOTTEN: u32 = 64;
 
 /// What waits were like.
@@ -44,7 +50,9 @@ pub struct Patience {
     /// The wait before, which spun in vain, if the next one is to tell why.
     doubted: Option<Duration>,
     waits_without: u32,
-    /// Spins that were in somebody's way, as who had the processor then has shown.
+    /// Spins that have found something, less what those in somebody's way have cost.
+    credit: u32,
+    /// How often that was used up, as who had the processor after a spin has shown.
     in_the_way: u32,
     /// Spins since then that have found something.
     found: u32,
@@ -72,6 +80,7 @@ impl Patience {
             failed: 0,
             doubted: None,
             waits_without,
+            credit: 0,
             in_the_way: 0,
             found: 0,
             unasked: 0,
@@ -91,6 +100,7 @@ impl Patience {
     pub fn found(&mut self) {
         self.was_short = true;
         self.failed = 0;
+        self.credit = (self.credit + 1).min(CREDIT_MAX);
         if self.in_the_way > 0 {
             self.found += 1;
             if self.found >= FORGOTTEN {
@@ -107,14 +117,25 @@ impl Patience {
     }
 
     /// Others had the processor for so long when they were given way to.
-    fn gave_way(&mut self, away: Duration) {
+    pub fn gave_way(&mut self, away: Duration) {
         if away > SLICE {
             self.unasked = UNASKED;
         } else if away > UNWANTED {
-            self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
-            self.waits_without = 1 << self.in_the_way;
-            self.found = 0;
-            self.doubted = None;
+            self.cost_others();
+        }
+    }
+
+    /// A spin was in somebody's way.
+    fn cost_others(&mut self) {
+        match self.credit.checked_sub(PRICE) {
+            Some(left) => self.credit = left,
+            None => {
+                self.credit = 0;
+                self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
+                self.waits_without = 1 << self.in_the_way;
+                self.found = 0;
+                self.doubted = None;
+            }
         }
     }
 
@@ -243,8 +264,8 @@ mod tests {
         }
     }
 
-    /// How many of so many waits spin in vain, if every fourth spin does and others then have the processor for so long.
-    fn vain_spins(waits: u32, away: Duration) -> u32 {
+    /// How many of so many waits spin in vain, if one in `every` spins does and others then have the processor for so long.
+    fn vain_spins(waits: u32, every: u32, away: Duration) -> u32 {
         let mut patience = Patience::with(0);
         let (mut spins, mut vain) = (0_u32, 0);
         for _ in 0..waits {
@@ -253,7 +274,7 @@ mod tests {
                 continue;
             }
             spins += 1;
-            if !spins.is_multiple_of(4) {
+            if !spins.is_multiple_of(every) {
                 patience.found();
                 continue;
             }
@@ -269,15 +290,32 @@ mod tests {
     }
 
     #[test]
-    fn spins_in_anybodys_way_become_rare_though_most_find_something() {
-        let vain = vain_spins(10_000, Duration::from_micros(20));
+    fn spins_in_anybodys_way_become_rare_though_half_of_them_find_something() {
+        let vain = vain_spins(10_000, 2, Duration::from_micros(20));
         assert!((8..25).contains(&vain), "{vain}");
+    }
+
+    /// As those of the session's own thread, beside one that runs when a handful of calls have been served.
+    #[test]
+    fn spins_go_on_where_those_that_find_something_outweigh_those_in_the_way() {
+        assert_eq!(vain_spins(10_000, 4, Duration::from_micros(20)), 2500);
+    }
+
+    #[test]
+    fn what_spins_brought_long_ago_does_not_count_against_those_in_the_way() {
+        let mut patience = Patience::with(0);
+        (0..100_000).for_each(|_| patience.found());
+        let borne = (0..).take_while(|_| {
+            patience.gave_way(Duration::from_micros(20));
+            patience.waits_without == 0
+        });
+        assert_eq!(borne.count() as u32, CREDIT_MAX / PRICE);
     }
 
     #[test]
     fn spins_go_on_where_nobody_else_wants_the_processor_and_beside_work_that_never_sleeps() {
-        assert_eq!(vain_spins(10_000, Duration::from_nanos(600)), 2500);
-        assert_eq!(vain_spins(10_000, Duration::from_millis(3)), 2500);
+        assert_eq!(vain_spins(10_000, 4, Duration::from_nanos(600)), 2500);
+        assert_eq!(vain_spins(10_000, 4, Duration::from_millis(3)), 2500);
     }
 
     #[test]
@@ -301,7 +339,10 @@ mod tests {
         }
         assert_eq!(patience.waits_without, 1 << 4);
         (0..FORGOTTEN).for_each(|_| patience.found());
-        patience.gave_way(Duration::from_micros(20));
+        patience.waits_without = 0;
+        while patience.waits_without == 0 {
+            patience.gave_way(Duration::from_micros(20));
+        }
         assert_eq!(patience.waits_without, 1 << 1);
     }
 

@@ -1,6 +1,6 @@
 //! `mpi`: clusters, through Open MPI, which knows their networks. Loaded at run time ([`library`]).
 //!
-//! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, then ever more gently. It ends all processes when one of them
+//! MPI is called by one thread at a time and makes progress only in calls, so who waits polls: first hard, where that is in nobody's way, then ever more gently. It ends all processes when one of them
 //! dies, and processes cannot be added. A session ends when all have left it; where one is stopped or cut off, so that it never will, who waits for that says so and ends it ([`leaving`]).
 
 use std::sync::atomic::AtomicU32;
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use super::patience::Patience;
 use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, farewell, futex};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
@@ -22,8 +23,7 @@ mod traffic;
 use library::Library;
 use traffic::Traffic;
 
-/// How long a wait polls without a pause, and then giving way to who else can run; after that it sleeps between polls.
-const HARD: Duration = Duration::from_micros(100);
+/// How long a wait polls in all before it sleeps between polls. First as hard as its patience says, then giving way to who else can run.
 const SOFT: Duration = Duration::from_millis(2);
 const PAUSE: Duration = Duration::from_micros(100);
 
@@ -35,6 +35,7 @@ pub struct Mpi {
 /// The receiving end of a process's seat.
 pub struct MpiInbox {
     shared: Arc<Shared>,
+    patience: Patience,
 }
 
 /// The seat that this process has.
@@ -87,6 +88,7 @@ impl Platform for Mpi {
         library::at_exit(leave_at_exit);
         let inbox = MpiInbox {
             shared: Arc::clone(&shared),
+            patience: Patience::default(),
         };
         Ok((Self { shared }, inbox))
     }
@@ -172,25 +174,54 @@ impl Shared {
 impl Inbox for MpiInbox {
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let began = Instant::now();
-        let before = events.len();
+        let now = match self.poll(until, events) {
+            Ok(now) => return Some(now),
+            Err(now) => now,
+        };
+        let hard = self.patience.spin();
+        let (mut now, mut has_spun) = (now, !hard.is_zero());
         loop {
-            self.shared.traffic.lock().turn(events);
-            let now = Instant::now();
-            if events.len() > before
-                || self.shared.woken.swap(0, SeqCst) != 0
-                || until.is_some_and(|until| until <= now)
-            {
-                return Some(now);
-            }
             match now - began {
-                waited if waited < HARD => std::hint::spin_loop(),
-                waited if waited < SOFT => std::thread::yield_now(),
+                waited if waited < hard => std::hint::spin_loop(),
+                waited if waited < SOFT => {
+                    std::thread::yield_now();
+                    // Whoever shares the processor may be who is waited for.
+                    if std::mem::take(&mut has_spun) {
+                        self.patience.gave_way(now.elapsed());
+                    }
+                }
                 _ => {
                     let left = until.map_or(PAUSE, |until| (until - now).min(PAUSE));
                     futex::wait(&self.shared.woken, 0, Some(left));
                 }
             }
+            now = match self.poll(until, events) {
+                Ok(ended) => {
+                    if has_spun {
+                        self.patience.found();
+                    }
+                    return Some(ended);
+                }
+                Err(now) => now,
+            };
         }
+    }
+}
+
+impl MpiInbox {
+    /// Has Open MPI go on, and takes what is there. The time, in `Ok` if the wait is over.
+    fn poll(
+        &self,
+        until: Option<Instant>,
+        events: &mut Vec<Event>,
+    ) -> Result<Instant, Instant> {
+        let before = events.len();
+        self.shared.traffic.lock().turn(events);
+        let now = Instant::now();
+        let is_over = events.len() > before
+            || self.shared.woken.swap(0, SeqCst) != 0
+            || until.is_some_and(|until| until <= now);
+        if is_over { Ok(now) } else { Err(now) }
     }
 }
 
