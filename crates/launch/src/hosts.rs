@@ -73,6 +73,11 @@ impl Hosts {
         });
         host.expect("there are so many slots")
     }
+
+    /// The host that others reach by an address.
+    pub fn at(&self, address: IpAddr) -> Option<&Host> {
+        self.hosts.iter().find(|host| host.address == address)
+    }
 }
 
 /// A line's host and slots; nothing on a line without one.

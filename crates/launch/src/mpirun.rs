@@ -7,6 +7,8 @@ use antiphon_runner::{Error, Program, Stream};
 pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     let mut mpirun = Program::new("mpirun")
         .env("ANTIPHON_PLATFORM", "mpi")
+        // Else it would be that of the session that we are a process of, if we are one.
+        .env("ANTIPHON_SILENCE", "")
         .args(["--tag-output", "--oversubscribe", "-n"])
         .arg(launch.count.to_string());
     if let Some(silence) = launch.silence {

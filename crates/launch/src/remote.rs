@@ -5,12 +5,13 @@
 //! a line. When it reads the end, because we have ended in whatever way, it kills the group.
 
 use crate::hosts::Host;
-use crate::{Launch, LaunchError};
+use crate::{LaunchError, Over};
 use antiphon_panda::platform::Seat;
 use antiphon_runner::{Error, Forwarding, Program, Signaller};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeWriter, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::mpsc;
 
 /// The variable that says what to call in place of ssh, with its first arguments; a host and a command follow.
@@ -34,6 +35,19 @@ kill -s KILL "$keeper" 2> /dev/null
 kill -s KILL -- "-$child" 2> /dev/null
 exit "$code"
 "#;
+
+/// Variables that some shells refuse to set.
+const SHELLS_OWN: [&str; 6] = ["UID", "EUID", "PPID", "BASHOPTS", "SHELLOPTS", "_"];
+
+/// What is started there.
+pub(crate) struct Call<'a> {
+    pub over: Over,
+    pub program: &'a OsStr,
+    pub args: &'a [OsString],
+    pub directory: &'a Path,
+    /// Besides what ssh gives and the variables of the seat. A shell sets them, so those of names that are none of its own are left out.
+    pub environment: &'a [(OsString, OsString)],
+}
 
 /// A process on another host, and the way to send it signals.
 pub(crate) struct Remote {
@@ -60,9 +74,9 @@ impl Orders {
     }
 }
 
-pub(crate) fn start(launch: &Launch, host: &Host, seat: &Seat) -> Result<Remote, LaunchError> {
+pub(crate) fn start(call: &Call<'_>, host: &Host, seat: &Seat) -> Result<Remote, LaunchError> {
     let failed = |source| LaunchError::Session {
-        over: launch.over.name(),
+        over: call.over.name(),
         source,
     };
     let ssh = std::env::var(SSH).unwrap_or_else(|_| USUAL.into());
@@ -70,7 +84,7 @@ pub(crate) fn start(launch: &Launch, host: &Host, seat: &Seat) -> Result<Remote,
     let name = words.next().ok_or(LaunchError::NoSsh {
         command: ssh.clone(),
     })?;
-    let script = script(launch, host, seat).map_err(failed)?;
+    let script = script(call, host, seat).map_err(failed)?;
     // A line that the script does not hold.
     let mut end = format!("END-{}", seat.rank);
     while script.windows(end.len()).any(|part| part == end.as_bytes()) {
@@ -115,26 +129,27 @@ fn loader(end: &str) -> String {
     )
 }
 
-fn script(launch: &Launch, host: &Host, seat: &Seat) -> io::Result<Vec<u8>> {
+fn script(call: &Call<'_>, host: &Host, seat: &Seat) -> io::Result<Vec<u8>> {
     let mut script = Vec::new();
+    for (name, value) in call.environment.iter().filter(|(name, _)| can_be_set(name)) {
+        script.extend([b"export ", name.as_bytes(), b"=", &quoted(value), b"\n"].concat());
+    }
     for (name, value) in seat.to_environment() {
         writeln!(script, "export {name}={}", text(&value))?;
     }
-    let directory = std::env::current_dir()?;
     let complaint = format!(
         "antiphon: {} has no directory {}: programs and directories must be at the same place on all hosts",
         host.name,
-        directory.display()
+        call.directory.display()
     );
-    let quoted = quoted(directory.as_os_str());
     script.extend(b"cd ");
-    script.extend(quoted);
+    script.extend(quoted(call.directory.as_os_str()));
     writeln!(script, " || {{ echo {} >&2; exit 127; }}", text(&complaint))?;
     writeln!(script, "exec 3<&0 < /dev/null")?;
     script.extend(b"setsid");
-    for word in std::iter::once(&launch.program).chain(&launch.args) {
+    for word in std::iter::once(call.program).chain(call.args.iter().map(OsString::as_os_str)) {
         script.push(b' ');
-        script.extend(self::quoted(word));
+        script.extend(quoted(word));
     }
     writeln!(script, " 3<&- &")?;
     script.extend(FOLLOW.as_bytes());
@@ -143,6 +158,15 @@ fn script(launch: &Launch, host: &Host, seat: &Seat) -> io::Result<Vec<u8>> {
 
 fn text(word: &str) -> String {
     String::from_utf8_lossy(&quoted(OsStr::new(word))).into_owned()
+}
+
+/// Whether a shell takes a variable of that name.
+fn can_be_set(name: &OsStr) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(is_letter)
+        && (bytes.iter()).all(|byte| is_letter(byte) || byte.is_ascii_digit())
+        && SHELLS_OWN.iter().all(|own| name != *own)
 }
 
 /// A word as a shell reads it.

@@ -1,14 +1,16 @@
 //! Processes that run, and what they write.
 
-use crate::hosts::Hosts;
+use crate::hosts::{Host, Hosts};
 use crate::lines::Lines;
-use crate::remote::{self, Orders, Remote};
+use crate::remote::{self, Call, Orders, Remote};
 use crate::seats::Meeting;
-use crate::{Ended, Launch, LaunchError, Line, Outcome, mpirun};
-use antiphon_panda::platform::Rank;
-use antiphon_panda::starter::{OnEnd, Starter};
-use antiphon_runner::{Error, Forwarding, Program, Signaller, Stream};
+use crate::{Ended, Launch, LaunchError, Line, Outcome, Over, mpirun};
+use antiphon_panda::platform::{Rank, Seat};
+use antiphon_panda::starter::{NotStarted, OnEnd, Order, Starter};
+use antiphon_runner::{Forwarding, Program, Signaller, Stream};
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, mpsc};
 
@@ -39,11 +41,19 @@ struct Member {
     rank: Option<Rank>,
     process: Forwarding,
     on_end: Option<OnEnd>,
+    _listed: Listed,
 }
 
 /// Passes signals on to all processes of a session, from any thread.
 #[derive(Clone, Debug)]
-pub struct Signals(Arc<Mutex<Vec<Way>>>);
+pub struct Signals(Arc<Mutex<Ways>>);
+
+/// The ways to those that run, by the order in which they were started.
+#[derive(Debug, Default)]
+struct Ways {
+    ways: BTreeMap<u64, Way>,
+    next: u64,
+}
 
 /// A way to signal a process.
 #[derive(Debug)]
@@ -52,47 +62,156 @@ enum Way {
     There(Orders),
 }
 
+/// A process that signals reach, until it is let go of.
+struct Listed {
+    signals: Signals,
+    number: u64,
+}
+
 impl Signals {
     /// Sends a signal to the process group of each process.
     pub fn signal(&self, number: i32) {
-        self.0.lock().iter().for_each(|member| match member {
+        self.0.lock().ways.values().for_each(|way| match way {
             Way::Here(signaller) => signaller.signal(number),
             Way::There(orders) => orders.signal(number),
         });
     }
+
+    fn list(&self, way: Way) -> Listed {
+        let mut listed = self.0.lock();
+        let number = listed.next;
+        listed.next += 1;
+        listed.ways.insert(number, way);
+        Listed {
+            signals: self.clone(),
+            number,
+        }
+    }
+}
+
+impl Drop for Listed {
+    /// A way holds a descriptor, and one to another host a thread.
+    fn drop(&mut self) {
+        let way = self.signals.0.lock().ways.remove(&self.number);
+        drop(way);
+    }
 }
 
 pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
+    let failed = |source| LaunchError::Session {
+        over: launch.over.name(),
+        source,
+    };
     let hosts = launch.hosts.as_deref().map(Hosts::read).transpose()?;
-    let meeting = Meeting::new(launch, hosts.as_ref())?;
+    let meeting = Meeting::new(launch, own_address(hosts.as_ref()))?;
     let mut running = Running::empty();
-    let starter = running.starter(&meeting).map_err(|source| {
-        let over = launch.over.name();
-        LaunchError::Session { over, source }
-    })?;
+    let plan = Arc::new(Plan {
+        over: launch.over,
+        seat: Seat {
+            silence: launch.silence,
+            ..meeting.seat(0)
+        },
+        hosts,
+    });
+    let starter = running.starter(&plan).map_err(failed)?;
+    let directory = std::env::current_dir().map_err(failed)?;
     for rank in 0..launch.count {
-        let host = hosts.as_ref().map(|hosts| hosts.of(rank));
-        let mut seat = meeting.seat(rank);
-        seat.address = host.map(|host| host.address);
-        seat.silence = launch.silence;
-        if let Some(host) = host.filter(|host| !host.is_here) {
-            seat.name = format!("{}:{rank}", host.name);
-            let Remote { process, orders } = remote::start(launch, host, &seat)?;
-            running.push(Some(rank), process, Way::There(orders));
-            continue;
-        }
-        let program = Program::new(&launch.program).args(&launch.args);
-        let variables = seat.to_environment().into_iter();
-        let program = variables
-            .chain([starter.to_environment()])
-            .fold(program, |program, (name, value)| program.env(name, value));
-        running.add(Some(rank), program.forward(rank == 0)?)?;
+        let host = plan.hosts.as_ref().map(|hosts| hosts.of(rank));
+        let seat = Seat {
+            starter: Some(starter.address()),
+            ..plan.seat(rank, host)
+        };
+        let (process, way) = match host.filter(|host| !host.is_here) {
+            Some(host) => {
+                let call = Call {
+                    over: launch.over,
+                    program: &launch.program,
+                    args: &launch.args,
+                    directory: &directory,
+                    environment: &[],
+                };
+                let Remote { process, orders } = remote::start(&call, host, &seat)?;
+                (process, Way::There(orders))
+            }
+            None => {
+                let program = Program::new(&launch.program).args(&launch.args);
+                let variables = seat.to_environment().into_iter();
+                let program =
+                    variables.fold(program, |program, (name, value)| program.env(name, value));
+                here(program.forward(rank == 0)?)?
+            }
+        };
+        running.push(Some(rank), process, way);
     }
     running._places = Some(Places {
         _meeting: meeting,
         _starter: starter,
     });
     Ok(running)
+}
+
+/// This host's address, as the hosts reach it; without hosts that of the loopback.
+fn own_address(hosts: Option<&Hosts>) -> IpAddr {
+    hosts.map_or(Ipv4Addr::LOCALHOST.into(), |hosts| hosts.own)
+}
+
+/// A process of this host, and the way to it.
+fn here(process: Forwarding) -> Result<(Forwarding, Way), LaunchError> {
+    let way = Way::Here(process.signaller()?);
+    Ok((process, way))
+}
+
+/// What all processes of a session have in common.
+struct Plan {
+    over: Over,
+    /// The seat of one of them.
+    seat: Seat,
+    hosts: Option<Hosts>,
+}
+
+impl Plan {
+    fn seat(&self, rank: Rank, host: Option<&Host>) -> Seat {
+        let there = host.filter(|host| !host.is_here);
+        Seat {
+            rank,
+            name: there.map_or_else(
+                || format!("rank {rank}"),
+                |host| format!("{}:{rank}", host.name),
+            ),
+            address: host.map(|host| host.address),
+            ..self.seat.clone()
+        }
+    }
+
+    /// Starts what a process of the session asks for, on its host.
+    fn carry_out(&self, order: &Order, rank: Rank) -> Result<(Forwarding, Way), NotStarted> {
+        let host = match (&self.hosts, order.address) {
+            (Some(hosts), Some(address)) => Some(hosts.at(address).ok_or_else(|| {
+                format!(
+                    "rank {} is at {address}, and no host of the file is",
+                    order.parent
+                )
+            })?),
+            _ => None,
+        };
+        let seat = Seat {
+            parent: Some(order.parent),
+            starter: order.starter.clone(),
+            ..self.seat(rank, host)
+        };
+        let Some(host) = host.filter(|host| !host.is_here) else {
+            return Ok(here(order.program(&seat).forward(false)?)?);
+        };
+        let call = Call {
+            over: self.over,
+            program: &order.program,
+            args: &order.args,
+            directory: &order.directory,
+            environment: &order.environment,
+        };
+        let Remote { process, orders } = remote::start(&call, host, &seat)?;
+        Ok((process, Way::There(orders)))
+    }
 }
 
 impl Running {
@@ -110,37 +229,42 @@ impl Running {
         rank: Option<Rank>,
         process: Forwarding,
     ) -> Result<(), LaunchError> {
-        let way = Way::Here(process.signaller()?);
+        let (process, way) = here(process)?;
         self.push(rank, process, way);
         Ok(())
     }
 
     fn push(&mut self, rank: Option<Rank>, process: Forwarding, way: Way) {
-        self.signals.0.lock().push(way);
         self.members.push(Member {
             rank,
             process,
             on_end: None,
+            _listed: self.signals.list(way),
         });
     }
 
     /// Starts what processes of the session ask for.
-    fn starter(&self, meeting: &Meeting) -> std::io::Result<Starter> {
+    fn starter(&self, plan: &Arc<Plan>) -> std::io::Result<Starter> {
         let (signals, news) = (self.signals.clone(), self.news.0.clone());
-        let start = move |rank, program: Program, on_end| -> Result<Signaller, Error> {
-            let process = program.forward(false)?;
-            let (signaller, own) = (process.signaller()?, process.signaller()?);
-            signals.0.lock().push(Way::Here(own));
+        let own = plan.clone();
+        let start = move |order: &Order, rank, on_end| -> Result<Signaller, NotStarted> {
+            let (process, way) = own.carry_out(order, rank)?;
+            let signaller = process.signaller()?;
             let member = Member {
                 rank: Some(rank),
                 process,
                 on_end: Some(on_end),
+                _listed: signals.list(way),
             };
             // If nobody follows any more, this ends the process.
             let _ = news.send(News::Came(Box::new(member)));
             Ok(signaller)
         };
-        Starter::hold(meeting.seat(0).secret, Arc::new(start))
+        Starter::hold(
+            own_address(plan.hosts.as_ref()),
+            plan.seat.secret,
+            Arc::new(start),
+        )
     }
 
     /// A handle to signal them by.

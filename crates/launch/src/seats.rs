@@ -1,10 +1,9 @@
 //! Seats of the processes that are started.
 
-use crate::hosts::Hosts;
 use crate::{Launch, LaunchError};
 use antiphon_panda::platform::{self, Rank, Seat, Secret, shm, udp};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 /// The platforms that a program can be started over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +39,8 @@ pub enum Meeting {
 }
 
 impl Meeting {
-    /// A meeting at this host's address, as the hosts reach it; without hosts on the loopback.
-    pub fn new(launch: &Launch, hosts: Option<&Hosts>) -> Result<Self, LaunchError> {
-        let own = hosts.map_or(Ipv4Addr::LOCALHOST.into(), |hosts| hosts.own);
+    /// A meeting at this host's address.
+    pub fn new(launch: &Launch, own: IpAddr) -> Result<Self, LaunchError> {
         Self::make(launch, SocketAddr::new(own, 0)).map_err(|source| LaunchError::Session {
             over: launch.over.name(),
             source,

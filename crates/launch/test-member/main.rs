@@ -1,5 +1,6 @@
 //! A process of a session that behaves in the way that its first argument says.
 
+use antiphon_launch::{Launch, Over};
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::shm::Shm;
 use antiphon_panda::platform::tcp::Tcp;
@@ -53,6 +54,33 @@ fn main() -> Result<(), Box<dyn Error>> {
             "fail"
         })?,
         "spawn-hang" => spawn("hang")?,
+        // Who spawned leaves, those that were spawned say so and stay.
+        "spawn-leave" if seat.rank < seat.size => {
+            let session = Session::join()?;
+            session.spawn(std::env::current_exe()?, ["spawn-leave"], 2)?;
+        }
+        "spawn-leave" => {
+            let session = Session::join()?;
+            let parent = session.parent();
+            let _ = session.port("end").receive(parent, None);
+            println!("spawner gone: here {}", std::process::id());
+            sleep(LONG);
+        }
+        "spawn-many" => spawn_many()?,
+        "seat" => {
+            let session = antiphon_panda::platform::join(&seat)?;
+            session.everyone()?.barrier()?;
+            let is_not_outer = seat.starter.as_deref() != Some("192.0.2.1:9");
+            let Seat {
+                address,
+                silence,
+                parent,
+                ..
+            } = seat;
+            // With no `--hosts` this is the loopback's.
+            println!("{address:?} {silence:?} {parent:?} {is_not_outer}");
+        }
+        "idle" => drop(Session::join()?),
         "stop" => stop()?,
         other => return Err(format!("no mode `{other}`").into()),
     }
@@ -129,15 +157,39 @@ fn stop() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Launches a session whose first process spawns more, all of which hang.
+/// Has as many processes started, one after the other, as it reads a line for, and says when each has ended.
+fn spawn_many() -> Result<(), Box<dyn Error>> {
+    let session = Session::join()?;
+    println!("begun");
+    for line in io::stdin().lines() {
+        line?;
+        let rank = session.spawn(std::env::current_exe()?, ["idle"], 1)?[0];
+        let ended = session.port("end").receive(Some(rank), None);
+        println!("{:?}", ended.map(drop).map_err(|_| rank));
+        io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+/// Launches a session over a platform, of so many processes in this mode; ends as it does.
 fn launch() -> Result<(), Box<dyn Error>> {
-    let program = std::env::current_exe()?;
-    let launch = antiphon_launch::Launch::new(antiphon_launch::Over::Tcp, 1, program);
-    launch.args(["spawn-hang"]).start()?.to_end(|line| {
+    let words: Vec<String> = std::env::args().skip(2).collect();
+    let [over, count, mode] = words.as_slice() else {
+        return Err("launch PLATFORM COUNT MODE".into());
+    };
+    let over = match over.as_str() {
+        "shm" => Over::Shm,
+        "tcp" => Over::Tcp,
+        "udp" => Over::Udp,
+        "mpi" => Over::Mpi,
+        other => return Err(format!("no platform `{other}`").into()),
+    };
+    let launch = Launch::new(over, count.parse()?, std::env::current_exe()?);
+    let outcome = launch.args([mode]).start()?.to_end(|line| {
         println!("{}", String::from_utf8_lossy(&line.text));
         let _ = io::stdout().flush();
     })?;
-    Ok(())
+    exit(outcome.exit_code())
 }
 
 /// Tells all others who it is, until it has heard of all of them.

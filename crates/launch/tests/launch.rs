@@ -4,9 +4,9 @@ mod open_mpi;
 
 use antiphon_launch::{Launch, LaunchError, Line, Outcome, Over};
 use antiphon_runner::{End, Stream};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use open_mpi::has_mpi;
@@ -260,14 +260,29 @@ fn spawned_processes_are_followed_over_udp() {
     spawned_are_followed(Over::Udp);
 }
 
-#[test]
-fn spawned_processes_do_not_outlive_a_launcher_that_is_killed() {
+/// A process that launches a session; what it says.
+fn launcher(over: &str, count: u32, mode: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut launcher = Command::new(MEMBER)
-        .arg("launch")
+        .args(["launch", over, &count.to_string(), mode])
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("started");
     let lines = BufReader::new(launcher.stdout.take().expect("a pipe")).lines();
+    (launcher, lines)
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Two processes that say who they are and hang end with the launcher.
+fn nobody_outlives_a_killed_launcher(over: &str, count: u32, mode: &str) {
+    let (mut launcher, lines) = launcher(over, count, mode);
     let ids: Vec<String> = lines
         .map(|line| line.expect("text"))
         .filter_map(|line| line.strip_prefix("here ").map(str::to_owned))
@@ -276,12 +291,73 @@ fn spawned_processes_do_not_outlive_a_launcher_that_is_killed() {
     assert_eq!(ids.len(), 2);
     launcher.kill().expect("killed");
     launcher.wait().expect("ended");
-    let end = Instant::now() + Duration::from_secs(30);
     for id in ids {
-        while Path::new("/proc").join(&id).exists() {
-            assert!(Instant::now() < end, "process {id} is still there");
-            std::thread::sleep(Duration::from_millis(5));
+        let is_there = || Path::new("/proc").join(&id).exists();
+        wait_until(&format!("process {id} is still there"), || !is_there());
+    }
+}
+
+#[test]
+fn spawned_processes_do_not_outlive_a_launcher_that_is_killed() {
+    nobody_outlives_a_killed_launcher("tcp", 1, "spawn-hang");
+}
+
+/// `mpirun` stands between, which is killed with what it started.
+#[test]
+fn processes_over_mpi_do_not_outlive_a_launcher_that_is_killed() {
+    if has_mpi() {
+        nobody_outlives_a_killed_launcher("mpi", 2, "hang");
+    }
+}
+
+/// What a launcher keeps of a process goes with it.
+#[test]
+fn a_launcher_keeps_no_descriptors_of_processes_that_have_ended() {
+    let (mut launcher, mut lines) = launcher("shm", 1, "spawn-many");
+    let folder = Path::new("/proc")
+        .join(launcher.id().to_string())
+        .join("fd");
+    let descriptors = || std::fs::read_dir(&folder).expect("it runs").count();
+    let mut hear = |said: &str| {
+        let line = lines.next().expect("it says").expect("text");
+        assert_eq!(line, said);
+    };
+    hear("begun");
+    let before = descriptors();
+    let mut orders = launcher.stdin.take().expect("a pipe");
+    for rank in 1..=50 {
+        writeln!(orders, "one more").expect("it reads");
+        hear(&format!("Err({rank})"));
+    }
+    // The last ones may just be going.
+    wait_until("it keeps descriptors", || descriptors() <= before + 4);
+    drop(orders);
+    assert!(launcher.wait().expect("ended").success());
+}
+
+/// What the outer session's processes have in their environment is not for the inner one's.
+#[test]
+fn a_launch_within_a_session_begins_one_of_its_own() {
+    let outer = [
+        ("ANTIPHON_ADDRESS", "192.0.2.1"),
+        ("ANTIPHON_SILENCE", "0.25"),
+        ("ANTIPHON_PARENT", "7"),
+        ("ANTIPHON_STARTER", "192.0.2.1:9"),
+    ];
+    for over in ["shm", "tcp", "udp", "mpi"] {
+        if over == "mpi" && !has_mpi() {
+            continue;
         }
+        let output = Command::new(MEMBER)
+            .args(["launch", over, "2", "seat"])
+            .envs(outer)
+            .output()
+            .expect("started");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let wrong = String::from_utf8_lossy(&output.stderr);
+        let said: Vec<&str> = said.lines().collect();
+        assert_eq!(said, ["None None None true"; 2], "{over}: {wrong}");
+        assert!(output.status.success(), "{over}: {wrong}");
     }
 }
 

@@ -1,13 +1,19 @@
 //! Processes that are started while a session runs, by the process that wants them. This test starts itself.
 
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::sync::mpsc;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Local, Meeting, Secret, shm, udp};
 use antiphon_panda::session::SILENCE;
+use antiphon_panda::starter::{Order, Starter};
 use antiphon_panda::{Error, GroupEvent, Message, Seat, Session};
+use rustix::net::{AddressFamily, SocketType};
 
 /// What a spawned process is called with, to be this test's child of that name.
 const CHILD: [&str; 5] = [
@@ -146,6 +152,80 @@ fn a_process_spawned_over_tcp_is_known_to_all() {
 fn a_process_spawned_over_udp_is_known_to_all() {
     let meeting = udp::Meeting::new(2, Secret::fresh().unwrap()).unwrap();
     a_spawned_process_is_known_to_all([0, 1].map(|rank| meeting.seat(rank)));
+}
+
+/// Where descriptors are all taken the threads that wait for connections pause, and do not ask again and again.
+#[test]
+fn without_descriptors_nobody_spins() {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "has_no_descriptors", "--ignored", "--nocapture"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("all are taken")));
+    let tasks = format!("/proc/{}/task", child.id());
+    for name in ["panda starter", "panda meeting"] {
+        let task = fs::read_dir(&tasks)
+            .unwrap()
+            .map(|task| task.unwrap().path());
+        let is_it = |task: &PathBuf| {
+            fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name)
+        };
+        // Of those of that name the one that came first waits for connections; others serve one each.
+        let task = task.filter(is_it).min_by_key(|task| {
+            let number = task.file_name().unwrap().to_string_lossy();
+            number.parse::<u32>().unwrap()
+        });
+        let task = task.expect(name);
+        // Who spins gives way to nobody of its own accord.
+        let pauses = || {
+            let status = fs::read_to_string(task.join("status")).unwrap();
+            let mut lines = status.lines();
+            let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            count.unwrap().trim().parse::<u64>().unwrap()
+        };
+        let (before, end) = (pauses(), Instant::now() + Duration::from_secs(60));
+        while pauses() < before + 20 {
+            assert!(Instant::now() < end, "{name} does not pause");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+#[ignore = "a process of another test"]
+fn has_no_descriptors() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let secret = Secret::fresh().unwrap();
+    let meeting = Meeting::hold(any, 1, secret).unwrap();
+    let start = |_: &Order, _, _| Err("nobody is".into());
+    let starter = Starter::hold(any.ip(), secret, Arc::new(start)).unwrap();
+    let seat = meeting.seat("tcp", 0);
+    let addresses: [SocketAddr; 2] =
+        [seat.meeting, starter.address()].map(|address| address.parse().unwrap());
+    // Connections that wait to be taken in, more than the thread that waits may already have descriptors for.
+    let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
+    let sockets: Vec<_> = (addresses.iter().flat_map(|address| [address; 3]))
+        .map(|address| (address, rustix::net::socket(family, kind, None).unwrap()))
+        .collect();
+    let few = rustix::process::Rlimit {
+        current: Some(100),
+        maximum: Some(100),
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, few).unwrap();
+    let mut taken = Vec::new();
+    while let Ok(file) = fs::File::open("/dev/null") {
+        taken.push(file);
+    }
+    for (address, socket) in &sockets {
+        rustix::net::connect(socket, *address).unwrap();
+    }
+    println!("all are taken");
+    let _ = std::io::stdin().read_line(&mut String::new());
 }
 
 #[test]

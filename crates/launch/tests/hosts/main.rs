@@ -180,6 +180,64 @@ fn signals_come_through(hosts: &Path) {
     );
 }
 
+/// What a process on another host spawns is the launch's there, as all others are.
+#[test]
+fn processes_spawned_on_other_hosts_are_followed() {
+    let fake = Fake::new("127.0.0.2\n127.0.0.3\n", HERE);
+    for over in [Over::Tcp, Over::Udp] {
+        spawned_are_followed(&fake.hosts(), over);
+    }
+    // Two founders and two spawned ones, twice.
+    let log = fake.log();
+    let calls = |host| log.lines().filter(|line| line.starts_with(host)).count();
+    assert_eq!((calls("127.0.0.2 "), calls("127.0.0.3 ")), (6, 2), "{log}");
+}
+
+fn spawned_are_followed(hosts: &Path, over: Over) {
+    let (outcome, mut lines) = follow(&launch(hosts, over, 2, &["spawn"]));
+    lines.sort();
+    let said = |rank, text: &str| (rank, text.to_owned());
+    let expected = [
+        said(0, "heard [2, 3]"),
+        said(0, "spawned [2, 3]"),
+        said(1, "heard [2, 3]"),
+        said(2, "spawned with Ok(\"green\")"),
+        said(3, "spawned with Ok(\"green\")"),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(outcome.exit_code(), 9);
+    let summary = outcome.summary();
+    assert_eq!(summary.as_deref(), Some("rank 3 ended with exit code 9"));
+}
+
+/// They outlive who spawned them, take signals, and end with the session.
+#[test]
+fn signals_reach_processes_spawned_on_other_hosts() {
+    let fake = Fake::new("127.0.0.2\n", HERE);
+    let running = launch(&fake.hosts(), Over::Tcp, 1, &["spawn-leave"]).start();
+    let running = running.expect("started");
+    let signals = running.signals();
+    let mut here = Vec::new();
+    let outcome = running.to_end(|line| {
+        let text = String::from_utf8_lossy(&line.text).into_owned();
+        let id = text.strip_prefix("spawner gone: here ");
+        here.extend(id.map(|id| (line.rank, id.to_owned())));
+        // The shell of the other side may tell of the end, too.
+        if here.len() == 2 && id.is_some() {
+            assert!(here.iter().all(|(_, id)| is_there(id)), "{here:?}");
+            signals.signal(15);
+        }
+    });
+    let mut ends = outcome.expect("followed").ended;
+    ends.sort_by_key(|ended| ended.rank);
+    let ends: Vec<_> = ends.iter().map(|ended| &ended.end).collect();
+    let by_signal = End::Exited(128 + 15);
+    assert_eq!(ends, [&End::Exited(0), &by_signal, &by_signal]);
+    here.sort();
+    let ranks: Vec<_> = here.iter().map(|(rank, _)| *rank).collect();
+    assert_eq!(ranks, [Some(1), Some(2)]);
+}
+
 /// Whether a process is there and no zombie.
 fn is_there(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
@@ -254,10 +312,22 @@ fn a_launch_that_is_killed_leaves_nobody_on_other_hosts() {
     nobody_outlives_a_killed_launch(&fake.hosts(), 1);
 }
 
+#[test]
+fn a_launch_that_is_killed_leaves_nobody_who_was_spawned_on_other_hosts() {
+    let fake = Fake::new("127.0.0.2", HERE);
+    nobody_outlives_a_killed_launch_in(&fake.hosts(), 1, "spawn-hang", 2);
+}
+
 fn nobody_outlives_a_killed_launch(hosts: &Path, count: usize) {
+    nobody_outlives_a_killed_launch_in(hosts, count, "hang", count);
+}
+
+/// Of `count` founders in some mode, and those that they spawn, `heard` say who they are and hang.
+fn nobody_outlives_a_killed_launch_in(hosts: &Path, count: usize, mode: &str, heard: usize) {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", "launcher", "--ignored", "--nocapture"])
         .envs([("HOSTS", hosts), ("COUNT", Path::new(&count.to_string()))])
+        .env("MODE", mode)
         .stdout(Stdio::piped())
         .spawn()
         .expect("started");
@@ -265,8 +335,8 @@ fn nobody_outlives_a_killed_launch(hosts: &Path, count: usize) {
     let ids = std::io::BufRead::lines(lines)
         .map_while(Result::ok)
         .filter_map(|line| Some(line.split_once("here ")?.1.to_owned()));
-    let ids: Vec<String> = ids.take(count).collect();
-    assert_eq!(ids.len(), count, "{ids:?} said who they are");
+    let ids: Vec<String> = ids.take(heard).collect();
+    assert_eq!(ids.len(), heard, "{ids:?} said who they are");
     assert!(ids.iter().all(|pid| is_there(pid)), "{ids:?}");
     child.kill().expect("killed");
     child.wait().expect("waited for");
@@ -280,7 +350,8 @@ fn launcher() {
     let hosts = std::env::var_os("HOSTS").expect("a file of hosts");
     let count = std::env::var("COUNT").expect("a number of processes");
     let count = count.parse().expect("a number");
-    let launch = launch(Path::new(&hosts), Over::Tcp, count, &["hang"]);
+    let mode = std::env::var("MODE").expect("a mode");
+    let launch = launch(Path::new(&hosts), Over::Tcp, count, &[&mode]);
     let running = launch.start().expect("started");
     let _ = running.to_end(|line| {
         println!("{}", String::from_utf8_lossy(&line.text));

@@ -3,7 +3,7 @@
 
 use super::networks::{ADDRESSES, Networks};
 use super::{SSH, all_hear_all, is_there, nobody_outlives_a_killed_launch};
-use super::{signals_come_through, wait_until, words_and_codes_come_through};
+use super::{signals_come_through, spawned_are_followed, wait_until, words_and_codes_come_through};
 use antiphon_launch::Over;
 use antiphon_runner::{Process, Program};
 use std::ffi::OsStr;
@@ -177,5 +177,6 @@ fn a_real_sshd_carries_what_a_session_needs() {
     all_hear_all(&servers.at("all"), Over::Udp);
     words_and_codes_come_through(&servers.at("hosts"));
     signals_come_through(&servers.at("hosts"));
+    spawned_are_followed(&servers.at("hosts"), Over::Tcp);
     nobody_outlives_a_killed_launch(&servers.at("hosts"), 2);
 }

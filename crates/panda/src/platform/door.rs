@@ -16,6 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Connections that have not, besides those of the processes that come at once.
 const STRANGERS_MAX: usize = 64;
 
+/// Waits before the next connection is asked for, when the system had none to give: without a descriptor left it says so at once, each time it is asked.
+pub fn pause() {
+    std::thread::sleep(Duration::from_millis(10));
+}
+
 /// Connections that have not proven to know the secret. The oldest makes room for the newest, so strangers who say nothing keep nobody out: who knows it proves it at once.
 #[derive(Debug)]
 pub struct Door {

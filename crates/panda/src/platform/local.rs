@@ -86,6 +86,7 @@ impl Local {
             address: None,
             silence: None,
             parent: None,
+            starter: None,
             secret: Secret([0; 16]),
         };
         (0..size)

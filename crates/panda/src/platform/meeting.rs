@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde::{Deserialize, Serialize};
 
-use super::door::Door;
+use super::door::{self, Door};
 use super::handshake::{self, Purpose};
 use super::seat::Secret;
 use super::{JoinError, Rank, Seat};
@@ -95,6 +95,7 @@ impl Meeting {
                         return;
                     }
                     let (Ok(stream), table) = (stream, table.clone()) else {
+                        door::pause();
                         continue;
                     };
                     let stream = Arc::new(stream);
@@ -129,6 +130,7 @@ impl Meeting {
             address: None,
             silence: None,
             parent: None,
+            starter: None,
             secret: self.secret,
         }
     }

@@ -25,6 +25,8 @@ pub struct Seat {
     pub silence: Option<Duration>,
     /// The process that had this one started, where one did.
     pub parent: Option<Rank>,
+    /// Where whoever started the session [starts more processes](crate::starter::Starter), if it does.
+    pub starter: Option<String>,
     /// What all processes of the session know and strangers do not.
     pub secret: Secret,
 }
@@ -62,30 +64,28 @@ const ADDRESS: &str = "ANTIPHON_ADDRESS";
 const SECRET: &str = "ANTIPHON_SECRET";
 const SILENCE: &str = "ANTIPHON_SILENCE";
 const PARENT: &str = "ANTIPHON_PARENT";
+const STARTER: &str = "ANTIPHON_STARTER";
 const MPI_RANK: &str = "OMPI_COMM_WORLD_RANK";
 const MPI_SIZE: &str = "OMPI_COMM_WORLD_SIZE";
 
 impl Seat {
-    /// The variables that tell a process its seat.
+    /// The variables that tell a process its seat. All are said, with nothing in them where the seat says nothing: a process that another session started has that one's in
+    /// its environment, and hands them on to those that it starts.
     #[must_use]
     pub fn to_environment(&self) -> Vec<(&'static str, String)> {
-        let mut variables = vec![
+        let seconds = |silence: Duration| silence.as_secs_f64().to_string();
+        vec![
             (PLATFORM, self.platform.clone()),
             (RANK, self.rank.to_string()),
             (SIZE, self.size.to_string()),
             (NAME, self.name.clone()),
             (MEETING, self.meeting.clone()),
             (SECRET, self.secret.to_hex()),
-            // Said in any case: a process that another session started has that one's in its environment.
-            (
-                PARENT,
-                self.parent.map_or(String::new(), |rank| rank.to_string()),
-            ),
-        ];
-        variables.extend(self.address.map(|address| (ADDRESS, address.to_string())));
-        let seconds = |silence: Duration| (SILENCE, silence.as_secs_f64().to_string());
-        variables.extend(self.silence.map(seconds));
-        variables
+            (ADDRESS, or_nothing(self.address)),
+            (SILENCE, or_nothing(self.silence.map(seconds))),
+            (PARENT, or_nothing(self.parent)),
+            (STARTER, or_nothing(self.starter.as_ref())),
+        ]
     }
 
     /// The seat of this process.
@@ -132,7 +132,8 @@ impl Seat {
             value: "(kept secret)".into(),
             expected: "32 hexadecimal digits",
         })?;
-        let address = lookup(ADDRESS).map(|value| {
+        let given = |variable| lookup(variable).filter(|value| !value.is_empty());
+        let address = given(ADDRESS).map(|value| {
             value.parse().map_err(|_| SeatError::Malformed {
                 variable: ADDRESS,
                 value,
@@ -149,6 +150,7 @@ impl Seat {
             address: address.transpose()?,
             silence: silence_from(&lookup)?,
             parent: parent_from(&lookup)?,
+            starter: given(STARTER),
             secret,
         })
     }
@@ -173,9 +175,14 @@ impl Seat {
             address: None,
             silence: None,
             parent: None,
+            starter: None,
             secret: Secret([0; 16]),
         })
     }
+}
+
+fn or_nothing(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
 fn silence_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Duration>, SeatError> {
@@ -186,7 +193,8 @@ fn silence_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Durat
             expected,
         })
     };
-    lookup(SILENCE).map(silence).transpose()
+    let given = lookup(SILENCE).filter(|value| !value.is_empty());
+    given.map(silence).transpose()
 }
 
 fn parent_from(lookup: &impl Fn(&str) -> Option<String>) -> Result<Option<Rank>, SeatError> {
@@ -278,15 +286,20 @@ mod tests {
             address: Some([10, 0, 0, 2].into()),
             silence: Some(Duration::from_millis(1250)),
             parent: Some(1),
+            starter: Some("127.0.0.1:10".into()),
             secret: Secret([0xa7; 16]),
         };
-        for seat in [
-            Seat {
-                parent: None,
-                ..seat.clone()
-            },
-            seat,
-        ] {
+        let bare = Seat {
+            address: None,
+            silence: None,
+            parent: None,
+            starter: None,
+            ..seat.clone()
+        };
+        // Each says all that the other does, so nothing of one's is left where the other's are set.
+        let names = |seat: &Seat| seat.to_environment().into_iter().map(|(name, _)| name);
+        assert!(names(&bare).eq(names(&seat)));
+        for seat in [bare, seat] {
             let variables = seat.to_environment();
             let back = Seat::from_variables(|name| {
                 variables
@@ -301,7 +314,7 @@ mod tests {
     #[test]
     fn a_silence_is_seconds() {
         assert_eq!(parse_silence("0.5"), Ok(Duration::from_millis(500)));
-        for bad in ["", "soon", "0", "-1", "NaN", "inf", "1e300", "3s"] {
+        for bad in ["soon", "0", "-1", "NaN", "inf", "1e300", "3s"] {
             let seat = Seat::from_variables(|name| match name {
                 SILENCE => Some(bad.into()),
                 MPI_RANK => Some("0".into()),

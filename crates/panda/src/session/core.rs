@@ -9,7 +9,7 @@ use super::engine::{Ask, Engine};
 use super::upcall;
 use crate::error::Error;
 use crate::message::Message;
-use crate::platform::{Rank, Seat};
+use crate::platform::{JoinError, Rank, Seat};
 use crate::protocol::link::{LONGEST, Links};
 use crate::protocol::requests::Failure;
 
@@ -26,6 +26,9 @@ pub struct Core {
     pub founders: u32,
     /// The process that had this one started, where one did.
     pub parent: Option<Rank>,
+    /// What the seats of those that this process starts have of its own.
+    silence: Option<Duration>,
+    pub starter: Option<String>,
     /// Bytes of the longest message that a program may send.
     longest: usize,
     is_over: AtomicBool,
@@ -39,6 +42,8 @@ impl Core {
             rank: seat.rank,
             founders: seat.size,
             parent: seat.parent,
+            silence: seat.silence,
+            starter: seat.starter.clone(),
             longest: match L::FRAGMENTS {
                 true => LONGEST - BESIDES_MAX,
                 false => usize::MAX,
@@ -64,6 +69,15 @@ impl Core {
             false => Ok(()),
             true => Err(Error::Over),
         }
+    }
+
+    /// Seats for more processes of the session.
+    pub fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+        let mut seats = self.engine.allot(count)?;
+        for seat in &mut seats {
+            (seat.silence, seat.starter) = (self.silence, self.starter.clone());
+        }
+        Ok(seats)
     }
 
     /// Does what there is to do without waiting, unless this is an upcall: then it is being done.

@@ -271,7 +271,7 @@ impl Session {
     #[track_caller]
     pub fn allot(&self, count: u32) -> Result<Vec<Seat>, Error> {
         upcall::must_not_wait()?;
-        Ok(self.core().engine.allot(count)?)
+        Ok(self.core().allot(count)?)
     }
 
     /// Runs what has come without waiting: for programs that compute for long and want upcalls on this thread.

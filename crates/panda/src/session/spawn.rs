@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
 use crate::platform::{JoinError, Rank, Seat};
-use crate::starter::{Keep, Order, STARTER, Started, Told, reach, start_here};
+use crate::starter::{Keep, Order, Started, Told, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
 const UNDER_WAY: Duration = Duration::from_secs(1);
@@ -49,8 +49,8 @@ impl Session {
     /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. Their ranks
     /// follow each other; for the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
     ///
-    /// Under `antiphon launch` they are its children: their output is marked, their ends count, and they may outlive this process. Otherwise they are children of
-    /// this process, write where it writes, and end with it.
+    /// They run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise
+    /// they are children of this process, write where it writes, and end with it.
     ///
     /// # Errors
     /// The platform takes no more processes (`local`, `mpi`), the program cannot be started, a process did not join; this is an upcall.
@@ -252,23 +252,29 @@ fn ask(
     count: u32,
     progress: &Arc<Progress>,
 ) -> Result<(), Error> {
-    let seats = core.engine.allot(count)?;
-    let order = order(program, args, &seats)?;
-    let ranks = seats.iter().map(|seat| seat.rank).collect();
-    progress.state.lock().ranks = Some(ranks);
-    let Some((address, seat)) = std::env::var(STARTER).ok().zip(seats.first()) else {
+    let seats = core.allot(count)?;
+    let order = order(core, program, args, &seats)?;
+    progress.state.lock().ranks = Some(order.ranks.clone());
+    let own = (seats.first()).and_then(|seat| seat.starter.as_deref().map(|at| (at, seat)));
+    let Some((address, seat)) = own else {
         let (core, heard, program) = (core.clone(), progress.clone(), program.to_owned());
-        let started = order.carry_out(&start_here, &move |told| {
+        let start = |rank, on_end| {
+            let mut seats = seats.iter();
+            let seat = seats.find(|seat| seat.rank == rank).expect("it is ordered");
+            Ok(start_here(rank, order.program(seat), on_end)?)
+        };
+        let started = order.carry_out(start, &move |told| {
             heard.hear(told, &program, &core);
             core.engine.nudge();
         });
         progress.hold(Hold::Here(started));
         return Ok(());
     };
-    let starter = format!("{address}, which starts this session's processes on its host");
+    let starter = format!("{address}, which starts this session's processes");
     let failed = |source| refused(&format!("ask {starter}"), source);
-    let mut stream = reach(&address, seat).map_err(failed)?;
-    write(&mut stream, &order).map_err(failed)?;
+    let mut stream = reach(address, seat).map_err(failed)?;
+    let sent = order.send(seat.secret, &mut stream);
+    sent.map_err(failed)?;
     let hold = stream.try_clone().map_err(failed)?;
     progress.hold(Hold::Starter(hold));
     core.engine.nudge();
@@ -286,27 +292,31 @@ fn ask(
     }
 }
 
-fn order(program: &OsStr, args: Vec<OsString>, seats: &[Seat]) -> Result<Order, Error> {
+fn order(
+    core: &Core,
+    program: &OsStr,
+    args: Vec<OsString>,
+    seats: &[Seat],
+) -> Result<Order, Error> {
     let failed = |source| refused("find this process's directory", source);
     // A relative path means ours, wherever the process is started.
     let program = match Path::new(program).components().count() {
         0 | 1 => program.to_owned(),
         _ => std::path::absolute(program).map_err(failed)?.into(),
     };
-    let variables = |seat: &Seat| {
-        let variables = seat.to_environment().into_iter();
-        variables
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
-    };
+    // Of the seat whoever starts the process knows all, and nobody else must: the secret is among it.
+    let own = seats.first().map(Seat::to_environment).unwrap_or_default();
+    let is_seats = |name: &OsStr| own.iter().any(|(own, _)| name == *own);
     Ok(Order {
         program,
         args,
         directory: std::env::current_dir().map_err(failed)?,
-        environment: std::env::vars_os().collect(),
-        seats: seats
-            .iter()
-            .map(|seat| (seat.rank, variables(seat)))
+        environment: std::env::vars_os()
+            .filter(|(name, _)| !is_seats(name))
             .collect(),
+        ranks: seats.iter().map(|seat| seat.rank).collect(),
+        parent: core.rank,
+        address: seats.first().and_then(|seat| seat.address),
+        starter: core.starter.clone(),
     })
 }

@@ -3,45 +3,33 @@
 //! `antiphon launch` holds one while a session runs, so that what is spawned is its child as all others are: its output is marked, its end is told, it does not outlive the
 //! command, and it may outlive the process that wanted it. Under no launch a spawned process is a child of its spawner, writes where that writes, and ends with it.
 //!
-//! A request is one connection, on the loopback. Its ends prove to each other that they know the session's secret; it says what to start; ends of processes come back
+//! A request is one connection. Its ends prove to each other that they know the session's secret; it says [what to start](Order); ends of processes come back
 //! until it says that all have joined. A connection that closes before that takes them back.
 
-use std::ffi::OsString;
+use std::collections::BTreeSet;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use antiphon_runner::{End, Program, Signaller};
+use antiphon_runner::{End, Signaller};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::door::Door;
+use crate::platform::door::{self, Door};
 use crate::platform::handshake::{self, Purpose};
 use crate::platform::meeting::{read, write};
 use crate::platform::{Rank, Seat, Secret};
 
 mod here;
+mod order;
 
 pub(crate) use here::start_here;
+pub use order::Order;
 
-/// The variable that says where the starter of a session listens.
-pub const STARTER: &str = "ANTIPHON_STARTER";
 /// How long a process may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What is to be started.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
-    pub program: OsString,
-    pub args: Vec<OsString>,
-    pub directory: PathBuf,
-    pub environment: Vec<(OsString, OsString)>,
-    /// Whom as, with the variables that tell each its seat.
-    pub seats: Vec<(Rank, Vec<(String, String)>)>,
-}
 
 /// What is said of a process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,9 +47,11 @@ pub(crate) struct Keep;
 /// Called when a process has ended.
 pub type OnEnd = Box<dyn FnOnce(&End) + Send>;
 
-/// Starts a program as a rank, and says how it may be signalled.
-pub type Start =
-    dyn Fn(Rank, Program, OnEnd) -> Result<Signaller, antiphon_runner::Error> + Send + Sync;
+/// Why a process was not started.
+pub type NotStarted = Box<dyn std::error::Error + Send + Sync>;
+
+/// Starts what an order says as one of its ranks, and says how it may be signalled.
+pub type Start = dyn Fn(&Order, Rank, OnEnd) -> Result<Signaller, NotStarted> + Send + Sync;
 
 /// A place where the processes of a session have more of them started; it ends when this is dropped.
 #[derive(Debug)]
@@ -70,17 +60,30 @@ pub struct Starter {
     is_over: Arc<AtomicBool>,
 }
 
+/// What a starter goes by.
+struct Desk {
+    secret: Secret,
+    start: Arc<Start>,
+    /// An order that was overheard and is said again has nobody started.
+    were_started: Mutex<BTreeSet<Rank>>,
+}
+
 impl Starter {
-    /// Holds a starter on the loopback for the processes that know the secret.
+    /// Holds a starter at an address of this host for the processes that know the secret.
     ///
     /// # Errors
-    /// No port or thread is left.
-    pub fn hold(secret: Secret, start: Arc<Start>) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    /// The address is none of this host's, no port or thread is left.
+    pub fn hold(address: IpAddr, secret: Secret, start: Arc<Start>) -> io::Result<Self> {
+        let listener = TcpListener::bind((address, 0))?;
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
         let door = Arc::new(Door::new(secret, Purpose::Starter, 0));
+        let desk = Arc::new(Desk {
+            secret,
+            start,
+            were_started: Mutex::default(),
+        });
         std::thread::Builder::new()
             .name("panda starter".into())
             .spawn(move || {
@@ -88,7 +91,8 @@ impl Starter {
                     if over.load(Ordering::Acquire) {
                         return;
                     }
-                    let (Ok(stream), door, start) = (stream, door.clone(), start.clone()) else {
+                    let (Ok(stream), door, desk) = (stream, door.clone(), desk.clone()) else {
+                        door::pause();
                         continue;
                     };
                     let stream = Arc::new(stream);
@@ -96,7 +100,7 @@ impl Starter {
                     // Without a thread the asker sees its connection close.
                     let _ = std::thread::Builder::new().spawn(move || {
                         if door.knows(&stream) {
-                            let _ = serve(&stream, &*start);
+                            let _ = desk.serve(&stream);
                         }
                     });
                 }
@@ -104,10 +108,10 @@ impl Starter {
         Ok(Self { address, is_over })
     }
 
-    /// What the processes must have in their environment to find it.
+    /// Where it listens, for [`Seat::starter`] of the session's processes.
     #[must_use]
-    pub fn to_environment(&self) -> (&'static str, String) {
-        (STARTER, self.address.to_string())
+    pub fn address(&self) -> String {
+        self.address.to_string()
     }
 }
 
@@ -126,26 +130,34 @@ pub(crate) fn reach(address: &str, seat: &Seat) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Serves one request.
-fn serve(mut stream: &TcpStream, start: &Start) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let order: Order = read(&mut stream)?;
-    stream.set_read_timeout(None)?;
-    let answers = Arc::new(Mutex::new(stream.try_clone()?));
-    let tell = {
-        // Once all have joined nobody wants to hear of ends.
-        let answers: Weak<Mutex<TcpStream>> = Arc::downgrade(&answers);
-        move |told: Told| {
-            if let Some(answers) = answers.upgrade() {
-                let _ = write(&mut *answers.lock(), &told);
+impl Desk {
+    /// Serves one request.
+    fn serve(&self, mut stream: &TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let order = Order::receive(self.secret, &mut stream)?;
+        stream.set_read_timeout(None)?;
+        let answers = Arc::new(Mutex::new(stream.try_clone()?));
+        let tell = {
+            // Once all have joined nobody wants to hear of ends.
+            let answers: Weak<Mutex<TcpStream>> = Arc::downgrade(&answers);
+            move |told: Told| {
+                if let Some(answers) = answers.upgrade() {
+                    let _ = write(&mut *answers.lock(), &told);
+                }
             }
+        };
+        let started = order.carry_out(
+            |rank, on_end| match self.were_started.lock().insert(rank) {
+                true => (self.start)(&order, rank, on_end),
+                false => Err(format!("rank {rank} was started before").into()),
+            },
+            &tell,
+        );
+        if read::<Keep>(&mut stream).is_err() {
+            started.kill();
         }
-    };
-    let started = order.carry_out(start, &tell);
-    if read::<Keep>(&mut stream).is_err() {
-        started.kill();
+        Ok(())
     }
-    Ok(())
 }
 
 /// Processes that may be taken back.
@@ -160,25 +172,16 @@ impl Started {
 
 impl Order {
     /// Starts the processes; says of each that fails or ends.
-    pub fn carry_out(
-        self,
-        start: &Start,
+    pub(crate) fn carry_out(
+        &self,
+        start: impl Fn(Rank, OnEnd) -> Result<Signaller, NotStarted>,
         tell: &(impl Fn(Told) + Clone + Send + 'static),
     ) -> Started {
         let mut started = Vec::new();
-        let base = Program::new(&self.program)
-            .args(&self.args)
-            .cwd(&self.directory)
-            .clear_env();
-        let base =
-            (self.environment.iter()).fold(base, |base, (name, value)| base.env(name, value));
-        for (rank, variables) in self.seats {
-            let program = (variables.into_iter()).fold(base.clone(), |program, (name, value)| {
-                program.env(name, value)
-            });
+        for &rank in &self.ranks {
             let tell_end = tell.clone();
             let on_end = Box::new(move |end: &End| tell_end(Told::Ended(rank, end.to_string())));
-            match start(rank, program, on_end) {
+            match start(rank, on_end) {
                 Ok(process) => started.push(process),
                 Err(error) => {
                     tell(Told::Failed(rank, error.to_string()));

@@ -2,8 +2,8 @@
 //! a process of the other side ends with an error that names it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -97,6 +97,11 @@ const WAITS: [Wait; 3] = [
         session.call(peer, "keep", Message::new(), None).map(drop)
     }),
 ];
+/// What would not wait for long while the network is whole.
+const WAITS_ONCE_SPLIT: [Wait; 1] = [("synchronous send", |session, peer| {
+    let port = session.port("synchronous");
+    port.send_synchronously(peer, 0, Message::new())
+})];
 
 /// Threads that wait until they have found a process lost: when that was.
 struct Waiting(Vec<JoinHandle<Instant>>);
@@ -113,18 +118,23 @@ impl Waiting {
             };
             member.session.serve("keep", keep).expect("a new name");
         }
-        let pairs = some.iter().map(|member| (member, &others[0]));
-        let pairs = pairs.chain(others.iter().map(|member| (member, &some[0])));
-        let begin = |(member, peer): (&Arc<Member>, &Arc<Member>)| {
-            let peer = peer.session.rank();
-            WAITS.map(|wait| waits_for(member.session.clone(), peer, wait))
-        };
-        let threads: Vec<_> = pairs.flat_map(begin).collect();
+        let waiting = Self::for_each_other(some, others, &WAITS);
         // The other waits began no later.
         for _ in some.iter().chain(others) {
             calls.recv_timeout(LIMIT).expect("it comes");
         }
-        Self(threads)
+        waiting
+    }
+
+    fn for_each_other(some: &[Arc<Member>], others: &[Arc<Member>], waits: &[Wait]) -> Self {
+        let pairs = some.iter().map(|member| (member, &others[0]));
+        let pairs = pairs.chain(others.iter().map(|member| (member, &some[0])));
+        let begin = |(member, peer): (&Arc<Member>, &Arc<Member>)| {
+            let (session, peer) = (member.session.clone(), peer.session.rank());
+            let waits = waits.iter();
+            waits.map(move |wait| waits_for(session.clone(), peer, *wait))
+        };
+        Self(pairs.flat_map(begin).collect())
     }
 
     fn all_end(self, split: Instant) {
@@ -215,6 +225,7 @@ fn split(
     let ports: Vec<usize> = away.iter().map(|&rank| rank as usize).collect();
     let split = Instant::now();
     network.switch.split(&ports);
+    let waiting_once_split = Waiting::for_each_other(&gone, &rest, &WAITS_ONCE_SPLIT);
     all_send(&members, EACH);
     for member in &gone {
         member.wait_until("expelled", |seen| seen.expelled.is_some());
@@ -231,6 +242,7 @@ fn split(
     }
 
     waiting.all_end(split);
+    waiting_once_split.all_end(split);
 
     network.switch.heal();
     for member in &rest {
@@ -245,6 +257,100 @@ fn split(
     let everybody: Vec<Rank> = (0..size).collect();
     let order = delivered(&members, &everybody, EACH as usize);
     check_each_once(&order, 100);
+}
+
+/// The first sends to the second, which does not ask for it, and is held; then they are cut off from each other.
+fn who_waits_for_room_is_told(over: fn(&Network, u32, Duration) -> Vec<Session>) {
+    const LENGTH: usize = 64 << 10;
+    /// What may lie unread at a port.
+    const ROOM: usize = 4 << 20;
+    let network = Network::new(V4, 2, bad());
+    let mut sessions = over(&network, 2, SILENCE);
+    // It waits for nothing: else it would hold nobody.
+    let receiver = sessions.pop().expect("two");
+    let sender = sessions.pop().expect("two");
+    let (port, sent) = (sender.port("unread"), Arc::new(AtomicUsize::new(0)));
+    let (own, count) = (port.clone(), sent.clone());
+    let (told, end) = mpsc::channel();
+    thread::spawn(move || {
+        let error = loop {
+            match own.send(1, 0, Message::from(vec![0; LENGTH])) {
+                Ok(()) => count.fetch_add(LENGTH, Relaxed),
+                Err(error) => break error,
+            };
+        };
+        let _ = told.send(error);
+    });
+    let began = Instant::now();
+    while sent.load(Relaxed) < ROOM || port.takes_more(1) {
+        assert!(began.elapsed() < LIMIT, "it is never held");
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(end.try_recv().is_err(), "it waits");
+    network.switch.split(&[1]);
+    let error = end.recv_timeout(LIMIT).expect("it does not wait for ever");
+    assert!(matches!(error, Error::Lost { rank: 1, .. }), "{error}");
+    network.switch.heal();
+    drop((sender, receiver));
+}
+
+/// Members of both sides leave a group: one of the majority has left, and so have the others, or are told that it went on without them.
+fn who_leaves_is_told(
+    over: fn(&Network, u32, Duration) -> Vec<Session>,
+    size: u32,
+    away: &[Rank],
+    leaving: Rank,
+) {
+    let network = Network::new(V4, size, bad());
+    let sessions = over(&network, size, SILENCE);
+    let mut groups: Vec<_> = (sessions.iter())
+        .map(|session| session.join_group("left", drop).expect("joined"))
+        .map(Some)
+        .collect();
+    let ports: Vec<usize> = away.iter().map(|&rank| rank as usize).collect();
+    network.switch.split(&ports);
+    let (told, ends) = mpsc::channel();
+    for &rank in away.iter().chain([&leaving]) {
+        let group = groups[rank as usize].take().expect("each leaves once");
+        let told = told.clone();
+        thread::spawn(move || told.send((rank, group.leave())));
+    }
+    let ends: Vec<_> = (0..=away.len()).map(|_| ends.recv_timeout(LIMIT)).collect();
+    // Sessions end well in a whole network, whatever came of this.
+    network.switch.heal();
+    for end in ends {
+        match end.expect("nobody waits for ever") {
+            (_, Ok(())) => {}
+            (rank, Err(Error::Expelled { .. })) => assert!(away.contains(&rank), "{rank}"),
+            (rank, other) => panic!("rank {rank}'s leave came to {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_send_that_waits_for_room_ends_over_udp() {
+    let name = "partition::a_send_that_waits_for_room_ends_over_udp";
+    tested(name, V4, || who_waits_for_room_is_told(Network::over_udp));
+}
+
+#[test]
+fn a_send_that_waits_for_room_ends_over_tcp() {
+    let name = "partition::a_send_that_waits_for_room_ends_over_tcp";
+    tested(name, V4, || who_waits_for_room_is_told(Network::over_tcp));
+}
+
+#[test]
+fn a_leave_ends_over_udp() {
+    tested("partition::a_leave_ends_over_udp", V4, || {
+        who_leaves_is_told(Network::over_udp, 5, &[0, 1], 3);
+    });
+}
+
+#[test]
+fn a_leave_ends_over_tcp() {
+    tested("partition::a_leave_ends_over_tcp", V4, || {
+        who_leaves_is_told(Network::over_tcp, 3, &[0], 2);
+    });
 }
 
 #[test]

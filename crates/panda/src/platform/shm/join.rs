@@ -61,6 +61,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         address: None,
         silence: None,
         parent: None,
+        starter: None,
         secret: shared.secret,
     };
     Ok((first..first + count).map(seat).collect())

@@ -61,6 +61,7 @@ impl Meeting {
             address: None,
             silence: None,
             parent: None,
+            starter: None,
             secret: self.secret,
         }
     }

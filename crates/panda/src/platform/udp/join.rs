@@ -106,6 +106,7 @@ pub fn allot(shared: &Shared, count: u32) -> Result<Vec<Seat>, JoinError> {
         address: Some(shared.own),
         silence: None,
         parent: None,
+        starter: None,
         secret: shared.secret,
     };
     let own = seat(shared.rank);

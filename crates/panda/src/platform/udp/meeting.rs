@@ -118,6 +118,7 @@ impl Meeting {
             address: None,
             silence: None,
             parent: None,
+            starter: None,
             secret: self.secret,
         }
     }

@@ -145,6 +145,7 @@ impl<T> Cast<T> {
             address: None,
             silence: Some(self.silence),
             parent: host.errand.as_ref().map(|errand| errand.parent),
+            starter: None,
             secret: Secret([0; 16]),
         };
         match self.kind {

@@ -1,0 +1,106 @@
+//! What is to be started, and how it is said over a connection.
+//!
+//! An order goes as it is, so all but the session's secret can be overheard where a session has several hosts, as what its processes say to each other over `tcp` and `udp` can. It is
+//! sealed with the secret: who takes a connection over that has been proven to be of the session can have nothing started.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use antiphon_runner::Program;
+use serde::{Deserialize, Serialize};
+
+use crate::platform::meeting::{read, write};
+use crate::platform::{Rank, Seat, Secret};
+
+/// A program that is to be started as more processes of a session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// The program: a path from the root, or a name that is looked for.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Where it starts.
+    pub directory: PathBuf,
+    /// Its environment, to which the variables of its seat come.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Which processes of the session they become.
+    pub ranks: Vec<Rank>,
+    /// Who wants them.
+    pub parent: Rank,
+    /// The address of the host that they are wanted on, if the session has several.
+    pub address: Option<IpAddr>,
+    /// Where they have more started.
+    pub starter: Option<String>,
+}
+
+/// An order as it is sent.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    order: Vec<u8>,
+    seal: [u8; blake3::OUT_LEN],
+}
+
+impl Order {
+    /// The program with its environment, for a process of this host.
+    #[must_use]
+    pub fn program(&self, seat: &Seat) -> Program {
+        let program = Program::new(&self.program)
+            .args(&self.args)
+            .cwd(&self.directory)
+            .clear_env();
+        let program = (self.environment.iter())
+            .fold(program, |program, (name, value)| program.env(name, value));
+        (seat.to_environment().into_iter())
+            .fold(program, |program, (name, value)| program.env(name, value))
+    }
+
+    pub(crate) fn send(&self, secret: Secret, stream: &mut impl Write) -> io::Result<()> {
+        let order = postcard::to_stdvec(self).map_err(io::Error::other)?;
+        let seal = *seal(secret, &order).as_bytes();
+        write(stream, &Sealed { order, seal })
+    }
+
+    pub(super) fn receive(secret: Secret, stream: &mut impl Read) -> io::Result<Self> {
+        let sealed: Sealed = read(stream)?;
+        // Comparing takes a time that does not depend on where they differ.
+        if seal(secret, &sealed.order) != sealed.seal {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        postcard::from_bytes(&sealed.order).map_err(io::Error::other)
+    }
+}
+
+fn seal(secret: Secret, order: &[u8]) -> blake3::Hash {
+    let key = blake3::derive_key("antiphon panda: an order", &secret.0);
+    blake3::keyed_hash(&key, order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_taken_from_who_knows_the_secret_as_it_was_given() {
+        let order = Order {
+            program: "true".into(),
+            args: vec!["a".into()],
+            directory: "/".into(),
+            environment: vec![("COLOUR".into(), "green".into())],
+            ranks: vec![3, 4],
+            parent: 1,
+            address: None,
+            starter: None,
+        };
+        let (ours, theirs) = (Secret([1; 16]), Secret([2; 16]));
+        let mut sent = Vec::new();
+        order.send(ours, &mut sent).unwrap();
+        let received = Order::receive(ours, &mut sent.as_slice()).unwrap();
+        assert_eq!(format!("{received:?}"), format!("{order:?}"));
+        assert!(Order::receive(theirs, &mut sent.as_slice()).is_err());
+        let at = sent.windows(5).position(|part| part == b"green").unwrap();
+        sent[at] ^= 1;
+        assert!(Order::receive(ours, &mut sent.as_slice()).is_err());
+    }
+}
