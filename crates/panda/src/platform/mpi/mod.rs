@@ -210,11 +210,7 @@ impl Inbox for MpiInbox {
 
 impl MpiInbox {
     /// Has Open MPI go on, and takes what is there. The time, in `Ok` if the wait is over.
-    fn poll(
-        &self,
-        until: Option<Instant>,
-        events: &mut Vec<Event>,
-    ) -> Result<Instant, Instant> {
+    fn poll(&self, until: Option<Instant>, events: &mut Vec<Event>) -> Result<Instant, Instant> {
         let before = events.len();
         self.shared.traffic.lock().turn(events);
         let now = Instant::now();

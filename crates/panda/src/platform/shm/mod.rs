@@ -18,6 +18,7 @@ mod inbox;
 mod join;
 mod meeting;
 mod memory;
+mod pace;
 mod peer;
 mod reach;
 mod ring;

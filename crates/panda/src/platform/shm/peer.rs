@@ -1,8 +1,12 @@
 //! The way to one peer.
 
+use std::time::Instant;
+
 use parking_lot::Mutex;
 
-use super::ring::{Corrupt, LENT_WHOLE_MIN, Loans, Sender};
+use super::memory::STREAM;
+use super::pace::Pace;
+use super::ring::{Corrupt, LENT_MIN, LENT_WHOLE_MIN, Loans, Sender};
 use crate::message::{Header, Message};
 use crate::platform::Flow;
 
@@ -13,6 +17,8 @@ const LOW: usize = HIGH / 2;
 const LOOKS: u32 = 2000;
 /// The same before it lends the rest of a frame: about what a receiver that looks takes for a step, so that who is busy with something else is not waited for.
 const LOOKS_LENDING: u32 = 200;
+/// A frame up to this long may lie in the stream before its receiver has begun to take it: what that took says nothing of the two.
+const ONE_SIDED: usize = STREAM as usize;
 /// Times that a sender finds room before it gives up all the same, so that no call lasts long.
 const TURNS: u32 = 256;
 
@@ -26,6 +32,7 @@ struct Way {
     sender: Option<Sender>,
     /// What a peer that is gone was lent: it may not know that it is, and still read.
     lent: Option<Loans>,
+    pace: Pace,
     has_backlog: bool,
     is_congested: bool,
 }
@@ -46,6 +53,7 @@ impl Outgoing {
             way: Mutex::new(Way {
                 sender: Some(sender),
                 lent: None,
+                pace: Pace::default(),
                 has_backlog: false,
                 is_congested: false,
             }),
@@ -60,18 +68,25 @@ impl Outgoing {
         ring: impl Fn(),
     ) -> Result<Left, Corrupt> {
         let mut way = self.way.lock();
-        let Some(sender) = &mut way.sender else {
+        let Way { sender, pace, .. } = &mut *way;
+        let Some(sender) = sender else {
             return Ok(way.left());
         };
-        if frame.len() >= LENT_WHOLE_MIN {
-            // One copy, if there is no second processor to do two at the same time.
-            sender.lend_whole(!may_spin());
-        }
+        let length = frame.len();
+        let is_measured = length >= LENT_MIN && sender.choose(pace, length, &may_spin);
+        let began = is_measured.then(Instant::now);
         sender.send(frame)?;
         if sender.has_queue() {
             if may_spin() {
                 ring();
                 sender.spin_through(&ring)?;
+            }
+            if let Some(began) = began {
+                match sender.has_queue() {
+                    true => pace.was_slow(),
+                    // The end of it lies in the stream, and was not waited for.
+                    false => pace.streamed(length - ONE_SIDED, began.elapsed()),
+                }
             }
             sender.settle(&ring)?;
         }
@@ -161,6 +176,19 @@ impl Way {
 }
 
 impl Sender {
+    /// Chooses how a long frame goes; whether what that takes tells of the stream's pace.
+    fn choose(&mut self, pace: &mut Pace, length: usize, may_spin: &impl Fn() -> bool) -> bool {
+        let has_two = may_spin();
+        let streams = has_two && pace.streams();
+        self.lend_whole_from(match has_two {
+            _ if streams => usize::MAX,
+            true => LENT_MIN,
+            // One copy, if there is no second processor to do two at the same time.
+            false => LENT_WHOLE_MIN,
+        });
+        streams && length > ONE_SIDED && !self.has_queue()
+    }
+
     /// Goes on while the receiver makes room: two copies at the same time, by two processors, are faster than the one of what is lent.
     fn spin_through(&mut self, ring: &impl Fn()) -> Result<(), Corrupt> {
         let (mut looks, mut turns) = (0, 0);

@@ -4,7 +4,7 @@
 //! next frame comes in, so a short frame costs one transfer between processors. Longer frames lie in a stream of bytes beside the cells, and are taken out while they
 //! are still being put in; a frame may be longer than the stream. Two copies in all: into the ring and out of it. Where the system permits it, what a receiver does not take
 //! at once of a frame from 16 KiB on is only described, and the receiver reads it out of the sender's memory (see [`loan`]): one copy, for which neither needs the other
-//! to be awake, but one in which the system looks up each page, which costs more than two copies by processors of their own.
+//! to be awake, but one in which the system looks up each page, which costs more than two copies by processors of their own that are near each other (see `pace`).
 //!
 //! Both ends keep their own counters in their own memory and check what they read of the other's: whatever the other writes, it is at worst a [`Corrupt`] ring.
 
@@ -35,8 +35,8 @@ const LENT: u32 = u32::MAX - 1;
 /// A cell's length if it says where in the sender's memory the rest of the frame lies whose beginning is in the stream.
 const REST_LENT: u32 = u32::MAX - 2;
 /// Frames from this length on may be lent: below it a system call costs more than to wait for room in the stream.
-const LENT_MIN: usize = 16 << 10;
-/// Frames from this length on are lent as a whole if nobody takes the beginning out while it is put in: two copies of that are dearer than to look up its pages.
+pub const LENT_MIN: usize = 16 << 10;
+/// Frames from this length on are better lent as a whole if nobody takes the beginning out while it is put in: two copies of that are dearer than to look up its pages.
 pub const LENT_WHOLE_MIN: usize = 128 << 10;
 /// Bytes of the stream that are announced, and given back, at a time.
 const STEP: u64 = 8 << 10;

@@ -7,8 +7,8 @@ use std::sync::atomic::fence;
 use super::super::memory::{CELLS, CellHead, Counters, Map, STREAM};
 use super::loan::{Loan, Loans};
 use super::{
-    ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, LENT_WHOLE_MIN, REST_LENT, STEP,
-    cell_at, lap, run,
+    ALIGN, CELL_HEAD, Corrupt, IN_STREAM, INLINE, LENT, LENT_MIN, REST_LENT, STEP, cell_at, lap,
+    run,
 };
 use crate::message::{Header, Message};
 
@@ -27,8 +27,8 @@ pub struct Sender {
     loans: Loans,
     /// The receiver can read this process's memory.
     may_lend: bool,
-    /// Long frames do not begin in the stream.
-    lends_whole: bool,
+    /// The length from which frames do not begin in the stream.
+    lends_whole_from: usize,
 }
 
 /// The frame that is being put into the stream.
@@ -53,7 +53,7 @@ impl Sender {
             waiting_bytes: 0,
             loans: Loans::default(),
             may_lend: false,
-            lends_whole: false,
+            lends_whole_from: usize::MAX,
         }
     }
 
@@ -88,9 +88,9 @@ impl Sender {
         Ok(fits)
     }
 
-    /// Says whether frames from [`LENT_WHOLE_MIN`] on are to be lent as a whole from now on, where anything may be lent.
-    pub fn lend_whole(&mut self, lends_whole: bool) {
-        self.lends_whole = lends_whole;
+    /// Says from which length on frames are to be lent as a whole from now on, where they may be lent.
+    pub fn lend_whole_from(&mut self, length: usize) {
+        self.lends_whole_from = length;
     }
 
     /// Puts in what waits, as far as there is room.
@@ -121,7 +121,7 @@ impl Sender {
                 continue;
             }
             let loan = self.loan(&frame);
-            let is_whole = self.lends_whole && frame.len() >= LENT_WHOLE_MIN;
+            let is_whole = frame.len() >= self.lends_whole_from;
             // A receiver that leaves no room is busy with something else.
             if let Some(loan) = &loan
                 && (is_whole || self.room()? < STEP)

@@ -65,7 +65,7 @@ proptest! {
         let (mut sender, mut receiver) = (Sender::new(a), Receiver::new(b, lends.then(reach).flatten(), Pool::default()));
         let mut taken = Vec::new();
         for (i, &length) in lengths.iter().enumerate() {
-            sender.lend_whole(i % 3 == 0);
+            sender.lend_whole_from(if i % 3 == 0 { LENT_WHOLE_MIN } else { usize::MAX });
             sender.send(frame(length, i as u8)).unwrap();
             if i % eagerness == 0 {
                 taken.extend(receiver.take().unwrap());
@@ -229,7 +229,7 @@ fn a_long_frame_is_lent_whole_where_nobody_takes_it_meanwhile() {
         Sender::new(a),
         Receiver::new(b, Some(reach), Pool::default()),
     );
-    sender.lend_whole(true);
+    sender.lend_whole_from(LENT_WHOLE_MIN);
     for (length, is_lent) in [(LENT_WHOLE_MIN, true), (LENT_WHOLE_MIN - 1, false)] {
         sender.send(frame(length, 3)).unwrap();
         assert_eq!(sender.lent_bytes(), if is_lent { length } else { 0 });
