@@ -17,7 +17,7 @@ use super::farewell::{self, Farewell};
 use super::handshake::is_hung_up;
 use super::meeting::{self, Contact};
 use super::waiting::Bell;
-use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat};
+use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat, Transfer};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
@@ -29,6 +29,7 @@ mod calls;
 mod hello;
 mod inbox;
 mod peer;
+mod progress;
 mod reader;
 mod retry;
 
@@ -128,6 +129,10 @@ impl Platform for Tcp {
 
     fn untaken(&self, to: Rank) -> usize {
         self.of_outbox(to, Outbox::untaken).unwrap_or(0)
+    }
+
+    fn transfer(&self, peer: Rank) -> Transfer {
+        self.of_outbox(peer, Outbox::transfer).unwrap_or_default()
     }
 
     fn cut_off(&self, rank: Rank) {
