@@ -6,6 +6,7 @@
 )]
 mod conformance;
 
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -53,6 +54,14 @@ fn a_process_that_is_stopped_ends_the_session_of_those_who_leave() {
 #[test]
 fn a_seat_that_mpi_does_not_give_is_refused() {
     run("member_with_a_wrong_seat", 1, |code, output| {
+        assert_eq!(code, Some(0), "{output}");
+    });
+}
+
+/// While a frame is on its way both ends see that: else the other would seem to be silent on a slow network.
+#[test]
+fn a_long_frame_is_seen_to_come_and_to_be_taken() {
+    run("member_of_a_long_frame", 2, |code, output| {
         assert_eq!(code, Some(0), "{output}");
     });
 }
@@ -121,6 +130,39 @@ fn member_sends_to_everybody() {
         next[from as usize] += 1;
         next.iter().sum::<usize>() == LENGTHS.len() * (next.len() - 1)
     });
+}
+
+#[test]
+#[ignore = "one process of a_long_frame_is_seen_to_come_and_to_be_taken"]
+fn member_of_a_long_frame() {
+    const LONG: usize = 64 << 20;
+    let seat = Seat::from_environment().expect("mpirun gives a seat");
+    let (mpi, mut inbox) = Mpi::join(&seat).expect("joined");
+    let (is_sender, peer) = (seat.rank == 1, 1 - seat.rank);
+    if is_sender {
+        let _ = mpi.send(peer, Message::from(vec![7; LONG]));
+        assert!(mpi.transfer(peer).waiting > 0);
+    }
+    let (mut steps, mut events) = (BTreeSet::new(), Vec::new());
+    let until = Instant::now() + Duration::from_secs(100);
+    let frame = loop {
+        let transfer = mpi.transfer(peer);
+        steps.insert(if is_sender {
+            transfer.taken
+        } else {
+            transfer.came
+        });
+        inbox.receive(Some(Instant::now()), &mut events);
+        if let Some(Event::Frame { frame, .. }) = events.pop() {
+            break frame;
+        }
+        assert!(Instant::now() < until, "it did not come");
+    };
+    assert!(steps.len() > 3, "{steps:?}");
+    if !is_sender {
+        assert!(frame.to_bytes() == vec![7; LONG]);
+        let _ = mpi.send(peer, Message::copy_of(b"whole"));
+    }
 }
 
 #[test]

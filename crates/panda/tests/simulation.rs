@@ -604,13 +604,58 @@ fn what_is_long_takes_longer_where_there_is_a_bandwidth() {
 }
 
 #[test]
+fn who_sends_slowly_is_not_lost_to_who_waits_for_it_nor_who_takes_it() {
+    for kind in [Kind::Datagrams, Kind::Streams, Kind::Bus] {
+        let network = Network::new(kind, 0, 0, 50, 0).bandwidth(5_000);
+        let run = Simulation::of(2).over(network).run(|session| {
+            let port = session.port("slow");
+            let message = Message::from(vec![7; 100_000]);
+            match session.rank() {
+                0 => port.send_synchronously(1, 0, message)?,
+                _ => drop(port.receive(Some(0), None)?),
+            }
+            Ok::<_, Error>(())
+        });
+        let run = run.unwrap();
+        assert!(run.time > SECOND * 19, "{kind:?}: {:?}", run.time);
+        for end in run.values().unwrap() {
+            end.unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn who_crashed_is_lost_however_much_it_was_sent_and_who_was_stopped_when_all_has_left() {
+    for fault in [Fault::Crash(1), Fault::Stop(1)] {
+        let network = Network::new(Kind::Streams, 0, 0, 50, 0).bandwidth(5_000);
+        let simulation = Simulation::of(2).over(network).at(SECOND * 2, fault);
+        let run = simulation.run(|session| {
+            let port = session.port("slow");
+            if session.rank() == 1 {
+                thread::sleep(SECOND * 100);
+                return Ok(());
+            }
+            port.send_synchronously(1, 0, Message::from(vec![7; 100_000]))
+        });
+        let run = run.unwrap();
+        let End::Returned(ended) = &run.ends[0] else {
+            panic!("{:?}", run.ends[0]);
+        };
+        assert!(
+            matches!(ended, Err(Error::Lost { rank: 1, .. })),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
 fn what_comes_slowly_is_no_deadlock() {
     // More than thirty silences of the network's: the programs see nothing of what comes meanwhile.
     for kind in [Kind::Datagrams, Kind::Streams] {
         let network = Network::new(kind, 0, 0, 50, 0).bandwidth(5_000);
         let run = Simulation::of(2).over(network).run(|session| {
             let port = session.port("slow");
-            // Of nobody in particular: who is waited for is lost while its signs of life wait behind what it sends.
+            // Of nobody in particular, so that no sign of life stirs it either.
             let has_come = Arc::<AtomicU32>::default();
             let own = has_come.clone();
             port.on_message(move |_| own.store(1, Relaxed))?;

@@ -228,6 +228,47 @@ fn has_no_descriptors() {
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
+/// More than a session can have are refused, and use no ranks up.
+fn too_many_are_refused(seat: &Seat, most: u32) {
+    let session = antiphon_panda::platform::join(seat).unwrap();
+    let exe = std::env::current_exe().unwrap();
+    for count in [u32::MAX, u32::MAX - 1, 4_000_000_000, 70_000, most] {
+        let refused = session.spawn(&exe, ENDS_AT_ONCE, count);
+        assert!(
+            matches!(refused, Err(Error::Join(_))),
+            "{count}: {refused:?}"
+        );
+        let why = refused.unwrap_err().to_string();
+        assert!(why.contains(&format!("{count} more processes")), "{why}");
+    }
+    let ranks = |count| -> Vec<u32> {
+        let seats = session.allot(count).unwrap();
+        seats.iter().map(|seat| seat.rank).collect()
+    };
+    assert_eq!(ranks(1), [1]);
+    assert_eq!(ranks(most - 2).last(), Some(&(most - 1)));
+    assert!(session.allot(1).is_err());
+}
+
+#[test]
+fn too_many_are_refused_over_shm() {
+    let meeting = shm::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
+    too_many_are_refused(&meeting.seat(0), 256);
+}
+
+#[test]
+fn too_many_are_refused_over_tcp() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    too_many_are_refused(&meeting.seat("tcp", 0), 65_536);
+}
+
+#[test]
+fn too_many_are_refused_over_udp() {
+    let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
+    too_many_are_refused(&meeting.seat(0), 65_536);
+}
+
 #[test]
 fn threads_of_one_process_are_told_what_to_do_instead() {
     let (seat, local, inbox) = Local::session(1).remove(0);

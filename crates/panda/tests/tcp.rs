@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use antiphon_panda::platform::meeting::Found::{self, Gone, Silent, There};
 use antiphon_panda::platform::seat::Secret;
 use antiphon_panda::platform::{Event, Inbox, Meeting, Platform, Tcp, meeting};
 use antiphon_panda::session::SILENCE;
@@ -128,7 +129,7 @@ fn who_has_joined_is_known_to_all_that_were_there() {
         founders.map(|founder| founder.join().unwrap());
     let seat = first.allot(1).unwrap().remove(0);
     let joins = thread::spawn(move || Tcp::join(&seat).unwrap());
-    // The second one challenges the newcomer, which answers only when the first one has challenged it, too.
+    // The second one lets the newcomer in, which waits for the first one, too.
     drive(&mut [&mut seconds], Duration::from_millis(300), || false);
     drive(&mut [&mut firsts], Duration::from_millis(500), || {
         joins.is_finished()
@@ -201,6 +202,42 @@ fn who_is_gone_before_a_later_one_comes_does_not_keep_it_out() {
     first.wait_until(|| first.population() == 3, None).unwrap();
     let heard = first.port("p").receive(Some(last.rank()), None).unwrap();
     assert_eq!(heard.tag, 7);
+    // Those that come after that need not find it out.
+    assert_eq!(found_of_the_first_three(&first), [There, Gone, There]);
+    let next = join(&first.allot(1).unwrap()[0]);
+    let sent = next.port("p").send_synchronously(1, 7, b"?".as_slice());
+    let why = sent.expect_err("nobody takes it").to_string();
+    assert!(why.contains("had ended before"), "{why}");
+}
+
+/// What a process is told of the others that comes next, and that does not join.
+fn found_of_the_first_three(session: &Session) -> Vec<Found> {
+    let seat = session.allot(1).unwrap().remove(0);
+    let contacts = meeting::enter(&seat, "tcp", |_| Ok("127.0.0.1:9".into())).unwrap();
+    contacts
+        .iter()
+        .map(|contact| contact.found)
+        .take(3)
+        .collect()
+}
+
+/// Its host may have been switched off, or the way to it.
+#[test]
+fn who_cannot_be_reached_does_not_keep_a_later_one_out() {
+    let any = "127.0.0.1:0".parse().unwrap();
+    let meeting = Meeting::hold(any, 1, Secret::fresh().unwrap()).unwrap();
+    let first = join(&meeting.seat("tcp", 0));
+    let seats = first.allot(2).unwrap();
+    // The system says of this address that its network is unreachable.
+    let entered = meeting::enter(&seats[0], "tcp", |_| Ok("255.255.255.255:9".into()));
+    entered.unwrap();
+    let last = join(&seats[1]);
+    let sent = last.port("p").send_synchronously(1, 7, b"?".as_slice());
+    let why = sent.expect_err("nobody takes it").to_string();
+    assert!(why.contains("rank 1"), "{why}");
+    last.port("p").send(0, 7, b"in".as_slice()).unwrap();
+    first.wait_until(|| first.population() == 3, None).unwrap();
+    assert_eq!(first.port("p").receive(Some(2), None).unwrap().tag, 7);
 }
 
 /// A process that was stopped is there for the system, which accepts for it, and does not answer.
@@ -224,4 +261,6 @@ fn who_does_not_answer_a_later_one_does_not_keep_it_out() {
     first.wait_until(|| first.population() == 3, None).unwrap();
     let heard = first.port("p").receive(Some(2), None).unwrap();
     assert_eq!(heard.tag, 7);
+    // Those that come after that need not wait for it as long.
+    assert_eq!(found_of_the_first_three(&first), [There, Silent, There]);
 }

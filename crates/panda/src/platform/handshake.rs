@@ -19,6 +19,8 @@ use super::seat::Secret;
 
 const NONCE: usize = 16;
 const PROOF: usize = blake3::OUT_LEN;
+/// Bytes that who accepts says.
+pub const CHALLENGE: usize = NONCE + PROOF;
 /// An opening without its name.
 const FIXED: usize = NONCE + 4 + 4 + 1;
 /// The longest name that is sent, in characters, which are up to four bytes each.
@@ -103,7 +105,7 @@ impl Connecting {
     }
 
     /// The proof to a challenge; nothing if the challenge does not prove that the other end knows the secret.
-    pub fn answer(&self, challenge: &[u8; NONCE + PROOF]) -> Option<[u8; PROOF]> {
+    pub fn answer(&self, challenge: &[u8; CHALLENGE]) -> Option<[u8; PROOF]> {
         let (nonce, theirs) = challenge.split_at(NONCE);
         let theirs = blake3::Hash::from_slice(theirs).ok()?;
         let right = self.shared.proof(Side::Accepts, &self.opening, nonce);
@@ -115,10 +117,18 @@ impl Connecting {
     ///
     /// # Errors
     /// The other end hangs up, is silent too long, or does not know the secret.
-    pub fn finish(&self, mut stream: &TcpStream, until: Instant) -> io::Result<()> {
-        let mut challenge = [0; NONCE + PROOF];
+    fn finish(&self, stream: &TcpStream, until: Instant) -> io::Result<()> {
+        let mut challenge = [0; CHALLENGE];
         hear(stream, &mut challenge, until)?;
-        let proof = self.answer(&challenge).ok_or_else(|| {
+        self.prove(&challenge, stream)
+    }
+
+    /// Says the proof to a challenge.
+    ///
+    /// # Errors
+    /// The other end hangs up, or does not know the secret.
+    pub fn prove(&self, challenge: &[u8; CHALLENGE], mut stream: &TcpStream) -> io::Result<()> {
+        let proof = self.answer(challenge).ok_or_else(|| {
             let why = "who listens there does not know this session's secret";
             io::Error::new(io::ErrorKind::PermissionDenied, why)
         })?;
@@ -130,23 +140,26 @@ impl Connecting {
 ///
 /// # Errors
 /// It hangs up, or is silent too long.
-pub fn hear(mut stream: &TcpStream, said: &mut [u8], until: Instant) -> io::Result<()> {
+fn hear(mut stream: &TcpStream, said: &mut [u8], until: Instant) -> io::Result<()> {
     let mut have = 0;
     while have < said.len() {
         // What has come already is read even when the time is over.
         let left = until.saturating_duration_since(Instant::now());
         stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
         match stream.read(&mut said[have..]) {
-            Ok(0) => {
-                let why = "who listens there hung up: it has ended, or is not of this session";
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
-            }
+            Ok(0) => return Err(hung_up()),
             Ok(count) => have += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
     stream.set_read_timeout(None)
+}
+
+/// The other end closed the connection before it was to.
+pub fn hung_up() -> io::Error {
+    let why = "who listens there hung up: it has ended, or is not of this session";
+    io::Error::new(io::ErrorKind::UnexpectedEof, why)
 }
 
 /// Connects to who must know the secret, and proves to know it.
@@ -163,7 +176,7 @@ pub fn connect(
     let mut tries = 1;
     loop {
         let connecting = Connecting::new(secret, purpose, (own, NO_RANK), "")?;
-        let attempt = TcpStream::connect(&address).and_then(|mut stream| {
+        let attempt = connect_within(&address, patience).and_then(|mut stream| {
             stream.write_all(connecting.opening())?;
             connecting.finish(&stream, Instant::now() + patience)?;
             Ok(stream)
@@ -175,18 +188,33 @@ pub fn connect(
     }
 }
 
+/// Connects to the first of its addresses that can be; the system would wait for minutes where nobody answers.
+fn connect_within(address: impl ToSocketAddrs, patience: Duration) -> io::Result<TcpStream> {
+    let mut tried = Err(io::ErrorKind::AddrNotAvailable.into());
+    for address in address.to_socket_addrs()? {
+        tried = TcpStream::connect_timeout(&address, patience);
+        if tried.is_ok() {
+            break;
+        }
+    }
+    tried
+}
+
 /// Whether another try may do better; pauses before it.
-pub fn may_try_again(error: &io::Error, tries: u32) -> bool {
+fn may_try_again(error: &io::Error, tries: u32) -> bool {
+    let pause = pause_before_again(error, tries);
+    pause.into_iter().for_each(std::thread::sleep);
+    pause.is_some()
+}
+
+/// The pause before another try, if one may do better.
+pub fn pause_before_again(error: &io::Error, tries: u32) -> Option<Duration> {
     let most = match error.kind() {
         io::ErrorKind::HostUnreachable => UNREACHED_TRIES,
         _ if is_hung_up(error) => TRIES,
         _ => 1,
     };
-    let may = tries < most;
-    if may {
-        std::thread::sleep(PAUSE * tries);
-    }
-    may
+    (tries < most).then(|| PAUSE * tries)
 }
 
 /// Whether the other end closed the connection.

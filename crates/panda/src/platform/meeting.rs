@@ -1,7 +1,7 @@
 //! Where processes that know only one address learn each other's: `antiphon launch` holds it while a session runs.
 //!
 //! A process proves to know the session's secret, says its rank, its name and the address that it listens at, and gets everybody's: founders when all of them have
-//! come, later ones at once. A process may also have ranks allotted for others. Each question is one connection.
+//! come, later ones at once. A process may also have ranks allotted for others, and says whom of those that it was told of it did not meet. Each question is one connection.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -27,6 +27,31 @@ pub struct Contact {
     pub name: String,
     /// Its address, as its platform writes it.
     pub address: String,
+    /// What has become of it, as the last said that found something else than it was told.
+    pub found: Found,
+}
+
+/// What those have found that came after a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Found {
+    /// It answers, as far as is known.
+    #[default]
+    There,
+    /// It did not answer: the next need not wait as long.
+    Silent,
+    /// It has ended.
+    Gone,
+}
+
+impl Found {
+    /// The contact with that, if it was not told so.
+    #[must_use]
+    pub fn of(self, contact: &Contact) -> Option<Contact> {
+        (contact.found != self).then(|| Contact {
+            found: self,
+            ..contact.clone()
+        })
+    }
 }
 
 /// What a process asks.
@@ -34,6 +59,7 @@ pub struct Contact {
 enum Question {
     Enter(Contact),
     Allot(u32),
+    Found(Vec<Contact>),
 }
 
 /// What it is told.
@@ -41,13 +67,18 @@ enum Question {
 enum Told {
     Contacts(Vec<Contact>),
     Allotted(Rank),
+    /// So many ranks have been given.
+    Full(Rank),
     Missing(Vec<Rank>),
+    Noted,
 }
 
 /// Questions and answers are short: whoever announces more is no process of ours.
 const LONGEST: usize = 1 << 20;
 /// How long a process may take to say its question.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Ranks that a session can have.
+pub const RANKS: u32 = 1 << 16;
 /// How long founders wait for each other.
 pub const FOUNDERS_WAIT: Duration = Duration::from_secs(60);
 
@@ -148,14 +179,23 @@ impl Table {
         stream.set_read_timeout(Some(PATIENCE))?;
         let told = match read(&mut stream)? {
             Question::Enter(contact) => self.enter(contact),
-            Question::Allot(count) => {
-                let mut next = self.next.lock();
-                let first = *next;
-                *next = next.saturating_add(count);
-                Told::Allotted(first)
+            Question::Allot(count) => self.allot(count),
+            Question::Found(found) => {
+                self.learn(found);
+                Told::Noted
             }
         };
         write(&mut stream, &told)
+    }
+
+    /// What is refused uses no ranks up.
+    fn allot(&self, count: u32) -> Told {
+        let mut next = self.next.lock();
+        let end = next.checked_add(count).filter(|&end| end <= RANKS);
+        match end {
+            Some(end) => Told::Allotted(std::mem::replace(&mut *next, end)),
+            None => Told::Full(*next),
+        }
     }
 
     fn enter(&self, contact: Contact) -> Told {
@@ -175,6 +215,17 @@ impl Table {
             }
         }
         Told::Contacts(contacts.values().cloned().collect())
+    }
+
+    /// Takes what a process has found. Who has come again since is another one.
+    fn learn(&self, found: Vec<Contact>) {
+        let mut contacts = self.contacts.lock();
+        for contact in found {
+            let known = contacts.get_mut(&contact.rank);
+            if let Some(known) = known.filter(|known| known.address == contact.address) {
+                known.found = contact.found;
+            }
+        }
     }
 }
 
@@ -202,6 +253,7 @@ pub fn enter(
         rank: seat.rank,
         name: seat.name.clone(),
         address,
+        found: Found::There,
     };
     write(&mut stream, &Question::Enter(contact)).map_err(failed)?;
     stream
@@ -217,14 +269,26 @@ pub fn enter(
                 missing: missing.join(", "),
             })
         }
-        Told::Allotted(_) => Err(failed(io::ErrorKind::InvalidData.into())),
+        Told::Allotted(_) | Told::Full(_) | Told::Noted => {
+            Err(failed(io::ErrorKind::InvalidData.into()))
+        }
+    }
+}
+
+/// Says what was found of contacts that is not what was told of them, so that who comes later need not find it out again. Where the meeting does not hear it, that one does.
+pub fn tell(seat: &Seat, found: Vec<Contact>) {
+    if !found.is_empty()
+        && let Ok(mut stream) = connect(seat)
+    {
+        let told = write(&mut stream, &Question::Found(found));
+        drop(told.and_then(|()| read::<Told>(&mut stream)));
     }
 }
 
 /// Allots ranks for processes to come.
 ///
 /// # Errors
-/// The meeting cannot be reached: it ends with `antiphon launch`.
+/// The meeting cannot be reached: it ends with `antiphon launch`. Or those are more than a session can have.
 pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat>, JoinError> {
     let failed = |source| JoinError::System {
         platform,
@@ -233,10 +297,20 @@ pub fn allot(seat: &Seat, platform: &'static str, count: u32) -> Result<Vec<Seat
     };
     let mut stream = connect(seat).map_err(failed)?;
     write(&mut stream, &Question::Allot(count)).map_err(failed)?;
-    let Told::Allotted(first) = read(&mut stream).map_err(failed)? else {
-        return Err(failed(io::ErrorKind::InvalidData.into()));
+    let first = match read(&mut stream).map_err(failed)? {
+        Told::Allotted(first) => first,
+        Told::Full(given) => {
+            let why = format!(
+                "{given} of {RANKS} places have been given, so {count} more processes cannot join: ask for fewer, or begin a new session"
+            );
+            return Err(JoinError::Refused { platform, why });
+        }
+        _ => return Err(failed(io::ErrorKind::InvalidData.into())),
     };
-    Ok((first..first + count)
+    // A meeting that says so is none of ours.
+    let end = first.checked_add(count).filter(|end| *end <= RANKS);
+    let end = end.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
+    Ok((first..end)
         .map(|rank| Seat {
             rank,
             name: format!("rank {rank}"),

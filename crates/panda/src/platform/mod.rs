@@ -126,6 +126,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
         0
     }
 
+    /// How far bytes to and from a peer are. Asked only of one that nothing was heard of for some time, before it is asked for a sign of life or taken for lost: a frame may take longer
+    /// than a peer may be silent. Nothing where it is not known; then a frame should not take long.
+    fn transfer(&self, _peer: Rank) -> Transfer {
+        Transfer::default()
+    }
+
     /// So much waits for a peer that it is given up, though it may live: what is kept for it is let go of as far as that can be, nothing more goes to it, and nothing of it is told any more, its end
     /// included. It learns of that where the platform can tell it, and else finds this process silent.
     fn cut_off(&self, _rank: Rank) {}
@@ -235,6 +241,17 @@ pub enum Flow {
     Free,
     /// The peer is slow: the frame is kept, but a thread that may wait should wait for [`Event::Room`].
     Congested,
+}
+
+/// How far bytes to and from a peer are. It is compared with what was said before of the same peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Transfer {
+    /// Bytes that have come from it, of whole frames or not.
+    pub came: u64,
+    /// Bytes that it has taken, or its system for it.
+    pub taken: u64,
+    /// Bytes that it has not taken yet.
+    pub waiting: u64,
 }
 
 /// Why a process could not join a session.

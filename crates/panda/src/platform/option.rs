@@ -1,4 +1,4 @@
-//! Options of sockets that the libraries do not name.
+//! Options of sockets that the libraries do not name, and what else they do not ask of them.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -25,6 +25,47 @@ pub fn set(
     };
     match result {
         0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The beginning of an option's value; how many bytes of it the system has given.
+///
+/// # Errors
+/// The system does not know it.
+pub fn get<const N: usize>(
+    socket: &impl AsRawFd,
+    level: libc::c_int,
+    option: libc::c_int,
+) -> io::Result<([u8; N], usize)> {
+    let mut value = [0; N];
+    let mut length = N as libc::socklen_t;
+    // SAFETY: both live during the call, which writes no more bytes than the length says.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            value.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok((value, length as usize)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Bytes that were written to a connection and that its other end has not acknowledged.
+///
+/// # Errors
+/// It is no connection.
+pub fn unacknowledged(socket: &impl AsRawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: this request writes an `int`, which lives during the call.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    match result {
+        0 => Ok(bytes.try_into().unwrap_or(0)),
         _ => Err(io::Error::last_os_error()),
     }
 }

@@ -1,13 +1,19 @@
 //! Who still answers: peers that something waits for are asked now and then, and taken for lost when they are silent for too long.
 //!
 //! Only peers that are watched cost anything, so a session of thousands has no traffic of its own.
+//!
+//! A message may take longer than a silence to come. No frame comes from its sender meanwhile, and what its receiver is asked lies behind it. So before a peer is asked, or taken for
+//! lost, the platform is asked whether bytes go between the two, which is as good.
 
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
 use super::Time;
-use crate::platform::Rank;
+use crate::platform::{Rank, Transfer};
+
+/// Bytes that may wait for a peer and be questions of ours alone. Its system takes those for it even while it is stopped, so that they were taken says nothing of it.
+const QUESTIONS: u64 = 4 << 10;
 
 /// The peers that are watched.
 #[derive(Debug)]
@@ -21,6 +27,18 @@ pub struct Pulse {
 struct Watched {
     interests: u32,
     heard: Time,
+    /// How far bytes were at the last look at which nothing had been heard.
+    transfer: Option<Transfer>,
+}
+
+impl Watched {
+    /// Whether bytes have gone between the two since that was asked last.
+    fn goes_on(&mut self, now: Transfer) -> bool {
+        self.transfer.replace(now).is_some_and(|before| {
+            let waited = before.waiting > QUESTIONS;
+            now.came != before.came || (waited && now.taken != before.taken)
+        })
+    }
 }
 
 /// What a look found.
@@ -53,6 +71,7 @@ impl Pulse {
             .or_insert(Watched {
                 interests: 0,
                 heard: now,
+                transfer: None,
             })
             .interests += 1;
     }
@@ -85,8 +104,8 @@ impl Pulse {
         self.silence / 4
     }
 
-    /// Looks, if it is time. A process that was itself stopped does not hold that against its peers.
-    pub fn tick(&mut self, now: Time) -> Findings {
+    /// Looks, if it is time. A process that was itself stopped does not hold that against its peers. Asks for the transfer with those that were not heard of.
+    pub fn tick(&mut self, now: Time, mut transfer: impl FnMut(Rank) -> Transfer) -> Findings {
         let mut findings = Findings::default();
         if self.deadline().is_none_or(|at| at > now) {
             return findings;
@@ -101,10 +120,15 @@ impl Pulse {
         for (&rank, watched) in &mut self.watched {
             watched.heard = (watched.heard + pause).min(now);
             let silent = now.saturating_sub(watched.heard);
-            if silent >= self.silence {
+            if silent < interval {
+                continue;
+            }
+            if watched.goes_on(transfer(rank)) {
+                watched.heard = now;
+            } else if silent >= self.silence {
                 findings.lost.push(rank);
                 watched.heard = now;
-            } else if silent >= interval {
+            } else {
                 findings.ask.push(rank);
             }
         }
@@ -123,9 +147,21 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn looks(pulse: &mut Pulse, from: u32, to: u32) -> Vec<Rank> {
-        (from..to)
-            .flat_map(|quarter| pulse.tick(SECOND / 4 * quarter).lost)
-            .collect()
+        looks_at(pulse, from, to, |_| Transfer::default())
+    }
+
+    /// The same where bytes are so far at a look.
+    fn looks_at(
+        pulse: &mut Pulse,
+        from: u32,
+        to: u32,
+        transfer: impl Fn(u64) -> Transfer,
+    ) -> Vec<Rank> {
+        let look = |quarter: u32| {
+            let findings = pulse.tick(SECOND / 4 * quarter, |_| transfer(quarter.into()));
+            findings.lost
+        };
+        (from..to).flat_map(look).collect()
     }
 
     #[test]
@@ -133,7 +169,8 @@ mod tests {
         let mut pulse = Pulse::new(SECOND);
         pulse.watch(1, Time::ZERO);
         pulse.watch(2, Time::ZERO);
-        assert!(pulse.tick(SECOND / 4).ask.contains(&1));
+        let nothing = |_| Transfer::default();
+        assert!(pulse.tick(SECOND / 4, nothing).ask.contains(&1));
         assert!(looks(&mut pulse, 2, 4).is_empty());
         pulse.heard(2, SECOND * 3 / 4);
         assert_eq!(looks(&mut pulse, 4, 7), [1]);
@@ -143,8 +180,40 @@ mod tests {
     fn after_a_pause_of_its_own_a_process_waits_once_more() {
         let mut pulse = Pulse::new(SECOND);
         pulse.watch(1, Time::ZERO);
-        assert!(pulse.tick(SECOND * 60).lost.is_empty());
+        let nothing = |_| Transfer::default();
+        assert!(pulse.tick(SECOND * 60, nothing).lost.is_empty());
         assert_eq!(looks(&mut pulse, 241, 246), [1]);
+    }
+
+    #[test]
+    fn a_peer_is_there_while_bytes_of_it_come_and_is_lost_when_none_do() {
+        let mut pulse = Pulse::new(SECOND);
+        pulse.watch(1, Time::ZERO);
+        let come = |look: u64| Transfer {
+            came: look.min(40),
+            ..Transfer::default()
+        };
+        assert!(looks_at(&mut pulse, 1, 44, come).is_empty());
+        assert_eq!(looks_at(&mut pulse, 44, 46, come), [1]);
+    }
+
+    #[test]
+    fn a_peer_is_there_while_it_takes_what_waited_and_not_for_taking_questions() {
+        let mut pulse = Pulse::new(SECOND);
+        pulse.watch(1, Time::ZERO);
+        let takes = |look: u64| Transfer {
+            came: 0,
+            taken: look,
+            waiting: if look < 40 { 1 << 20 } else { 10 },
+        };
+        // What it took at the look at 40 had waited at that before.
+        assert!(looks_at(&mut pulse, 1, 44, takes).is_empty());
+        assert_eq!(looks_at(&mut pulse, 44, 46, takes), [1]);
+        let stuck = |_| Transfer {
+            waiting: 1 << 20,
+            ..Transfer::default()
+        };
+        assert_eq!(looks_at(&mut pulse, 46, 52, stuck), [1]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ struct Progress {
 
 #[derive(Default)]
 struct State {
+    /// Whose answer is awaited, in words, before the processes themselves are.
+    asks: Option<String>,
     ranks: Option<Vec<Rank>>,
     fault: Option<Error>,
     hold: Option<Hold>,
@@ -174,6 +176,11 @@ impl Progress {
         }
     }
 
+    /// Somebody is asked, or nobody any more.
+    fn asks(&self, whom: Option<String>) {
+        self.state.lock().asks = whom;
+    }
+
     fn fail(&self, error: Error) {
         self.state.lock().fault.get_or_insert(error);
     }
@@ -217,9 +224,21 @@ impl Progress {
         match fault {
             Some(error) => Err(error),
             None if is_good => Ok(ranks),
-            None => Err(missing(core, &ranks)),
+            None => Err(match state.asks.take() {
+                Some(whom) => no_answer(core.engine.platform(), &whom),
+                None => missing(core, &ranks),
+            }),
         }
     }
+}
+
+/// Who was asked to start processes and said nothing.
+fn no_answer(platform: &'static str, whom: &str) -> Error {
+    let waited_s = FOUNDERS_WAIT.as_secs();
+    let why = format!(
+        "waited {waited_s} s for {whom}, which did not answer: see whether `antiphon launch` still runs, and its host can be reached"
+    );
+    JoinError::Refused { platform, why }.into()
 }
 
 /// Those that did not come in time.
@@ -252,7 +271,9 @@ fn ask(
     count: u32,
     progress: &Arc<Progress>,
 ) -> Result<(), Error> {
+    progress.asks(Some("the session's meeting".into()));
     let seats = core.allot(count)?;
+    progress.asks(None);
     let order = order(core, program, args, &seats)?;
     progress.state.lock().ranks = Some(order.ranks.clone());
     let own = (seats.first()).and_then(|seat| seat.starter.as_deref().map(|at| (at, seat)));
@@ -272,9 +293,11 @@ fn ask(
     };
     let starter = format!("{address}, which starts this session's processes");
     let failed = |source| refused(&format!("ask {starter}"), source);
+    progress.asks(Some(starter.clone()));
     let mut stream = reach(address, seat).map_err(failed)?;
     let sent = order.send(seat.secret, &mut stream);
     sent.map_err(failed)?;
+    progress.asks(None);
     let hold = stream.try_clone().map_err(failed)?;
     progress.hold(Hold::Starter(hold));
     core.engine.nudge();
@@ -319,4 +342,41 @@ fn order(
         address: seats.first().and_then(|seat| seat.address),
         starter: core.starter.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::{Local, Platform};
+
+    /// What is said when the time is over, while somebody is asked or nobody is.
+    fn said(asks: Option<&str>, ranks: Option<Vec<Rank>>) -> String {
+        let (seat, local, inbox) = Local::session(1).remove(0);
+        let session = Session::over(local, inbox, &seat, crate::session::SILENCE).unwrap();
+        let progress = Progress::default();
+        progress.asks(asks.map(str::to_owned));
+        progress.state.lock().ranks = ranks;
+        let said = progress.settle(session.core()).unwrap_err().to_string();
+        assert!(said.starts_with(Local::NAME), "{said}");
+        said
+    }
+
+    #[test]
+    fn who_was_asked_and_did_not_answer_is_named_and_else_who_did_not_join() {
+        let meeting = said(Some("the session's meeting"), None);
+        assert!(
+            meeting.contains("60 s for the session's meeting, which did not answer"),
+            "{meeting}"
+        );
+        let starter = said(Some("127.0.0.1:9, which starts"), Some(vec![1, 2]));
+        assert!(
+            starter.contains("60 s for 127.0.0.1:9, which starts"),
+            "{starter}"
+        );
+        let late = said(None, Some(vec![1, 2]));
+        assert!(
+            late.contains("60 s for rank 1, rank 2, who did not join"),
+            "{late}"
+        );
+    }
 }

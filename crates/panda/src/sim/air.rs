@@ -303,7 +303,7 @@ impl<W: From<Travel>> Air<W> {
     fn say_farewell(&mut self, rank: Rank, why: &'static str) {
         let word = Message::new();
         // After what it has sent.
-        let departed = self.network.depart(self.now, rank, &word);
+        let departed = self.network.depart(self.now, rank, None, &word);
         for by in self.living() {
             let (network, chance) = (&mut self.network, &mut self.chance);
             let words = (0..FAREWELLS).map(|_| network.carry(chance, departed, rank, by, &word));
@@ -373,7 +373,7 @@ impl<W: From<Travel>> Air<W> {
             }
             Action::Multicast(frame) => {
                 self.frames += 1;
-                let departed = self.network.depart(self.now, rank, &frame);
+                let departed = self.network.depart(self.now, rank, None, &frame);
                 let at = self.network.carry_to_all(&mut self.chance, departed);
                 self.send(at, Travel::Multicast { from: rank, frame });
             }
@@ -393,7 +393,7 @@ impl<W: From<Travel>> Air<W> {
     /// One frame, which each of those that hear it gets or lacks by itself.
     fn carry_together(&mut self, from: Rank, frame: &Message) {
         self.count(from, frame);
-        let departed = self.network.depart(self.now, from, frame);
+        let departed = self.network.depart(self.now, from, None, frame);
         for to in self.living() {
             if to == from || self.network.deaf.contains(&to) {
                 continue;
@@ -415,7 +415,7 @@ impl<W: From<Travel>> Air<W> {
         let (network, chance) = (&mut self.network, &mut self.chance);
         let departed = match network.is_held(from, to) {
             true => self.now,
-            false => network.depart(self.now, from, &frame),
+            false => network.depart(self.now, from, Some(to), &frame),
         };
         for at in network.carry(chance, departed, from, to, &frame) {
             let frame = frame.clone();

@@ -1,12 +1,12 @@
 //! What the simulated network does to frames.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::Chance;
 use crate::message::Message;
-use crate::platform::Rank;
+use crate::platform::{Rank, Transfer};
 use crate::protocol::Time;
 
 /// Which platform is simulated.
@@ -65,6 +65,32 @@ pub struct Network {
     bandwidth: Option<NonZeroU64>,
     /// When what each process has sent so far has left it.
     departed: HashMap<Rank, Time>,
+    /// What has left each process for another one, or for all, on streams.
+    lines: HashMap<(Rank, Option<Rank>), Line>,
+}
+
+/// The bytes from a process to another one, where to send takes time.
+#[derive(Debug, Clone, Default)]
+struct Line {
+    /// Of frames that have left whole.
+    gone: u64,
+    /// Frames that have not: when each begins to leave, when it has left, and its bytes.
+    under_way: VecDeque<(Time, Time, u64)>,
+}
+
+impl Line {
+    /// Bytes that have left by now, and those that have not.
+    fn at(&mut self, now: Time) -> (u64, u64) {
+        let have_left = self.under_way.iter().take_while(|(_, end, _)| *end <= now);
+        let count = have_left.count();
+        self.gone += (self.under_way.drain(..count).map(|(.., bytes)| bytes)).sum::<u64>();
+        let all: u64 = self.under_way.iter().map(|(.., bytes)| bytes).sum();
+        let part = self.under_way.front().map_or(0, |&(begin, end, bytes)| {
+            let (over, whole) = (now.saturating_sub(begin), end.saturating_sub(begin));
+            (u128::from(bytes) * over.as_nanos() / whole.as_nanos().max(1)) as u64
+        });
+        (self.gone + part, all - part)
+    }
 }
 
 impl Network {
@@ -85,11 +111,13 @@ impl Network {
             deaf: BTreeSet::new(),
             bandwidth: None,
             departed: HashMap::new(),
+            lines: HashMap::new(),
         }
     }
 
     /// So many bytes a second leave each process: a frame takes longer the longer it is, and waits for those that the process sent before, to whomever. The delay comes on top of that. What
-    /// comes to a process from several meets no such limit, and what waits is never dropped.
+    /// comes to a process from several meets no such limit, and what waits is never dropped. A process is not lost to another while bytes leave it for that one, or the other way round; while they leave it
+    /// for a third it may be.
     ///
     /// # Panics
     /// `bytes_per_second` is 0.
@@ -100,16 +128,47 @@ impl Network {
         self
     }
 
-    /// When a frame has left its sender, whose turn it is after what was sent before.
-    pub(super) fn depart(&mut self, now: Time, from: Rank, frame: &Message) -> Time {
+    /// When a frame to a process, or to several, has left its sender, whose turn it is after what was sent before.
+    pub(super) fn depart(
+        &mut self,
+        now: Time,
+        from: Rank,
+        to: Option<Rank>,
+        frame: &Message,
+    ) -> Time {
         let Some(bandwidth) = self.bandwidth else {
             return now;
         };
         let nanoseconds = frame.len() as u128 * 1_000_000_000 / u128::from(bandwidth.get());
         let takes = Duration::from_nanos(nanoseconds.try_into().unwrap_or(u64::MAX));
         let departed = self.departed.entry(from).or_default();
-        *departed = now.max(*departed).saturating_add(takes);
+        let begins = now.max(*departed);
+        *departed = begins.saturating_add(takes);
+        if !self.kind.is_lossy() {
+            let line = self.lines.entry((from, to)).or_default();
+            line.at(now);
+            line.under_way
+                .push_back((begins, *departed, frame.len() as u64));
+        }
         *departed
+    }
+
+    /// How far bytes between a process and a peer are, as a platform knows it that carries streams. The system of a process takes what comes, whatever the process does.
+    pub(super) fn transfer(&mut self, now: Time, own: Rank, peer: Rank) -> Transfer {
+        let mut along = |from, to| {
+            let lines = [Some(to), None].map(|to| {
+                let line = self.lines.get_mut(&(from, to));
+                line.map_or((0, 0), |line| line.at(now))
+            });
+            (lines[0].0 + lines[1].0, lines[0].1 + lines[1].1)
+        };
+        let (came, _) = along(peer, own);
+        let (taken, waiting) = along(own, peer);
+        Transfer {
+            came,
+            taken,
+            waiting,
+        }
     }
 
     /// Whether to send takes time.

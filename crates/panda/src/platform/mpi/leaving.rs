@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::platform::Rank;
+use crate::platform::{Rank, Transfer};
 use crate::protocol::Time;
 use crate::protocol::pulse::Pulse;
 
@@ -54,9 +54,10 @@ impl Leaving {
         }
     }
 
-    pub fn look(&mut self) -> Looked {
+    pub fn look(&mut self, transfer: impl Fn(Rank) -> Transfer) -> Looked {
         let now = self.began.elapsed();
-        let [given_up, all] = [self.given_up.tick(now), self.all.tick(now)];
+        let [given_up, all] =
+            [&mut self.given_up, &mut self.all].map(|pulse| pulse.tick(now, &transfer));
         Looked {
             ask: given_up.ask.into_iter().chain(all.ask).collect(),
             lost: given_up.lost.into_iter().chain(all.lost).next(),

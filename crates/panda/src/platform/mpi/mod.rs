@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::patience::Patience;
-use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, farewell, futex};
+use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, Transfer, farewell, futex};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Fragment;
@@ -111,6 +111,10 @@ impl Platform for Mpi {
 
     fn untaken(&self, to: Rank) -> usize {
         self.shared.traffic.lock().untaken(to)
+    }
+
+    fn transfer(&self, peer: Rank) -> Transfer {
+        self.shared.traffic.lock().transfer(peer)
     }
 
     fn cut_off(&self, rank: Rank) {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::leaving::{Leaving, Looked};
 use super::library::{Library, Receiving, Sending};
 use crate::message::Message;
-use crate::platform::{Event, Flow, Loss, Rank};
+use crate::platform::{Event, Flow, Loss, Rank, Transfer};
 
 /// More of the frame follows; the frame ends here; its sender leaves; it asks for a sign of life; it gives one.
 const MORE: i32 = 1;
@@ -17,8 +17,12 @@ const LEAVE: i32 = 3;
 const ASK: i32 = 4;
 const ANSWER: i32 = 5;
 
-/// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have.
+/// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have, cut into such as are not too long.
 const TOGETHER: usize = 16 << 10;
+/// The longest piece: MPI says only of whole ones that they are sent or have come, and meanwhile a peer may seem to be silent.
+const PIECE: usize = 4 << 20;
+/// Bytes that MPI is given for a peer at a time: of many pieces it sends some of each in turn, so that none of them would be over before all are.
+const GIVEN: usize = 2 * PIECE;
 /// Bytes under way to a peer before it is called congested, and to which they must fall before it no longer is.
 const HIGH: usize = 4 << 20;
 const LOW: usize = HIGH / 2;
@@ -31,7 +35,15 @@ const TURN: usize = 64;
 pub struct Traffic {
     library: Library,
     outgoing: VecDeque<(Rank, usize, Sending)>,
+    /// Pieces that MPI has yet to be given, behind those that it was.
+    waiting: BTreeMap<Rank, VecDeque<(i32, Bytes)>>,
+    /// Bytes that MPI was given and has not sent.
+    given: BTreeMap<Rank, usize>,
+    /// The same with those that wait.
     bytes_to: BTreeMap<Rank, usize>,
+    /// Bytes that have come from each peer, and that were sent to it after they had waited.
+    came: BTreeMap<Rank, u64>,
+    taken: BTreeMap<Rank, u64>,
     congested: BTreeSet<Rank>,
     /// In the order in which their senders sent them.
     incoming: VecDeque<Receiving>,
@@ -53,7 +65,11 @@ impl Traffic {
         Self {
             library,
             outgoing: VecDeque::new(),
+            waiting: BTreeMap::new(),
+            given: BTreeMap::new(),
             bytes_to: BTreeMap::new(),
+            came: BTreeMap::new(),
+            taken: BTreeMap::new(),
             congested: BTreeSet::new(),
             incoming: VecDeque::new(),
             joined: BTreeMap::new(),
@@ -74,10 +90,10 @@ impl Traffic {
         if frame.len() <= TOGETHER {
             self.put(to, LAST, frame.to_bytes());
         } else {
-            let lengths: Vec<usize> = frame.slices().map(<[u8]>::len).collect();
+            let lengths: Vec<usize> = frame.slices().flat_map(|s| parts(s.len())).collect();
             let (last, others) = lengths.split_last().expect("a long frame has slices");
             for &length in others {
-                let piece = frame.split_to(length).expect("it has this slice");
+                let piece = frame.split_to(length).expect("it has these bytes");
                 self.put(to, MORE, piece.to_bytes());
             }
             debug_assert_eq!(frame.len(), *last);
@@ -128,10 +144,23 @@ impl Traffic {
         self.bytes_to.get(&to).copied().unwrap_or(0)
     }
 
+    /// How far bytes to and from a peer are, counted in pieces.
+    pub fn transfer(&self, peer: Rank) -> Transfer {
+        let counted = |counts: &BTreeMap<Rank, u64>| counts.get(&peer).copied().unwrap_or(0);
+        Transfer {
+            came: counted(&self.came),
+            taken: counted(&self.taken),
+            waiting: self.untaken(peer) as u64,
+        }
+    }
+
     /// A peer is given up, though it may live: nothing more goes to it but what leaving takes, and nothing of it is told.
     pub fn cut_off(&mut self, rank: Rank) {
         self.cut_off.insert(rank);
         self.joined.remove(&rank);
+        for (_, piece) in self.waiting.remove(&rank).unwrap_or_default() {
+            self.forget(rank, piece.len() + BESIDES);
+        }
     }
 
     /// A peer was silent for too long.
@@ -158,7 +187,7 @@ impl Traffic {
         for rank in std::mem::take(&mut self.heard) {
             leaving.heard(rank, self.gone.contains(&rank));
         }
-        let Looked { ask, lost } = leaving.look();
+        let Looked { ask, lost } = leaving.look(|peer| self.transfer(peer));
         for rank in ask {
             self.put(rank, ASK, Bytes::new());
         }
@@ -169,7 +198,9 @@ impl Traffic {
     pub fn is_over(&mut self, rank: Rank, size: u32) -> bool {
         self.turn(&mut Vec::new());
         let mut others = (0..size).filter(|&other| other != rank);
-        self.outgoing.is_empty() && others.all(|other| self.gone.contains(&other))
+        self.outgoing.is_empty()
+            && self.waiting.is_empty()
+            && others.all(|other| self.gone.contains(&other))
     }
 
     /// Ends MPI at once, at all processes.
@@ -183,26 +214,68 @@ impl Traffic {
         self.library.finalize();
     }
 
+    /// Sends a piece behind those that wait.
     fn put(&mut self, to: Rank, tag: i32, piece: Bytes) {
         let length = piece.len() + BESIDES;
-        let Some(mut sending) = self.library.send(to, tag, piece) else {
-            return; // Open MPI says why, and ends the session
-        };
-        if !self.library.is_sent(&mut sending) {
+        if self.waiting.contains_key(&to) || !self.takes(to, length) {
             *self.bytes_to.entry(to).or_default() += length;
-            self.outgoing.push_back((to, length, sending));
+            self.waiting.entry(to).or_default().push_back((tag, piece));
+        } else if self.give(to, tag, piece) {
+            *self.bytes_to.entry(to).or_default() += length;
         }
     }
 
+    /// Whether MPI may be given so many more bytes for a peer.
+    fn takes(&self, to: Rank, length: usize) -> bool {
+        let given = self.given.get(&to).copied().unwrap_or(0);
+        given == 0 || given + length <= GIVEN
+    }
+
+    /// Gives MPI a piece; whether it has not sent it at once.
+    fn give(&mut self, to: Rank, tag: i32, piece: Bytes) -> bool {
+        let length = piece.len() + BESIDES;
+        let Some(mut sending) = self.library.send(to, tag, piece) else {
+            return false; // Open MPI says why, and ends the session
+        };
+        let is_under_way = !self.library.is_sent(&mut sending);
+        if is_under_way {
+            *self.given.entry(to).or_default() += length;
+            self.outgoing.push_back((to, length, sending));
+        }
+        is_under_way
+    }
+
+    /// Bytes do not wait for a peer any more.
+    fn forget(&mut self, to: Rank, length: usize) {
+        if let Some(bytes) = self.bytes_to.get_mut(&to) {
+            *bytes -= length;
+        }
+    }
+
+    /// Bytes that waited for a peer have gone to it.
+    fn note_taken(&mut self, to: Rank, length: usize) {
+        self.forget(to, length);
+        *self.taken.entry(to).or_default() += length as u64;
+    }
+
     fn look_after_outgoing(&mut self, events: &mut Vec<Event>) {
-        let (library, bytes_to) = (&mut self.library, &mut self.bytes_to);
+        let (library, given) = (&mut self.library, &mut self.given);
+        let mut sent = Vec::new();
         self.outgoing.retain_mut(|(to, length, sending)| {
             let is_sent = library.is_sent(sending);
-            if is_sent && let Some(bytes) = bytes_to.get_mut(to) {
+            if is_sent && let Some(bytes) = given.get_mut(to) {
                 *bytes -= *length;
+                sent.push((*to, *length));
             }
             !is_sent
         });
+        for (to, length) in sent {
+            self.note_taken(to, length);
+        }
+        if !self.waiting.is_empty() {
+            self.give_waiting();
+        }
+        let bytes_to = &self.bytes_to;
         let is_free = |to: &Rank| bytes_to.get(to).is_none_or(|&bytes| bytes <= LOW);
         let room: Vec<Rank> = self.congested.iter().copied().filter(is_free).collect();
         for to in room {
@@ -211,7 +284,27 @@ impl Traffic {
         }
     }
 
+    /// Gives MPI what waited, as far as it may have it.
+    fn give_waiting(&mut self) {
+        let all = std::mem::take(&mut self.waiting);
+        for (to, mut pieces) in all {
+            while let Some((_, piece)) = pieces.front()
+                && self.takes(to, piece.len() + BESIDES)
+                && let Some((tag, piece)) = pieces.pop_front()
+            {
+                let length = piece.len() + BESIDES;
+                if !self.give(to, tag, piece) {
+                    self.note_taken(to, length);
+                }
+            }
+            if !pieces.is_empty() {
+                self.waiting.insert(to, pieces);
+            }
+        }
+    }
+
     fn arrived(&mut self, from: Rank, tag: i32, bytes: Vec<u8>, events: &mut Vec<Event>) {
+        *self.came.entry(from).or_default() += 1 + bytes.len() as u64;
         if self.is_leaving {
             self.heard.insert(from);
         }
@@ -240,6 +333,26 @@ impl Traffic {
                 };
                 events.push(Event::Lost { rank: from, loss });
             }
+        }
+    }
+}
+
+/// The lengths of the pieces into which a slice is cut.
+fn parts(length: usize) -> impl Iterator<Item = usize> {
+    let begins = (0..length).step_by(PIECE);
+    begins.map(move |at| PIECE.min(length - at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_cut_into_pieces_of_which_none_is_too_long() {
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
+            let parts: Vec<usize> = parts(length).collect();
+            assert_eq!(parts.iter().sum::<usize>(), length);
+            assert!(parts.iter().all(|part| (1..=PIECE).contains(part)));
         }
     }
 }

@@ -1,91 +1,397 @@
-//! Connections that a process makes when it joins.
+//! Connections that a process makes when it joins: all at once, each as far as its other end lets it come, so that none waits for another.
 
-use std::io::{self, Write};
-use std::net::TcpStream;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
 use crate::platform::Seat;
-use crate::platform::handshake::{Connecting, Purpose, hear, may_try_again};
-use crate::platform::meeting::Contact;
+use crate::platform::handshake::{CHALLENGE, Connecting, Purpose, hung_up, pause_before_again};
+use crate::platform::meeting::{Contact, Found};
 
 /// How long founders are waited for.
 pub const FOUNDER_WAIT: Duration = Duration::from_secs(30);
-/// How long a process that comes later waits for those that are there: one that was stopped does not keep it out.
+/// How long a process that comes later waits for those that are there: one that was stopped, or whose host is cut off, does not keep it out.
 const ANSWER: Duration = Duration::from_secs(5);
+/// The same for one that did not answer another who came later.
+const DOUBTED_ANSWER: Duration = Duration::from_secs(1);
 
 /// What who was called says when it has entered the caller: from then on it can send to it. Frames follow.
 pub const WELCOME: u8 = 1;
 
-/// Calls all at once, so that they wait together for those that are slow; each with what became of it.
+/// Calls all; each with what became of it.
 pub fn call_all<'a>(
     contacts: impl Iterator<Item = &'a Contact>,
     seat: &Seat,
 ) -> Vec<(&'a Contact, io::Result<TcpStream>)> {
-    let patience = match seat.rank < seat.size {
-        true => FOUNDER_WAIT,
-        false => ANSWER,
+    let began = Instant::now();
+    let begin = |contact| Call {
+        contact,
+        until: began + patience_with(contact, seat),
+        tries: 1,
+        stage: Stage::Pauses(began, silent()),
     };
-    let until = Instant::now() + patience;
-    let begun: Vec<_> = contacts
-        .map(|contact| (contact, begin(contact, seat)))
-        .collect();
-    let prove = |contact, begun: io::Result<_>| {
-        let prove = |begun| prove(begun, until);
-        or_again(begun.and_then(prove), || {
-            begin(contact, seat).and_then(prove)
-        })
-    };
-    let proven: Vec<_> = begun
-        .into_iter()
-        .map(|(contact, begun)| (contact, prove(contact, begun)))
-        .collect();
-    let ended = proven.into_iter().map(|(contact, proven)| {
-        let enter = |stream| welcomed(stream, until);
-        let all = || prove(contact, begin(contact, seat)).and_then(enter);
-        (contact, or_again(proven.and_then(enter), all))
+    let mut calls: Vec<Call<'_>> = contacts.map(begin).collect();
+    while calls.iter().any(Call::is_under_way) {
+        for at in ready(&calls) {
+            calls[at].go_on(seat);
+        }
+    }
+    let ended = calls.into_iter().map(|call| match call.stage {
+        Stage::Ended(ended) => (call.contact, ended),
+        _ => unreachable!("none is under way"),
     });
     ended.collect()
 }
 
-/// What a try came to, or another one where the other end hung up on it.
-fn or_again(
-    first: io::Result<TcpStream>,
-    again: impl Fn() -> io::Result<TcpStream>,
-) -> io::Result<TcpStream> {
-    let (mut ended, mut tries) = (first, 1);
-    while let Err(error) = &ended
-        && may_try_again(error, tries)
-    {
-        tries += 1;
-        ended = again();
+fn patience_with(contact: &Contact, seat: &Seat) -> Duration {
+    match seat.rank < seat.size {
+        true => FOUNDER_WAIT,
+        false if contact.found == Found::Silent => DOUBTED_ANSWER,
+        false => ANSWER,
     }
-    ended
 }
 
-fn begin(contact: &Contact, seat: &Seat) -> io::Result<(TcpStream, Connecting)> {
+/// Waits until calls can go on, or their time is over.
+fn ready(calls: &[Call<'_>]) -> Vec<usize> {
+    let under_way = || (0..).zip(calls).filter(|(_, call)| call.is_under_way());
+    let sockets = under_way().filter_map(|(at, call)| Some((at, call.stage.waits_for()?)));
+    let (places, mut sockets): (Vec<usize>, Vec<PollFd<'_>>) = sockets.unzip();
+    let first = under_way().map(|(_, call)| call.due()).min();
+    let left = first.map_or(Duration::ZERO, |at| {
+        at.saturating_duration_since(Instant::now())
+    });
+    let left = Timespec::try_from(left).unwrap_or_default();
+    // What a signal interrupts is looked at again.
+    let _ = poll(&mut sockets, Some(&left));
+    let now = Instant::now();
+    let are_ready = places.into_iter().zip(&sockets);
+    let are_ready = are_ready.filter(|(_, socket)| !socket.revents().is_empty());
+    let are_due = under_way().filter(|(_, call)| call.due() <= now);
+    let mut ready: Vec<usize> = are_ready.map(|(at, _)| at).collect();
+    ready.extend(are_due.map(|(at, _)| at));
+    ready
+}
+
+/// A call of one process.
+struct Call<'a> {
+    contact: &'a Contact,
+    until: Instant,
+    tries: u32,
+    stage: Stage,
+}
+
+/// How far it is.
+enum Stage {
+    Connects(TcpStream, Connecting),
+    /// The challenge is awaited, of which some has come.
+    Proves(TcpStream, Connecting, Vec<u8>),
+    /// Until the other end can send here.
+    Enters(TcpStream),
+    /// It is tried then; what it came to before.
+    Pauses(Instant, io::Error),
+    Ended(io::Result<TcpStream>),
+}
+
+impl Call<'_> {
+    fn is_under_way(&self) -> bool {
+        !matches!(self.stage, Stage::Ended(_))
+    }
+
+    /// When it goes on by itself.
+    fn due(&self) -> Instant {
+        match self.stage {
+            Stage::Pauses(again, _) => again.min(self.until),
+            _ => self.until,
+        }
+    }
+
+    /// Goes as far as it can without waiting. What has come already is taken even when its time is over.
+    fn go_on(&mut self, seat: &Seat) {
+        while self.is_under_way() {
+            let stage = std::mem::replace(&mut self.stage, Stage::Ended(Err(silent())));
+            match stage.step(self.contact, seat) {
+                Ok(Step::On(next)) => self.stage = next,
+                Ok(Step::Waits(stage)) => {
+                    self.stage = stage;
+                    break;
+                }
+                Ok(Step::Ended(stream)) => {
+                    self.stage = Stage::Ended(Ok(stream));
+                }
+                Err(error) => {
+                    self.stage = self.after(error);
+                    break;
+                }
+            }
+        }
+        if self.is_under_way() && Instant::now() >= self.until {
+            let stage = std::mem::replace(&mut self.stage, Stage::Ended(Err(silent())));
+            if let Stage::Pauses(_, error) = stage {
+                self.stage = Stage::Ended(Err(error));
+            }
+        }
+    }
+
+    /// What follows a try that failed.
+    fn after(&mut self, error: io::Error) -> Stage {
+        match pause_before_again(&error, self.tries) {
+            None => Stage::Ended(Err(error)),
+            Some(pause) => {
+                self.tries += 1;
+                Stage::Pauses(Instant::now() + pause, error)
+            }
+        }
+    }
+}
+
+/// What a call came to.
+enum Step {
+    On(Stage),
+    Waits(Stage),
+    Ended(TcpStream),
+}
+
+impl Stage {
+    /// What its socket is waited for to be ready for.
+    fn waits_for(&self) -> Option<PollFd<'_>> {
+        match self {
+            Self::Connects(stream, _) => Some(PollFd::new(stream, PollFlags::OUT)),
+            Self::Proves(stream, ..) | Self::Enters(stream) => {
+                Some(PollFd::new(stream, PollFlags::IN))
+            }
+            Self::Pauses(..) | Self::Ended(_) => None,
+        }
+    }
+
+    /// Goes one step on, if it can without waiting.
+    fn step(self, contact: &Contact, seat: &Seat) -> io::Result<Step> {
+        match self {
+            Self::Connects(mut stream, connecting) => {
+                if !is_connected(&stream)? {
+                    return Ok(Step::Waits(Self::Connects(stream, connecting)));
+                }
+                // A new connection has room for these few bytes.
+                stream.write_all(connecting.opening())?;
+                Ok(Step::On(Self::Proves(stream, connecting, Vec::new())))
+            }
+            Self::Proves(stream, connecting, mut heard) => {
+                let Some(said) = hear::<CHALLENGE>(&stream, &mut heard)? else {
+                    return Ok(Step::Waits(Self::Proves(stream, connecting, heard)));
+                };
+                connecting.prove(&said, &stream)?;
+                Ok(Step::On(Self::Enters(stream)))
+            }
+            Self::Enters(stream) => match hear(&stream, &mut Vec::new())? {
+                None => Ok(Step::Waits(Self::Enters(stream))),
+                Some([WELCOME]) => Ok(Step::Ended(stream)),
+                Some([other]) => Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("who listens there says {other}: it is of another version of Antiphon"),
+                )),
+            },
+            Self::Pauses(again, _) if Instant::now() >= again => {
+                let (stream, connecting) = connect(contact, seat)?;
+                Ok(Step::On(Self::Connects(stream, connecting)))
+            }
+            Self::Pauses(..) => Ok(Step::Waits(self)),
+            Self::Ended(ended) => ended.map(Step::Ended),
+        }
+    }
+}
+
+/// Begins to connect, and does not wait for it.
+fn connect(contact: &Contact, seat: &Seat) -> io::Result<(TcpStream, Connecting)> {
     let ranks = (seat.rank, contact.rank);
     let connecting = Connecting::new(seat.secret, Purpose::Frames, ranks, &seat.name)?;
-    let mut stream = TcpStream::connect(&contact.address)?;
-    stream.write_all(connecting.opening())?;
-    Ok((stream, connecting))
+    let address: SocketAddr = contact.address.parse().map_err(|_| {
+        let why = "it gave what is no address and port: it is of another version of Antiphon";
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    })?;
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok((socket.into(), connecting)),
+        Err(error) => Err(error.into()),
+    }
 }
 
-/// Proves to know the secret.
-fn prove((stream, connecting): (TcpStream, Connecting), until: Instant) -> io::Result<TcpStream> {
-    connecting.finish(&stream, until)?;
-    Ok(stream)
+/// Whether a connection that was begun is there.
+fn is_connected(stream: &TcpStream) -> io::Result<bool> {
+    if let Some(error) = stream.take_error()? {
+        return Err(error);
+    }
+    match stream.peer_addr() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
-/// Waits until the other end can send here.
-fn welcomed(stream: TcpStream, until: Instant) -> io::Result<TcpStream> {
-    let mut said = [0];
-    hear(&stream, &mut said, until)?;
-    match said {
-        [WELCOME] => Ok(stream),
-        [other] => {
-            let why =
-                format!("who listens there says {other}: it is of another version of Antiphon");
-            Err(io::Error::new(io::ErrorKind::InvalidData, why))
+/// What the other end has to say, of which some may have been `heard`, once all of it is there; nothing of what follows it.
+fn hear<const N: usize>(
+    mut stream: &TcpStream,
+    heard: &mut Vec<u8>,
+) -> io::Result<Option<[u8; N]>> {
+    let mut said = [0; N];
+    while heard.len() < N {
+        match stream.read(&mut said[heard.len()..]) {
+            Ok(0) => return Err(hung_up()),
+            Ok(count) => {
+                let at = heard.len();
+                heard.extend_from_slice(&said[at..at + count]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(error),
         }
+    }
+    said.copy_from_slice(heard);
+    Ok(Some(said))
+}
+
+fn silent() -> io::Error {
+    let why = "it did not answer: it is stopped, or cut off";
+    io::Error::new(io::ErrorKind::TimedOut, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    use std::thread;
+
+    use socket2::{Domain, Socket, Type};
+
+    use super::*;
+    use crate::platform::handshake::{Accepting, Progress};
+    use crate::platform::{Rank, Secret};
+
+    /// Who comes later to a session that began with one process.
+    fn late() -> Seat {
+        Seat {
+            platform: "tcp".into(),
+            rank: 9,
+            size: 1,
+            name: "rank 9".into(),
+            meeting: String::new(),
+            address: None,
+            silence: None,
+            parent: None,
+            secret: Secret([7; 16]),
+        }
+    }
+
+    fn contact(rank: Rank, address: SocketAddr) -> Contact {
+        Contact {
+            rank,
+            name: format!("rank {rank}"),
+            address: address.to_string(),
+            found: Found::There,
+        }
+    }
+
+    fn listener() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    /// Accepts one call, and welcomes it when told to.
+    fn answer(listener: &TcpListener, rank: Rank, welcome: impl FnOnce()) {
+        let mut stream = listener.accept().unwrap().0;
+        let mut accepting = Accepting::new(late().secret, Purpose::Frames, rank);
+        while accepting.read(&stream).expect("no stranger") == Progress::More {}
+        welcome();
+        stream.write_all(&[WELCOME]).unwrap();
+    }
+
+    /// Where nothing is accepted any more, so that the system answers no call.
+    fn full() -> (Vec<Socket>, SocketAddr) {
+        let socket = || Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let listener = socket();
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        listener.bind(&any.into()).unwrap();
+        listener.listen(0).unwrap();
+        let at = listener.local_addr().unwrap();
+        let mut sockets = vec![listener];
+        for _ in 0..4 {
+            let caller = socket();
+            caller.set_nonblocking(true).unwrap();
+            // It is there at once, or never.
+            let _ = caller.connect(&at);
+            sockets.push(caller);
+        }
+        (sockets, at.as_socket().expect("an address"))
+    }
+
+    #[test]
+    fn who_does_not_answer_holds_up_none_of_the_others() {
+        let (mute, mute_at) = listener();
+        let (_full, full_at) = full();
+        let (good, good_at) = listener();
+        let (gone, gone_at) = listener();
+        drop(gone);
+        let contacts = [
+            contact(1, full_at),
+            contact(2, mute_at),
+            contact(3, gone_at),
+            contact(4, good_at),
+        ];
+        thread::scope(|scope| {
+            scope.spawn(|| answer(&good, 4, || ()));
+            let called = call_all(contacts.iter(), &late());
+            let kinds = called.iter().map(|(contact, ended)| {
+                let kind = ended.as_ref().err().map(io::Error::kind);
+                (contact.rank, kind)
+            });
+            use io::ErrorKind::{ConnectionRefused, TimedOut};
+            let expected = [
+                (1, Some(TimedOut)),
+                (2, Some(TimedOut)),
+                (3, Some(ConnectionRefused)),
+                (4, None),
+            ];
+            assert_eq!(kinds.collect::<Vec<_>>(), expected);
+        });
+        drop(mute);
+    }
+
+    #[test]
+    fn a_call_has_ended_when_the_other_end_can_send_here() {
+        let (good, address) = listener();
+        let contact = contact(1, address);
+        let can_send = AtomicBool::new(false);
+        let welcome = || {
+            // So that who does not wait for it is done before.
+            thread::sleep(Duration::from_millis(200));
+            can_send.store(true, SeqCst);
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| answer(&good, 1, welcome));
+            let called = call_all([&contact].into_iter(), &late());
+            assert!(called[0].1.is_ok() && can_send.load(SeqCst));
+        });
+    }
+
+    #[test]
+    fn who_was_hung_up_on_tries_again() {
+        let (good, address) = listener();
+        let contact = contact(1, address);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                drop(good.accept().unwrap());
+                answer(&good, 1, || ());
+            });
+            let called = call_all([&contact].into_iter(), &late());
+            assert!(called[0].1.is_ok(), "{:?}", called[0].1);
+        });
     }
 }

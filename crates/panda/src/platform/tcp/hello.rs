@@ -8,7 +8,7 @@ use super::calls::FOUNDER_WAIT;
 use crate::platform::handshake::{Accepting, Progress, Purpose};
 use crate::platform::{Rank, Seat};
 
-/// A stranger may keep a connection for so long, if no newer one takes its place: a founder that waits for slow ones says its proof to the others only then.
+/// A stranger may keep a connection for so long, if no newer one takes its place: founders are waited for as long.
 const PATIENCE: Duration = FOUNDER_WAIT.saturating_add(Duration::from_secs(5));
 
 /// A connection to this process that has only begun.

@@ -16,6 +16,7 @@ use super::hello::{Caller, Hello};
 use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
 use super::retry::retry_often;
+use crate::platform::meeting::RANKS;
 use crate::platform::patience::{self, Patience, Waits};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
@@ -30,8 +31,6 @@ const STRANGERS: u64 = 1 << 32;
 /// Bytes that the system is asked to hold for a peer on this host (it counts its own with them, and doubles this). What is sent there lies in memory until it is received, so more
 /// only falls out of the caches; and less than a long frame has its receiver copy the beginning while the rest is put in. Over a real distance the system knows better.
 const NEAR: usize = 512 << 10;
-/// Ranks are believed up to this one.
-const RANK_MAX: Rank = 1 << 16;
 
 /// The receiving end of `tcp`.
 #[derive(Debug)]
@@ -143,7 +142,7 @@ impl TcpInbox {
                 Caller::Unknown => self.greetings.push(hello),
                 Caller::Refused => {}
                 Caller::Known(rank, name) => {
-                    if rank <= RANK_MAX && rank != self.seat.rank && !self.has(rank) {
+                    if rank < RANKS && rank != self.seat.rank && !self.has(rank) {
                         self.waiting.remove(&hello.stream);
                         // A connection that cannot be set up is as one that never came.
                         let _ = self.add(rank, &name, hello.stream, &[WELCOME]);

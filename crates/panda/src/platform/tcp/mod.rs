@@ -15,9 +15,9 @@ use parking_lot::RwLock;
 
 use super::farewell::{self, Farewell};
 use super::handshake::is_hung_up;
-use super::meeting::{self, Contact};
+use super::meeting::{self, Contact, Found};
 use super::waiting::Bell;
-use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat};
+use super::{Event, Flow, JoinError, Loss, Platform, Rank, Seat, Transfer};
 use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
@@ -29,6 +29,7 @@ mod calls;
 mod hello;
 mod inbox;
 mod peer;
+mod progress;
 mod reader;
 mod retry;
 
@@ -97,16 +98,25 @@ impl Platform for Tcp {
         });
         let mut inbox = TcpInbox::new(seat, listener, shared.clone())
             .map_err(system("watch the listening socket".into()))?;
-        let others = contacts.iter().filter(|contact| {
-            contact.rank != seat.rank && (contact.rank < seat.rank || seat.rank >= seat.size)
-        });
-        for (contact, stream) in calls::call_all(others, seat) {
+        let is_late = seat.rank >= seat.size;
+        let others = contacts
+            .iter()
+            .filter(|contact| contact.rank != seat.rank && (contact.rank < seat.rank || is_late));
+        let (gone, others): (Vec<_>, Vec<_>) =
+            others.partition(|contact| contact.found == Found::Gone);
+        for contact in gone {
+            Absence::Gone.tell(contact, &mut inbox);
+        }
+        let mut news = Vec::new();
+        for (contact, stream) in calls::call_all(others.into_iter(), seat) {
             let stream = match stream {
                 Ok(stream) => stream,
-                Err(error) if seat.rank >= seat.size && never_met(contact, &error, &mut inbox) => {
-                    continue;
-                }
                 Err(error) => {
+                    if let Some(absence) = absence(&error).filter(|_| is_late) {
+                        absence.tell(contact, &mut inbox);
+                        news.extend(absence.found().of(contact));
+                        continue;
+                    }
                     let (name, address) = (&contact.name, &contact.address);
                     return Err(system(format!("connect to {name} at {address}"))(error));
                 }
@@ -114,6 +124,10 @@ impl Platform for Tcp {
             inbox
                 .add(contact.rank, &contact.name, stream, &[])
                 .map_err(system(format!("set up the connection to {}", contact.name)))?;
+            news.extend(Found::There.of(contact));
+        }
+        if is_late {
+            meeting::tell(seat, news);
         }
         await_founders(&mut inbox, seat, &contacts)?;
         Ok((
@@ -128,6 +142,10 @@ impl Platform for Tcp {
 
     fn untaken(&self, to: Rank) -> usize {
         self.of_outbox(to, Outbox::untaken).unwrap_or(0)
+    }
+
+    fn transfer(&self, peer: Rank) -> Transfer {
+        self.of_outbox(peer, Outbox::transfer).unwrap_or_default()
     }
 
     fn cut_off(&self, rank: Rank) {
@@ -199,28 +217,62 @@ impl Drop for Tcp {
     }
 }
 
-/// Tells of a process that had entered the meeting and did not answer a later one: it had ended, whoever has its port now, or it was stopped. Whether it was so.
-fn never_met(contact: &Contact, error: &io::Error, inbox: &mut TcpInbox) -> bool {
-    use io::ErrorKind::{ConnectionRefused, PermissionDenied, TimedOut, WouldBlock};
-    let is_anothers = [ConnectionRefused, PermissionDenied].contains(&error.kind());
-    let is_certain = is_anothers || is_hung_up(error);
-    let is_silent = [TimedOut, WouldBlock].contains(&error.kind());
-    let reason = match is_certain {
-        true => "had ended before",
-        false => "did not answer",
+/// How a process is not there that had entered the meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absence {
+    /// It had ended, whoever has its port now.
+    Gone,
+    /// It was stopped, or is cut off.
+    Silent,
+    /// There is no way to its host.
+    Unreachable,
+}
+
+/// What a later process makes of a call that failed; nothing if that is no matter of who was called.
+fn absence(error: &io::Error) -> Option<Absence> {
+    use io::ErrorKind::{
+        ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable, PermissionDenied,
+        TimedOut, WouldBlock,
     };
-    let loss = Loss {
-        is_certain,
-        reason: reason.into(),
-    };
-    if is_certain || is_silent {
+    match error.kind() {
+        _ if is_hung_up(error) => Some(Absence::Gone),
+        ConnectionRefused => Some(Absence::Gone),
+        // The system's own word is of this host, which lets nothing through to there.
+        PermissionDenied if error.raw_os_error().is_none() => Some(Absence::Gone),
+        TimedOut | WouldBlock => Some(Absence::Silent),
+        HostUnreachable | NetworkUnreachable | NetworkDown | PermissionDenied => {
+            Some(Absence::Unreachable)
+        }
+        _ => None,
+    }
+}
+
+impl Absence {
+    /// What those are told of it that come later.
+    fn found(self) -> Found {
+        match self {
+            Self::Gone => Found::Gone,
+            Self::Silent | Self::Unreachable => Found::Silent,
+        }
+    }
+
+    /// Tells this process of one that it has not met.
+    fn tell(self, contact: &Contact, inbox: &mut TcpInbox) {
+        let reason = match self {
+            Self::Gone => "had ended before",
+            Self::Silent => "did not answer",
+            Self::Unreachable => "could not be reached",
+        };
+        let loss = Loss {
+            is_certain: self == Self::Gone,
+            reason: reason.into(),
+        };
         let (rank, name) = (contact.rank, contact.name.clone());
         inbox.keep(vec![
             Event::Joined { rank, name },
             Event::Lost { rank, loss },
         ]);
     }
-    is_certain || is_silent
 }
 
 /// Founders of higher rank connect to this process; those that were spawned are connected already.
@@ -233,7 +285,8 @@ fn await_founders(
     let wanted = |inbox: &TcpInbox| {
         contacts
             .iter()
-            .filter(|c| c.rank < seat.size && c.rank > seat.rank && !inbox.has(c.rank))
+            .filter(|c| c.rank < seat.size && c.rank > seat.rank && c.found != Found::Gone)
+            .filter(|c| !inbox.has(c.rank))
             .cloned()
             .collect::<Vec<_>>()
     };
@@ -247,4 +300,37 @@ fn await_founders(
         inbox.keep(events);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_cannot_be_reached_keeps_nobody_out() {
+        use io::ErrorKind::{AddrInUse, ConnectionRefused, InvalidData, TimedOut, UnexpectedEof};
+        let system = |number| absence(&io::Error::from_raw_os_error(number));
+        for number in [
+            libc::EHOSTUNREACH,
+            libc::ENETUNREACH,
+            libc::ENETDOWN,
+            libc::EACCES,
+        ] {
+            assert_eq!(system(number), Some(Absence::Unreachable), "{number}");
+        }
+        assert_eq!(system(libc::ETIMEDOUT), Some(Absence::Silent));
+        assert_eq!(system(libc::EMFILE), None);
+        let kind = |kind: io::ErrorKind| absence(&kind.into());
+        assert_eq!(kind(TimedOut), Some(Absence::Silent));
+        for gone in [
+            ConnectionRefused,
+            UnexpectedEof,
+            io::ErrorKind::PermissionDenied,
+        ] {
+            assert_eq!(kind(gone), Some(Absence::Gone), "{gone}");
+        }
+        for own in [AddrInUse, InvalidData] {
+            assert_eq!(kind(own), None, "{own}");
+        }
+    }
 }

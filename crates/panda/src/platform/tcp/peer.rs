@@ -9,8 +9,9 @@ use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
+use super::progress;
 use crate::message::Message;
-use crate::platform::Flow;
+use crate::platform::{Flow, Transfer};
 
 /// Bytes that wait before senders are asked to.
 const FULL: usize = 1 << 20;
@@ -96,6 +97,16 @@ impl Outbox {
     pub fn untaken(&self) -> usize {
         let waiting = self.waiting.lock();
         waiting.bytes + waiting.pieces.len() * BESIDES
+    }
+
+    /// How far bytes to and from the peer are.
+    pub fn transfer(&self) -> Transfer {
+        let kept = self.waiting.lock().bytes as u64;
+        let told = progress::of(&self.stream);
+        told.map_or_else(Transfer::default, |told| Transfer {
+            waiting: told.waiting + kept,
+            ..told
+        })
     }
 
     pub fn wants_to_write(&self) -> bool {

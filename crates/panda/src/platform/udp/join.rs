@@ -25,6 +25,8 @@ use crate::platform::{JoinError, Platform, Rank, Seat};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the meeting is waited for by a process that is already there, and peers by one that comes later.
 const ANSWER: Duration = Duration::from_secs(5);
+/// How long one is waited for that did not answer another who came later.
+const DOUBTED_ANSWER: Duration = Duration::from_secs(1);
 /// Between two questions at first; doubles up to the second.
 const ASK_FIRST: Duration = Duration::from_millis(2);
 const ASK_LAST: Duration = Duration::from_millis(100);
@@ -57,11 +59,12 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         seat,
         meeting_at,
     };
-    let (mut places, mut left) = host.meet(birth, &name)?;
+    let mut found = host.meet(birth, &name)?;
     let is_late = seat.rank >= seat.size;
     if is_late {
-        host.knock(birth, &name, &mut places, &mut left)?;
+        host.knock(birth, &name, &mut found)?;
     }
+    let Everybody { places, left, .. } = found;
     let set_up = |e| JoinError::system::<Udp>("set up a UDP socket", e);
     let here = socket.local_addr().map_err(set_up)?;
     let bell = Bell::new().map_err(|e| JoinError::system::<Udp>("make an event", e))?;
@@ -205,14 +208,26 @@ type Places = BTreeMap<Rank, Place>;
 /// The births of those that have left.
 type Births = BTreeMap<Rank, u64>;
 
-/// A process says that it leaves, which it does not say again: whether it was there.
-fn leaves(from: Rank, birth: u64, places: &mut Places, left: &mut Births) -> bool {
-    let was_there = places.get(&from).is_some_and(|place| place.birth == birth);
-    if was_there {
-        places.remove(&from);
-        left.insert(from, birth);
+/// What is known of the others.
+#[derive(Default)]
+struct Everybody {
+    places: Places,
+    left: Births,
+    /// Those that did not answer one that came later.
+    doubted: BTreeSet<Rank>,
+}
+
+impl Everybody {
+    /// A process says that it leaves, which it does not say again: whether it was there.
+    fn leaves(&mut self, from: Rank, birth: u64) -> bool {
+        let place = self.places.get(&from);
+        let was_there = place.is_some_and(|place| place.birth == birth);
+        if was_there {
+            self.places.remove(&from);
+            self.left.insert(from, birth);
+        }
+        was_there
     }
-    was_there
 }
 
 /// A process that asks its way in.
@@ -224,9 +239,9 @@ struct Host<'a> {
 
 impl Host<'_> {
     /// Learns where everybody is, and the births of those that have left already.
-    fn meet(&self, birth: u64, name: &str) -> Result<(Places, Births), JoinError> {
+    fn meet(&self, birth: u64, name: &str) -> Result<Everybody, JoinError> {
         let Seat { rank, size, .. } = *self.seat;
-        let (mut places, mut left) = (Places::new(), Births::new());
+        let mut found = Everybody::default();
         let next = std::cell::Cell::new(0);
         let here = || Note::Here {
             birth,
@@ -241,7 +256,7 @@ impl Host<'_> {
                     places,
                 } => (next, given, places),
                 Note::Leaving { birth } => {
-                    leaves(from, birth, &mut places, &mut left);
+                    found.leaves(from, birth);
                     return None;
                 }
                 _ => return None,
@@ -250,10 +265,14 @@ impl Host<'_> {
                 return None;
             }
             let mut at = first;
-            for found in some {
-                match found {
-                    Found::There(place) => drop(places.insert(at, place)),
-                    Found::Left { birth } => drop(left.insert(at, birth)),
+            for one in some {
+                match one {
+                    Found::There(place) => drop(found.places.insert(at, place)),
+                    Found::Doubted(place) => {
+                        found.places.insert(at, place);
+                        found.doubted.insert(at);
+                    }
+                    Found::Left { birth } => drop(found.left.insert(at, birth)),
                     Found::Nobody if at < size => break, // ask again from here on
                     Found::Nobody => {}
                 }
@@ -272,30 +291,58 @@ impl Host<'_> {
         };
         let all = self.ask(PATIENCE, || vec![(MEETING, self.meeting_at, here())], learn)?;
         if all.is_none() {
-            let has_come = |rank: &Rank| places.contains_key(rank) || left.contains_key(rank);
+            let has_come =
+                |rank: &Rank| found.places.contains_key(rank) || found.left.contains_key(rank);
             let missing = (0..size).filter(|rank| !has_come(rank));
             let names = missing.map(|rank| format!("rank {rank}"));
             return Err(JoinError::missing::<Udp>(PATIENCE, names));
         }
-        places.remove(&rank);
-        left.remove(&rank);
-        Ok((places, left))
+        found.places.remove(&rank);
+        found.left.remove(&rank);
+        found.doubted.remove(&rank);
+        Ok(found)
     }
 
-    /// Tells those that are there that it has come. Who does not answer is left to be found lost.
-    fn knock(
+    /// Tells those that are there that it has come. Who does not answer is left to be found lost, and those that come later do not wait for it as long.
+    fn knock(&self, birth: u64, name: &str, found: &mut Everybody) -> Result<(), JoinError> {
+        let mut silent: BTreeSet<Rank> = found.places.keys().copied().collect();
+        let doubted = std::mem::take(&mut found.doubted);
+        let all = BTreeSet::new();
+        self.knock_until((birth, name), &mut silent, &all, found, DOUBTED_ANSWER)?;
+        let rest = ANSWER - DOUBTED_ANSWER;
+        self.knock_until((birth, name), &mut silent, &doubted, found, rest)?;
+        let met = |rank: Rank| {
+            let birth = found.places.get(&rank)?.birth;
+            let has_answered = !silent.contains(&rank);
+            Some(Note::Met {
+                rank,
+                birth,
+                has_answered,
+            })
+        };
+        for note in silent.union(&doubted).filter_map(|&rank| met(rank)) {
+            let note = wire::note(self.seat.secret, self.seat.rank, MEETING, &note);
+            // One that is lost is said again by the next.
+            let _ = self.socket.send_to(&note, self.meeting_at);
+        }
+        Ok(())
+    }
+
+    /// Knocks until none of the silent is left but such as need not be waited for, or the time is over.
+    fn knock_until(
         &self,
-        birth: u64,
-        name: &str,
-        places: &mut Places,
-        left: &mut Births,
+        (birth, name): (u64, &str),
+        silent: &mut BTreeSet<Rank>,
+        besides: &BTreeSet<Rank>,
+        found: &mut Everybody,
+        patience: Duration,
     ) -> Result<(), JoinError> {
-        let silent: BTreeSet<Rank> = places.keys().copied().collect();
-        let silent = std::cell::RefCell::new(silent);
-        if silent.borrow().is_empty() {
+        if silent.is_subset(besides) {
             return Ok(());
         }
-        let at: BTreeMap<Rank, SocketAddr> = places.iter().map(|(r, p)| (*r, p.address)).collect();
+        let places = found.places.iter();
+        let at: BTreeMap<Rank, SocketAddr> = places.map(|(r, p)| (*r, p.address)).collect();
+        let silent = std::cell::RefCell::new(silent);
         let knocks = || {
             let knock = Note::Knock {
                 birth,
@@ -305,14 +352,14 @@ impl Host<'_> {
             let to = silent.iter().map(|rank| (*rank, at[rank]));
             to.map(|(rank, at)| (rank, at, knock.clone())).collect()
         };
-        self.ask(ANSWER, knocks, |from, note, _| {
+        self.ask(patience, knocks, |from, note, _| {
             let mut silent = silent.borrow_mut();
             let has_answered = match note {
                 Note::Welcome => true,
-                Note::Leaving { birth } => leaves(from, birth, places, left),
+                Note::Leaving { birth } => found.leaves(from, birth),
                 _ => false,
             };
-            (has_answered && silent.remove(&from) && silent.is_empty()).then_some(())
+            (has_answered && silent.remove(&from) && silent.is_subset(besides)).then_some(())
         })?;
         Ok(())
     }

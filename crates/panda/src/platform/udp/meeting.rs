@@ -56,6 +56,7 @@ impl Meeting {
             given: size,
             places: BTreeMap::new(),
             left: BTreeMap::new(),
+            doubted: BTreeMap::new(),
             answers: HashMap::new(),
         };
         let over = Arc::clone(&is_over);
@@ -142,6 +143,8 @@ struct Register {
     places: BTreeMap<Rank, Place>,
     /// Births of those that have left.
     left: BTreeMap<Rank, u64>,
+    /// Births of those that did not answer one that came later: the next need not wait as long.
+    doubted: BTreeMap<Rank, u64>,
     /// Ranks that were given, by question: an answer may be lost and asked for again.
     answers: HashMap<u64, Option<Rank>>,
 }
@@ -172,6 +175,17 @@ impl Register {
                 question,
                 first: self.allot(question, count),
             },
+            Content::Note(Note::Met {
+                rank,
+                birth,
+                has_answered,
+            }) => {
+                match has_answered {
+                    false => drop(self.doubted.insert(rank, birth)),
+                    true => drop(self.doubted.remove(&rank)),
+                }
+                return None;
+            }
             Content::Note(Note::Leaving { birth }) => {
                 if self.places.get(&from).is_some_and(|p| p.birth == birth) {
                     self.places.remove(&from);
@@ -187,6 +201,9 @@ impl Register {
     fn find(&self, rank: Rank) -> Found {
         let left = self.left.get(&rank);
         match (self.places.get(&rank), left) {
+            (Some(place), _) if self.doubted.get(&rank) == Some(&place.birth) => {
+                Found::Doubted(place.clone())
+            }
             (Some(place), _) => Found::There(place.clone()),
             (None, Some(&birth)) => Found::Left { birth },
             (None, None) => Found::Nobody,

@@ -213,6 +213,48 @@ fn who_left_before_another_has_joined_is_not_waited_for() {
     joining.join().expect("no panic");
 }
 
+/// A process that was killed, or is stopped, is not waited for anew by each that comes.
+#[test]
+fn who_did_not_answer_is_doubted_until_it_does() {
+    let meeting = meeting(1);
+    let (first, mut inbox) = session(&meeting, 1).remove(0);
+    let seats = first.allot(3).expect("room");
+    let secret = seats[0].secret;
+    let address: std::net::SocketAddr = seats[0].meeting.parse().expect("an address");
+    // Joins while others answer.
+    let join = |at: usize, inboxes: &mut [&mut UdpInbox]| {
+        let seat = seats[at].clone();
+        let joining = std::thread::spawn(move || Udp::join(&seat).expect("joined"));
+        while !joining.is_finished() {
+            for inbox in &mut *inboxes {
+                let soon = Instant::now() + Duration::from_millis(1);
+                inbox.receive(Some(soon), &mut Vec::new());
+            }
+        }
+        joining.join().expect("no panic")
+    };
+    // What the meeting says of rank 1; it is asked in the name of an older process than it knows.
+    let said = || {
+        let asking = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        asking.set_read_timeout(Some(PATIENCE)).expect("set");
+        let (birth, name, next) = (0, String::new(), 1);
+        let here = wire::note(secret, 0, wire::MEETING, &Note::Here { birth, name, next });
+        asking.send_to(&here, address).expect("sent");
+        let mut space = [0; wire::DATAGRAM];
+        let length = asking.recv(&mut space).expect("an answer");
+        match wire::open(secret, 0, &space[..length]) {
+            Some((_, wire::Content::Note(Note::Known { mut places, .. }))) => places.remove(0),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (_silent, mut silents) = join(0, &mut [&mut inbox]);
+    assert!(matches!(said(), wire::Found::There(_)));
+    let (_second, mut seconds) = join(1, &mut [&mut inbox]);
+    assert!(matches!(said(), wire::Found::Doubted(_)), "{:?}", said());
+    let _third = join(2, &mut [&mut inbox, &mut silents, &mut seconds]);
+    assert!(matches!(said(), wire::Found::There(_)), "{:?}", said());
+}
+
 /// It says so once: who asks for others then must not miss it.
 #[test]
 fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {

@@ -91,6 +91,15 @@ pub enum Note {
     },
     /// A peer's answer: it knows.
     Welcome,
+    /// To the meeting: a process that was there when I came has answered me, after all, or has not.
+    Met {
+        /// Its rank.
+        rank: Rank,
+        /// As in [`Note::Here`], its.
+        birth: u64,
+        /// Whether it has.
+        has_answered: bool,
+    },
     /// I leave the session.
     Leaving {
         /// As in [`Note::Here`].
@@ -115,6 +124,8 @@ pub enum Found {
     Nobody,
     /// It is there.
     There(Place),
+    /// It has come, and did not answer one that came later.
+    Doubted(Place),
     /// It has come and left: nobody waits for it.
     Left {
         /// Its birth.

@@ -3,7 +3,7 @@
 use super::envelope::Envelope;
 use super::{Action, Delivery, Gone, Plain, Stack};
 use crate::message::{DecodeError, Message};
-use crate::platform::Rank;
+use crate::platform::{Rank, Transfer};
 use crate::protocol::Time;
 use crate::protocol::collective::{self, Step};
 use crate::protocol::group::Order;
@@ -101,7 +101,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.to_all.hears(rank, false);
     }
 
-    /// When [`tick`](Self::tick) is next needed.
+    /// When [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let mut first = self.timers.first().map(|(at, _)| at);
@@ -118,8 +118,13 @@ impl<L: Links, O: Order> Stack<L, O> {
         first
     }
 
-    /// Does what is due.
+    /// Does what is due, over a platform that knows nothing of bytes that are on their way.
     pub fn tick(&mut self, now: Time) {
+        self.tick_with(now, |_| Transfer::default());
+    }
+
+    /// Does what is due. Who was not heard of may still have bytes go to and fro, of which the platform knows.
+    pub fn tick_with(&mut self, now: Time, transfer: impl FnMut(Rank) -> Transfer) {
         while let Some((_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
             let mut frames = self.spare();
             self.link(rank).tick(now, &mut frames);
@@ -132,7 +137,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.tick(now, &mut out);
         self.collective_outcome(now, out);
-        let findings = self.pulse.tick(now);
+        let findings = self.pulse.tick(now, transfer);
         for rank in findings.ask {
             self.post(now, rank, &Envelope::Pulse { asks: true }, Message::new());
         }

@@ -258,7 +258,7 @@ impl<P: Platform> Node<P> {
             }
         }
         if is_due {
-            stack.tick(now);
+            stack.tick_with(now, |rank| self.platform.transfer(rank));
         }
         stack.flush(now);
         self.perform(&mut stack, now, |delivery| {

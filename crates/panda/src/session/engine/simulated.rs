@@ -177,7 +177,9 @@ impl<L: Links, O: Order> Process<L, O> {
         match incoming {
             Incoming::Tick => {
                 if inside.timer.rings(self.host.time()) {
-                    self.act(inside, |stack, now| stack.tick(now));
+                    self.act(inside, |stack, now| {
+                        stack.tick_with(now, |peer| self.host.transfer(now, peer));
+                    });
                 }
             }
             Incoming::Travel(Travel::Frame { from, frame, .. })

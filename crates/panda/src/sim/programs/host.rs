@@ -14,7 +14,7 @@ use antiphon_fiber::{Birth, Detached, Many, ManyServers, StackError};
 use parking_lot::Mutex;
 
 use super::hub::{Hub, What};
-use crate::platform::Rank;
+use crate::platform::{Rank, Transfer};
 use crate::protocol::{Action, Time};
 use crate::session::{WaitsFor, WeakSession, upcall};
 use crate::sim::air::Travel;
@@ -282,6 +282,11 @@ impl Host {
             true => self.hub.air(|air| air.perform(self.rank, action)),
             false => None,
         }
+    }
+
+    /// How far bytes between it and a peer are.
+    pub fn transfer(&self, now: Time, peer: Rank) -> Transfer {
+        (self.hub).air(|air| air.network.transfer(now, self.rank, peer))
     }
 
     /// What comes up at a time.
