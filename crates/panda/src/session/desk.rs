@@ -282,6 +282,8 @@ impl Desk {
         eprintln!("antiphon: {} is lost: it {why}", self.name_of(flood.from));
         let rank = flood.from;
         engine.ask(Ask::GiveUp { rank, why });
+        // Only now: who is told of it before finds nothing that it could say.
+        self.mail.is_noted(rank);
     }
 }
 

@@ -360,6 +360,7 @@ macro_rules! conformance_tests {
             a_synchronous_send_returns_when_its_message_was_taken
             who_sends_to_one_that_does_not_ask_is_held
             who_leaves_too_much_unread_is_lost
+            one_of_those_who_wait_is_told_who_is_not_heard_any_more
             an_upcall_that_sends_to_its_own_process_leaves_others_their_turn
             a_wait_may_be_of_any_length
             two_who_send_much_before_they_receive_go_on
