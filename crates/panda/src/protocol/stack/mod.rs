@@ -53,6 +53,8 @@ pub enum Action {
     Collected(RequestId, Result<Vec<Message>, Failure>),
     /// A peer is lost; in words why, to follow its name.
     Lost(Rank, String),
+    /// One that was lost, but not for good, has been heard of.
+    Back(Rank),
     /// So much waits for a peer that a thread that may wait should send no more to it now: so many bytes before the message that was given last.
     Full(Rank, usize),
     /// That is over.
@@ -158,6 +160,8 @@ pub struct Stack<L: Links, O> {
     pulse: Pulse,
     /// Lost for certain or given up for good, and not come again.
     gone: BTreeMap<Rank, Gone>,
+    /// Lost, but not gone, and not heard of since.
+    away: BTreeSet<Rank>,
     /// Gone, and watched since: said once more to be lost.
     regone: BTreeSet<Rank>,
     /// Messages from this process to itself.
@@ -185,6 +189,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             collectives: Collectives::new(myself.silence),
             pulse: Pulse::new(myself.silence),
             gone: BTreeMap::new(),
+            away: BTreeSet::new(),
             regone: BTreeSet::new(),
             to_self: Vec::new(),
             actions: Vec::new(),
