@@ -120,6 +120,7 @@ impl Company {
         let part = Part {
             id: at as u64,
             list: 1,
+            family: 1,
             order: 1,
             ranks: self.ranks.clone(),
             at,

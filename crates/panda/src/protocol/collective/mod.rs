@@ -108,6 +108,8 @@ impl fmt::Debug for Operation {
 /// Which operation a message belongs to: the list's name and the operation's number on that list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
+    /// Names the lists that [end](Collectives::close) together; of one that ends alone its own name.
+    pub family: u64,
     /// The same at all who take part.
     pub list: u64,
     /// Grows by one.
@@ -151,6 +153,8 @@ pub struct Part {
     pub id: RequestId,
     /// Names the list; the same at all, in whichever order they have it.
     pub list: u64,
+    /// Names the lists that end together, or is the list's name.
+    pub family: u64,
     /// Names the order; the same at all who agree.
     pub order: u64,
     /// Who takes part, this process among them, each once.
@@ -189,6 +193,7 @@ impl Collectives {
         let number = self.begun.entry(list).or_default();
         *number += 1;
         let key = Key {
+            family: part.family,
             list,
             number: *number,
         };

@@ -277,10 +277,10 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.collective_outcome(now, out);
     }
 
-    /// Ends the operations on a list of processes, and those that may still be begun.
-    pub fn close(&mut self, now: Time, list: u64, failure: &Failure, may_begin: bool) {
+    /// Ends the operations on a family of lists of processes, and those that may still be begun.
+    pub fn close(&mut self, now: Time, family: u64, failure: &Failure, may_begin: bool) {
         let mut out = collective::Outcome::default();
-        self.collectives.close(list, failure, may_begin, &mut out);
+        self.collectives.close(family, failure, may_begin, &mut out);
         self.collective_outcome(now, out);
     }
 
