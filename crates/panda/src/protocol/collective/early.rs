@@ -52,8 +52,10 @@ impl Early {
             return true;
         }
         let steps = self.steps.entry(key).or_default();
-        // A value, and perhaps a failure.
-        if steps.iter().filter(|(by, _)| *by == from).count() < 2 {
+        // A value, which may be in parts, and perhaps a failure.
+        let is_more = |step: &Step| matches!(step, Step::More(..));
+        let others = (steps.iter()).filter(|(by, step)| *by == from && !is_more(step));
+        if is_more(&step) || others.count() < 2 {
             *count += 1;
             steps.push((from, step));
         }

@@ -12,7 +12,7 @@ use super::Time;
 use super::collective::{self, Collectives, Combining, Part};
 use super::fault::{Fault, Mutant};
 use super::group::{GroupEvent, Myself, Order};
-use super::link::{Links, ToAll};
+use super::link::{Links, ToAll, longest_of};
 use super::pulse::Pulse;
 use super::requests::{Failure, RequestId, Requests};
 use crate::message::Message;
@@ -186,7 +186,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             timers: Timers::default(),
             groups: Groups::default(),
             requests: Requests::default(),
-            collectives: Collectives::new(myself.silence),
+            collectives: Collectives::new(myself.silence, longest_of::<L>()),
             pulse: Pulse::new(myself.silence),
             gone: BTreeMap::new(),
             away: BTreeSet::new(),
