@@ -894,6 +894,18 @@ panda_status panda_circle_of(panda_session *session,
 panda_status panda_circle_of_group(panda_group *group, panda_circle **circle);
 
 /**
+ * Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other circles, and ends with the
+ * view as panda_circle_of_group() says, whoever has come or gone.
+ *
+ * Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_CIRCLE: this process is not one of them; PANDA_TWICE_IN_CIRCLE; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER;
+ * PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_circle_of_members(panda_group *group,
+                                     const panda_rank *processes,
+                                     size_t count,
+                                     panda_circle **circle);
+
+/**
  * Gives a handle back. NULL is none.
  */
 void panda_circle_free(panda_circle *circle);

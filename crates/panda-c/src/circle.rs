@@ -96,6 +96,28 @@ pub extern "C" fn panda_circle_of_group(
     })
 }
 
+/// Some members of a group as of the last view that this member's upcall has seen, each once; the same list, in the same order, at all of them. It is apart from all other circles, and ends with the
+/// view as panda_circle_of_group() says, whoever has come or gone.
+///
+/// Errors: PANDA_MISMATCH: one of them is not in that view; PANDA_NOT_IN_CIRCLE: this process is not one of them; PANDA_TWICE_IN_CIRCLE; PANDA_NO_SUCH_RANK; PANDA_NOT_MEMBER; PANDA_EXPELLED; PANDA_OVER;
+/// PANDA_BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_circle_of_members(
+    group: Option<&panda_group>,
+    processes: *const panda_rank,
+    count: usize,
+    circle: Option<&mut MaybeUninit<*mut panda_circle>>,
+) -> panda_status {
+    entry("panda_circle_of_members", || {
+        let place = given(circle, "circle")?;
+        let panda_group { group, rank } = given(group, "group")?;
+        // SAFETY: the caller's promise.
+        let processes = unsafe { ranks(processes, count) }?;
+        place.write(handle(group.circle_of(processes)?, *rank));
+        Ok(())
+    })
+}
+
 /// Gives a handle back. NULL is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn panda_circle_free(circle: Option<Box<panda_circle>>) {

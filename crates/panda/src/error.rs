@@ -94,7 +94,7 @@ pub enum Error {
         /// What it did.
         why: String,
     },
-    /// What a process combines the values of a collective operation with panicked.
+    /// What a process combines the values of a collective operation with panicked, or made more of them than goes in a message.
     #[error("{peer} could not combine values: the closure {why}")]
     Panicked {
         /// Its rank.

@@ -298,6 +298,7 @@ conformance_under_mpirun! {
     arrays_that_differ_end_with_an_error: 3;
     reductions_may_run_ahead: 3;
     circles_of_a_group_are_of_one_view: 3;
+    circles_of_some_members_end_with_the_view: 4;
     upcalls_may_send: 2;
     many_fibers_of_a_process_are_in_a_call_at_once of threads: 2;
     an_upcall_wakes_who_waits_for_a_condition: 2;

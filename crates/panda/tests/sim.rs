@@ -63,6 +63,7 @@ macro_rules! conform {
                 reductions_may_run_ahead
                 circles_of_a_group_are_of_one_view
                 a_circle_of_a_group_names_who_is_lost
+                circles_of_some_members_end_with_the_view
                 a_lost_peer_is_named_and_the_group_goes_on
                 upcalls_may_send
                 an_upcall_wakes_who_waits_for_a_condition

@@ -58,7 +58,7 @@ static bool all_came(void *count)
 int main(void)
 {
     panda_session *session;
-    panda_circle *all, *members;
+    panda_circle *all, *members, *some;
     panda_group *group, *again = NULL;
     panda_message *sum, *traces[16];
     panda_rank ranks[16];
@@ -89,6 +89,22 @@ int main(void)
     OK(panda_circle_broadcast(members, 0, rank == 0 ? text_message("to members") : NULL, &sum));
     CHECK(holds_text(sum, "to members"));
     panda_message_free(sum);
+
+    /* The same processes in another order, apart from that circle; and some that are none of them. */
+    panda_rank turned[16];
+    for (uint32_t at = 0; at < size; at++)
+        turned[at] = ranks[size - 1 - at];
+    OK(panda_circle_of_members(group, turned, size, &some));
+    CHECK(panda_circle_ranks(some, ranks, 16) == size && memcmp(ranks, turned, size * sizeof *ranks) == 0);
+    OK(panda_circle_broadcast(some, 0, rank == 0 ? text_message("to some") : NULL, &sum));
+    CHECK(holds_text(sum, "to some"));
+    panda_message_free(sum);
+    OK(panda_circle_barrier(some));
+    panda_circle_free(some);
+    IS(PANDA_NOT_IN_CIRCLE, panda_circle_of_members(group, NULL, 0, &some));
+    IS(PANDA_NO_SUCH_RANK, panda_circle_of_members(group, &size, 1, &some));
+    IS(PANDA_BAD_ARGUMENT, panda_circle_of_members(group, NULL, 1, &some));
+
     /* Before one leaves all have the message. */
     OK(panda_circle_barrier(all));
     panda_circle_free(members);
@@ -97,6 +113,7 @@ int main(void)
     CHECK(seen.lefts == 1 && panda_group_members(group, NULL, 0) == 0);
     IS(PANDA_NOT_MEMBER, panda_group_send(group, panda_message_new()));
     IS(PANDA_NOT_MEMBER, panda_circle_of_group(group, &members));
+    IS(PANDA_NOT_MEMBER, panda_circle_of_members(group, turned, size, &some));
     SAYS("\"all\"");
     OK(panda_circle_barrier(all));
     panda_group_free(group);

@@ -27,6 +27,7 @@ pub struct Circle {
     core: Arc<Core>,
     ranks: Arc<[Rank]>,
     list: u64,
+    family: u64,
     order: u64,
     at: usize,
     /// Where values turn that go up and come down: the same at processes that have the list in different orders, so that one hears of the other.
@@ -74,13 +75,28 @@ impl Circle {
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::TwiceInCircle(twice[0]));
         }
+        let list = list_of(name, &sorted);
         Ok(Self {
             core: core.clone(),
             ranks: ranks.into(),
-            list: list_of(name, &sorted),
+            list,
+            family: list,
             order: hash_of(ranks),
             at,
             turn: sorted[0],
+        })
+    }
+
+    /// The same of some members of a view: it ends with the circle of all of them.
+    pub(super) fn of_view(
+        core: &Arc<Core>,
+        (group, number, members): (GroupId, u64, &[Rank]),
+        ranks: &[Rank],
+    ) -> Result<Self, Error> {
+        let name = format!("{}, some", name_of_view(group, number));
+        Ok(Self {
+            family: family_of_view(group, number, members),
+            ..Self::named(core, &name, ranks)?
         })
     }
 
@@ -305,6 +321,7 @@ impl Circle {
         let part = Part {
             id,
             list: self.list,
+            family: self.family,
             order: self.order,
             ranks: self.ranks.clone(),
             at: self.at,
@@ -334,8 +351,8 @@ pub(super) fn name_of_view(group: GroupId, number: u64) -> String {
     format!("\0group {group:x}, view {number}")
 }
 
-/// The list of that circle.
-pub(super) fn list_of_view(group: GroupId, number: u64, members: &[Rank]) -> u64 {
+/// The list of that circle, with which the circles of some of its members end.
+pub(super) fn family_of_view(group: GroupId, number: u64, members: &[Rank]) -> u64 {
     let mut sorted = members.to_vec();
     sorted.sort_unstable();
     list_of(&name_of_view(group, number), &sorted)

@@ -10,12 +10,8 @@ use super::upcall;
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::{JoinError, Rank, Seat};
-use crate::protocol::link::{LONGEST, Links};
+use crate::protocol::link::{Links, longest_of};
 use crate::protocol::requests::Failure;
-
-/// What may go along with a program's message in the longest one of a link: headers of all protocols, and before a group's long message, where one member has others catch up, a whole history of
-/// shorter ones (32 MiB) and what is said of each.
-const BESIDES_MAX: usize = 64 << 20;
 
 /// A session, whether it goes on or has ended. Ports and replies hold it directly: to ask each time whether it is still there, as with a weak handle, would cost a
 /// message two atomic operations between its coming and the answer.
@@ -44,10 +40,7 @@ impl Core {
             parent: seat.parent,
             silence: seat.silence,
             starter: seat.starter.clone(),
-            longest: match L::FRAGMENTS {
-                true => LONGEST - BESIDES_MAX,
-                false => usize::MAX,
-            },
+            longest: longest_of::<L>(),
             is_over: AtomicBool::new(false),
         }
     }

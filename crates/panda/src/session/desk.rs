@@ -65,7 +65,7 @@ struct PeerLoss {
     why: String,
     /// Which loss it was, counted from 1.
     number: u64,
-    /// It has joined again since. Who asked it something before is told of the loss all the same.
+    /// It has joined again or was heard of since. Who asked it something before is told of the loss all the same.
     is_back: bool,
 }
 
@@ -102,6 +102,15 @@ impl Desk {
             loss.is_back = true;
         }
         self.mail.joined(rank);
+    }
+
+    /// A peer that was lost, but not for good, was heard of. One that is barred stays lost.
+    pub fn is_heard_of(&self, rank: Rank) {
+        if !self.mail.is_barred(rank)
+            && let Some(loss) = self.lost.lock().get_mut(&rank)
+        {
+            loss.is_back = true;
+        }
     }
 
     /// Whether a process has ever been there.
@@ -180,11 +189,10 @@ impl Desk {
         Some(loss.why.clone())
     }
 
-    /// The peer that was lost last of those that are, and why.
+    /// The peer that was lost last, and why; it may be back.
     pub fn last_lost(&self) -> Option<(Rank, String)> {
         let lost = self.lost.lock();
-        let gone = lost.iter().filter(|(_, loss)| !loss.is_back);
-        let (rank, loss) = gone.max_by_key(|(_, loss)| loss.number)?;
+        let (rank, loss) = lost.iter().max_by_key(|(_, loss)| loss.number)?;
         Some((*rank, loss.why.clone()))
     }
 
@@ -282,6 +290,8 @@ impl Desk {
         eprintln!("antiphon: {} is lost: it {why}", self.name_of(flood.from));
         let rank = flood.from;
         engine.ask(Ask::GiveUp { rank, why });
+        // Only now: who is told of it before finds nothing that it could say.
+        self.mail.is_noted(rank);
     }
 }
 
@@ -296,7 +306,7 @@ mod tests {
         desk.lost(1, "ended".into());
         assert!(desk.is_lost(1) && desk.last_lost().is_some_and(|(rank, _)| rank == 1));
         desk.joined(1, "again".into());
-        assert!(!desk.is_lost(1) && desk.last_lost().is_none());
+        assert!(!desk.is_lost(1) && desk.why_lost(1).is_none());
         assert_eq!(desk.lost_since(1, before).as_deref(), Some("ended"));
         assert_eq!(desk.lost_since(1, desk.losses()), None, "asked since");
         assert_eq!(desk.lost_since(2, before), None, "another");

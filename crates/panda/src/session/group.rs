@@ -119,16 +119,40 @@ impl Group {
     /// # Errors
     /// This process is no member any more.
     pub fn circle(&self) -> Result<Circle, Error> {
+        let (number, members) = self.view_for_circles()?;
+        Circle::named(&self.core, &name_of_view(self.number, number), &members)
+    }
+
+    /// Some of the members as of the last view that the upcall has seen, each once and in this order, for collective operations: as [`circle`](Self::circle), of those alone. The same list, in the same
+    /// order, at all of them. It is apart from that circle and from those of other views, also where it has the same processes, and ends with the view, whoever has come or gone.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`]: one of them is not in that view. This process is no member any more, or not one of them; or one is there twice.
+    pub fn circle_of(&self, ranks: &[Rank]) -> Result<Circle, Error> {
+        let (number, members) = self.view_for_circles()?;
+        if let Some(rank) = ranks.iter().find(|rank| !members.contains(rank)) {
+            self.core.check_rank(*rank)?;
+            return Err(Error::Mismatch {
+                rank: *rank,
+                peer: self.core.desk.name_of(*rank),
+                why: format!(
+                    "is not in the view of group {:?} that this member has seen last",
+                    self.name
+                ),
+            });
+        }
+        Circle::of_view(&self.core, (self.number, number, &members), ranks)
+    }
+
+    /// The last view that the upcall has seen, whose circles end with it from now on.
+    fn view_for_circles(&self) -> Result<(u64, Vec<Rank>), Error> {
         self.check()?;
-        let core = &self.core;
-        let members = core.desk.group(self.number, |membership| {
+        let view = self.core.desk.group(self.number, |membership| {
             let view = membership.view.as_mut()?;
             view.has_circle = true;
             Some((view.number, view.members.clone()))
         });
-        let no_member = || Error::NotMember(self.name.clone());
-        let (number, members) = members.ok_or_else(no_member)?;
-        Circle::named(&self.core, &name_of_view(self.number, number), &members)
+        view.ok_or_else(|| Error::NotMember(self.name.clone()))
     }
 
     /// Leaves when all that this member sent has been delivered, and waits for that.

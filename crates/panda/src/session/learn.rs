@@ -22,6 +22,11 @@ impl Desk {
                 ended.for_each(|id| waiting.ended(id));
                 waiting.changed();
             }
+            Action::Back(rank) => {
+                self.is_heard_of(rank);
+                waiting.changed();
+                return false;
+            }
             other => {
                 self.make_room(other);
                 return false;

@@ -3,12 +3,15 @@
 //! Beyond [`UNREAD_MAX`] at a port those who send to it are asked to wait. No bound follows from that: upcalls never wait, and a process that itself waits holds nobody, so an honest program may
 //! leave as much unread as it likes, and a process that does not keep to the rules cannot be told from it. So memory has a bound of its own, over all ports together, that a program may set: the
 //! process of which most lies unread then is taken for lost, with words that say why. What came before stays to be received, in order, as when a process has crashed.
+//!
+//! With the ports locked senders are told to wait and to go on, so that the last word is what holds: the protocols' lock comes after that of the ports, and who has that one must not want this one.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use super::desk::Arrived;
 use super::engine::{Awaited, Engine};
@@ -21,6 +24,8 @@ use crate::protocol::Envelope;
 use ports::Ports;
 
 mod ports;
+#[cfg(test)]
+mod tests;
 
 pub use ports::Flood;
 
@@ -36,9 +41,23 @@ pub enum Put {
     Refused,
 }
 
+/// Whether the program was told of somebody who is barred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It cannot be yet: the loss is still to be noted.
+    Early,
+    Untold,
+    Told,
+}
+
+/// Whose mail is not taken any more.
+type Barred = FxHashMap<Rank, News>;
+
 /// The ports of one process.
 pub struct Mail {
     ports: Mutex<Ports>,
+    /// With this one locked nothing else is: who has the protocols' lock, and who has that of the ports, may want it.
+    barred: Mutex<Barred>,
     /// Whether anything may lie at a port: who waits looks twice before it does, mostly in vain. Set and taken back with the ports locked.
     lies: AtomicBool,
     /// What other processes may leave unread, in bytes.
@@ -56,6 +75,7 @@ impl Default for Mail {
     fn default() -> Self {
         Self {
             ports: Mutex::default(),
+            barred: Mutex::default(),
             lies: AtomicBool::new(false),
             // The other half is for the program itself.
             most: AtomicUsize::new(memory::usable() / 2),
@@ -141,11 +161,11 @@ impl Mail {
     pub fn put(&self, port: u64, arrived: Arrived, engine: &dyn Engine) -> Put {
         let (from, own) = (arrived.from, engine.rank());
         let most = self.most.load(Relaxed);
+        if self.is_barred(from) {
+            return Put::Refused;
+        }
         let (is_much, is_too_much) = {
             let mut ports = self.ports.lock();
-            if ports.barred.contains_key(&from) {
-                return Put::Refused;
-            }
             let state = ports.by_number.get(&port);
             if let Some(upcall) = state.and_then(|state| state.upcall.clone()) {
                 drop(ports);
@@ -169,25 +189,36 @@ impl Mail {
     #[cold]
     fn bar(&self, own: Rank, most: usize) -> Option<Flood> {
         // What is dropped is dropped outside of the lock.
-        let (flood, _gone) = self.ports.lock().bar(own, most);
+        let (flood, _gone) = {
+            let mut ports = self.ports.lock();
+            ports.bar(own, most, &mut self.barred.lock())
+        };
         if flood.is_some() {
             self.looks_up_first.store(true, SeqCst);
             self.bars.store(true, SeqCst);
-            self.has_news.store(true, SeqCst);
         }
         flood
+    }
+
+    /// The loss of somebody who is barred is noted: who receives from anybody is to be told of it.
+    pub fn is_noted(&self, rank: Rank) {
+        let mut barred = self.barred.lock();
+        if let Some(news) = barred.get_mut(&rank).filter(|news| **news == News::Early) {
+            *news = News::Untold;
+            self.has_news.store(true, SeqCst);
+        }
     }
 
     /// Whether a sender is barred.
     #[inline]
     pub fn is_barred(&self, rank: Rank) -> bool {
-        self.bars.load(Acquire) && self.ports.lock().barred.contains_key(&rank)
+        self.bars.load(Acquire) && self.barred.lock().contains_key(&rank)
     }
 
     /// A process of a rank is another one now.
     pub fn joined(&self, rank: Rank) {
         if self.bars.load(Acquire) {
-            self.ports.lock().barred.remove(&rank);
+            self.barred.lock().remove(&rank);
         }
     }
 
@@ -202,10 +233,10 @@ impl Mail {
         if !self.has_news() {
             return None;
         }
-        let mut ports = self.ports.lock();
-        let mut untold = ports.barred.iter_mut().filter(|(_, is_told)| !**is_told);
-        let first = untold.next().map(|(rank, is_told)| {
-            *is_told = true;
+        let mut barred = self.barred.lock();
+        let mut untold = (barred.iter_mut()).filter(|(_, news)| **news == News::Untold);
+        let first = untold.next().map(|(rank, news)| {
+            *news = News::Told;
             *rank
         });
         let has_more = untold.next().is_some();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::circle::list_of_view;
+use super::circle::family_of_view;
 use super::desk::{Desk, GroupUpcall};
 use super::engine::{Ask, Engine};
 use super::upcall::Given;
@@ -31,7 +31,7 @@ pub struct Membership {
 pub struct View {
     pub number: u64,
     pub members: Vec<Rank>,
-    /// Whether the program has asked for its circle.
+    /// Whether the program has asked for its circle, or for one of some of its members.
     pub has_circle: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct View {
 struct Change {
     view: Option<View>,
     ended: Option<Option<String>>,
-    /// Why operations of the circle of the view before end.
+    /// Why operations of the circles of the view before end.
     failure: Option<Failure>,
 }
 
@@ -120,7 +120,7 @@ impl Desk {
         // Others may have gone on to this view, or will, and wait in that one for nobody any more.
         if let Some((before, failure)) = before.zip(change.failure) {
             engine.ask(Ask::Close {
-                list: list_of_view(group, before.number, &before.members),
+                family: family_of_view(group, before.number, &before.members),
                 failure,
                 may_begin: before.has_circle,
             });

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::core::Core;
 use super::desk::{Arrived, fits};
@@ -22,6 +22,8 @@ struct FirstThatFits<'a> {
     look: &'a dyn Fn() -> Option<Arrived>,
     /// Whether there is something else to be told of first.
     has_news: &'a dyn Fn() -> bool,
+    /// There was. Another thread may have been told of it since.
+    had_news: bool,
     found: Option<Arrived>,
 }
 
@@ -31,7 +33,8 @@ impl Awaited for FirstThatFits<'_> {
         if self.found.is_none() {
             self.found = (self.look)();
         }
-        self.found.is_some() || (self.has_news)()
+        self.had_news = self.found.is_none() && (self.has_news)();
+        self.found.is_some() || self.had_news
     }
 
     fn what(&self) -> WaitsFor {
@@ -234,30 +237,26 @@ impl Port {
             tag,
             look: &first,
             has_news: &has_news,
+            had_news: false,
             found: None,
         };
-        let outcome = match from.filter(|from| *from != core.rank) {
-            Some(from) => {
-                core.check_rank(from)?;
-                core.wait_for_peer(from, &mut first_that_fits, until)
+        loop {
+            let outcome = core.wait_for_sender(from, &mut first_that_fits, until);
+            if let Some(arrived) = first_that_fits.found.take() {
+                return Ok(arrived);
             }
-            None if from.is_some() || desk.size() == 1 => {
-                (core.engine).wait(Interest::Change, &mut first_that_fits, until);
-                Ok(())
+            let barred = from.is_none().then(|| desk.mail.take_news()).flatten();
+            if let Some((rank, why)) = barred.and_then(|rank| Some((rank, desk.why_lost(rank)?))) {
+                return Err(core.lost(rank, why));
             }
-            None => core.wait_for_anybody(&mut first_that_fits, until),
-        };
-        if let Some(arrived) = first_that_fits.found {
-            return Ok(arrived);
-        }
-        let barred = from.is_none().then(|| desk.mail.take_news()).flatten();
-        if let Some((rank, why)) = barred.and_then(|rank| Some((rank, desk.why_lost(rank)?))) {
-            return Err(core.lost(rank, why));
-        }
-        outcome?;
-        let is_late = until.is_some_and(|until| core.engine.now() >= until);
-        if !is_late {
-            return Err(Error::Over);
+            outcome?;
+            if until.is_some_and(|until| core.engine.now() >= until) {
+                break;
+            }
+            // Unless another thread has been told what this one was woken for.
+            if !first_that_fits.had_news {
+                return Err(Error::Over);
+            }
         }
         let peer = from.map_or_else(|| "anybody".to_string(), |rank| desk.name_of(rank));
         Err(Error::TimedOut {
@@ -265,6 +264,28 @@ impl Port {
             peer,
             after: time.unwrap_or_default(),
         })
+    }
+}
+
+impl Core {
+    /// Waits until something holds that a sender brings about, or any.
+    fn wait_for_sender(
+        &self,
+        from: Option<Rank>,
+        awaited: &mut dyn Awaited,
+        until: Option<Instant>,
+    ) -> Result<(), Error> {
+        match from {
+            Some(from) if from != self.rank => {
+                self.check_rank(from)?;
+                self.wait_for_peer(from, awaited, until)
+            }
+            None if self.desk.size() > 1 => self.wait_for_anybody(awaited, until),
+            _ => {
+                self.engine.wait(Interest::Change, awaited, until);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -285,6 +306,7 @@ mod tests {
             tag: Some(2),
             look: &|| None,
             has_news: &|| false,
+            had_news: false,
             found: None,
         };
         assert!(!wanted.holds());

@@ -41,15 +41,15 @@ impl Lookout<'_> {
     }
 }
 
-/// What a peer brings about, or its loss ends.
-struct Watched<'a> {
+/// What peers bring about, or something else ends, as their loss does.
+struct Watched<'a, F> {
     awaited: &'a mut dyn Awaited,
-    lookout: &'a Lookout<'a>,
+    is_over: F,
 }
 
-impl Awaited for Watched<'_> {
+impl<F: Fn() -> bool> Awaited for Watched<'_, F> {
     fn holds(&mut self) -> bool {
-        self.awaited.holds() || self.lookout.is_lost()
+        self.awaited.holds() || (self.is_over)()
     }
 
     fn what(&self) -> WaitsFor {
@@ -156,29 +156,57 @@ impl Core {
         until: Option<Instant>,
     ) -> Result<(), Error> {
         let lookout = self.look_out_for(peer);
-        let mut watched = Watched {
-            awaited,
-            lookout: &lookout,
-        };
+        let is_over = || lookout.is_lost();
+        let mut watched = Watched { awaited, is_over };
         self.wait_and_watch(peer, Interest::Change, &mut watched, until);
         lookout.outcome()
     }
 
     /// Waits until something holds that any other process brings about, as long as there is one. Each watches the next that is left, so that many who wait cost no more signs of
-    /// life than there are processes.
+    /// life than there are processes. Where none is left, those that were lost before this began have a silence more to be heard of, as where one waits for them by their ranks.
     pub(super) fn wait_for_anybody(
         &self,
         awaited: &mut dyn Awaited,
         until: Option<Instant>,
     ) -> Result<(), Error> {
-        while let Some(next) = self.next_living() {
-            match self.wait_for_peer(next, awaited, until) {
-                Err(Error::Lost { .. }) => {}
-                outcome => return outcome,
+        let (losses, mut lost) = (self.desk.losses(), None);
+        loop {
+            if let Some(next) = self.next_living(lost) {
+                match self.wait_for_peer(next, awaited, until) {
+                    // The caller is told of it if it is the last, though it may be back.
+                    Err(Error::Lost { rank, .. }) => lost = Some(rank),
+                    outcome => return outcome,
+                }
+                continue;
+            }
+            let silent = self.silent(losses);
+            if silent.is_empty() {
+                let last = self.desk.last_lost();
+                return last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)));
+            }
+            if !self.wait_for_the_silent(&silent, losses, awaited, until) {
+                return self.check();
             }
         }
-        let last = self.desk.last_lost();
-        last.map_or(Ok(()), |(rank, why)| Err(self.lost(rank, why)))
+    }
+
+    /// Waits until something holds that processes bring about that are lost, or one of them is back, or all have been found lost once more since there were so many losses; whether it is one of these.
+    fn wait_for_the_silent(
+        &self,
+        silent: &[Rank],
+        losses: u64,
+        awaited: &mut dyn Awaited,
+        until: Option<Instant>,
+    ) -> bool {
+        let desk = &self.desk;
+        let is_back = |rank: &Rank| !desk.is_lost(*rank);
+        let is_again = |rank: &Rank| desk.lost_since(*rank, losses).is_some();
+        let is_over = || silent.iter().any(is_back) || silent.iter().all(is_again);
+        let mut watched = Watched { awaited, is_over };
+        (silent.iter()).for_each(|rank| self.ask(Ask::Watch(*rank)));
+        self.engine.wait(Interest::Change, &mut watched, until);
+        (silent.iter()).for_each(|rank| self.ask(Ask::Unwatch(*rank)));
+        is_over()
     }
 
     /// Waits until something holds that a peer brings about or that its loss ends. The peer is watched if that takes longer than a moment.
@@ -210,11 +238,23 @@ impl Core {
         is_held
     }
 
-    /// The next process after this one that is not lost.
-    fn next_living(&self) -> Option<Rank> {
+    /// The next process after this one that is not lost, but for one.
+    fn next_living(&self, except: Option<Rank>) -> Option<Rank> {
+        let is_living = |rank: &Rank| Some(*rank) != except && !self.desk.is_lost(*rank);
+        self.others().find(is_living)
+    }
+
+    /// Where none is living, the processes that were not found lost since there were so many losses. Who is barred is not heard, whatever it says.
+    fn silent(&self, losses: u64) -> Vec<Rank> {
+        let desk = &self.desk;
+        let is_new = |rank| desk.lost_since(rank, losses).is_some();
+        let is_silent = |rank: &Rank| !is_new(*rank) && !desk.mail.is_barred(*rank);
+        self.others().filter(is_silent).collect()
+    }
+
+    /// The other processes, from the next after this one.
+    fn others(&self) -> impl Iterator<Item = Rank> {
         let (own, size) = (self.rank, self.desk.size());
-        let others = (1..size).map(|step| (own + step) % size);
-        let mut living = others.filter(|rank| !self.desk.is_lost(*rank));
-        living.next()
+        (1..size).map(move |step| (own + step) % size)
     }
 }

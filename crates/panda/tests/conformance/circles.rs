@@ -210,3 +210,79 @@ pub fn a_circle_of_a_group_names_who_is_lost(make: Make) {
         assert_eq!(rest.all_reduce(&rank, |a, b| a + b).unwrap(), 2);
     });
 }
+
+/// Circles of some members of a view are apart from all others of these processes, and end with the view, whoever has left; what ran ahead in one of them is nobody's matter then.
+pub fn circles_of_some_members_end_with_the_view(make: Make) {
+    run(make, 4, |session| {
+        let (rank, all) = (session.rank(), session.everyone().unwrap());
+        let group = session.join_group("some", drop).unwrap();
+        wait_for_members(&session, &group, 4);
+        let whole = group.circle().unwrap();
+        if rank > 0 {
+            let some = group.circle_of(&[3, 1, 2]).unwrap();
+            assert_eq!(some.ranks(), [3, 1, 2]);
+            let gathered = some.gather(1, &rank).unwrap();
+            assert_eq!(gathered, (rank == 1).then(|| vec![3, 1, 2]));
+            // The same processes, at the same time, and one is as far in these as it likes.
+            let plain = session.circle(&[3, 1, 2]).unwrap();
+            let own = |value: u32| (rank == 3).then_some(value);
+            if rank == 3 {
+                some.broadcast(3, own(30).as_ref()).unwrap();
+                plain.broadcast(3, own(31).as_ref()).unwrap();
+            } else {
+                assert_eq!(plain.broadcast::<u32>(3, None).unwrap(), 31);
+                assert_eq!(some.broadcast::<u32>(3, None).unwrap(), 30);
+            }
+        }
+        let everybody = group.circle_of(whole.ranks()).unwrap();
+        let (first, is_first) = (whole.ranks()[0], rank == whole.ranks()[0]);
+        if is_first {
+            everybody.broadcast(first, Some(&1u32)).unwrap();
+            whole.broadcast(first, Some(&2u32)).unwrap();
+        } else {
+            assert_eq!(whole.broadcast::<u32>(first, None).unwrap(), 2);
+            assert_eq!(everybody.broadcast::<u32>(first, None).unwrap(), 1);
+        }
+        assert!(matches!(
+            group.circle_of(&[rank, rank]),
+            Err(Error::TwiceInCircle(_))
+        ));
+        assert!(matches!(
+            group.circle_of(&[(rank + 1) % 4]),
+            Err(Error::NotInCircle(_))
+        ));
+        all.barrier().unwrap();
+
+        // One leaves that is in none of these, while one waits for another.
+        let pair = (rank < 2).then(|| group.circle_of(&[0, 1]).unwrap());
+        if rank == 2 {
+            // To one that asks for that circle only when the view is another.
+            let early = group.circle_of(&[2, 1]).unwrap();
+            early.broadcast(2, Some(&2u32)).unwrap();
+        }
+        all.barrier().unwrap();
+        if rank == 3 {
+            group.leave().unwrap();
+            all.barrier().unwrap();
+            return;
+        }
+        if let Some(pair) = &pair {
+            if rank == 0 {
+                names(pair.barrier(), 3);
+            }
+            wait_for_members(&session, &group, 3);
+            names(pair.barrier(), 3);
+        }
+        wait_for_members(&session, &group, 3);
+        let gone = group.circle_of(&[rank, 3]).map(drop);
+        names(gone, 3);
+        if rank > 0 {
+            // The same list in the next view is another one.
+            let own = (rank == 2).then_some(&5u32);
+            let again = group.circle_of(&[2, 1]).unwrap();
+            assert_eq!(again.broadcast(2, own).unwrap(), 5);
+        }
+        all.barrier().unwrap();
+        group.leave().unwrap();
+    });
+}

@@ -131,6 +131,42 @@ pub fn who_leaves_too_much_unread_is_lost(make: Make) {
     );
 }
 
+/// Of several threads that receive from anybody one is told of a process that is not heard any more; the others wait for those that are left.
+pub fn one_of_those_who_wait_is_told_who_is_not_heard_any_more(make: Make) {
+    const WAITING: u32 = 4;
+    const MOST: usize = 2 * LONG;
+    let mut sessions = make(3);
+    let [other, receiver, sender] = [2, 1, 0].map(|at| sessions.remove(at));
+    receiver.limit_unread(MOST);
+    let flood = sender.port("flood");
+    // As above.
+    (sender.port("begin"))
+        .on_message(move |_| {
+            let mut sent = (0..16).map(|number| flood.send(1, number, vec![0; LONG]));
+            let _ = sent.try_for_each(|sent| sent);
+        })
+        .unwrap();
+    let (ends, ended) = mpsc::channel();
+    let threads: Vec<_> = (0..WAITING)
+        .map(|_| {
+            let (port, ends) = (receiver.port("quiet"), ends.clone());
+            thread::spawn(move || ends.send(port.receive(None, None)).unwrap())
+        })
+        .collect();
+    sender.port("begin").send(0, 0, Message::new()).unwrap();
+    let told = ended.recv_timeout(LIMIT).expect("one is told");
+    assert!(matches!(told, Err(Error::Lost { rank: 0, .. })), "{told:?}");
+    for number in 1..WAITING {
+        let quiet = other.port("quiet");
+        quiet.send(1, number, Message::new()).unwrap();
+        let arrived = ended.recv_timeout(LIMIT).expect("the others wait");
+        assert_eq!(arrived.expect("for what comes").tag, number);
+    }
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
 /// A payload of a MiB that says how much of such ones is held.
 struct Counted {
     held: Arc<AtomicUsize>,

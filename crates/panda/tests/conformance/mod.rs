@@ -344,6 +344,7 @@ macro_rules! conformance_tests {
             reductions_may_run_ahead
             circles_of_a_group_are_of_one_view
             a_circle_of_a_group_names_who_is_lost
+            circles_of_some_members_end_with_the_view
             a_lost_peer_is_named_and_the_group_goes_on
             upcalls_may_send
             an_upcall_wakes_who_waits_for_a_condition
@@ -360,6 +361,7 @@ macro_rules! conformance_tests {
             a_synchronous_send_returns_when_its_message_was_taken
             who_sends_to_one_that_does_not_ask_is_held
             who_leaves_too_much_unread_is_lost
+            one_of_those_who_wait_is_told_who_is_not_heard_any_more
             an_upcall_that_sends_to_its_own_process_leaves_others_their_turn
             a_wait_may_be_of_any_length
             two_who_send_much_before_they_receive_go_on

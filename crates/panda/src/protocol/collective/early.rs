@@ -14,6 +14,8 @@ pub(super) struct Early {
     steps: HashMap<Key, Vec<(Rank, Step)>>,
     of_peer: HashMap<Rank, usize>,
     broken: HashMap<u64, Broken>,
+    /// Families on whose lists all operations fail. Nothing is kept for them any more.
+    closed: HashMap<u64, Failure>,
 }
 
 /// A list on which operations fail.
@@ -22,17 +24,15 @@ struct Broken {
     /// From this one on.
     first: u64,
     failure: Failure,
-    /// Nothing is kept for it any more.
-    is_closed: bool,
 }
 
 impl Early {
     /// Keeps a step of an operation that is not among the first `begun`. False if no correct peer sends so many.
     pub fn keep(&mut self, from: Rank, key: Key, begun: u64, step: Step) -> bool {
-        let broken = self.broken.get(&key.list);
-        if broken.is_some_and(|broken| broken.is_closed) {
+        if self.closed.contains_key(&key.family) {
             return true;
         }
+        let broken = self.broken.get(&key.list);
         let count = self.of_peer.entry(from).or_default();
         if *count >= OF_PEER_MAX {
             return false;
@@ -46,15 +46,16 @@ impl Early {
                 let broken = Broken {
                     first: key.number,
                     failure: broken_by(from, step),
-                    is_closed: false,
                 };
                 self.broken.insert(key.list, broken);
             }
             return true;
         }
         let steps = self.steps.entry(key).or_default();
-        // A value, and perhaps a failure.
-        if steps.iter().filter(|(by, _)| *by == from).count() < 2 {
+        // A value, which may be in parts, and perhaps a failure.
+        let is_more = |step: &Step| matches!(step, Step::More(..));
+        let others = (steps.iter()).filter(|(by, step)| *by == from && !is_more(step));
+        if is_more(&step) || others.count() < 2 {
             *count += 1;
             steps.push((from, step));
         }
@@ -72,12 +73,12 @@ impl Early {
         steps
     }
 
-    /// Drops what has come for a list, and fails its operations from one on; of a list that nobody here knows and nothing has come for, nothing is remembered.
-    pub fn close(&mut self, list: u64, first: u64, failure: &Failure, is_known: bool) {
+    /// Drops what has come for lists, and fails their operations; of those that nobody here knows and nothing has come for, nothing is remembered.
+    pub fn close(&mut self, family: u64, failure: &Failure, is_known: bool) {
         let keys: Vec<Key> = self
             .steps
             .keys()
-            .filter(|key| key.list == list)
+            .filter(|key| key.family == family)
             .copied()
             .collect();
         let has_come = !keys.is_empty();
@@ -85,17 +86,15 @@ impl Early {
             self.take(key);
         }
         if is_known || has_come {
-            let broken = Broken {
-                first,
-                failure: failure.clone(),
-                is_closed: true,
-            };
-            self.broken.insert(list, broken);
+            self.closed.insert(family, failure.clone());
         }
     }
 
     /// Why an operation cannot be begun any more.
     pub fn failure(&self, key: Key) -> Option<Failure> {
+        if let Some(failure) = self.closed.get(&key.family) {
+            return Some(failure.clone());
+        }
         let broken = self.broken.get(&key.list)?;
         (key.number >= broken.first).then(|| broken.failure.clone())
     }

@@ -212,6 +212,7 @@ impl Collectives {
         match step {
             Step::Up(shape, _)
             | Step::Down(shape, _)
+            | Step::More(shape, _)
             | Step::Part(shape, ..)
             | Step::Ask(shape)
                 if shape != exchange.shape =>

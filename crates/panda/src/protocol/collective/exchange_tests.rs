@@ -68,7 +68,9 @@ fn number(place: usize, at: usize) -> f64 {
 impl Company {
     fn new(count: usize, root: usize, seed: u64) -> Self {
         Self {
-            members: (0..count).map(|_| Collectives::new(SILENCE)).collect(),
+            members: (0..count)
+                .map(|_| Collectives::new(SILENCE, usize::MAX))
+                .collect(),
             arrays: Vec::new(),
             ended: vec![None; count],
             ranks: (0..count as Rank).collect(),
@@ -120,6 +122,7 @@ impl Company {
         let part = Part {
             id: at as u64,
             list: 1,
+            family: 1,
             order: 1,
             ranks: self.ranks.clone(),
             at,

@@ -37,6 +37,8 @@ mod tree;
 
 #[cfg(test)]
 mod exchange_tests;
+#[cfg(test)]
+mod tree_tests;
 
 pub use array::{Array, Numbers, Signature};
 pub use combine::{Combine, Combining, Refused};
@@ -108,6 +110,8 @@ impl fmt::Debug for Operation {
 /// Which operation a message belongs to: the list's name and the operation's number on that list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
+    /// Names the lists that [end](Collectives::close) together; of one that ends alone its own name.
+    pub family: u64,
     /// The same at all who take part.
     pub list: u64,
     /// Grows by one.
@@ -130,11 +134,20 @@ pub struct Outcome {
     pub liar: Option<Rank>,
 }
 
+impl Outcome {
+    fn send(&mut self, to: Rank, key: Key, steps: Vec<Step>) {
+        self.sends
+            .extend(steps.into_iter().map(|step| (to, key, step)));
+    }
+}
+
 /// The operations under way.
 #[derive(Debug)]
 pub struct Collectives {
     /// How long an operation waits before it asks.
     patience: Duration,
+    /// Bytes of the longest step.
+    longest: usize,
     begun: HashMap<u64, u64>,
     active: BTreeMap<Key, Tree>,
     exchanges: BTreeMap<Key, Exchange>,
@@ -151,6 +164,8 @@ pub struct Part {
     pub id: RequestId,
     /// Names the list; the same at all, in whichever order they have it.
     pub list: u64,
+    /// Names the lists that end together, or is the list's name.
+    pub family: u64,
     /// Names the order; the same at all who agree.
     pub order: u64,
     /// Who takes part, this process among them, each once.
@@ -166,11 +181,12 @@ pub struct Part {
 }
 
 impl Collectives {
-    /// None yet. Who has waited for as long as peers may be silent asks.
+    /// None yet. Who has waited for as long as peers may be silent asks. Steps are no longer than `longest` bytes, but for a single value that is.
     #[must_use]
-    pub fn new(silence: Duration) -> Self {
+    pub fn new(silence: Duration, longest: usize) -> Self {
         Self {
             patience: silence,
+            longest,
             begun: HashMap::new(),
             active: BTreeMap::new(),
             exchanges: BTreeMap::new(),
@@ -189,6 +205,7 @@ impl Collectives {
         let number = self.begun.entry(list).or_default();
         *number += 1;
         let key = Key {
+            family: part.family,
             list,
             number: *number,
         };
@@ -278,17 +295,23 @@ impl Collectives {
         let Some(tree) = self.active.get_mut(&key) else {
             return;
         };
-        match step {
+        match tree.joined(from, step) {
             Step::Part(shape, ..) if shape != tree.shape => self.disagree(key, from, out),
-            Step::Up(shape, _) | Step::Down(shape, _) | Step::Ask(shape) if shape != tree.shape => {
+            Step::Up(shape, _) | Step::Down(shape, _) | Step::More(shape, _) | Step::Ask(shape)
+                if shape != tree.shape =>
+            {
                 self.disagree(key, from, out);
             }
+            Step::More(_, values) => tree.keep(from, values),
             Step::Up(_, values) if tree.takes_from(from, &values) => {
                 tree.up.insert(from, values);
                 self.go_up(key, out);
             }
             Step::Down(_, values) if tree.parent == Some(from) => self.go_down(key, values, out),
             Step::Combined(whole) if from == tree.myself() => {
+                if let Some(failure) = tree.refuses(&whole, self.longest) {
+                    return self.fail(key, &failure, None, out);
+                }
                 let values = vec![(tree.place as u32, whole)];
                 self.has_gone_up(key, values, out);
             }
@@ -363,7 +386,8 @@ impl Collectives {
         };
         match tree.parent {
             Some(parent) => {
-                out.sends.push((parent, key, Step::Up(tree.shape, values)));
+                let steps = Step::Up(tree.shape, values).in_parts(self.longest);
+                out.send(parent, key, steps);
                 if !tree.comes_down() {
                     self.end(key, Vec::new(), out);
                 }
@@ -379,7 +403,7 @@ impl Collectives {
         };
         if matches!(tree.operation, Operation::Gather | Operation::Reduce(_)) {
             if tree.comes_down() {
-                tree.pass_down(key, &[], out);
+                tree.pass_down(key, &[], self.longest, out);
             }
             self.end(key, values, out);
         } else {
@@ -392,7 +416,7 @@ impl Collectives {
         let Some(tree) = self.active.get(&key) else {
             return;
         };
-        tree.pass_down(key, &values, out);
+        tree.pass_down(key, &values, self.longest, out);
         let is_scatter = matches!(tree.operation, Operation::Scatter(_));
         let place = tree.place as u32;
         let own = values

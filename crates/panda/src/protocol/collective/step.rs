@@ -12,6 +12,8 @@ pub enum Step {
     Up(Shape, Vec<(u32, Message)>),
     /// To a child: values for a subtree, with their places.
     Down(Shape, Vec<(u32, Message)>),
+    /// Values of which more follow: what goes before an `Up` or a `Down` that would be too long for one message.
+    More(Shape, Vec<(u32, Message)>),
     /// Numbers of an array, in a round of the plan for it.
     Part(Shape, Signature, u8, Message),
     /// This process's part has failed.
@@ -36,8 +38,11 @@ const ENDED: u8 = 5;
 const PANICKED: u8 = 6;
 const COMBINED: u8 = 7;
 const PART: u8 = 8;
+const MORE: u8 = 9;
 /// A place and a length.
 const ENTRY: usize = 12;
+/// What stands before the entries.
+const HEADER: usize = 13;
 
 impl Step {
     /// The step as a message; values are not copied.
@@ -46,6 +51,7 @@ impl Step {
         match self {
             Self::Up(shape, values) => encode_values(UP, *shape, values),
             Self::Down(shape, values) => encode_values(DOWN, *shape, values),
+            Self::More(shape, values) => encode_values(MORE, *shape, values),
             Self::Part(shape, signature, round, numbers) => {
                 let mut message = numbers.clone();
                 message.push(&[*round]);
@@ -73,6 +79,27 @@ impl Step {
         }
     }
 
+    /// The same as steps of no more than `longest` bytes each, in this order, but for a single value that is longer.
+    #[must_use]
+    pub fn in_parts(mut self, longest: usize) -> Vec<Self> {
+        let mut parts = Vec::new();
+        if let Self::Up(shape, values) | Self::Down(shape, values) = &mut self {
+            let (mut part, mut length) = (Vec::new(), HEADER);
+            for value in std::mem::take(values) {
+                let more = ENTRY + value.1.len();
+                if length + more > longest && !part.is_empty() {
+                    parts.push(Self::More(*shape, std::mem::take(&mut part)));
+                    length = HEADER;
+                }
+                length += more;
+                part.push(value);
+            }
+            *values = part;
+        }
+        parts.push(self);
+        parts
+    }
+
     /// A step out of a message; nothing is allocated that the message's own length does not account for.
     ///
     /// # Errors
@@ -82,6 +109,7 @@ impl Step {
         Ok(match kind {
             UP => Self::Up(u64::from_le_bytes(message.pop()?), values_of(message)?),
             DOWN => Self::Down(u64::from_le_bytes(message.pop()?), values_of(message)?),
+            MORE => Self::More(u64::from_le_bytes(message.pop()?), values_of(message)?),
             PART => {
                 let shape = u64::from_le_bytes(message.pop()?);
                 let signature = Signature::from_bytes(message.pop()?);
@@ -107,7 +135,7 @@ impl Step {
 
 fn encode_values(kind: u8, shape: Shape, values: &[(u32, Message)]) -> Message {
     let mut message = Message::new();
-    let mut header = Vec::with_capacity(13 + ENTRY * values.len());
+    let mut header = Vec::with_capacity(HEADER + ENTRY * values.len());
     header.push(kind);
     header.extend(shape.to_le_bytes());
     header.extend((values.len() as u32).to_le_bytes());
@@ -162,7 +190,8 @@ mod tests {
         let steps = [
             Step::Up(u64::MAX, values.clone()),
             Step::Up(1, Vec::new()),
-            Step::Down(2, values),
+            Step::Down(2, values.clone()),
+            Step::More(3, values),
             Step::Failed(Failure::Lost {
                 rank: 3,
                 why: why.clone(),
@@ -187,6 +216,32 @@ mod tests {
                 assert!(cut.is_err() || !is_value);
             }
         }
+    }
+
+    #[test]
+    fn what_is_too_long_goes_in_parts_and_nothing_else_does() {
+        let value = |place: u32| (place, Message::from(vec![place as u8; 50 * place as usize]));
+        let values: Vec<_> = (0..6).map(value).collect();
+        let whole = Step::Up(1, values.clone());
+        let length = whole.encode().len();
+        assert_eq!(whole.clone().in_parts(length).len(), 1);
+        assert_eq!(Step::Ask(1).in_parts(1).len(), 1);
+        let parts = whole.in_parts(length / 3);
+        assert!(parts.len() > 1);
+        let mut joined = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let (Step::Up(1, of) | Step::More(1, of)) = part else {
+                panic!("{part:?} is of another step");
+            };
+            assert_eq!(matches!(part, Step::Up(..)), at + 1 == parts.len());
+            assert!(part.encode().len() <= length / 3 || of.len() == 1);
+            joined.extend(of.clone());
+        }
+        let places = |values: &[(u32, Message)]| -> Vec<_> {
+            let both = values.iter().map(|(place, value)| (*place, value.len()));
+            both.collect()
+        };
+        assert_eq!(places(&joined), places(&values));
     }
 
     #[test]

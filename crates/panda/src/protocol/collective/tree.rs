@@ -8,7 +8,7 @@ use super::{Combining, Key, Operation, Outcome, Part, Shape, Step, place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Time;
-use crate::protocol::requests::RequestId;
+use crate::protocol::requests::{Failure, RequestId};
 
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -27,6 +27,8 @@ pub(super) struct Tree {
     own: Message,
     /// What has come up from each child.
     pub up: BTreeMap<Rank, Vec<(u32, Message)>>,
+    /// What has come of a neighbour's values, of which more follow.
+    coming: BTreeMap<Rank, Vec<(u32, Message)>>,
     has_gone_up: bool,
     /// A fault that is put in: the last child's part is left out.
     pub leaves_out: bool,
@@ -51,6 +53,7 @@ impl Tree {
             children,
             own: part.value,
             up: BTreeMap::new(),
+            coming: BTreeMap::new(),
             has_gone_up: false,
             leaves_out: false,
             ranks: part.ranks,
@@ -87,6 +90,43 @@ impl Tree {
         first..(first + (1 << child)).min(self.ranks.len())
     }
 
+    /// Keeps values of a neighbour of which more follow, if they may be some.
+    pub fn keep(&mut self, from: Rank, values: Vec<(u32, Message)>) {
+        let below = |child| self.places_below(child).len();
+        let most = match self.operation {
+            Operation::Gather => {
+                let child = self.children.iter().position(|child| *child == from);
+                child.map_or(0, below)
+            }
+            Operation::Scatter(_) if self.parent == Some(from) => {
+                1 + (0..self.children.len()).map(below).sum::<usize>()
+            }
+            _ => 0,
+        };
+        let kept = self.coming.get(&from).map_or(0, Vec::len);
+        if kept + values.len() <= most {
+            self.coming.entry(from).or_default().extend(values);
+        }
+    }
+
+    /// How many of them are kept.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.coming.values().map(Vec::len).sum()
+    }
+
+    /// A neighbour's step, with what came before it of the same values.
+    pub fn joined(&mut self, from: Rank, mut step: Step) -> Step {
+        if let Step::Up(shape, values) | Step::Down(shape, values) = &mut step
+            && *shape == self.shape
+            && let Some(mut all) = self.coming.remove(&from)
+        {
+            all.append(values);
+            *values = all;
+        }
+        step
+    }
+
     /// Whether these may be the values of a child's subtree.
     pub fn takes_from(&self, from: Rank, values: &[(u32, Message)]) -> bool {
         let Some(child) = self.children.iter().position(|child| *child == from) else {
@@ -102,7 +142,13 @@ impl Tree {
     }
 
     /// Sends values on, to each child those of its subtree.
-    pub fn pass_down(&self, key: Key, values: &[(u32, Message)], out: &mut Outcome) {
+    pub fn pass_down(
+        &self,
+        key: Key,
+        values: &[(u32, Message)],
+        longest: usize,
+        out: &mut Outcome,
+    ) {
         let is_scatter = matches!(self.operation, Operation::Scatter(_));
         for (number, &child) in self.children.iter().enumerate().rev() {
             let below = self.places_below(number);
@@ -111,7 +157,7 @@ impl Tree {
                 .filter(|(place, _)| !is_scatter || below.contains(&(*place as usize)))
                 .cloned()
                 .collect();
-            out.sends.push((child, key, Step::Down(self.shape, part)));
+            out.send(child, key, Step::Down(self.shape, part).in_parts(longest));
         }
     }
 
@@ -159,6 +205,18 @@ impl Tree {
                 others: below.collect(),
             },
             myself: self.myself(),
+        })
+    }
+
+    /// Why what the subtree's values were combined to cannot go on, if it is to and cannot.
+    pub fn refuses(&self, whole: &Message, longest: usize) -> Option<Failure> {
+        let goes_on = self.parent.is_some() || self.comes_down();
+        (goes_on && whole.len() > longest).then(|| Failure::Panicked {
+            rank: self.myself(),
+            why: format!(
+                "made {} bytes of them, and a message has at most {longest}: gather them, or combine them to less",
+                whole.len()
+            ),
         })
     }
 

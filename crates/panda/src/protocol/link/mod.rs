@@ -23,6 +23,19 @@ pub use together::Together;
 /// The longest message that is cut into frames and put together again: of a longer one, or one without end, nothing is kept.
 pub const LONGEST: usize = u32::MAX as usize;
 
+/// What may go along with a program's message in the longest one of a link: headers of all protocols, and before a group's long message, where one member has others catch up, a whole history of
+/// shorter ones (32 MiB) and what is said of each.
+const BESIDES_MAX: usize = 64 << 20;
+
+/// Bytes of the longest message that a program may send over such links.
+#[must_use]
+pub const fn longest_of<L: Links>() -> usize {
+    match L::FRAGMENTS {
+        true => LONGEST - BESIDES_MAX,
+        false => usize::MAX,
+    }
+}
+
 /// One peer's link.
 ///
 /// `frames` collects what must be given to the platform for the peer, in this order; `messages` what has arrived whole.

@@ -50,9 +50,12 @@ const GROUP: u8 = 5;
 const COLLECTIVE: u8 = 6;
 const PULSE: u8 = 7;
 const HOLD: u8 = 8;
+const COLLECTIVE_OF: u8 = 9;
 
 /// Bytes of the longest.
 const LONGEST: usize = 21;
+/// Bytes of a family, which follows the envelope of an operation whose list has one of another name.
+const FAMILY: usize = 8;
 
 /// The bytes of a kind and of numbers of 8, 8 and 4 bytes behind it, of which so many in all are meant.
 #[inline]
@@ -79,7 +82,13 @@ impl Envelope {
             Self::Call { service, id } => header(CALL, service, id, 0, 17),
             Self::Reply { id, kind } => header(REPLY, id, kind as u64, 0, 10),
             Self::Group { group } => header(GROUP, group, 0, 0, 9),
-            Self::Collective { key } => header(COLLECTIVE, key.list, key.number, 0, 17),
+            Self::Collective { key } => {
+                let kind = match key.family == key.list {
+                    true => COLLECTIVE,
+                    false => COLLECTIVE_OF,
+                };
+                header(kind, key.list, key.number, 0, 17)
+            }
             Self::Pulse { asks } => header(PULSE, asks.into(), 0, 0, 2),
             Self::Hold { port, is_held } => header(HOLD, port, is_held.into(), 0, 10),
         }
@@ -88,10 +97,15 @@ impl Envelope {
     /// Puts it before a message.
     #[inline]
     pub fn push_onto(&self, message: &mut Message) {
+        if let Self::Collective { key } = self
+            && key.family != key.list
+        {
+            message.push(&key.family.to_le_bytes());
+        }
         message.push(&self.header());
     }
 
-    /// The one that bytes begin with, and what follows it.
+    /// The one that bytes begin with, and what follows it, the [family](FAMILY) as well.
     ///
     /// # Errors
     /// There is none.
@@ -127,9 +141,13 @@ impl Envelope {
                 let group = number(chunk::<9>(bytes)?, 1);
                 (Self::Group { group }, 9)
             }
-            COLLECTIVE => {
+            COLLECTIVE | COLLECTIVE_OF => {
                 let (list, number) = two(bytes)?;
-                let key = Key { list, number };
+                let key = Key {
+                    family: list,
+                    list,
+                    number,
+                };
                 (Self::Collective { key }, 17)
             }
             PULSE => {
@@ -156,8 +174,31 @@ impl Envelope {
         let front = message.front_in(&mut space);
         let (envelope, rest) = Self::split_off(front)?;
         let length = front.len() - rest.len();
+        if let Self::Collective { key } = envelope
+            && front[0] == COLLECTIVE_OF
+        {
+            return Self::take_family_off(key, length, message);
+        }
         message.advance(length);
         Ok(envelope)
+    }
+
+    #[cold]
+    fn take_family_off(
+        key: Key,
+        length: usize,
+        message: &mut Message,
+    ) -> Result<Self, DecodeError> {
+        if message.len() < length + FAMILY {
+            return Err(DecodeError::Short {
+                want: length + FAMILY,
+                have: message.len(),
+            });
+        }
+        message.advance(length);
+        let family = u64::from_le_bytes(message.pop()?);
+        let key = Key { family, ..key };
+        Ok(Self::Collective { key })
     }
 
     /// Whether a message begins with one that the program alone has to know of.
@@ -225,7 +266,7 @@ fn unknown(wanted: &'static str, byte: u8) -> DecodeError {
 mod tests {
     use super::*;
 
-    const ALL: [Envelope; 10] = [
+    const ALL: [Envelope; 11] = [
         Envelope::Port {
             port: u64::MAX - 1,
             tag: 0x0102_0304,
@@ -244,7 +285,18 @@ mod tests {
         },
         Envelope::Group { group: 6 },
         Envelope::Collective {
-            key: Key { list: 7, number: 8 },
+            key: Key {
+                family: 7,
+                list: 7,
+                number: 8,
+            },
+        },
+        Envelope::Collective {
+            key: Key {
+                family: 11,
+                list: 7,
+                number: 8,
+            },
         },
         Envelope::Pulse { asks: true },
         Envelope::Pulse { asks: false },
@@ -272,7 +324,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_are_refused() {
-        for bytes in [[9; 21], [255; 21], [REPLY; 21]] {
+        for bytes in [[10; 21], [255; 21], [REPLY; 21]] {
             assert!(Envelope::take_off(&mut Message::copy_of(&bytes)).is_err());
         }
     }

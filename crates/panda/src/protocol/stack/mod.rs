@@ -12,7 +12,7 @@ use super::Time;
 use super::collective::{self, Collectives, Combining, Part};
 use super::fault::{Fault, Mutant};
 use super::group::{GroupEvent, Myself, Order};
-use super::link::{Links, ToAll};
+use super::link::{Links, ToAll, longest_of};
 use super::pulse::Pulse;
 use super::requests::{Failure, RequestId, Requests};
 use crate::message::Message;
@@ -53,6 +53,8 @@ pub enum Action {
     Collected(RequestId, Result<Vec<Message>, Failure>),
     /// A peer is lost; in words why, to follow its name.
     Lost(Rank, String),
+    /// One that was lost, but not for good, has been heard of.
+    Back(Rank),
     /// So much waits for a peer that a thread that may wait should send no more to it now: so many bytes before the message that was given last.
     Full(Rank, usize),
     /// That is over.
@@ -158,6 +160,8 @@ pub struct Stack<L: Links, O> {
     pulse: Pulse,
     /// Lost for certain or given up for good, and not come again.
     gone: BTreeMap<Rank, Gone>,
+    /// Lost, but not gone, and not heard of since.
+    away: BTreeSet<Rank>,
     /// Gone, and watched since: said once more to be lost.
     regone: BTreeSet<Rank>,
     /// Messages from this process to itself.
@@ -182,9 +186,10 @@ impl<L: Links, O: Order> Stack<L, O> {
             timers: Timers::default(),
             groups: Groups::default(),
             requests: Requests::default(),
-            collectives: Collectives::new(myself.silence),
+            collectives: Collectives::new(myself.silence, longest_of::<L>()),
             pulse: Pulse::new(myself.silence),
             gone: BTreeMap::new(),
+            away: BTreeSet::new(),
             regone: BTreeSet::new(),
             to_self: Vec::new(),
             actions: Vec::new(),
@@ -272,10 +277,10 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.collective_outcome(now, out);
     }
 
-    /// Ends the operations on a list of processes, and those that may still be begun.
-    pub fn close(&mut self, now: Time, list: u64, failure: &Failure, may_begin: bool) {
+    /// Ends the operations on a family of lists of processes, and those that may still be begun.
+    pub fn close(&mut self, now: Time, family: u64, failure: &Failure, may_begin: bool) {
         let mut out = collective::Outcome::default();
-        self.collectives.close(list, failure, may_begin, &mut out);
+        self.collectives.close(family, failure, may_begin, &mut out);
         self.collective_outcome(now, out);
     }
 

@@ -15,7 +15,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// # Errors
     /// It is none of these protocols'; it has been dropped.
     pub fn frame(&mut self, now: Time, from: Rank, frame: Message) -> Result<(), DecodeError> {
-        self.pulse.heard(from, now);
+        self.heard(now, from);
         if L::ADDS_NOTHING {
             let taken = self.message(now, from, frame);
             self.finish(now);
@@ -48,6 +48,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             Arrival::Anew => {
                 let why = "lost touch with this process or was started again";
                 self.peer_lost(now, from, false, why);
+                self.heard(now, from);
             }
             Arrival::TooLong => self.lost(now, from, false, "sends a message without end"),
         }
@@ -98,6 +99,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// A process joined, perhaps in the place of one that was lost.
     pub fn joined(&mut self, rank: Rank) {
         self.gone.remove(&rank);
+        self.away.remove(&rank);
         self.to_all.hears(rank, false);
     }
 
@@ -179,8 +181,18 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     /// A peer gave a sign of life besides.
+    #[inline]
     pub(crate) fn heard(&mut self, now: Time, from: Rank) {
         self.pulse.heard(from, now);
+        if self.awaits_return() && self.away.remove(&from) {
+            self.actions.push(Action::Back(from));
+        }
+    }
+
+    /// Whether a peer is lost that may be heard of again: then [`heard`](Self::heard) is to be told of plain frames, too.
+    #[inline]
+    pub(crate) fn awaits_return(&self) -> bool {
+        !self.away.is_empty()
     }
 
     /// What such a frame brings; nothing if it is cut.
@@ -253,6 +265,10 @@ impl<L: Links, O: Order> Stack<L, O> {
 
     pub(super) fn peer_lost(&mut self, now: Time, rank: Rank, is_certain: bool, why: &str) {
         self.actions.push(Action::Lost(rank, why.to_string()));
+        match self.gone.contains_key(&rank) {
+            true => self.away.remove(&rank),
+            false => self.away.insert(rank),
+        };
         let ended = self.requests.lost(rank, why);
         self.complete(ended);
         let mut out = collective::Outcome::default();

@@ -39,9 +39,9 @@ pub use waiting::{Interest, Waiting};
 /// What a program asks of the protocols.
 pub enum Ask {
     Collect(Part),
-    /// Operations on a list end, and later ones, if the program may begin any, fail.
+    /// Operations on a family of lists end, and later ones, if the program may begin any, fail.
     Close {
-        list: u64,
+        family: u64,
         failure: Failure,
         may_begin: bool,
     },
@@ -63,10 +63,10 @@ impl Ask {
         match self {
             Self::Collect(part) => stack.collect(now, part),
             Self::Close {
-                list,
+                family,
                 failure,
                 may_begin,
-            } => stack.close(now, list, &failure, may_begin),
+            } => stack.close(now, family, &failure, may_begin),
             Self::Join(group) => stack.group(now, group, |group, now, out| group.join(now, out)),
             Self::Leave(group) => stack.group(now, group, |group, now, out| group.leave(now, out)),
             Self::GroupSend(group, payload) => {

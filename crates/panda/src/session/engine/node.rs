@@ -42,7 +42,7 @@ pub struct Node<P: Platform> {
     pub(super) has_deliveries: AtomicBool,
     /// Whether another thread had a request end, and nobody has driven since.
     pub(super) has_ended: AtomicBool,
-    /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never.
+    /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never, and as long as it is that, plain frames go past them.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
     pub(super) wants: Wants,
@@ -62,6 +62,9 @@ pub struct End<I> {
     /// What is to be handed to the program, in order. Empty unless its holder drives.
     pub(super) deliveries: VecDeque<Delivery>,
 }
+
+/// Nothing is due, but the protocols are to hear of every frame: a peer that was lost may be back.
+const FAR: u64 = u64::MAX - 1;
 
 /// So long before the start times are counted from, so that there are times before now.
 const BEFORE_START: Duration = Duration::from_secs(1);
@@ -144,12 +147,18 @@ impl<P: Platform> Node<P> {
     pub(super) fn due(&self) -> Option<Instant> {
         let due_ns = self.due_ns.load(Ordering::SeqCst);
         let since_start = || Duration::from_nanos(due_ns).saturating_sub(BEFORE_START);
-        (due_ns != u64::MAX).then(|| self.start + since_start())
+        (due_ns < FAR).then(|| self.start + since_start())
     }
 
     /// Follows what the protocols wait for; whether that is sooner than before.
     pub(super) fn set_due(&self, stack: &StackOf<P>) -> bool {
-        let due_ns = stack.deadline().map_or(u64::MAX, |at| at.as_nanos() as u64);
+        let never = || match stack.awaits_return() {
+            true => FAR,
+            false => u64::MAX,
+        };
+        let due_ns = stack
+            .deadline()
+            .map_or_else(never, |at| at.as_nanos() as u64);
         // Whoever sets it holds the protocols' lock.
         let before = self.due_ns.load(Ordering::Relaxed);
         if due_ns != before {

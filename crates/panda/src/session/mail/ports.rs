@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::PortUpcall;
+use super::{Barred, News, PortUpcall};
 use crate::platform::Rank;
 use crate::session::Arrived;
 use crate::session::upcall::Given;
@@ -43,8 +43,6 @@ pub struct Ports {
     pub by_number: FxHashMap<u64, PortState>,
     /// What lies at all of them of other processes takes so much, in bytes. Nothing lies anywhere if it is 0: a port at which anything does takes some.
     pub unread: usize,
-    /// Whose mail is not taken any more, and whether the program was told.
-    pub barred: FxHashMap<Rank, bool>,
 }
 
 /// What an own message takes of what others may is nothing.
@@ -105,7 +103,7 @@ impl Ports {
     }
 
     /// Of whom most lies unread, those first who are barred already.
-    fn foremost(&self, own: Rank, most: usize) -> Option<Flood> {
+    fn foremost(&self, own: Rank, most: usize, barred: &Barred) -> Option<Flood> {
         let mut by_sender: FxHashMap<Rank, FxHashMap<u64, usize>> = FxHashMap::default();
         for (port, state) in &self.by_number {
             for arrived in state.waiting.iter().filter(|arrived| arrived.from != own) {
@@ -123,7 +121,7 @@ impl Ports {
                 most,
             })
         });
-        floods.max_by_key(|flood| (self.barred.contains_key(&flood.from), flood.bytes))
+        floods.max_by_key(|flood| (barred.contains_key(&flood.from), flood.bytes))
     }
 
     /// Forgets what lies here of a sender, and ports at which nothing is left.
@@ -147,13 +145,18 @@ impl Ports {
     }
 
     /// Bars the sender of which most lies unread where that is too much together: it is returned. What lies of those who are barred makes room first.
-    pub fn bar(&mut self, own: Rank, most: usize) -> (Option<Flood>, Vec<VecDeque<Arrived>>) {
+    pub fn bar(
+        &mut self,
+        own: Rank,
+        most: usize,
+        barred: &mut Barred,
+    ) -> (Option<Flood>, Vec<VecDeque<Arrived>>) {
         let mut gone = Vec::new();
         while self.unread > most
-            && let Some(flood) = self.foremost(own, most)
+            && let Some(flood) = self.foremost(own, most, barred)
         {
-            if let Entry::Vacant(entry) = self.barred.entry(flood.from) {
-                entry.insert(false);
+            if let Entry::Vacant(entry) = barred.entry(flood.from) {
+                entry.insert(News::Early);
                 return (Some(flood), gone);
             }
             gone.extend(self.forget(flood.from, own));
@@ -206,21 +209,21 @@ mod tests {
 
     #[test]
     fn who_leaves_most_unread_is_barred_and_then_makes_room() {
-        let mut ports = Ports::default();
+        let (mut ports, mut barred) = (Ports::default(), Barred::default());
         let most = 100_000;
         // This process's own do not count.
         ports.keep(7, letter(OWN, 2 * most), OWN);
         ports.keep(7, letter(1, 30_000), OWN);
         ports.keep(8, letter(2, 20_000), OWN);
-        assert_eq!(ports.bar(OWN, most).0, None);
+        assert_eq!(ports.bar(OWN, most, &mut barred).0, None);
         ports.keep(9, letter(2, 60_000), OWN);
-        let flood = ports.bar(OWN, most).0.expect("it is too much");
+        let flood = ports.bar(OWN, most, &mut barred).0.expect("it is too much");
         assert_eq!((flood.from, flood.port, flood.most), (2, 9, most));
         assert!((80_000..90_000).contains(&flood.bytes), "{flood:?}");
         // What came of it stays until it is in the way of others.
         assert!(ports.by_number.contains_key(&9));
         ports.keep(7, letter(1, 10_000), OWN);
-        let (flood, gone) = ports.bar(OWN, most);
+        let (flood, gone) = ports.bar(OWN, most, &mut barred);
         assert_eq!(flood, None);
         assert_eq!(gone.iter().map(VecDeque::len).sum::<usize>(), 2);
         assert!(!ports.by_number.contains_key(&9));
@@ -230,9 +233,10 @@ mod tests {
     /// Ports are names that the sender gives, and a port takes memory, too.
     #[test]
     fn messages_without_payload_to_ever_new_ports_are_counted() {
-        let (mut ports, most) = (Ports::default(), 1 << 20);
+        let (mut ports, mut barred) = (Ports::default(), Barred::default());
+        let most = 1 << 20;
         let mut ports_named = 0;
-        while ports.bar(OWN, most).0.is_none() {
+        while ports.bar(OWN, most, &mut barred).0.is_none() {
             ports.keep(ports_named, letter(1, 0), OWN);
             ports_named += 1;
         }

@@ -77,6 +77,7 @@ impl<L: Links, O: Order> World<L, O> {
         let part = Part {
             id,
             list,
+            family: list,
             order: list,
             operation,
             value,

@@ -117,6 +117,7 @@ impl<L: Links, O: Order> World<L, O> {
             let part = Part {
                 id: stack.request_id(),
                 list,
+                family: list,
                 order: list,
                 ranks,
                 at,

@@ -170,6 +170,7 @@ impl<L: Links, O: Order> World<L, O> {
             }
             // What is checked of other groups is that they are in nobody's way.
             Action::Deliver(Delivery::Group(..))
+            | Action::Back(_)
             | Action::Full(..)
             | Action::Room(_)
             | Action::Hold { .. } => {}

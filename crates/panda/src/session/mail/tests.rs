@@ -1,0 +1,152 @@
+//! What is said to others, and to the program, of mail that is too much: in which order, and with which locks held.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::platform::{JoinError, Seat};
+use crate::protocol::requests::RequestId;
+use crate::protocol::{Delivery, GroupId};
+use crate::session::Multicast;
+use crate::session::desk::Desk;
+use crate::session::engine::{Ask, Awaited, Interest, Nobody, Request};
+
+/// Bounds what never takes so long.
+const LIMIT: Duration = Duration::from_secs(60);
+const OWN: Rank = 0;
+const PORT: u64 = 7;
+
+/// An engine that does nothing but what a test has it do.
+struct Told<P, A> {
+    post: P,
+    ask: A,
+}
+
+impl<P: Fn(Rank, Envelope) + Send + Sync, A: Fn(Ask) + Send + Sync> Engine for Told<P, A> {
+    fn post(&self, to: Rank, envelope: Envelope, _: Message) {
+        (self.post)(to, envelope);
+    }
+
+    fn request(&self, _: Rank, _: Request, _: Message, _: Option<Duration>) -> RequestId {
+        unreachable!("nobody asks a peer")
+    }
+
+    fn ask(&self, ask: Ask) {
+        (self.ask)(ask);
+    }
+
+    fn number(&self) -> RequestId {
+        unreachable!("nobody asks for a number")
+    }
+
+    fn group_is_congested(&self, _: GroupId) -> bool {
+        false
+    }
+
+    fn wait(&self, _: Interest, _: &mut dyn Awaited, _: Option<Instant>) -> bool {
+        unreachable!("nobody waits")
+    }
+
+    fn nudge(&self) {}
+
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
+    fn poll(&self) {}
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn allot(&self, _: u32) -> Result<Vec<Seat>, JoinError> {
+        unreachable!("nobody else joins")
+    }
+
+    fn stop(&self) {}
+
+    fn rank(&self) -> Rank {
+        OWN
+    }
+
+    fn platform(&self) -> &'static str {
+        "none"
+    }
+
+    fn multicast(&self) -> Multicast {
+        unreachable!("nobody asks what is multicast")
+    }
+}
+
+fn letter(from: Rank, length: usize) -> Delivery {
+    Delivery::Port {
+        from,
+        port: PORT,
+        tag: 0,
+        receipt: None,
+        payload: vec![0; length].into(),
+    }
+}
+
+/// A process that joins is announced with the protocols' lock held, which who tells a sender wants.
+#[test]
+fn who_joins_is_let_in_while_senders_are_told() {
+    let desk = Arc::new(Desk::default());
+    let (says, said) = mpsc::channel();
+    let joining = desk.clone();
+    let engine = Told {
+        post: move |to, envelope| {
+            let Envelope::Hold { is_held, .. } = envelope else {
+                return;
+            };
+            says.send((to, is_held)).expect("the test goes on");
+            let (joins, joined) = mpsc::channel();
+            let joining = joining.clone();
+            thread::spawn(move || {
+                joining.joined(9, "another".into());
+                // Nobody takes it if that was too late.
+                let _ = joins.send(());
+            });
+            let joined = joined.recv_timeout(LIMIT);
+            joined.expect("it is let in meanwhile");
+        },
+        ask: |_| (),
+    };
+    desk.mail.limit(UNREAD_MAX + 2);
+    desk.deliver(letter(3, UNREAD_MAX + 3), &engine, &mut Nobody);
+    assert!(desk.mail.is_barred(3), "somebody was barred once");
+    desk.mail.limit(usize::MAX);
+    desk.deliver(letter(1, UNREAD_MAX), &engine, &mut Nobody);
+    while desk.mail.first(PORT, None, None, &engine).is_some() {}
+    desk.deliver(letter(1, UNREAD_MAX), &engine, &mut Nobody);
+    desk.mail.let_go(&engine);
+    let said: Vec<_> = said.try_iter().collect();
+    assert_eq!(said, [(1, true), (1, false), (1, true), (1, false)]);
+}
+
+/// Who waits and is told that there is news finds out what it is.
+#[test]
+fn there_is_news_of_a_loss_only_when_it_is_known() {
+    let desk = Arc::new(Desk::default());
+    let noted = desk.clone();
+    let engine = Told {
+        post: |_, _| (),
+        ask: move |ask| {
+            if let Ask::GiveUp { rank, why } = ask {
+                assert!(!noted.mail.has_news(), "nobody could say why");
+                assert_eq!(noted.mail.take_news(), None);
+                noted.lost(rank, why);
+            }
+        },
+    };
+    desk.mail.limit(1000);
+    for from in [1, 2] {
+        desk.deliver(letter(from, 2000), &engine, &mut Nobody);
+        assert!(desk.mail.has_news());
+        assert_eq!(desk.mail.take_news(), Some(from));
+        assert!(desk.why_lost(from).is_some());
+        assert_eq!(desk.mail.take_news(), None, "it is told once");
+        assert!(!desk.mail.has_news());
+    }
+}
