@@ -199,6 +199,7 @@ pub fn quick(subjects: &[&str]) -> Options {
         hang_limit_s: 10.0,
         count_instructions: false,
         ..Options::default()
+        instructions_of_all: false,
     }
 }
 
