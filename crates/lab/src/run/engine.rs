@@ -170,7 +170,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             seed: options.seed,
             quick: options.quick,
             sizes,
-            twins: suite.twins.clone(),
+            twins: suite.measured_twice(options.quick),
             shown: Shown::of(suite),
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),
