@@ -28,10 +28,21 @@ const HELD_STARTS: f64 = 0.25;
 pub struct Held {
     /// Proportional memory: pages that are shared count in parts. Resident memory where the kernel does not tell.
     pub pss_bytes: u64,
-    /// The sum of the processes' largest resident memories.
+    /// The sum of the processes' largest resident memories: pages that several share count in each of them.
     pub peak_bytes: u64,
+    /// Processes; 0 in runs that did not count them.
+    #[serde(default)]
+    pub processes: u64,
     /// Threads.
     pub threads: u64,
+}
+
+impl ServerHeld {
+    /// The server's largest resident memory, where it is known to be of one process. PostgreSQL's many share most of theirs, and a sum over them
+    /// counts that once for each.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        (self.held.processes == 1).then_some(self.held.peak_bytes)
+    }
 }
 
 /// What a test cost, round by round, and what was held after it.
@@ -428,3 +439,18 @@ mod tests {
         assert!(foreign(0.2, 30e6).was_disturbed());
     }
 }
+    #[test]
+    fn a_server_of_several_processes_has_no_largest_memory() {
+        let peak = |processes| {
+            let held = Held {
+                peak_bytes: 9,
+                processes,
+                ..Held::default()
+            };
+            let name = "a server".to_owned();
+            ServerHeld { name, held }.peak_bytes()
+        };
+        // Of a run that did not count them it is not known.
+        assert_eq!((peak(1), peak(7), peak(0)), (Some(9), None, None));
+    }
+
