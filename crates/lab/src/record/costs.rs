@@ -52,6 +52,12 @@ pub struct Costs {
     pub rounds: Vec<CostRound>,
     /// What was held when the test was over, for each start of the subject's process.
     pub held: Vec<HeldAfter>,
+    /// How much of a processor a slice was to use, ms, where the subject's file says it (`slice_ms`); `None` where slices are as in most subjects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice_ms: Option<u64>,
+    /// What others used of the processors while its turns lasted, for each start; empty in runs that did not watch them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<Foreign>,
 }
 
 /// One round: subjects that are compared have a turn each.
@@ -141,6 +147,20 @@ impl Costs {
             .iter()
             .map(|round| round.step_ns)
             .fold(0.0, f64::max)
+    }
+
+    /// Whether others disturbed most of its starts' turns.
+    pub fn was_disturbed(&self) -> bool {
+        mostly_disturbed(&self.foreign)
+    }
+
+    /// How many of its rounds met no slowed processor.
+    pub fn calm_rounds(&self) -> usize {
+        let calm = self
+            .rounds
+            .iter()
+            .filter(|round| round.slowed <= calm::CALM);
+        calm.count()
     }
 
     /// Whether an operation mostly waits for something else than a processor.
@@ -282,6 +302,11 @@ impl Foreign {
     }
 }
 
+/// Whether others disturbed more than half of several measurements.
+pub fn mostly_disturbed(all: &[Foreign]) -> bool {
+    2 * all.iter().filter(|of| of.was_disturbed()).count() > all.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,7 +332,7 @@ mod tests {
         };
         Costs {
             rounds: of.iter().map(round).collect(),
-            held: Vec::new(),
+            ..Costs::default()
         }
     }
 
@@ -428,18 +453,6 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_the_kernels_account_do_not_disturb() {
-        let foreign = |share: f64, foreign_ns: f64| Foreign {
-            share,
-            foreign_ns,
-            attempts: 1,
-        };
-        assert!(!foreign(0.2, 10e6).was_disturbed());
-        assert!(!foreign(0.05, 500e6).was_disturbed());
-        assert!(foreign(0.2, 30e6).was_disturbed());
-    }
-}
-    #[test]
     fn a_server_of_several_processes_has_no_largest_memory() {
         let peak = |processes| {
             let held = Held {
@@ -454,3 +467,15 @@ mod tests {
         assert_eq!((peak(1), peak(7), peak(0)), (Some(9), None, None));
     }
 
+    #[test]
+    fn steps_of_the_kernels_account_do_not_disturb() {
+        let foreign = |share: f64, foreign_ns: f64| Foreign {
+            share,
+            foreign_ns,
+            attempts: 1,
+        };
+        assert!(!foreign(0.2, 10e6).was_disturbed());
+        assert!(!foreign(0.05, 500e6).was_disturbed());
+        assert!(foreign(0.2, 30e6).was_disturbed());
+    }
+}

@@ -226,7 +226,7 @@ impl<'e, 'l> Engine<'e, 'l> {
                     let task = &self.items[position].task;
                     seconds += nominal(task, self.sizes.seconds_per_row);
                     if self.costs && *task == Task::Frame {
-                        seconds += super::costs::PART * self.sizes.seconds_per_row;
+                        seconds += super::costs::nominal(self, position);
                     }
                 }
             }

@@ -2,14 +2,20 @@
 
 use super::clocks::{Clock, Reading, Roots};
 use super::gauge::{Gauge, Moment};
+use super::time::ROUNDS_EVER;
 use super::walked::walked;
 use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
+use crate::run::foreign::Seen;
 use crate::run::tree::Mapping;
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
 const LONGER: u64 = 8;
+
+/// Who has long slices takes turns in every third round after the first three: of sixteen rounds in seven, of which every second goes back.
+const LONG_EVERY: u32 = 3;
+const LONG_IN: u32 = 2;
 
 /// Turns that tell whether children end in a test. In one alone it may have been a worker that a server ended just then.
 const TELLING: usize = 2;
@@ -20,6 +26,14 @@ pub(super) struct Member {
     pub(super) roots: Roots,
     /// Of each slice.
     pub(super) iterations: u64,
+    /// Of the slice that each turn begins with.
+    pub(super) uncounted: u64,
+    /// How long its slices are, ms, where its subject says so.
+    pub(super) slice_ms: Option<u64>,
+    /// The last round in which it had no turn.
+    pub(super) stood_aside: Option<u32>,
+    /// What others used while its turns lasted.
+    pub(super) seen: Seen,
     /// The most that a slice of the test may have.
     pub(super) most: u64,
     /// Whether slices were made longer.
@@ -59,10 +73,22 @@ pub(super) fn slowed(moments: &[Moment], gauge: &Gauge) -> f64 {
 }
 
 impl Member {
-    /// Whether nothing slowed the processors in its turn of a round; one that takes no more turns does not matter.
+    /// Whether it has no turn in a round: who has long slices has fewer of them, once there are as many as count.
+    pub(super) fn stands_aside(&mut self, round: u32) -> bool {
+        let has_enough = self.turns.len() >= ROUNDS_EVER as usize;
+        let aside = self.slice_ms.is_some() && has_enough && round % LONG_EVERY != LONG_IN;
+        if aside {
+            self.stood_aside = Some(round);
+        }
+        aside
+    }
+
+    /// Whether nothing slowed the processors in its turn of a round; one that has none does not matter.
     pub(super) fn was_calm(&self, round: u32, gauge: &Gauge) -> bool {
         let own = self.turns.last().filter(|(of, _)| *of == round);
-        self.failed || own.is_some_and(|(_, turn)| turn.slowed(gauge) <= CALM)
+        self.failed
+            || self.stood_aside == Some(round)
+            || own.is_some_and(|(_, turn)| turn.slowed(gauge) <= CALM)
     }
 
     /// Makes the slices longer, once, if children end in them; what was read before is forgotten. Whether it did.
@@ -72,6 +98,7 @@ impl Member {
         }
         self.lengthened = true;
         self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
+        self.uncounted = (self.iterations / 2).max(1);
         self.turns.clear();
         true
     }
@@ -170,6 +197,10 @@ mod tests {
             position: 0,
             roots: Roots { subject: 1, server },
             iterations: 5,
+            uncounted: 2,
+            slice_ms: None,
+            stood_aside: None,
+            seen: Seen::default(),
             most: u64::MAX,
             lengthened: false,
             is_watched: true,
@@ -213,6 +244,30 @@ mod tests {
         assert!(!slowed.was_calm(0, &gauge) && !slowed.lengthen());
         slowed.failed = true;
         assert!(slowed.was_calm(0, &gauge), "it takes no more turns");
+    }
+
+    #[test]
+    fn who_has_long_slices_takes_fewer_turns_and_spoils_no_calm_of_others() {
+        let gauge = Gauge::of_one([1.0; 100]);
+        let mut long = member(&[], None);
+        let mut ordinary = member(&[], None);
+        long.slice_ms = Some(64);
+        let mut had = Vec::new();
+        for round in 0..16 {
+            assert!(!ordinary.stands_aside(round));
+            if long.stands_aside(round) {
+                assert!(long.was_calm(round, &gauge));
+            } else {
+                assert!(
+                    !long.was_calm(round, &gauge),
+                    "it has not been measured yet"
+                );
+                had.push(round);
+                let (_, turn) = member(&[(1000.0, 0.0)], None).turns.remove(0);
+                long.turns.push((round, turn));
+            }
+        }
+        assert_eq!(had, [0, 1, 2, 5, 8, 11, 14]);
     }
 
     #[test]
