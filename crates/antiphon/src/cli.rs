@@ -122,8 +122,13 @@ pub struct Measure {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
 
+    /// Count the instructions of every test by callgrind, after all timing: a second opinion that no other program disturbs. It is slow, seconds a test, so
+    /// choose some by --only; in a quick run Java and JavaScript have none. Needs valgrind, but where the processor's counters can be read and count as it is
+    #[arg(long)]
+    pub instructions: bool,
+
     /// Go on with an unfinished run [default: the last]
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["suites", "quick", "time_budget", "only", "subjects", "repetitions", "check"])]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["suites", "quick", "time_budget", "only", "subjects", "repetitions", "instructions", "check"])]
     pub resume: Option<String>,
 
     /// Validate the suites and subjects and stop

@@ -111,6 +111,7 @@ fn asked(options: &Measure) -> Options {
         only: options.only.clone(),
         subjects: options.subjects.clone(),
         starts: options.repetitions.map(u64::from),
+        instructions_of_all: options.instructions,
         ..Options::default()
     }
 }

@@ -31,6 +31,8 @@ pub struct Built {
     pub serves: bool,
     /// Whether its language compiles while it runs, so that it must be warmed.
     pub warms: bool,
+    /// How long the slices of its turns are to be, ms, where its file says so.
+    pub slice_ms: Option<u64>,
     /// Environment variables that it runs with.
     pub environment: Vec<(String, String)>,
     /// The database whose address it is told besides.
@@ -180,6 +182,7 @@ impl Cache {
             serves: subject.serves,
             environment: variant.environment.clone(),
             warms: subject.warms,
+            slice_ms: subject.slice_ms,
             service: variant.service,
             counting: variant.counting.clone(),
             folder: place.clone(),

@@ -27,7 +27,7 @@ pub use patterns::{PatternError, Patterns};
 pub use record::{
     Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, LoadOutcome,
     LoadRound, LoadTask, Machine, Outcome, ResultRecord, RunRecord, ServerHeld, Starts,
-    SubjectRecord, WarmSlice, WarmUp, original_of, twin_of,
+    SubjectRecord, WarmSlice, WarmUp, mostly_disturbed, original_of, twin_of,
 };
 pub use services::Services;
 pub use session::{

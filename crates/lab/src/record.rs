@@ -5,7 +5,7 @@ mod costs;
 mod load;
 mod ratio;
 
-pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld};
+pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
 pub use load::{Freeze, Generator, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
 pub use ratio::Starts;
 

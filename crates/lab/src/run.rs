@@ -77,6 +77,9 @@ pub struct Options {
     /// Count instructions: of every frame where the processor's counters can be read, else by callgrind of costs that cannot be told from
     /// their control's.
     pub count_instructions: bool,
+    /// Count them by callgrind of every frame that has no count, whatever its cost.
+    #[serde(default)]
+    pub instructions_of_all: bool,
 }
 
 impl Default for Options {
@@ -90,6 +93,7 @@ impl Default for Options {
             starts: None,
             hang_limit_s: 20.0,
             count_instructions: true,
+            instructions_of_all: false,
         }
     }
 }

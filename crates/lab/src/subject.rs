@@ -42,6 +42,9 @@ pub struct Subject {
     pub serves: bool,
     /// Whether its language compiles while it runs: then each of its tests is warmed before it is measured.
     pub warms: bool,
+    /// How much of a processor the slices of its turns use, ms, where that is not as in others: its run-time works in bursts beside the
+    /// program, such as a collector, that a short slice does not hold.
+    pub slice_ms: Option<u64>,
     /// Its variants, the default one first; never empty.
     pub variants: Vec<Variant>,
     /// Further flags under a policy; a policy that is named here has builds of its own.

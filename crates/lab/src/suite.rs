@@ -36,6 +36,8 @@ pub struct Suite {
     pub subjects: Vec<String>,
     /// Subjects among them that are measured twice, as two: how far their figures differ is an error of the measurement.
     pub twins: Vec<String>,
+    /// Further ones that are measured twice in full runs alone, as a quick one has no time for them.
+    pub full_twins: Vec<String>,
     /// Whether processor time and memory, the database's included, are measured beside frames.
     pub costs: bool,
     /// Sizes of a quick run.
@@ -271,6 +273,12 @@ impl Row {
 }
 
 impl Suite {
+    /// Subjects that a run of this kind measures twice.
+    pub fn measured_twice(&self, quick: bool) -> Vec<String> {
+        let further: &[String] = if quick { &[] } else { &self.full_twins };
+        self.twins.iter().chain(further).cloned().collect()
+    }
+
     /// Reads a suite from its text. `file` is named in the faults.
     pub fn parse(file: &str, text: &str) -> Result<Suite, Faults> {
         read::suite(file, text)

@@ -58,6 +58,14 @@ fn subjects_take_turns_and_are_watched() {
         assert!(costs.rounds.len() >= 5, "{costs:?}");
         assert!(costs.rounds.iter().all(|round| round.server_ns.is_none()));
         assert!(!costs.held.is_empty());
+        assert_eq!(costs.slice_ms, None);
+        assert_eq!(
+            costs.foreign.len(),
+            costs.held.len(),
+            "each start's turns are watched"
+        );
+        let shares = costs.foreign.iter().map(|of| of.share);
+        assert!(shares.into_iter().all(|share| (0.0..=1.0).contains(&share)));
         for held in &costs.held {
             assert!(held.subject.pss_bytes > 0 && held.subject.threads > 0);
         }
@@ -66,6 +74,49 @@ fn subjects_take_turns_and_are_watched() {
         };
         assert!((0.0..=1.0).contains(&foreign.share) && foreign.attempts == 1);
     }
+}
+
+#[test]
+fn who_asks_for_long_slices_has_them_and_takes_fewer_turns() {
+    let place = Place::with(&["plain", "warm", "long"]);
+    let suite = COSTLY.replacen(r#""plain/v", "#, r#""plain/v", "long/v", "#, 1);
+    let record = place.measure_suite(&mut Seen::default(), &suite, &quick(&[]));
+    let costs = |subject: &str| {
+        let own = |result: &&antiphon_lab::ResultRecord| result.identity.subject == subject;
+        let costs = record.results.iter().find(own).unwrap().costs.as_ref();
+        costs.unwrap().clone()
+    };
+    let (plain, long) = (costs("plain/v"), costs("long/v"));
+    assert_eq!((plain.slice_ms, long.slice_ms), (None, Some(40)));
+    let rounds = |of: &antiphon_lab::Costs| -> Vec<u32> {
+        let own = of.rounds.iter().filter(|round| round.start == 0);
+        own.map(|round| round.round).collect()
+    };
+    let (all, some) = (rounds(&plain), rounds(&long));
+    assert_eq!(some[..3], [0, 1, 2]);
+    assert!(
+        some.iter().all(|round| *round < 3 || round % 3 == 2),
+        "{some:?}"
+    );
+    assert!(
+        some.iter().all(|round| all.contains(round)),
+        "they are paired"
+    );
+    // Slices of 40 ms and of 3; where it had to wait for its processor, they are as long as the time on the wall allows.
+    let iterations = |of: &antiphon_lab::Costs| of.rounds[0].iterations;
+    assert!(
+        long.waits() || plain.waits() || iterations(&long) > iterations(&plain),
+        "{long:?} {plain:?}"
+    );
+    assert!(long.ratio(&plain, |round| Some(round.subject_ns)).is_some());
+}
+
+#[test]
+fn further_twins_are_of_full_runs_alone() {
+    let text = COSTLY.replacen("costs = true", "full_twins = [\"warm/v\"]\ncosts = true", 1);
+    let suite = Suite::parse("costly.toml", &text).unwrap();
+    assert_eq!(suite.measured_twice(true), ["plain/v"]);
+    assert_eq!(suite.measured_twice(false), ["plain/v", "warm/v"]);
 }
 
 #[test]
@@ -212,6 +263,11 @@ fn a_twin_must_be_measured_at_all_and_a_claim_must_fit_its_rows() {
         (
             r#"twins = ["plain/v"]"#,
             r#"twins = ["plane/v"]"#,
+            "`plane/v` is no subject of this suite",
+        ),
+        (
+            r#"twins = ["plain/v"]"#,
+            r#"full_twins = ["plane/v"]"#,
             "`plane/v` is no subject of this suite",
         ),
         (

@@ -226,6 +226,32 @@ fn a_cost_that_is_not_told_from_its_control_gets_instruction_counts() {
 }
 
 #[test]
+fn instructions_of_all_are_counted_where_they_are_asked_for() {
+    if antiphon_lab::subject::find_command("valgrind").is_none() {
+        eprintln!("not tried: valgrind is not installed");
+        return;
+    }
+    let place = Place::with(&["plain"]);
+    let options = Options {
+        only: vec!["self.dearer".into()],
+        count_instructions: true,
+        instructions_of_all: true,
+        ..quick(&["plain"])
+    };
+    let mut seen = Seen::default();
+    let record = place.measure(&mut seen, &options);
+    let Outcome::Frame(estimate) = outcome(&record, "plain/v", "self.dearer") else {
+        panic!("{:?}", record.results)
+    };
+    let count = estimate.resources.instructions;
+    assert!(
+        count.is_some_and(|count| count.per_operation() > 0.0),
+        "{count:?} {:?}",
+        seen.warnings
+    );
+}
+
+#[test]
 fn instructions_of_a_subject_that_other_processes_may_work_for_are_not_counted() {
     let place = Place::with(&["counts-switches"]);
     let mut seen = Seen::default();

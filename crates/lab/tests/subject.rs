@@ -94,6 +94,21 @@ fn each_fault_names_its_place_and_mend() {
             "another variant has the name `O2`",
         ),
         (
+            "run = [",
+            "slice_ms = 2000\nrun = [",
+            "`slice_ms`: slices of 2000 ms would leave a quick run no time for its rounds; use up to 200",
+        ),
+        (
+            "run = [",
+            "slice_ms = 0\nrun = [",
+            "`slice_ms`: the number must be 1 or more",
+        ),
+        (
+            "run = [\"{build}/features\"]",
+            "slice_ms = 64\nserves = \"http\"\nrun = [\"{build}/features\"]",
+            "`slice_ms`: only a subject that speaks the protocol takes turns in slices; remove `slice_ms`",
+        ),
+        (
             "[policy.fifo]",
             "[policy.fifi]",
             "`policy.fifi`: `fifi` is no policy; did you mean `fifo`?",

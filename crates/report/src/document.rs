@@ -310,7 +310,8 @@ pub struct Figure {
     pub standing: Standing,
     /// Context switches per operation; `None` where they are not known.
     pub switches: Option<f64>,
-    /// Instructions per operation beyond the control's, 0 where they cannot be told from none; `None` where they were not counted.
+    /// Instructions per operation beyond the control's, 0 where they cannot be told from none; `None` where they were not counted, or
+    /// are no second opinion.
     pub instructions: Option<f64>,
     /// Findings as short words.
     pub marks: Vec<Mark>,

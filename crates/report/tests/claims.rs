@@ -89,6 +89,111 @@ fn what_others_disturbed_is_named_beside_the_verdict() {
 }
 
 #[test]
+fn the_largest_memory_of_a_server_of_several_processes_is_not_drawn() {
+    let drawn = |processes: u64| {
+        let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
+        for result in &mut run.results {
+            let server = Held {
+                processes,
+                ..held(30)
+            };
+            result.costs = Some(after(held(4), Some(server)));
+        }
+        let document = compose(&run);
+        let blocks = section(&document, "spent-memory").blocks.iter();
+        let plot = blocks.filter_map(|block| match block {
+            Block::Plot(plot) => Some(plot),
+            _ => None,
+        });
+        let series = plot.flat_map(|plot| &plot.series);
+        series.map(|series| series.points.len()).collect::<Vec<_>>()
+    };
+    // Two subjects and the server: what they held, and their largest.
+    assert_eq!(drawn(1), [3, 3]);
+    assert_eq!(drawn(7), [3, 2]);
+}
+
+/// A round of processor time.
+fn round(subject_ns: f64, slowed: f64) -> CostRound {
+    CostRound {
+        start: 0,
+        round: 0,
+        iterations: 1,
+        subject_ns,
+        server_ns: None,
+        wall_ns: subject_ns,
+        step_ns: 0.0,
+        slowed,
+        held_bytes: 0,
+        walked_bytes: 0,
+    }
+}
+
+#[test]
+fn processor_time_is_marked_by_what_disturbed_its_own_turns() {
+    let claimed = "Ada takes the least processor time: less than Java (SQLite)";
+    let much = Foreign {
+        share: 0.5,
+        foreign_ns: 1e9,
+        attempts: 1,
+    };
+    let of = |frame: Foreign, turns: Foreign, slowed: f64| {
+        let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
+        for result in &mut run.results {
+            let is_ada = result.identity.subject == ADA;
+            let rounds = (0..20).map(|number| CostRound {
+                round: number,
+                ..round(if is_ada { 1e3 } else { 9e3 }, slowed)
+            });
+            result.foreign = vec![frame];
+            result.costs = Some(Costs {
+                rounds: rounds.collect(),
+                foreign: vec![turns],
+                ..Costs::default()
+            });
+        }
+        run
+    };
+    let calm = Foreign::default();
+    let verdict_of = |run: &RunRecord| verdict(&claim(run, claimed)).to_owned();
+    let words = ["disturbed", "slowed"];
+    let weakened = |run: RunRecord| words.map(|word| verdict_of(&run).contains(word));
+    assert_eq!(weakened(of(much, calm, 0.0)), [false, false], "its time is");
+    assert_eq!(weakened(of(calm, much, 0.0)), [true, false]);
+    assert_eq!(weakened(of(calm, calm, 0.2)), [false, true]);
+    let marks = |run: &RunRecord| -> Vec<Vec<String>> {
+        let document = compose(run);
+        let groups = document.sections.iter();
+        let tables = groups.flat_map(|section| tables(section));
+        let of_subject =
+            tables.filter(|table| table.title.ends_with("of the subject per operation"));
+        let cells = of_subject
+            .flat_map(|table| &table.rows)
+            .flat_map(|row| &row.cells);
+        let figures = cells.filter_map(|cell| match cell {
+            Cell::Figure(figure) => Some(&figure.marks),
+            _ => None,
+        });
+        figures
+            .map(|marks| marks.iter().map(|mark| mark.word.clone()).collect())
+            .collect()
+    };
+    let all = |run: &RunRecord, words: &[&str]| {
+        let marks = marks(run);
+        assert!(!marks.is_empty());
+        assert!(marks.iter().all(|of| of == words), "{marks:?}");
+    };
+    all(&of(much, calm, 0.0), &[]);
+    all(&of(calm, much, 0.2), &["disturbed", "slowed"]);
+    // A run that did not watch its turns says nothing of them.
+    let mut old = of(much, calm, 0.0);
+    for result in &mut old.results {
+        result.costs.as_mut().unwrap().foreign.clear();
+    }
+    all(&old, &[]);
+}
+
+#[test]
 fn a_time_of_one_block_decides_nothing() {
     let claimed = "With SQLite and more than 500 rows Ada is faster than Java";
     let of = |blocks: usize| {

@@ -3,7 +3,7 @@
 mod sample;
 
 use antiphon_lab::{Outcome, ResultRecord};
-use antiphon_measure::FindingKind;
+use antiphon_measure::{CountedBy, FindingKind, InstructionCount};
 use antiphon_report::document::{
     Block, Cell, Plot, RowKind, Section, Standing, Table, Unit, Weight,
 };
@@ -143,6 +143,28 @@ fn a_cost_like_the_control_shows_its_bound_and_instructions() {
     let page = html::render(&document);
     assert!(page.contains("≈ control (&lt; 0.5\u{202f}ns)"));
     assert!(page.contains("+0 instr"));
+}
+
+#[test]
+fn instructions_by_callgrind_stand_beside_every_cost_and_those_by_the_processor_in_its_evidence() {
+    let of = |by: CountedBy| {
+        let mut cost = estimate(200.0, 1.0);
+        cost.resources.instructions = Some(InstructionCount {
+            by,
+            control: 4.0,
+            test: 741.0,
+            within: 0.2,
+            cycles: None,
+        });
+        let mut run = run(true);
+        let counted = |result: &&mut ResultRecord| matches!(&result.outcome, Outcome::Frame(of) if of.resources.instructions.is_some());
+        let shown = run.results.iter_mut().find(counted).expect("one");
+        shown.outcome = Outcome::Frame(Box::new(cost));
+        html::render(&compose(&run))
+    };
+    assert!(of(CountedBy::Callgrind).contains("+737 instr"));
+    let page = of(CountedBy::Processor);
+    assert!(!page.contains("+737 instr") && page.contains("737 instructions more"));
 }
 
 #[test]

@@ -83,6 +83,34 @@ fn starts_and_stops(kind: Kind) -> Checked {
     Ok(())
 }
 
+/// What the processes right below one are called.
+fn children(process: u32) -> Result<Vec<String>, Box<dyn Error>> {
+    let path = format!("/proc/{process}/task/{process}/children");
+    let children = std::fs::read_to_string(path)?;
+    let name = |child: &str| std::fs::read_to_string(format!("/proc/{child}/cmdline"));
+    Ok(children.split_whitespace().flat_map(name).collect())
+}
+
+#[test]
+fn postgresql_starts_no_workers_that_vacuum() -> Checked {
+    let kind = Kind::Postgresql;
+    assert!(
+        kind.conditions().contains("autovacuum=off"),
+        "it is recorded"
+    );
+    if !installed(kind) {
+        return Ok(());
+    }
+    let (_folder, place) = place()?;
+    let service = Service::start(kind, &place)?;
+    let children = children(service.process().unwrap())?;
+    let is_there = |what: &str| children.iter().any(|name| name.contains(what));
+    assert!(is_there("checkpointer"), "{children:?}");
+    assert!(!is_there("autovacuum"), "{children:?}");
+    service.stop()?;
+    Ok(())
+}
+
 fn leaves_nothing_when_its_owner_is_killed(kind: Kind) -> Checked {
     if !installed(kind) {
         return Ok(());

@@ -28,10 +28,21 @@ const HELD_STARTS: f64 = 0.25;
 pub struct Held {
     /// Proportional memory: pages that are shared count in parts. Resident memory where the kernel does not tell.
     pub pss_bytes: u64,
-    /// The sum of the processes' largest resident memories.
+    /// The sum of the processes' largest resident memories: pages that several share count in each of them.
     pub peak_bytes: u64,
+    /// Processes; 0 in runs that did not count them.
+    #[serde(default)]
+    pub processes: u64,
     /// Threads.
     pub threads: u64,
+}
+
+impl ServerHeld {
+    /// The server's largest resident memory, where it is known to be of one process. PostgreSQL's many share most of theirs, and a sum over them
+    /// counts that once for each.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        (self.held.processes == 1).then_some(self.held.peak_bytes)
+    }
 }
 
 /// What a test cost, round by round, and what was held after it.
@@ -41,6 +52,12 @@ pub struct Costs {
     pub rounds: Vec<CostRound>,
     /// What was held when the test was over, for each start of the subject's process.
     pub held: Vec<HeldAfter>,
+    /// How much of a processor a slice was to use, ms, where the subject's file says it (`slice_ms`); `None` where slices are as in most subjects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice_ms: Option<u64>,
+    /// What others used of the processors while its turns lasted, for each start; empty in runs that did not watch them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<Foreign>,
 }
 
 /// One round: subjects that are compared have a turn each.
@@ -130,6 +147,20 @@ impl Costs {
             .iter()
             .map(|round| round.step_ns)
             .fold(0.0, f64::max)
+    }
+
+    /// Whether others disturbed most of its starts' turns.
+    pub fn was_disturbed(&self) -> bool {
+        mostly_disturbed(&self.foreign)
+    }
+
+    /// How many of its rounds met no slowed processor.
+    pub fn calm_rounds(&self) -> usize {
+        let calm = self
+            .rounds
+            .iter()
+            .filter(|round| round.slowed <= calm::CALM);
+        calm.count()
     }
 
     /// Whether an operation mostly waits for something else than a processor.
@@ -271,6 +302,11 @@ impl Foreign {
     }
 }
 
+/// Whether others disturbed more than half of several measurements.
+pub fn mostly_disturbed(all: &[Foreign]) -> bool {
+    2 * all.iter().filter(|of| of.was_disturbed()).count() > all.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,7 +332,7 @@ mod tests {
         };
         Costs {
             rounds: of.iter().map(round).collect(),
-            held: Vec::new(),
+            ..Costs::default()
         }
     }
 
@@ -414,6 +450,21 @@ mod tests {
         assert_eq!(threads, Some(exactly(7.0)));
         let peak = costs.held(|held| Some(held.subject.peak_bytes)).unwrap();
         assert_eq!((peak.value, peak.limits()), (1000.0, None));
+    }
+
+    #[test]
+    fn a_server_of_several_processes_has_no_largest_memory() {
+        let peak = |processes| {
+            let held = Held {
+                peak_bytes: 9,
+                processes,
+                ..Held::default()
+            };
+            let name = "a server".to_owned();
+            ServerHeld { name, held }.peak_bytes()
+        };
+        // Of a run that did not count them it is not known.
+        assert_eq!((peak(1), peak(7), peak(0)), (Some(9), None, None));
     }
 
     #[test]

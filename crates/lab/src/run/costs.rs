@@ -14,7 +14,7 @@ mod walked;
 
 use super::conditions::Raised;
 use super::engine::Engine;
-use super::foreign;
+use super::foreign::{self, Seen, Watch};
 use super::seats::Live;
 use super::tree::Parents;
 use super::{Item, RunError, Task};
@@ -31,12 +31,15 @@ use std::time::{Duration, Instant};
 use time::{Rounds, Time};
 
 /// The part of a row's time that the rounds take, beside it.
-pub(super) const PART: f64 = 0.4;
+const PART: f64 = 0.4;
 
 /// Processor time of a slice of the test, and its time at most, ns, in a quick and a full run. A slice should be shorter than the time that
 /// a busy machine gives to one program at a turn: then most slices are whole, and the median is of such.
 const QUICK: (f64, f64) = (3e6, 40e6);
 const FULL: (f64, f64) = (5e6, 200e6);
+
+/// Where a subject's slices are long since its file says so, a slice takes at most this multiple of its processor time on the wall, or what those of others may.
+const LONG_WALL: f64 = 1.5;
 
 /// A slice is sought by at most so many trials, each at most so many times as long as the one before; one that need not be longer by more than this is
 /// known well enough.
@@ -94,7 +97,7 @@ fn take_turns(
     start: u32,
 ) -> Result<(), RunError> {
     let share = engine.budget.share();
-    let time = Time::of(engine, positions.len(), share);
+    let time = Time::of(engine, positions, share);
     // Before anything is tried: how long a slice must be is seen wrongly by one who has to wait for his turn.
     let raised = raised(engine, positions, start)?;
     let mut members: Vec<Member> = positions
@@ -117,11 +120,17 @@ fn take_turns(
     for member in members {
         keep(engine, member, start)?;
     }
-    for _ in positions {
-        let nominal = PART * engine.sizes.seconds_per_row;
+    for position in positions {
+        let nominal = nominal(engine, *position);
         engine.budget.spent(nominal, share, took);
     }
     Ok(())
+}
+
+/// The time that the suite gives to the turns of an item in one start, s.
+pub(super) fn nominal(engine: &Engine<'_, '_>, position: usize) -> f64 {
+    let slice_ms = engine.seats.slice_ms(&engine.items[position].identity);
+    PART * engine.sizes.seconds_per_row + slice_ms.map_or(0.0, time::of_long_slices)
 }
 
 /// Puts the processes of a test's subjects, which are to take turns, before others, and says, once, what of that is refused.
@@ -198,18 +207,31 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
     let most = engine
         .test(&engine.items[position])
         .and_then(|test| test.most);
+    let slice_ms = engine.seats.slice_ms(&engine.items[position].identity);
     let mut member = Member {
         position,
         roots,
         iterations: 1,
+        uncounted: 1,
         most: most.unwrap_or(u64::MAX).max(1),
-        lengthened: false,
+        slice_ms,
+        // Long slices hold what ended as they are.
+        lengthened: slice_ms.is_some(),
+        stood_aside: None,
+        seen: Seen::default(),
         is_watched: !engine.seats.warms(&engine.items[position].identity),
         failed: false,
         turns: Vec::new(),
     };
     let length = time.slice_ns(engine.quick);
-    match fit(engine, &member, start, test_ns, length) {
+    let fitted = fit(engine, &member, start, test_ns, length).and_then(|iterations| {
+        member.uncounted = (iterations / 2).max(1);
+        match slice_ms {
+            Some(slice_ms) => stretch(engine, &member, start, iterations, slice_ms, length),
+            None => Ok(iterations),
+        }
+    });
+    match fitted {
         Ok(iterations) => {
             member.iterations = iterations;
             Some(member)
@@ -222,13 +244,18 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
     }
 }
 
-/// One turn, if it takes any.
+/// One turn, if it takes any. What others use is read before and after it.
 fn visit(engine: &mut Engine<'_, '_>, member: &mut Member, start: u32, round: u32) {
-    if member.failed {
+    if member.failed || member.stands_aside(round) {
         return;
     }
+    let placement = &engine.items[member.position].identity.placement;
+    let watch = Watch::in_turns(engine.seats.processors.placement(placement));
     match turn(engine, member, start) {
-        Ok(turn) => member.turns.push((round, turn)),
+        Ok(turn) => {
+            member.seen = member.seen.and(watch.end());
+            member.turns.push((round, turn));
+        }
         Err(error) => {
             let identity = engine.items[member.position].identity.clone();
             engine.seats.failed(&identity, start, &error);
@@ -268,6 +295,32 @@ fn fit(
     Ok(iterations)
 }
 
+/// From iterations that make an ordinary slice to those of a long one, by an ordinary slice and then by one that is about as long: in a short one an operation
+/// seems dearer, by what a request costs beside and by what is not warm yet.
+fn stretch(
+    engine: &mut Engine<'_, '_>,
+    member: &Member,
+    start: u32,
+    iterations: u64,
+    slice_ms: u64,
+    ordinary: (f64, f64),
+) -> Result<u64, SessionError> {
+    let mut stretched = iterations;
+    for _ in 0..2 {
+        let (cpu_ns, wall_ns) = try_out(engine, member, start, stretched)?;
+        let times = times_as_long(cpu_ns, wall_ns, slice_ms, ordinary);
+        stretched = ((stretched as f64 * times) as u64).clamp(1, member.most);
+    }
+    Ok(stretched)
+}
+
+/// How many times as long an ordinary slice that took so long is to be made. What mostly waits is not drawn out on the wall for it.
+fn times_as_long(cpu_ns: f64, wall_ns: f64, slice_ms: u64, ordinary: (f64, f64)) -> f64 {
+    let long_ns = slice_ms as f64 * 1e6;
+    let most_ns = ordinary.1.max(LONG_WALL * long_ns);
+    (long_ns / cpu_ns).min(most_ns / wall_ns).max(1.0)
+}
+
 /// From a slice of so many iterations that took so long to the iterations that take as long as `length` says, and whether they are
 /// known well enough by it.
 fn longer(iterations: u64, cpu_ns: f64, wall_ns: f64, length: (f64, f64)) -> (u64, bool) {
@@ -296,7 +349,7 @@ fn try_out(
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
     // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
-    slice(engine, member, start, Role::Test, (count / 2).max(1))?;
+    slice(engine, member, start, Role::Test, member.uncounted)?;
     // Its clocks are read when its compilers are idle, which they never are while it rests; and going on is no part of a slice.
     live(engine, member, start)?;
     let mut trees = member.roots.trees();
@@ -386,6 +439,8 @@ fn keep(engine: &mut Engine<'_, '_>, member: Member, start: u32) -> Result<(), R
     let mut result = result.clone();
     let costs = result.costs.get_or_insert_with(Costs::default);
     costs.rounds.extend(member.rounds(start, &engine.gauge));
+    costs.slice_ms = member.slice_ms;
+    costs.foreign.push(member.seen.foreign(1));
     engine.gauged.push(Gauged::of(&member, start));
     let parents = Parents::now();
     costs.held.push(HeldAfter {
@@ -432,5 +487,15 @@ mod tests {
             );
         }
         assert_eq!(fitted(1e9, 0.0, 1), 1);
+    }
+
+    #[test]
+    fn a_long_slice_uses_as_much_as_its_subject_says_and_is_no_longer_on_the_wall_than_that_takes()
+    {
+        let times = |cpu_ns, wall_ns| times_as_long(cpu_ns, wall_ns, 64, QUICK);
+        assert_eq!(times(4e6, 4e6), 16.0);
+        // Of 30 ms of a commit one tenth is the processor's.
+        assert_eq!(times(3e6, 30e6), 3.2);
+        assert_eq!(times(1e9, 1e9), 1.0);
     }
 }

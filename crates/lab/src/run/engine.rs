@@ -170,7 +170,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             seed: options.seed,
             quick: options.quick,
             sizes,
-            twins: suite.twins.clone(),
+            twins: suite.measured_twice(options.quick),
             shown: Shown::of(suite),
             tests: prepared.tests,
             seats: Seats::new(prepared.builds, hang_limit),
@@ -226,7 +226,7 @@ impl<'e, 'l> Engine<'e, 'l> {
                     let task = &self.items[position].task;
                     seconds += nominal(task, self.sizes.seconds_per_row);
                     if self.costs && *task == Task::Frame {
-                        seconds += super::costs::PART * self.sizes.seconds_per_row;
+                        seconds += super::costs::nominal(self, position);
                     }
                 }
             }

@@ -1,4 +1,5 @@
-//! The second opinion on costs that cannot be told from their control's: instruction counts by callgrind, as far as the time for them reaches.
+//! The second opinion on costs that cannot be told from their control's, or on all where the user asks for that: instruction counts by callgrind, as far as
+//! the time for them reaches.
 //!
 //! Nothing is timed any more, so each processor may have a subject under callgrind.
 
@@ -18,12 +19,15 @@ use std::time::Duration;
 const QUICK_LIMIT: Duration = Duration::from_secs(20);
 const FULL_LIMIT: Duration = Duration::from_secs(240);
 
-/// Counts the instructions of every frame that cannot be told from its control, and adds them to its result.
+/// The same where counts of all frames were asked for: who asks has chosen what to wait for.
+const ALL_LIMIT: Duration = Duration::from_secs(3600);
+
+/// Counts the instructions of every frame that cannot be told from its control, or of all, and adds them to its result.
 pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), RunError> {
-    let mut limit = if options.quick {
-        QUICK_LIMIT
-    } else {
-        FULL_LIMIT
+    let mut limit = match (options.instructions_of_all, options.quick) {
+        (true, _) => ALL_LIMIT,
+        (false, true) => QUICK_LIMIT,
+        (false, false) => FULL_LIMIT,
     };
     // The suite's own budget leaves room for the counts, of which a run that came late has had a part; the user's is all there is.
     let room = match options.time_budget_s {
@@ -33,7 +37,7 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     if let Some(left) = engine.budget.left_of(room) {
         limit = limit.min(Duration::from_secs_f64(left));
     }
-    let jobs = jobs(engine);
+    let jobs = jobs(engine, options.instructions_of_all);
     let of = jobs.len();
     if of == 0 || engine.interrupted() {
         return Ok(());
@@ -64,12 +68,15 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
     let left_out = jobs.left_out();
     if left_out > 0 && !engine.interrupted() {
         let text = format!(
-            "costs that cannot be told from their control's and were not checked by instruction counts: {left_out}, as the {:.0} s for that were over; {}",
+            "{} not checked by instruction counts: {left_out}, as the {:.0} s for that were over; {}",
+            match options.instructions_of_all {
+                true => "costs",
+                false => "costs that cannot be told from their control's and were",
+            },
             limit.as_secs_f64(),
-            if options.quick {
-                "measure without --quick, or fewer rows with --only, to have them all"
-            } else {
-                "measure fewer rows at a time with --only to have them all"
+            match options.quick && !options.instructions_of_all {
+                true => "measure without --quick, or fewer rows with --only, to have them all",
+                false => "measure fewer rows at a time with --only to have them all",
             }
         );
         engine.tell(Event::Warning(&text));
@@ -78,11 +85,14 @@ pub(super) fn ask(engine: &mut Engine<'_, '_>, options: &Options) -> Result<(), 
 }
 
 /// What is to be counted. Callgrind knows neither policy nor placement: one count serves all of a test's results.
-fn jobs(engine: &Engine<'_, '_>) -> Vec<Job> {
+fn jobs(engine: &Engine<'_, '_>, of_all: bool) -> Vec<Job> {
     let mut jobs: Vec<Job> = Vec::new();
     let mut known: HashMap<Identity, usize> = HashMap::new();
     for position in 0..engine.items.len() {
-        let Some(result) = engine.result(position).filter(|result| is_asked(result)) else {
+        let Some(result) = engine
+            .result(position)
+            .filter(|result| is_asked(result, of_all))
+        else {
             continue;
         };
         let unplaced = Identity {
@@ -100,12 +110,12 @@ fn jobs(engine: &Engine<'_, '_>) -> Vec<Job> {
     jobs
 }
 
-/// Whether a result needs the opinion and does not have it.
-fn is_asked(result: &ResultRecord) -> bool {
+/// Whether a result needs the opinion, or is to have it, and does not have it.
+fn is_asked(result: &ResultRecord, of_all: bool) -> bool {
     let Outcome::Frame(estimate) = &result.outcome else {
         return false;
     };
-    estimate.resources.instructions.is_none() && estimate.is_like_control()
+    estimate.resources.instructions.is_none() && (of_all || estimate.is_like_control())
 }
 
 /// `None` if there is no build to count in, its subject compiles while it runs and the run is quick, there is no database for it, the test permits too few iterations, or other processes may do what is counted.

@@ -179,7 +179,8 @@ fn builds(
             });
         }
         // Servers take turns with themselves instead.
-        let is_twin = !choice.0.serves && options.subjects.is_empty() && suite.twins.contains(&id);
+        let is_listed = suite.measured_twice(options.quick).contains(&id);
+        let is_twin = !choice.0.serves && options.subjects.is_empty() && is_listed;
         known.push(Known { id, listing });
         if is_twin {
             known.extend(twin(known.last(), &mut builds));

@@ -236,6 +236,12 @@ impl Seats {
         self.builds.get(&build).is_some_and(|built| built.warms)
     }
 
+    /// How long the slices of an item's turns are to be, ms, where its subject says so.
+    pub(super) fn slice_ms(&self, identity: &Identity) -> Option<u64> {
+        let build = (identity.subject.clone(), identity.policy.clone());
+        self.builds.get(&build)?.slice_ms
+    }
+
     /// The process of the database server that a subject uses, if it uses one that was started.
     pub(super) fn server(&self, identity: &Identity) -> Option<(Kind, u32)> {
         let build = (identity.subject.clone(), identity.policy.clone());

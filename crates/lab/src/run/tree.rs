@@ -165,6 +165,7 @@ impl Tree {
             let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
             let rollup =
                 fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+            held.processes += u64::from(!status.is_empty());
             let resident = field(&status, "VmRSS:").unwrap_or(0);
             held.pss_bytes += field(&rollup, "Pss:").unwrap_or(resident) * 1024;
             held.peak_bytes += field(&status, "VmHWM:").unwrap_or(resident) * 1024;
@@ -207,7 +208,7 @@ mod tests {
         let held = tree().held();
         assert_eq!(tree().ended_faults(), 0, "both live");
         assert!(tree().threads().contains(&(child.id() as i32)));
-        assert!(held.threads >= 2);
+        assert!(held.threads >= 2 && held.processes >= 2);
         assert!(held.pss_bytes > 0 && held.peak_bytes >= held.pss_bytes / 2);
         assert!(tree().cpu_ns() > 0);
         child.kill().unwrap();
@@ -228,12 +229,17 @@ mod tests {
             all
         };
         let until = std::time::Instant::now() + Duration::from_secs(60);
-        // The one in the background reads from nothing and ends, so looks differ until it has.
-        while sorted(Tree::of(child.id())).len() != 2 && std::time::Instant::now() < until {
+        // The one in the background reads from nothing and ends, and the other may not be there before it has: looks differ until then.
+        let looks = || {
+            let by_parents = sorted(Parents::now().tree(child.id()));
+            (sorted(Tree::of(child.id())), by_parents)
+        };
+        let mut both = looks();
+        while (both.0 != both.1 || both.0.len() != 2) && std::time::Instant::now() < until {
             std::thread::yield_now();
+            both = looks();
         }
-        let by_parents = sorted(Parents::now().tree(child.id()));
-        assert_eq!(sorted(Tree::of(child.id())), by_parents);
+        assert_eq!(both.0, both.1);
         child.kill().unwrap();
         child.wait().unwrap();
     }

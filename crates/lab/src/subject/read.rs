@@ -7,6 +7,9 @@ use antiphon_service::Kind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// The longest slices of turns that a file may ask for, ms: a turn has two, and a test many turns.
+const SLICE_MOST_MS: u64 = 200;
+
 const POLICIES: [&str; 2] = ["other", "fifo"];
 
 pub(super) fn subject(file: &str, text: &str, folder: PathBuf) -> Result<Subject, Faults> {
@@ -30,6 +33,7 @@ fn read_subject(top: Section<'_>, folder: PathBuf) -> Subject {
             .get("warms")
             .and_then(|item| item.boolean())
             .unwrap_or_default(),
+        slice_ms: slice_ms(&top),
         variants: variants(&top, &folder, &version),
         policies: policies(&top),
         version,
@@ -287,6 +291,25 @@ fn serves(top: &Section<'_>) -> bool {
         );
     }
     true
+}
+
+/// How long the slices of its turns are to be.
+fn slice_ms(top: &Section<'_>) -> Option<u64> {
+    let item = top.get("slice_ms")?;
+    let slice_ms = item.count()?;
+    if slice_ms > SLICE_MOST_MS {
+        item.fault(
+            format!("slices of {slice_ms} ms would leave a quick run no time for its rounds"),
+            format!("use up to {SLICE_MOST_MS} (64 holds bursts of a collector; without the key slices are as in other subjects)"),
+        );
+    }
+    if top.get("programs").is_some() || top.get("serves").is_some() {
+        item.fault(
+            "only a subject that speaks the protocol takes turns in slices",
+            "remove `slice_ms`",
+        );
+    }
+    Some(slice_ms)
 }
 
 fn run_placeholders(top: &Section<'_>) -> &'static [&'static str] {

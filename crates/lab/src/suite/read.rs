@@ -26,7 +26,8 @@ fn read_suite(top: Section<'_>) -> Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
-        twins: twins(&top, &subjects),
+        twins: twins(&top, "twins", &subjects),
+        full_twins: twins(&top, "full_twins", &subjects),
         costs: top
             .get("costs")
             .and_then(|item| item.boolean())
@@ -118,8 +119,8 @@ fn subjects(top: &Section<'_>) -> Vec<String> {
 }
 
 /// Subjects that are measured twice, which must be among those that are measured.
-fn twins(top: &Section<'_>, subjects: &[String]) -> Vec<String> {
-    let Some(item) = top.get("twins") else {
+fn twins(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<String> {
+    let Some(item) = top.get(key) else {
         return Vec::new();
     };
     let mut twins = Vec::new();

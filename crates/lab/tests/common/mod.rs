@@ -77,10 +77,10 @@ pub struct Place {
     pub stop: Arc<AtomicBool>,
 }
 
-/// The test subject with a fault, as a subject of that name; `plain` has none, and `warm` must be warmed.
+/// The test subject with a fault, as a subject of that name; `plain` has none, `warm` must be warmed, and `long` has long slices.
 fn subject_toml(name: &str) -> String {
     let program = env!("CARGO_BIN_EXE_antiphon-test-subject");
-    let fault = if ["plain", "warm"].contains(&name) {
+    let fault = if ["plain", "warm", "long"].contains(&name) {
         String::new()
     } else {
         format!(", {name:?}")
@@ -88,6 +88,7 @@ fn subject_toml(name: &str) -> String {
     let needs = match name {
         "needy" => "needs = [{ command = 'no-such-compiler', package = 'gnat' }]",
         "warm" => "warms = true",
+        "long" => "slice_ms = 40",
         _ => "",
     };
     format!(
@@ -198,6 +199,7 @@ pub fn quick(subjects: &[&str]) -> Options {
         subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
         hang_limit_s: 10.0,
         count_instructions: false,
+        instructions_of_all: false,
         ..Options::default()
     }
 }

@@ -18,13 +18,21 @@ pub fn figure(result: &ResultRecord, estimate: &Estimate) -> Figure {
         unit: Unit::Nanoseconds,
         standing: standing(estimate),
         switches: Some(estimate.resources.switches()),
-        instructions: estimate.resources.instructions.map(rounded),
+        instructions: shown_instructions(estimate).map(rounded),
         marks: marks(estimate)
             .into_iter()
             .chain(super::spent::mark(result))
             .collect(),
         detail: detail(result, estimate),
     }
+}
+
+/// The instructions that are shown beside a cost: where they are the second opinion, which callgrind is asked for, or the cost cannot be told from its
+/// control's. What the processor counted of all is in the evidence.
+fn shown_instructions(estimate: &Estimate) -> Option<InstructionCount> {
+    let is_opinion =
+        |count: &InstructionCount| count.by == CountedBy::Callgrind || estimate.is_like_control();
+    estimate.resources.instructions.filter(is_opinion)
 }
 
 fn standing(estimate: &Estimate) -> Standing {

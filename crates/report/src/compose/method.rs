@@ -42,7 +42,7 @@ const TERMS: [Term; 9] = [
         "≈ control",
         "The interval contains zero, or lies within the floor (below): the feature cannot be told from nothing. The bound is the largest size that the two still allow; \
          instruction counts, where they could be taken, are a second opinion: `+2 instr` stands for two instructions more than the control, `+0 instr` \
-         for no difference.",
+         for no difference. Where a run was asked to count the instructions of all tests, they stand beside every cost.",
     ),
     (
         "†",

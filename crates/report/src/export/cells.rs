@@ -86,9 +86,7 @@ pub fn side_notes(figure: &Figure) -> Vec<String> {
     if let Some(switches) = figure.switches.filter(|s| s.abs() >= 0.005) {
         notes.push(format!("{} sw", number::significant(switches, 2)));
     }
-    if figure.standing == Standing::LikeControl
-        && let Some(instructions) = figure.instructions
-    {
+    if let Some(instructions) = figure.instructions {
         notes.push(match instructions {
             fewer if fewer < 0.0 => format!("{} instr", number::exact(Unit::Count, fewer)),
             more => format!("+{} instr", number::exact(Unit::Count, more)),

@@ -2,14 +2,23 @@
 
 use super::clocks::{Clock, Reading, Roots};
 use super::gauge::{Gauge, Moment};
+use super::time::ROUNDS_EVER;
 use super::walked::walked;
 use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::busy::TICK_NS;
+use crate::run::foreign::Seen;
 use crate::run::tree::Mapping;
 
 /// By so much slices are longer where what a test starts ends in them: what that used is told in coarse steps.
 const LONGER: u64 = 8;
+
+/// Who has long slices takes turns in every third round after the first three: of sixteen rounds in seven, of which every second goes back.
+const LONG_EVERY: u32 = 3;
+const LONG_IN: u32 = 2;
+
+/// Turns that tell whether children end in a test. In one alone it may have been a worker that a server ended just then.
+const TELLING: usize = 2;
 
 /// A subject that takes turns.
 pub(super) struct Member {
@@ -17,6 +26,14 @@ pub(super) struct Member {
     pub(super) roots: Roots,
     /// Of each slice.
     pub(super) iterations: u64,
+    /// Of the slice that each turn begins with.
+    pub(super) uncounted: u64,
+    /// How long its slices are, ms, where its subject says so.
+    pub(super) slice_ms: Option<u64>,
+    /// The last round in which it had no turn.
+    pub(super) stood_aside: Option<u32>,
+    /// What others used while its turns lasted.
+    pub(super) seen: Seen,
     /// The most that a slice of the test may have.
     pub(super) most: u64,
     /// Whether slices were made longer.
@@ -56,53 +73,75 @@ pub(super) fn slowed(moments: &[Moment], gauge: &Gauge) -> f64 {
 }
 
 impl Member {
-    /// Whether nothing slowed the processors in its turn of a round; one that takes no more turns does not matter.
-    pub(super) fn was_calm(&self, round: u32, gauge: &Gauge) -> bool {
-        let own = self.turns.last().filter(|(of, _)| *of == round);
-        self.failed || own.is_some_and(|(_, turn)| turn.slowed(gauge) <= CALM)
+    /// Whether it has no turn in a round: who has long slices has fewer of them, once there are as many as count.
+    pub(super) fn stands_aside(&mut self, round: u32) -> bool {
+        let has_enough = self.turns.len() >= ROUNDS_EVER as usize;
+        let aside = self.slice_ms.is_some() && has_enough && round % LONG_EVERY != LONG_IN;
+        if aside {
+            self.stood_aside = Some(round);
+        }
+        aside
     }
 
-    /// Makes the slices longer, once, if children ended in one of them; what was read before is forgotten. Whether it did.
+    /// Whether nothing slowed the processors in its turn of a round; one that has none does not matter.
+    pub(super) fn was_calm(&self, round: u32, gauge: &Gauge) -> bool {
+        let own = self.turns.last().filter(|(of, _)| *of == round);
+        self.failed
+            || self.stood_aside == Some(round)
+            || own.is_some_and(|(_, turn)| turn.slowed(gauge) <= CALM)
+    }
+
+    /// Makes the slices longer, once, if children end in them; what was read before is forgotten. Whether it did.
     pub(super) fn lengthen(&mut self) -> bool {
-        // By their faults: what a few of them used may be no step yet, and be lost.
-        let each = self.iterations as f64;
-        let has_ended = |(_, turn): &(u32, Turn)| {
-            turn.used.subject.ended_faults + turn.used.server.ended_faults >= each
-        };
-        if self.lengthened || !self.turns.iter().any(has_ended) {
+        if self.lengthened || self.turns.len() < TELLING || !self.children_end() {
             return false;
         }
         self.lengthened = true;
         self.iterations = self.iterations.saturating_mul(LONGER).min(self.most);
+        self.uncounted = (self.iterations / 2).max(1);
         self.turns.clear();
         true
     }
 
+    /// Whether it is the test's doing that children end: in most turns, one for each operation. A server ends workers of its own at times.
+    fn children_end(&self) -> bool {
+        // By their faults: what a few of them used may be no step yet, and be lost.
+        let each = self.iterations as f64;
+        let has_ended = |(_, turn): &&(u32, Turn)| {
+            turn.used.subject.ended_faults + turn.used.server.ended_faults >= each
+        };
+        2 * self.turns.iter().filter(has_ended).count() > self.turns.len()
+    }
+
     /// What the steps in which the kernel tells of ended children may make of an operation's time: two of each kind of time, shared by all
-    /// turns; 0 where none ended.
+    /// turns; 0 where the test ends none.
     fn step_ns(&self, operations: f64) -> f64 {
         let ended = self
             .turns
             .iter()
             .map(|(_, turn)| turn.used.subject.ended_ns + turn.used.server.ended_ns);
-        match ended.sum::<f64>() > 0.0 {
+        match self.children_end() && ended.sum::<f64>() > 0.0 {
             true => 2.0 * TICK_NS as f64 / (operations * self.turns.len() as f64),
             false => 0.0,
         }
     }
 
-    /// Its turns as they are kept. Where children of a process ended on the way, the steps in which the kernel tells what they used are
-    /// coarser than a turn: then their part is that of all turns together.
+    /// Its turns as they are kept. Where children of a process end in the test, the steps in which the kernel tells what they used are
+    /// coarser than a turn: then their part is that of all turns together. One that ended by chance stays in its turn, which is one of many.
     pub(super) fn rounds(&self, start: u32, gauge: &Gauge) -> Vec<CostRound> {
         let operations = 2.0 * self.iterations as f64;
+        let children_end = self.children_end();
         let each = |clock: fn(&Reading) -> Clock| {
             let ended = self
                 .turns
                 .iter()
                 .map(|(_, turn)| clock(&turn.used).ended_ns);
-            let ended = ended.sum::<f64>() / self.turns.len() as f64;
-            let of =
-                |turn: &Reading| (clock(turn).all_ns - clock(turn).ended_ns + ended) / operations;
+            let shared = ended.sum::<f64>() / self.turns.len() as f64;
+            let of = |turn: &Reading| {
+                let own = clock(turn);
+                let ended = if children_end { shared } else { own.ended_ns };
+                (own.all_ns - own.ended_ns + ended) / operations
+            };
             self.turns
                 .iter()
                 .map(|(_, turn)| of(&turn.used))
@@ -141,7 +180,7 @@ mod tests {
             let clock = Clock {
                 all_ns: *all_ns,
                 ended_ns: *ended_ns,
-                ended_faults: *ended_ns / 1e3,
+                ended_faults: if *ended_ns > 0.0 { 1e3 } else { 0.0 },
             };
             Turn {
                 used: Reading {
@@ -158,6 +197,10 @@ mod tests {
             position: 0,
             roots: Roots { subject: 1, server },
             iterations: 5,
+            uncounted: 2,
+            slice_ms: None,
+            stood_aside: None,
+            seen: Seen::default(),
             most: u64::MAX,
             lengthened: false,
             is_watched: true,
@@ -184,9 +227,13 @@ mod tests {
         );
     }
 
+    /// A step of the kernel's account in a turn in which children ended, and one in which they ended without a step.
+    const STEP: (f64, f64) = (10_001_000.0, 10_000_000.0);
+    const NO_STEP: (f64, f64) = (1001.0, 1.0);
+
     #[test]
     fn slices_in_which_children_end_are_made_longer_once_and_what_was_calm_before_is_forgotten() {
-        let mut ending = member(&[(1000.0, 0.0), (10_001_000.0, 10_000_000.0)], None);
+        let mut ending = member(&[NO_STEP, STEP], None);
         let gauge = Gauge::of_one([1.0; 100]);
         assert!(ending.was_calm(1, &gauge) && !ending.was_calm(0, &gauge));
         assert!(ending.lengthen() && !ending.lengthen());
@@ -200,16 +247,54 @@ mod tests {
     }
 
     #[test]
+    fn who_has_long_slices_takes_fewer_turns_and_spoils_no_calm_of_others() {
+        let gauge = Gauge::of_one([1.0; 100]);
+        let mut long = member(&[], None);
+        let mut ordinary = member(&[], None);
+        long.slice_ms = Some(64);
+        let mut had = Vec::new();
+        for round in 0..16 {
+            assert!(!ordinary.stands_aside(round));
+            if long.stands_aside(round) {
+                assert!(long.was_calm(round, &gauge));
+            } else {
+                assert!(
+                    !long.was_calm(round, &gauge),
+                    "it has not been measured yet"
+                );
+                had.push(round);
+                let (_, turn) = member(&[(1000.0, 0.0)], None).turns.remove(0);
+                long.turns.push((round, turn));
+            }
+        }
+        assert_eq!(had, [0, 1, 2, 5, 8, 11, 14]);
+    }
+
+    #[test]
+    fn a_worker_that_its_server_ends_once_is_none_of_the_tests_children() {
+        let quiet = (1000.0, 0.0);
+        for turns in [&[STEP][..], &[STEP, quiet], &[quiet, STEP, quiet, quiet]] {
+            let mut disturbed = member(turns, Some((Kind::Postgresql, 2)));
+            assert!(!disturbed.lengthen(), "{} turns", turns.len());
+            assert_eq!(disturbed.turns.len(), turns.len());
+        }
+        let rounds = member(&[quiet, STEP, quiet, quiet], Some((Kind::Postgresql, 2)));
+        let rounds = rounds.rounds(0, &Gauge::default());
+        let told: Vec<_> = rounds.iter().map(|round| round.server_ns).collect();
+        assert_eq!(
+            told,
+            [100.0, 1_000_100.0, 100.0, 100.0].map(Some),
+            "it stays in its turn"
+        );
+        assert!(rounds.iter().all(|round| round.step_ns == 0.0));
+    }
+
+    #[test]
     fn coarse_steps_are_shared_among_all_turns() {
         // The kernel told of what ended in one step of 10 ms, in the second of four turns.
-        let steps = [
-            (1000.0, 0.0),
-            (10_001_000.0, 10_000_000.0),
-            (1000.0, 0.0),
-            (1000.0, 0.0),
-        ];
+        let steps = [NO_STEP, STEP, NO_STEP, NO_STEP];
         for round in member(&steps, Some((Kind::Postgresql, 2))).rounds(0, &Gauge::default()) {
-            assert_eq!(round.server_ns, Some(250_100.0));
+            assert!((round.server_ns.unwrap() - 250_100.0).abs() < 1.0);
             assert_eq!(round.step_ns, 500_000.0);
         }
     }

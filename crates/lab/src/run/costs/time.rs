@@ -1,13 +1,13 @@
 //! How long the turns of a test may take: as long as its subjects' figures deserve, and no longer than a limited run can spare, by the clock.
 
-use super::{FULL, PART, QUICK};
+use super::{FULL, QUICK, nominal};
 use crate::run::engine::Engine;
 use std::time::{Duration, Instant};
 
 /// Rounds that are made however long they take, those that are made if the run's time allows them, those in which nothing slowed the processors that may
 /// take a multiple of their time, and those after which more would not change what is read from them. A start of fewer than the first does not count
 /// beside others.
-const ROUNDS_EVER: u32 = 3;
+pub(super) const ROUNDS_EVER: u32 = 3;
 const ROUNDS_FEW: u32 = 6;
 const ROUNDS_LEAST: u32 = 16;
 const ROUNDS_MOST: u32 = 40;
@@ -22,6 +22,11 @@ const SLICES: f64 = 2.5;
 
 /// No slice is made shorter than this for want of time, ns: else what a request costs beside its operations would be most of it.
 const SHORTEST_NS: f64 = 5e6;
+
+/// What long slices of so many ms add to the time of a test's turns, s: two of the test in as many rounds as count.
+pub(super) fn of_long_slices(slice_ms: u64) -> f64 {
+    f64::from(ROUNDS_EVER) * 2.0 * slice_ms as f64 / 1e3
+}
 
 /// Rounds of a test.
 #[derive(Clone, Copy, Default)]
@@ -62,12 +67,12 @@ pub(super) struct Time {
 }
 
 impl Time {
-    /// Of so many subjects that share this part of the suite's time, from now on.
-    pub(super) fn of(engine: &Engine<'_, '_>, members: usize, share: f64) -> Time {
-        let nominal = PART * engine.sizes.seconds_per_row * members as f64;
+    /// Of these items' subjects that share this part of the suite's time, from now on.
+    pub(super) fn of(engine: &Engine<'_, '_>, positions: &[usize], share: f64) -> Time {
+        let nominal: f64 = positions.iter().map(|of| nominal(engine, *of)).sum();
         Time {
             begun: Instant::now(),
-            members: members as f64,
+            members: positions.len() as f64,
             meant: nominal * share,
             due: engine.budget.allowance(DUE * nominal),
         }

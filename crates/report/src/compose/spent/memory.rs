@@ -4,30 +4,30 @@ use super::leak;
 use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Point, Section};
-use antiphon_lab::{Held, HeldAfter};
 
 /// The section; `None` where nothing was read.
 pub(super) fn section(view: &View) -> Option<Section> {
     let bars = bars(view);
-    let points = |of: fn(&Held) -> u64| {
+    let points = |of: fn(&Bar) -> Option<u64>| {
         let rows = bars.iter().enumerate();
-        rows.map(|(row, (_, held))| Point::at(of(held) as f64, row as f64))
+        rows.filter_map(|(row, bar)| Some(Point::at(of(bar)? as f64, row as f64)))
             .collect()
     };
     let plot = MemoryBars {
         title: "Memory after the last test".into(),
         of: "process tree",
         more: " The tables of the groups hold the figures after each test.",
-        names: bars.iter().map(|(name, _)| name.clone()).collect(),
+        names: bars.iter().map(|bar| bar.name.clone()).collect(),
         when: "after the last test",
-        held: points(|held| held.pss_bytes),
-        largest: points(|held| held.peak_bytes),
+        held: points(|bar| Some(bar.held_bytes)),
+        largest: points(|bar| bar.peak_bytes),
     }
     .plot()?;
     let mut blocks = vec![
             Block::Prose {
                 text: "Proportional memory of each subject’s processes, and of each database server’s, when the last test was over, and their largest \
-                       resident memory till then. A server serves all subjects of its kind at once."
+                       resident memory till then. A server serves all subjects of its kind at once; one of several processes, which share memory, has no \
+                       largest resident figure, as a sum would count what they share once for each."
                     .into(),
             },
             Block::Plot(plot),
@@ -43,25 +43,33 @@ pub(super) fn section(view: &View) -> Option<Section> {
     })
 }
 
-/// Names with what was held last: subjects in the order of their appearance, then the servers.
-fn bars(view: &View) -> Vec<(String, Held)> {
+/// What one of them held last.
+struct Bar {
+    name: String,
+    held_bytes: u64,
+    peak_bytes: Option<u64>,
+}
+
+/// Subjects in the order of their appearance, then the servers.
+fn bars(view: &View) -> Vec<Bar> {
     let (mut subjects, mut servers): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
     for result in &view.run.results {
         let Some(after) = result.costs.iter().flat_map(|costs| &costs.held).last() else {
             continue;
         };
-        let after: &HeldAfter = after;
-        put(
-            &mut subjects,
-            RunColumn::of(&result.identity).name(),
-            after.subject,
-        );
+        let subject = Bar {
+            name: RunColumn::of(&result.identity).name(),
+            held_bytes: after.subject.pss_bytes,
+            peak_bytes: Some(after.subject.peak_bytes),
+        };
+        put(&mut subjects, subject);
         if let Some(server) = &after.server {
-            put(
-                &mut servers,
-                format!("{} (server)", server.name),
-                server.held,
-            );
+            let server = Bar {
+                name: format!("{} (server)", server.name),
+                held_bytes: server.held.pss_bytes,
+                peak_bytes: server.peak_bytes(),
+            };
+            put(&mut servers, server);
         }
     }
     subjects.append(&mut servers);
@@ -69,9 +77,9 @@ fn bars(view: &View) -> Vec<(String, Held)> {
 }
 
 /// A later reading takes the place of an earlier one.
-fn put(bars: &mut Vec<(String, Held)>, name: String, held: Held) {
-    match bars.iter_mut().find(|(known, _)| *known == name) {
-        Some(bar) => bar.1 = held,
-        None => bars.push((name, held)),
+fn put(bars: &mut Vec<Bar>, bar: Bar) {
+    match bars.iter_mut().find(|known| known.name == bar.name) {
+        Some(known) => *known = bar,
+        None => bars.push(bar),
     }
 }

@@ -12,7 +12,7 @@ use super::view::View;
 use crate::document::{Block, Fact, Mark, Note, Section, Unit, Weight};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{CostRound, Foreign, ResultRecord};
+use antiphon_lab::{CostRound, Costs, Foreign, ResultRecord, mostly_disturbed};
 
 /// Processor time of the subject an operation, ns.
 fn of_subject(round: &CostRound) -> Option<f64> {
@@ -55,19 +55,53 @@ pub fn sections(view: &View) -> Vec<Section> {
 
 /// What is told beside a figure of a result that others disturbed in most of its starts.
 pub fn mark(result: &ResultRecord) -> Option<Mark> {
-    is_disturbed(result).then(|| Mark {
+    is_disturbed(result).then(|| info("disturbed"))
+}
+
+/// The same of processor time, whose turns are another measurement than that of the time: whether others disturbed those, and whether the processors
+/// were slowed in all of them.
+pub fn marks_of_turns(costs: &Costs) -> Vec<Mark> {
+    let disturbed = costs.was_disturbed().then(|| info("disturbed"));
+    let is_slowed = !costs.rounds.is_empty() && costs.calm_rounds() == 0;
+    let slowed = is_slowed.then(|| info("slowed"));
+    disturbed.into_iter().chain(slowed).collect()
+}
+
+fn info(word: &str) -> Mark {
+    Mark {
         weight: Weight::Info,
-        word: "disturbed".into(),
-    })
+        word: word.into(),
+    }
 }
 
 fn is_disturbed(result: &ResultRecord) -> bool {
-    let disturbed = result
-        .foreign
-        .iter()
-        .filter(|of| of.was_disturbed())
-        .count();
-    2 * disturbed > result.foreign.len()
+    mostly_disturbed(&result.foreign)
+}
+
+fn shares(all: &[Foreign]) -> String {
+    let share = |of: &Foreign| number::quantity(Unit::Share, of.share);
+    all.iter().map(share).collect::<Vec<String>>().join(", ")
+}
+
+/// What tells how far turns may be believed: how many rounds were calm, and what others used meanwhile, where that was watched.
+fn facts_of_turns(costs: &Costs) -> Vec<Fact> {
+    let calm = format!(
+        "{} of {}",
+        number::count(costs.calm_rounds() as u64),
+        number::count(costs.rounds.len() as u64)
+    );
+    let mut facts = vec![Fact::new("Rounds with no slowed processor", calm)];
+    if !costs.foreign.is_empty() {
+        facts.push(Fact::new(
+            "Used by others during its turns",
+            shares(&costs.foreign),
+        ));
+    }
+    if let Some(slice_ms) = costs.slice_ms {
+        let text = format!("{slice_ms} ms of a processor, as its subject’s file says");
+        facts.push(Fact::new("Slices", text));
+    }
+    facts
 }
 
 /// How much others used, for the evidence of a figure; nothing where that is not known.
@@ -75,15 +109,13 @@ pub fn facts(result: &ResultRecord) -> Vec<Fact> {
     if result.foreign.is_empty() {
         return Vec::new();
     }
-    let share = |of: &Foreign| number::quantity(Unit::Share, of.share);
-    let shares: Vec<String> = result.foreign.iter().map(share).collect();
     let again: u32 = result
         .foreign
         .iter()
         .map(|of| of.attempts.saturating_sub(1))
         .sum();
     vec![
-        Fact::new("Used by others meanwhile", shares.join(", ")),
+        Fact::new("Used by others meanwhile", shares(&result.foreign)),
         Fact::new("Measured again for it", number::count(again.into())),
     ]
 }
@@ -100,11 +132,21 @@ pub fn summary(view: &View) -> Option<Note> {
         all += 1;
         disturbed += usize::from(is_disturbed(result));
     }
+    let costs = view.run.results.iter().filter_map(|of| of.costs.as_ref());
+    let watched: Vec<&Costs> = costs.filter(|costs| !costs.foreign.is_empty()).collect();
+    let turns = watched.iter().filter(|costs| costs.was_disturbed()).count();
+    let of_turns = match watched.len() {
+        0 => "Ratios that were taken in turns suffer least".to_owned(),
+        all => format!(
+            "Processor time an operation is from turns of its own: of {}, {} were",
+            number::counted(all, "figure"),
+            number::count(turns as u64)
+        ),
+    };
     let text = format!(
-        "{} of {} were measured while others used more than a tenth of the processors in use; they are marked. Ratios that were taken in \
-         turns suffer least",
+        "{} of {} were measured while others used more than a tenth of the processors in use; they are marked. {of_turns}",
         number::count(disturbed as u64),
         number::counted(all, "result")
     );
-    (disturbed > 0).then(|| Note::new(Weight::Info, "Disturbed", text))
+    (disturbed + turns > 0).then(|| Note::new(Weight::Info, "Disturbed", text))
 }

@@ -6,8 +6,9 @@ use crate::document::{Block, Cell, Column, Figure, Row, RowKind, Section, Table,
 use antiphon_lab::{Outcome, ResultRecord, original_of};
 use antiphon_measure::{Interval, RunFigure, median_interval, run_ratio};
 
-const PROSE: &str = "Some subjects are measured twice, by processes of their own, as if they were two. A true ratio is 1: what is off here is an error that a \
-                     ratio of two languages may have as well.";
+const PROSE: &str = "Some subjects are measured twice, by processes of their own, as if they were two. A true ratio is 1: what is off here is an error of \
+                     measuring these, which ratios of others have, too. It says nothing of what others differ by from start to start, as virtual machines do: \
+                     ratios with them may be off by more.";
 
 /// The section; `None` where nothing was measured twice.
 pub(super) fn section(view: &View) -> Option<Section> {

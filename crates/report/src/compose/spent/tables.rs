@@ -12,7 +12,8 @@ use antiphon_measure::Interval;
 type Of = fn(&CostRound) -> Option<f64>;
 
 const CAPTION: &str = "Test less control, by the processes' own clocks: the whole tree of the subject, or of the database server. Medians of rounds in \
-                       which the subjects took turns, with their intervals.";
+                       which the subjects took turns, with their intervals. Marked as disturbed: others used more than a tenth of the processors in use during its turns; as slowed: in \
+                       no round were the processors as fast as they can be.";
 
 pub(super) fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
@@ -116,8 +117,8 @@ fn figure(result: &ResultRecord, of: Of) -> Option<Figure> {
             number::count(iterations.unwrap_or_default()),
         ),
     ];
-    figure.detail.extend(super::facts(result));
-    figure.marks.extend(super::mark(result));
+    figure.detail.extend(super::facts_of_turns(costs));
+    figure.marks.extend(super::marks_of_turns(costs));
     Some(figure)
 }
 

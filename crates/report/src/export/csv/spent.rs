@@ -20,7 +20,7 @@ const HELD: [OfHeld; 6] = [
         Some(held.server.as_ref()?.held.pss_bytes)
     }),
     ("cost_server_peak", "bytes", |held| {
-        Some(held.server.as_ref()?.held.peak_bytes)
+        held.server.as_ref()?.peak_bytes()
     }),
     ("cost_server_threads", "", |held| {
         Some(held.server.as_ref()?.held.threads)
