@@ -3,7 +3,10 @@
 set -e
 cp -R "$1/../javascript/kit" "$1"/*.mjs "$1/package.json" "$1/package-lock.json" .
 echo "export * from \"./$2.mjs\";" >driver.mjs
-npm ci --silent --ignore-scripts --no-audit --no-fund
+npm ci --silent --ignore-scripts --no-audit --no-fund || {
+    echo "the drivers did not come from npm's registry: connect this machine; \`npm ci --dry-run\` in $1 says more" >&2
+    exit 1
+}
 if [ "$2" = sqlite ]; then
     prefix=$(node -p 'require("path").resolve(process.execPath, "../..")')
     set --

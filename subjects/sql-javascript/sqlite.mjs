@@ -49,15 +49,16 @@ class Statement {
   close() {}
 }
 
-/** That each commit is written through is asked for: left alone, this driver's SQLite does not do so. */
 export function connect() {
-  const connection = new Connection();
-  connection.database.pragma("synchronous = FULL");
-  return connection;
+  return new Connection();
 }
 
-/** The journal's mode belongs to the file. */
+/**
+ * The journal's mode belongs to the file. That each commit is written through is asked for, as this driver's SQLite does not do so if left alone: of the
+ * connection that writes. Those that only read are spared the statement, which `connect` would count.
+ */
 export function settle({ database }) {
+  database.pragma("synchronous = FULL");
   for (const [pragma, wanted] of [
     ["journal_mode = wal", "wal"],
     ["synchronous", 2],

@@ -5,6 +5,9 @@ cp -R "$1/../python/kit" "$1/measured" .
 rm -rf kit/__pycache__ measured/__pycache__
 requirements="$1/requirements-$2.txt"
 if [ -f "$requirements" ]; then
-    python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target=. -r "$requirements"
+    python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target=. -r "$requirements" || {
+        echo "the driver did not come from the Python Package Index: connect this machine, or see above what \`pip3\` lacks" >&2
+        exit 1
+    }
 fi
 python3 -m compileall -q --invalidation-mode unchecked-hash kit measured

@@ -8,7 +8,9 @@ use crate::progress::Progress;
 use crate::store;
 use crate::subjects::{self, Chosen};
 use antiphon_lab::build::Cache;
-use antiphon_lab::{Live, LiveOptions, Patterns, RunRecord, agreements, compare_runs};
+use antiphon_lab::{
+    Live, LiveOptions, Patterns, RunRecord, agreements, clear_leftovers, compare_runs,
+};
 use antiphon_measure::{ComparisonSettings, FrameSettings, PairSettings};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
 use antiphon_report::{agrees, compose_agreement, compose_comparison, export};
@@ -105,8 +107,10 @@ fn renamed(a: &RunRecord, b: &RunRecord) -> Vec<(String, String)> {
 /// Two subjects in one run.
 fn live(cli: &Cli, options: &Compare, stop: &AtomicBool) -> Result<Comparison> {
     let [a, b] = subjects::pair(cli, [&options.a, &options.b])?;
+    let cache = Cache::of_user();
+    clear_leftovers(&cache);
     let mut live = Live {
-        cache: &Cache::of_user(),
+        cache: &cache,
         observer: &mut Progress::new(),
         stop,
     };

@@ -12,7 +12,7 @@ use antiphon_lab::run::{Laboratory, Options, RunError};
 use antiphon_lab::store::Store;
 use antiphon_lab::subject::{Subject, select};
 use antiphon_lab::suite::Suite;
-use antiphon_lab::{Outcome, RunRecord};
+use antiphon_lab::{Outcome, RunRecord, clear_leftovers};
 use antiphon_report::export;
 use anyhow::Result;
 use std::path::Path;
@@ -30,12 +30,14 @@ pub fn run(cli: &Cli, options: &Measure) -> Result<Exit> {
         None => suites(&home, options).collect::<Result<Vec<_>>>()?,
     };
     let subjects = subjects::all(&home)?;
+    let cache = Cache::of_user();
+    clear_leftovers(&cache);
     let mut store = Store::open(&store_path(cli)?)?;
     let mut progress = Progress::new();
     let stop = interruption()?;
     let mut laboratory = Laboratory {
         subjects: &subjects,
-        cache: &Cache::of_user(),
+        cache: &cache,
         store: &mut store,
         observer: &mut progress,
         stop: &stop,

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::report::write;
 use crate::subjects::{self, Chosen};
 use antiphon_lab::build::Cache;
+use antiphon_lab::clear_leftovers;
 use antiphon_lab::profile::{Profile, Work, profile, warnings};
 use antiphon_lab::run::{Event, Observer};
 use antiphon_report::document::Block;
@@ -90,6 +91,7 @@ pub fn run(cli: &Cli, options: &Options) -> Result<Exit> {
     std::iter::once(&before)
         .chain(&after)
         .try_for_each(refuse_server)?;
+    clear_leftovers(&Cache::of_user());
     let before = profile_of(&before, options, &stop)?;
     let after = after.map(|after| profile_of(&after, options, &stop));
     let after = after.transpose()?;

@@ -98,8 +98,8 @@ fn command(place: &Place, arguments: &[&str]) -> Command {
     command
 }
 
-fn start(place: &Place, suite: &str) -> Child {
-    command(place, &["measure", suite])
+fn start(place: &Place, arguments: &[&str]) -> Child {
+    command(place, arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -141,15 +141,38 @@ fn entries(folder: &Path) -> usize {
 }
 
 /// Kills the command when the moment has come, and waits until nothing of it runs.
-fn kill_when(place: &Place, suite: &str, what: &str, is_there: impl Fn() -> bool) {
-    let mut running = start(place, suite);
-    wait_for(what, || {
-        assert_eq!(running_code(&running), None, "{suite} ended before {what}");
-        is_there()
-    });
+fn kill_when(place: &Place, arguments: &[&str], what: &str, is_there: impl Fn() -> bool) {
+    let mut running = start_until(place, arguments, what, is_there);
     running.kill().unwrap();
     running.wait().unwrap();
     wait_for("the end of every process", || processes(place).is_empty());
+}
+
+/// Starts the command and waits until the moment has come.
+fn start_until(
+    place: &Place,
+    arguments: &[&str],
+    what: &str,
+    is_there: impl Fn() -> bool,
+) -> Child {
+    let running = start(place, arguments);
+    wait_for(what, || {
+        let code = running_code(&running);
+        assert_eq!(code, None, "{arguments:?} ended before {what}");
+        is_there()
+    });
+    running
+}
+
+/// Measures something that needs neither a database nor a tool.
+fn measure_other(place: &Place) {
+    let ended = command(
+        place,
+        &["measure", "small", "--quick", "--only", "self.same"],
+    )
+    .output()
+    .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
 }
 
 /// The state of a child that has ended and was not waited for; `None` while it runs.
@@ -176,11 +199,13 @@ fn servers_end_with_a_killed_run() {
     let serving = place.path("cache/serving");
     let requests = place.path("subjects/web/requests");
     let asked = |least: u64| fs::metadata(&requests).is_ok_and(|file| file.len() >= least);
-    kill_when(&place, "loads", "a server", || entries(&serving) > 0);
+    kill_when(&place, &["measure", "loads"], "a server", || {
+        entries(&serving) > 0
+    });
     // The first answer, in the middle of warming, and under load.
     for least in [1, 300, 3000] {
         let _ = fs::remove_file(&requests);
-        kill_when(&place, "loads", "requests", || asked(least));
+        kill_when(&place, &["measure", "loads"], "requests", || asked(least));
     }
     let ended = command(&place, &["measure", "loads", "--quick"])
         .output()
@@ -188,6 +213,40 @@ fn servers_end_with_a_killed_run() {
     assert!(ended.status.success(), "{ended:?}");
     assert_eq!(entries(&serving), 0, "servers are still noted");
     assert_eq!(processes(&place), Vec::<PathBuf>::new());
+}
+
+/// A subject of the project's in a place.
+fn link(place: &Place, subject: &str) {
+    let real = common::c_subject().join("..").join(subject);
+    let link = place.path("subjects").join(subject);
+    std::os::unix::fs::symlink(real.canonicalize().unwrap(), link).unwrap();
+}
+
+/// What lies in the folder of services and tools; `None` if it is not there.
+fn folders(place: &Place) -> Option<Vec<PathBuf>> {
+    let mut within = fs::read_dir(place.path("temporary")).ok()?.flatten();
+    let is_it = |of: &fs::DirEntry| of.file_name().as_encoded_bytes().starts_with(b"antiphon-");
+    let entries = fs::read_dir(within.find(is_it)?.path()).ok()?.flatten();
+    Some(entries.map(|entry| entry.path()).collect())
+}
+
+#[test]
+fn folders_of_tools_go_after_a_killed_profile() {
+    if !answers("valgrind") || !common::has_cc() {
+        return;
+    }
+    let place = Place::new();
+    fs::create_dir(place.path("temporary")).unwrap();
+    link(&place, "c");
+    let has_folder = || folders(&place).is_some_and(|all| all.iter().any(|of| of.is_dir()));
+    let profile = ["profile", "c/O2", "self.same", "--iterations", "1000000000"];
+    kill_when(&place, &profile, "a tool's folder", has_folder);
+    assert!(has_folder(), "it was killed too late");
+    measure_other(&place);
+    assert_eq!(folders(&place), Some(Vec::new()));
+    let elsewhere = fs::read_dir(place.path("temporary")).unwrap().flatten();
+    let elsewhere: Vec<_> = elsewhere.map(|entry| entry.file_name()).collect();
+    assert_eq!(elsewhere.len(), 1, "{elsewhere:?}");
 }
 
 #[test]
@@ -203,36 +262,33 @@ fn databases_end_with_a_killed_run() {
     }
     place.write("suites/queries.toml", QUERIES);
     for subject in ["c", "sql-c"] {
-        let real = common::c_subject().join("..").join(subject);
-        let link = place.path("subjects").join(subject);
-        std::os::unix::fs::symlink(real.canonicalize().unwrap(), link).unwrap();
+        link(&place, subject);
     }
-    let folders = || {
-        let services = fs::read_dir(place.path("temporary"))
-            .ok()?
-            .flatten()
-            .next()?;
-        Some(
-            fs::read_dir(services.path())
-                .ok()?
-                .flatten()
-                .map(|entry| entry.path())
-                .collect::<Vec<_>>(),
-        )
-    };
+    let queries = ["measure", "queries"];
+    let folders = || folders(&place);
     let any = |name: &str| {
         let found = folders().unwrap_or_default();
         found
             .iter()
             .any(|folder| name.is_empty() || holds(folder, name))
     };
-    kill_when(&place, "queries", "a data folder", || any(""));
-    kill_when(&place, "queries", "a server", || any("postmaster.pid"));
-    kill_when(&place, "queries", "a client", || {
+    kill_when(&place, &queries, "a data folder", || any(""));
+    kill_when(&place, &queries, "a server", || any("postmaster.pid"));
+    kill_when(&place, &queries, "a client", || {
         processes(&place).iter().any(|process| {
             fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "measured")
         })
     });
+    measure_other(&place);
+    assert_eq!(folders().map(|all| all.len()), Some(0), "{:?}", folders());
+    // What a living run uses is no refuse.
+    let mut running = start_until(&place, &queries, "a server", || any("postmaster.pid"));
+    measure_other(&place);
+    assert!(any("postmaster.pid"), "{:?}", folders());
+    assert_eq!(running_code(&running), None);
+    running.kill().unwrap();
+    running.wait().unwrap();
+    wait_for("the end of every process", || processes(&place).is_empty());
     let ended = command(&place, &["measure", "queries", "--quick"])
         .output()
         .unwrap();

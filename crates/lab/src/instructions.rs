@@ -9,8 +9,10 @@ mod processor;
 
 pub use processor::{Countable, ProcessCounter, ProcessorCounters};
 
+use crate::profile::WITHOUT_TRACES;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{CountPass, CountedBy, InstructionCount, Role, Slice};
+use antiphon_service::{Folder, Place};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -126,7 +128,8 @@ impl Counter {
     /// # Errors
     /// See [`NoCount`].
     pub fn start(launch: &Launch) -> Result<Counter, NoCount> {
-        let folder = tempfile::tempdir().map_err(|error| NoCount::Unreadable {
+        let folder = Place::of_user().and_then(|place| place.folder("callgrind"));
+        let folder = folder.map_err(|error| NoCount::Unreadable {
             path: std::env::temp_dir(),
             why: format!("cannot be put there: {error}"),
         })?;
@@ -166,7 +169,7 @@ const OUT: &str = "callgrind.out";
 
 /// Callgrind's results so far.
 struct Dumps {
-    folder: tempfile::TempDir,
+    folder: Folder,
     /// How many of them were read.
     read: u64,
 }
@@ -205,14 +208,13 @@ impl Dumps {
 
 /// The same subject under callgrind.
 fn under_callgrind(launch: &Launch, out: &Path) -> Launch {
-    let command = vec![
-        "valgrind".to_owned(),
-        "--quiet".to_owned(),
+    let mut command = WITHOUT_TRACES.map(str::to_owned).to_vec();
+    command.extend([
         "--tool=callgrind".to_owned(),
         format!("--callgrind-out-file={}", out.display()),
         "--dump-before=write*".to_owned(),
         "--dump-line=no".to_owned(),
-    ];
+    ]);
     launch.under(command, START_LIMIT)
 }
 

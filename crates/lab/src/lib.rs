@@ -6,6 +6,7 @@ mod compare;
 pub mod conformance;
 mod document;
 pub mod instructions;
+mod leftovers;
 mod live;
 pub mod machine;
 mod patterns;
@@ -22,6 +23,7 @@ pub mod suite;
 pub use agreement::{Agreed, Agreement, Measured, StartsOf, WANTED, agreements, starts};
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
+pub use leftovers::clear_leftovers;
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{

@@ -19,6 +19,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+pub(crate) use valgrind::WITHOUT_TRACES;
 use valgrind::{Tool, Valgrind};
 
 /// What of a subject is profiled.

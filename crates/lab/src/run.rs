@@ -46,6 +46,7 @@ pub use event::{Event, Observer};
 pub use plan::{Item, Task};
 
 pub(crate) use analysis::clock_facts;
+pub(crate) use load::sweep_servers;
 pub(crate) use promise::broken;
 pub(crate) use seats::{Processors, launch, program_launch};
 

@@ -2,12 +2,13 @@
 
 mod common;
 
-use antiphon_lab::build::Built;
+use antiphon_lab::build::{Built, Cache};
 use antiphon_lab::protocol::TestInfo;
+use antiphon_lab::subject::Subject;
 use antiphon_lab::suite::Suite;
 use antiphon_lab::{Services, Session};
 use antiphon_measure::{BatchRequest, Purpose, Role};
-use common::databases::{LIMIT, behind_its_back, database, for_each_build, start, told};
+use common::databases::{LIMIT, behind_its_back, database, for_each_build, is_gap, start, told};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -102,6 +103,61 @@ fn a_slice_after_which_other_rows_are_read_back_fails_itself() {
         behind_its_back("sqlite", &told, &statement);
         let last = slice().expect_err(name).to_string();
         assert!(last.contains("add up to 6"), "{name}: {last}");
+        session.quit().unwrap();
+    });
+}
+
+#[test]
+fn a_driver_that_cannot_be_fetched_is_a_gap_but_in_continuous_integration() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().join("cache"));
+    let failure = |words: &str| {
+        let text = format!(
+            "name = 'one'\nlanguage = 'Shell'\nversion = ['echo', '1']\nsources = []\nrun = ['true']\n\
+             build = [['sh', '-c', 'echo {words} >&2; exit 1']]\n[[variant]]\nname = 'v'\n"
+        );
+        std::fs::write(folder.path().join("subject.toml"), text).unwrap();
+        let subject = Subject::load(folder.path()).unwrap();
+        let built = cache.build(&subject, &subject.variants[0], "other", &false.into());
+        built.unwrap_err()
+    };
+    let not_fetched = failure("the driver did not come from its registry: connect this machine");
+    assert!(is_gap(&not_fetched, false) && !is_gap(&not_fetched, true));
+    assert!(!is_gap(&failure("error: expected an expression"), false));
+}
+
+/// How often a process has read anything, by the kernel's count.
+fn reads(process: u32) -> u64 {
+    let counts = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap();
+    let count = counts.lines().find_map(|line| line.strip_prefix("syscr: "));
+    count.unwrap().parse().unwrap()
+}
+
+/// The library reads a file's header when it opens it, and for SELECT 1 nothing else. What a driver does besides may have it read on, and `connect` then
+/// costs more: those that do are named in the README of `sql-c`.
+#[test]
+fn a_connection_to_sqlite_reads_no_more_than_its_query_needs() {
+    const CONNECTIONS: u64 = 400;
+    let services = Services::default();
+    for_each_build(|built| {
+        if database(built) != "sqlite" {
+            return;
+        }
+        let name = &built.record.id;
+        let mut session = start(built, &services.environment(built).unwrap());
+        let process = session.process();
+        let mut connect = || {
+            let slice = session.slice("connect", Role::Test, CONNECTIONS, 0, None, LIMIT);
+            slice.unwrap_or_else(|error| panic!("{name}: {error}"));
+            reads(process)
+        };
+        connect(); // the first ones load what they need
+        let before = connect();
+        let each = (connect() - before + CONNECTIONS / 2) / CONNECTIONS;
+        let subject = name.split('/').next().unwrap_or_default();
+        let reads_on = ["sql-go", "sql-java", "sql-javascript"].contains(&subject);
+        let expected = 1 + u64::from(reads_on);
+        assert_eq!(each, expected, "{name}: reads of a connection");
         session.quit().unwrap();
     });
 }

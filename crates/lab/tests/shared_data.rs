@@ -1,11 +1,15 @@
 //! The programs over shared data: in every language that is here they run, lose nothing where nothing may be lost, and say so as the suite needs it.
 
 use antiphon_lab::build::{BuildError, Built, Cache};
-use antiphon_lab::subject::{Subject, Variant};
+use antiphon_lab::subject::{Subject, Variant, find_command};
+use antiphon_runner::{Output, Program};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What the system's account of a process may be short of, as the kernel counts some of it in ticks: two of them.
+const SLACK: Duration = Duration::from_millis(20);
 
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -24,46 +28,97 @@ fn built(subject: &Subject, variant: &Variant, cache: &Path) -> Option<Built> {
     }
 }
 
+/// Runs a program of a build after the words of a tool, if there are any.
+fn run_under(tool: &[&str], built: &Built, program: &str, arguments: &[&str]) -> Output {
+    let words = built.run.iter();
+    let words = words.map(|word| word.replace("{program}", program));
+    let tool = tool.iter().map(|word| (*word).to_owned());
+    let mut words = tool.chain(words);
+    let command = Program::new(words.next().expect("a command has a program"));
+    let output = command.args(words).args(arguments).run();
+    output.expect("the program can be started")
+}
+
 fn run(built: &Built, program: &str, arguments: &[&str]) -> Output {
-    let words: Vec<String> = built
-        .run
-        .iter()
-        .map(|word| word.replace("{program}", program))
-        .collect();
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).args(arguments);
-    command.output().expect("the program can be started")
+    run_under(&[], built, program, arguments)
 }
 
-/// What a run counted.
-fn counters(built: &Built, program: &str, arguments: &[&str]) -> BTreeMap<String, u64> {
+/// What a run told of itself.
+struct Told {
+    of: String,
+    counters: BTreeMap<String, u64>,
+    /// As the system has it: all of its processor time, and its time from start to end.
+    used: Duration,
+    took: Duration,
+}
+
+impl Told {
+    fn by(output: &Output, of: String) -> Told {
+        let said = String::from_utf8_lossy(&output.stdout);
+        let lines = said.lines().filter_map(|line| line.strip_prefix("@@ run "));
+        let words = lines.flat_map(|line| line.split(' '));
+        let counters = words.filter_map(|word| word.split_once('='));
+        let counters = counters
+            .map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))
+            .collect();
+        Told {
+            of,
+            counters,
+            used: output.usage.user + output.usage.system,
+            took: output.usage.wall,
+        }
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        let count = self.counters.get(name);
+        *count.unwrap_or_else(|| panic!("{} did not count {name}", self.of))
+    }
+
+    /// A time that is not nothing, and not longer than `most`.
+    fn time(&self, name: &str, most: Duration) -> Duration {
+        let time = Duration::from_nanos(self.count(name));
+        let of = &self.of;
+        assert!(!time.is_zero(), "{of}: {name} is nothing");
+        assert!(time <= most, "{of}: {name} is {time:?}, of {most:?}");
+        time
+    }
+
+    /// What was timed is a part of the whole process, and no operation takes less than a tenth of a nanosecond.
+    fn keeps_account(&self) {
+        self.time("elapsed_ns", self.took);
+        let used = self.time("cpu_ns", self.used + SLACK);
+        let least = Duration::from_nanos(self.count("operations") / 10);
+        assert!(used >= least, "{}: {used:?} of a processor", self.of);
+    }
+}
+
+/// What a run told.
+fn told(built: &Built, program: &str, arguments: &[&str]) -> Told {
     let output = run(built, program, arguments);
-    let said = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
-    let lines = said.lines().filter_map(|line| line.strip_prefix("@@ run "));
-    let words = lines.flat_map(|line| line.split(' '));
-    let counters = words.filter_map(|word| word.split_once('='));
-    counters
-        .map(|(name, value)| (name.to_owned(), value.parse().expect("a number")))
-        .collect()
+    let of = format!("{} {program} {arguments:?}", built.record.id);
+    let output = output
+        .success()
+        .unwrap_or_else(|error| panic!("{of}: {error}"));
+    Told::by(&output, of)
 }
 
-/// What a run counted that was long enough for its tasks to get a processor at all.
-fn busy(built: &Built, program: &str, kind: &str) -> BTreeMap<String, u64> {
-    let mut counted = BTreeMap::new();
+/// What a run told that was long enough for its tasks to get a processor at all.
+fn busy(built: &Built, program: &str, kind: &str) -> Told {
+    let mut last = None;
     for ms in ["5", "50", "500", "5000"] {
         let arguments: &[&str] = match kind {
             "counter" | "starve" => &["3", ms],
             "cache" => &["3", "100", ms],
             _ => &["3", "2"],
         };
-        counted = counters(built, program, arguments);
-        if counted.get("operations") != Some(&0) {
+        let told = told(built, program, arguments);
+        let is_idle = told.counters.get("operations") == Some(&0);
+        last = Some(told);
+        if !is_idle {
             break;
         }
     }
-    counted
+    last.expect("it was run")
 }
 
 /// Every program of a subject's variants, in small.
@@ -80,11 +135,11 @@ fn examine(name: &str) {
 fn examine_built(built: &Built) {
     for program in &built.programs {
         let (kind, way) = program.split_once('_').expect("a name and a way");
-        let counted = busy(built, program, kind);
-        let of = |name: &str| {
-            let count = counted.get(name);
-            *count.unwrap_or_else(|| panic!("{program} did not count {name}"))
-        };
+        let told = busy(built, program, kind);
+        let of = |name: &str| told.count(name);
+        if kind != "warm" {
+            told.keeps_account();
+        }
         match kind {
             "counter" => {
                 assert!(of("kept") <= of("operations"), "{program}");
@@ -98,7 +153,10 @@ fn examine_built(built: &Built) {
                 assert!(of("kept") <= of("updates"), "{program}");
                 assert!(way == "weak" || of("kept") == of("updates"), "{program}");
             }
-            "starve" => assert!(of("updates") > 0 && of("whole_ns") > 0, "{program}"),
+            "starve" => {
+                assert!(of("updates") > 0 && of("whole_ns") > 0, "{program}");
+                told.time("longest_wait_ns", told.took);
+            }
             _ => assert!(of("slice_3") >= of("warm") && of("warm") > 0, "{program}"),
         }
     }
@@ -108,17 +166,59 @@ fn examine_built(built: &Built) {
     ] {
         let output = run(built, program, &arguments);
         assert!(
-            !output.status.success() && !output.stderr.is_empty(),
+            !output.stderr.is_empty() && output.success().is_err(),
             "{program} {arguments:?}"
         );
     }
-    let refused = run(built, "counter_atomic", &["1"]);
-    assert!(!refused.status.success(), "an argument is missing");
+    let refused = run(built, "counter_atomic", &["1"]).success();
+    assert!(refused.is_err(), "an argument is missing");
 }
 
 #[test]
 fn in_ada() {
     examine("shared-data-ada");
+}
+
+/// Each of the 128 words of Ada's map is three pieces of the heap, which valgrind counts. A write that copied the map twice would have twice as many.
+#[test]
+fn in_ada_a_write_copies_the_map_once() {
+    const PIECES_MOST: u64 = 4 * 128;
+    const BESIDE: u64 = 4_000;
+    const WRITES_LEAST: u64 = 64; // a task looks at the time once in so many
+    let subject = Subject::load(&home().join("subjects/shared-data-ada")).expect("it is right");
+    let cache = tempfile::tempdir().expect("there is room for a build");
+    let Some(built) = built(&subject, &subject.variants[0], cache.path()) else {
+        return;
+    };
+    if find_command("valgrind").is_none() {
+        eprintln!("skipped: valgrind is needed (apt-get install valgrind)");
+        return;
+    }
+    for program in ["cache_copy", "cache_weak"] {
+        let under_valgrind = |ms| {
+            let output = run_under(&["valgrind"], &built, program, &["1", "1000", ms]);
+            let updates = Told::by(&output, program.to_owned()).count("updates");
+            (updates, output.stderr)
+        };
+        let mut runs = ["100", "1000", "10000"].into_iter().map(under_valgrind);
+        let (updates, said) = runs
+            .find(|(updates, _)| *updates >= WRITES_LEAST)
+            .expect("it has its turn");
+        let pieces = pieces(&said).expect("valgrind counts the heap");
+        assert!(
+            pieces < BESIDE + PIECES_MOST * updates,
+            "{program}: {pieces} pieces of {updates} writes"
+        );
+    }
+}
+
+/// How often a program under valgrind allocated.
+fn pieces(said: &str) -> Option<u64> {
+    let line = said
+        .lines()
+        .find(|line| line.contains("total heap usage: "))?;
+    let count = line.split("total heap usage: ").nth(1)?.split(' ').next()?;
+    count.replace(',', "").parse().ok()
 }
 
 #[test]

@@ -64,12 +64,59 @@ fn sends_as_is_recorded(built: &Built, services: &Services) {
     session.quit().unwrap();
 }
 
-#[test]
-fn statements_reach_the_servers_as_the_record_says() {
+/// Has each row that is written note the isolation of the transaction that writes it.
+fn note_isolation(database: &str, of: &Told) {
+    let table = told(of, "ANTIPHON_SQL_TABLE");
+    let noted = format!("CREATE TABLE IF NOT EXISTS {table}_noted (level varchar(40));");
+    let note = format!("CREATE TRIGGER {table}_note AFTER INSERT ON {table}_written FOR EACH ROW");
+    let how = match database {
+        "postgresql" => format!(
+            "CREATE OR REPLACE FUNCTION {table}_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                 INSERT INTO {table}_noted VALUES (current_setting('transaction_isolation')); RETURN NULL;
+             END $$; {note} EXECUTE FUNCTION {table}_note()"
+        ),
+        _ => format!("{note} INSERT INTO {table}_noted VALUES (@@tx_isolation)"),
+    };
+    behind_its_back(database, of, &format!("{noted} {how}"));
+}
+
+/// A driver may set the isolation of its connections, whatever the server's own is.
+fn isolates_as_is_recorded(built: &Built, services: &Services) {
+    let (subject, database) = (&built.record.id, database(built));
+    let of = services.environment(built).unwrap();
+    let table = told(&of, "ANTIPHON_SQL_TABLE");
+    let mut session = start(built, &of);
+    for test in ["insert", "insert.prepared", "transaction.one"] {
+        let mut slice = || {
+            let slice = session.slice(test, Role::Test, ITERATIONS, 0, None, LIMIT);
+            slice.unwrap_or_else(|error| panic!("{subject} {test}: {error}"));
+        };
+        slice(); // which makes the table
+        note_isolation(database, &of);
+        slice();
+        let levels = format!("SELECT DISTINCT level FROM {table}_noted");
+        let levels = behind_its_back(database, &of, &levels);
+        let levels = levels.trim().to_lowercase().replace('-', " ");
+        assert_eq!(levels, "read committed", "{subject} {test}");
+    }
+    session.quit().unwrap();
+}
+
+fn for_each_server(act: impl Fn(&Built, &Services)) {
     let services = Services::default();
     for_each_build(|built| {
         if database(built) != "sqlite" {
-            sends_as_is_recorded(built, &services);
+            act(built, &services);
         }
     });
+}
+
+#[test]
+fn transactions_are_isolated_as_the_record_says() {
+    for_each_server(isolates_as_is_recorded);
+}
+
+#[test]
+fn statements_reach_the_servers_as_the_record_says() {
+    for_each_server(sends_as_is_recorded);
 }

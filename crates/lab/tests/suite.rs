@@ -2,7 +2,8 @@
 
 use antiphon_lab::Patterns;
 use antiphon_lab::subject::{Subject, select};
-use antiphon_lab::suite::{PublishedValue, RowKind, Suite, fill};
+use antiphon_lab::suite::{ModelColumn, Placed, PublishedValue, RowKind, Suite, fill};
+use antiphon_measure::RunFigure;
 use std::path::Path;
 
 fn features() -> Suite {
@@ -347,6 +348,64 @@ fn the_models_suite_names_programs_that_its_subjects_have() {
 fn the_shared_data_suite_names_programs_that_some_of_its_subjects_have() {
     for (name, having, _) in programs_of("shared-data.toml") {
         assert!(having > 0, "nobody has {name}");
+    }
+}
+
+/// What is measured of the counter in any language has its cost in a table, and what the others left of it.
+#[test]
+fn the_shared_data_suite_shows_what_it_measures_of_the_counter() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/shared-data.toml");
+    let (suite, _) = Suite::load(&path).unwrap();
+    let shows = |figure: &RunFigure, test: &str, subject: &str, run: Option<&Placed>| {
+        let mut tables = suite.models.iter().filter(|table| table.figure == *figure);
+        tables.any(|table| {
+            let is_it = |column: &&ModelColumn| {
+                column.subject == subject && run.is_none_or(|run| column.run == *run)
+            };
+            let mut columns = table.columns.iter().filter(is_it);
+            columns.any(|column| table.rows.iter().any(|row| column.test(row) == test))
+        })
+    };
+    let kept = RunFigure::Share {
+        of: "kept".into(),
+        whole: "operations".into(),
+    };
+    let counter = suite.groups.iter().find(|group| group.id == "counter");
+    for row in &counter.unwrap().rows {
+        let patterns = Patterns::new(&row.subjects).unwrap();
+        for subject in suite.subjects.iter().filter(|name| patterns.fit(name)) {
+            for instance in row.instances(false) {
+                let test = &instance.test;
+                let cost = RunFigure::TimePerOperation;
+                assert!(
+                    shows(&cost, test, subject, None),
+                    "cost of {test} {subject}"
+                );
+                let may_lose = test.contains(".unsafe.");
+                for run in row.runs.iter().filter(|_| may_lose) {
+                    let is_shown = shows(&kept, test, subject, Some(run));
+                    assert!(is_shown, "loss of {test} {subject} {run:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_published_figure_may_be_missing_but_not_a_word() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/shared-data.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let suite = Suite::parse("s.toml", &text).unwrap();
+    let table = suite.models.iter().find(|table| table.id == "counter-kept");
+    let of_ada = &table.unwrap().columns[0].published;
+    assert_eq!(of_ada[..3], [Some(1.0), Some(0.8033821), None]);
+    for (instead, fault) in [
+        (r#"[1.0, 0.8033821, 0.2496811]"#, "3 figures for 5 rows"),
+        (r#"[1.0, 0.8033821, "none", "", 0.2496811]"#, "a number"),
+    ] {
+        let faulty = text.replacen(r#"[1.0, 0.8033821, "", "", 0.2496811]"#, instead, 1);
+        let said = Suite::parse("s.toml", &faulty).unwrap_err().to_string();
+        assert!(said.contains(fault), "{said}");
     }
 }
 

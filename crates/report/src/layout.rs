@@ -151,10 +151,20 @@ fn group(from: &suite::Group) -> Group {
             }
         }
         if let Some(by) = &row.line {
-            group.lines.extend(sweeps(row, &instances, by));
+            for sweep in sweeps(row, &instances, by) {
+                join(&mut group.lines, sweep);
+            }
         }
     }
     group
+}
+
+/// Adds a sweep to that of the same label: rows that differ in their placements share a line.
+fn join(lines: &mut Vec<Sweep>, sweep: Sweep) {
+    match lines.iter_mut().find(|line| line.label == sweep.label) {
+        Some(line) => line.points.extend(sweep.points),
+        None => lines.push(sweep),
+    }
 }
 
 /// The row's tests that differ in the placeholder `by` alone, together.

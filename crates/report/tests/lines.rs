@@ -20,8 +20,14 @@ fn run() -> RunRecord {
             let cost = estimate(2300.0 + 85.0 * f64::from(rows) + more, 20.0);
             let test = format!("rows.{rows}");
             let identity = identity(&test, subject, "other", "same");
-            run.results
-                .push(result(identity, Outcome::Frame(Box::new(cost))));
+            let outcome = Outcome::Frame(Box::new(cost));
+            run.results.push(result(identity, outcome));
+        }
+        // The other placement has too few sizes for a line.
+        for (rows, cost) in [(1, 9000.0), (1000, 99_000.0)] {
+            let identity = identity(&format!("rows.{rows}"), subject, "other", "across");
+            let outcome = Outcome::Frame(Box::new(estimate(cost, 20.0)));
+            run.results.push(result(identity, outcome));
         }
     }
     run
@@ -60,6 +66,10 @@ fn a_line_is_told_by_what_it_begins_with_and_what_each_step_adds() {
     let jump = away(1).split('\u{202f}').next().unwrap();
     let jump: f64 = jump.parse().unwrap();
     assert!(jump > 5.0, "{table:?}");
+    let lines = tables
+        .iter()
+        .filter(|table| table.title.contains("straight"));
+    assert_eq!(lines.count(), 1, "all sizes are in one line");
     let plotted = section.blocks.iter().any(|block| {
         matches!(block, Block::Plot(plot) if plot.series.len() == 2 && plot.series[0].points.len() == ROWS.len())
     });

@@ -16,7 +16,7 @@ use std::time::Duration;
 const TRIES: u32 = 40;
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// Where services of this user keep their folders.
+/// Where services of this user keep their folders, and whoever else has some for a while.
 #[derive(Clone, Debug)]
 pub struct Place {
     folder: PathBuf,
@@ -29,10 +29,19 @@ impl Place {
     /// # Errors
     /// It cannot be made, or is another user's.
     pub fn of_user() -> Result<Place, ServiceError> {
-        let user = nix::unistd::Uid::effective();
-        let temporary = std::env::temp_dir();
-        let within = on_disk(&[&temporary, Path::new("/var/tmp")]);
-        Place::at(within.join(format!("antiphon-services-{user}")))
+        Place::at(path_of_user())
+    }
+
+    /// Clears the user's own away as [`sweep`](Self::sweep) does, if it is there; the number of folders.
+    ///
+    /// # Errors
+    /// As [`of_user`](Self::of_user) and [`sweep`](Self::sweep).
+    pub fn sweep_of_user() -> Result<usize, ServiceError> {
+        let path = path_of_user();
+        match path.exists() {
+            true => Place::at(path)?.sweep(),
+            false => Ok(0),
+        }
     }
 
     /// What it lies on; `None` where the system does not tell.
@@ -87,8 +96,11 @@ impl Place {
         Ok(swept)
     }
 
-    /// A new folder, which nobody else may enter.
-    pub(crate) fn folder(&self, name: &str) -> Result<Folder, ServiceError> {
+    /// A new folder, which nobody else may enter, with the name at the beginning of its own.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn folder(&self, name: &str) -> Result<Folder, ServiceError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -117,6 +129,13 @@ impl Place {
     }
 }
 
+fn path_of_user() -> PathBuf {
+    let user = nix::unistd::Uid::effective();
+    let temporary = std::env::temp_dir();
+    let within = on_disk(&[&temporary, Path::new("/var/tmp")]);
+    within.join(format!("antiphon-services-{user}"))
+}
+
 /// The first folder that is not in memory; else the first.
 fn on_disk<'f>(folders: &[&'f Path]) -> &'f Path {
     let is_on_disk = |folder: &&&Path| FileSystem::of(folder).is_some_and(|of| !of.in_memory);
@@ -125,14 +144,15 @@ fn on_disk<'f>(folders: &[&'f Path]) -> &'f Path {
 
 /// A folder of ours; dropping it removes it.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     lock_path: PathBuf,
     _lock: Flock<File>,
 }
 
 impl Folder {
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }

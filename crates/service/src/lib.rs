@@ -18,7 +18,8 @@
 //! server that does not confirm a setting is an error, not a measurement.
 //!
 //! When we are killed, the keeper of `antiphon-runner` ends the server; its folder, and what it holds outside of it, are cleared away by
-//! the next start in the same [`Place`], which knows from a lock file that nobody owns them any more.
+//! the next start in the same [`Place`], which knows from a lock file that nobody owns them any more, or by who sweeps it before
+//! ([`Place::sweep`]).
 
 mod account;
 mod address;
@@ -34,6 +35,6 @@ mod service;
 pub use address::Address;
 pub use error::ServiceError;
 pub use file_system::FileSystem;
-pub use folder::Place;
+pub use folder::{Folder, Place};
 pub use kind::{Kind, Setting};
 pub use service::Service;

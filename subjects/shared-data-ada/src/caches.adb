@@ -101,10 +101,8 @@ package body Caches is
    --  Writers that do not take turns: of two that copy at once the later one wins, and the update of the other is lost.
    procedure Add_Weakly (Key : String) is
       Current : constant Shared_Maps.Ref := Published.Get;
-      Copy    : Word_Maps.Map := Current.Map.all;
    begin
-      Add_One (Copy, Key);
-      Published.Set (Shared_Maps.Create (Copy));
+      Published.Set (Current.With_One_More (Key));
    end Add_Weakly;
 
    procedure Add_In_Turn (Key : String) is

@@ -10,8 +10,9 @@ package body Maps is
    end First;
 
    procedure Add_One (Map : in out Word_Maps.Map; Key : String) is
+      Value : Team.Count renames Map (Key);  --  looked up once
    begin
-      Map.Replace (Key, Map.Element (Key) + 1);
+      Value := Value + 1;
    end Add_One;
 
    function Sum (Map : Word_Maps.Map) return Team.Count is

@@ -12,6 +12,13 @@ package body Shared_Maps is
       end return;
    end Create;
 
+   function With_One_More (From : Ref; Key : String) return Ref is
+   begin
+      return Created : constant Ref := Create (From.To.Map) do
+         Maps.Add_One (Created.To.Map, Key);
+      end return;
+   end With_One_More;
+
    function Map (From : Ref) return not null access constant Maps.Word_Maps.Map is (From.To.Map'Access);
 
    overriding procedure Adjust (Object : in out Ref) is

@@ -10,6 +10,9 @@ package Shared_Maps is
 
    function Create (Map : Maps.Word_Maps.Map) return Ref;
 
+   --  A copy of the map in which the count of Key is one more.
+   function With_One_More (From : Ref; Key : String) return Ref;
+
    --  The map; it lives as long as the reference.
    function Map (From : Ref) return not null access constant Maps.Word_Maps.Map;
 

@@ -7,6 +7,7 @@ use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
 use antiphon_measure::{Placement, Role};
 use antiphon_runner::Error as RunnerError;
+use antiphon_service::Place;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -28,6 +29,9 @@ const ALLOCATORS: [&str; 4] = [
     "__rust_realloc",
 ];
 
+/// Valgrind, with nothing of its own in what the program says, and no pipes for debuggers, which it would leave behind when it is killed.
+pub(crate) const WITHOUT_TRACES: [&str; 3] = ["valgrind", "--quiet", "--vgdb=no"];
+
 impl Tool {
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -45,7 +49,7 @@ impl Tool {
 
     /// Its command line, before that of the program.
     fn command(self, out: &Path) -> Vec<String> {
-        let mut words = vec!["valgrind".to_owned(), "--quiet".to_owned()];
+        let mut words = WITHOUT_TRACES.map(str::to_owned).to_vec();
         words.push(format!("--tool={}", self.name()));
         words.push(format!("--{}-out-file={}", self.name(), out.display()));
         match self {
@@ -78,8 +82,9 @@ pub(super) struct Valgrind<'a> {
 impl Valgrind<'_> {
     /// Runs the work under a tool, a frame with so many times its iterations, and gives what the tool wrote.
     pub(super) fn run(&mut self, tool: Tool, times: u64) -> Result<String, ProfileError> {
-        let io = |error: std::io::Error| tool.unreadable(error.to_string());
-        let folder = tempfile::tempdir().map_err(io)?;
+        let place = Place::of_user();
+        let folder = place.and_then(|place| place.folder(tool.name()));
+        let folder = folder.map_err(|error| tool.unreadable(error.to_string()))?;
         let out = folder.path().join("out");
         let under = |launch: Launch| launch.under(tool.command(&out), self.limit);
         match self.work {
@@ -108,7 +113,7 @@ impl Valgrind<'_> {
                     .map_err(|error| self.failed(tool, error))?;
             }
         }
-        std::fs::read_to_string(&out).map_err(io)
+        std::fs::read_to_string(&out).map_err(|error| tool.unreadable(error.to_string()))
     }
 
     fn program(&self, name: &str, arguments: &[String]) -> Result<Launch, ProfileError> {

@@ -14,6 +14,8 @@ mod server;
 mod starting;
 pub(super) mod warm;
 
+pub(crate) use leftover::sweep as sweep_servers;
+
 use super::RunError;
 use super::budget::nominal;
 use super::engine::Engine;

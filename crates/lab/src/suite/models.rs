@@ -50,8 +50,8 @@ pub struct ModelColumn {
     pub subject: String,
     /// Policy and placement.
     pub run: super::Placed,
-    /// The published times, s (µs where they are per operation), or shares, one a row; empty if there are none.
-    pub published: Vec<f64>,
+    /// The published times, s (µs where they are per operation), or shares, one a row or nothing; empty if there are none.
+    pub published: Vec<Option<f64>>,
 }
 
 /// A conclusion: that the figures of some columns, as a share of another's, lie within limits.

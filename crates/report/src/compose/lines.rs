@@ -16,16 +16,21 @@ struct Measured {
     line: Option<(Line, Interval)>,
 }
 
+/// Fewer points make no line. A column that has no more, as of a placement that only some sizes are measured in, is left out.
+const POINTS_LEAST: usize = 3;
+
 /// A table and a plot for each of the group's lines; nothing where it has none.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
     let columns = view.columns(results.iter().copied());
     let mut blocks = Vec::new();
     for sweep in &group.lines {
-        let measured: Vec<_> = columns
+        let all = columns
             .iter()
-            .map(|column| measured(view, sweep, column))
-            .collect();
-        if measured.iter().all(|m| m.points.len() < 2) {
+            .map(|column| (column.clone(), measured(view, sweep, column)));
+        let (columns, measured): (Vec<_>, Vec<_>) = all
+            .filter(|(_, measured)| measured.points.len() >= POINTS_LEAST)
+            .unzip();
+        if columns.is_empty() {
             continue;
         }
         blocks.push(Block::Table(table(view, sweep, &columns, &measured)));
@@ -102,10 +107,9 @@ fn written(of: &Interval) -> String {
 }
 
 fn plot(view: &View, sweep: &Sweep, columns: &[RunColumn], measured: &[Measured]) -> Plot {
-    let shown = columns.iter().zip(measured);
-    let shown: Vec<_> = shown.filter(|(_, m)| m.points.len() >= 2).collect();
-    let series: Vec<_> = shown
+    let series: Vec<_> = columns
         .iter()
+        .zip(measured)
         .enumerate()
         .map(|(shape, (column, m))| Series {
             name: column.name(),

@@ -36,7 +36,7 @@ impl Drop for Note {
 }
 
 /// Ends servers whose laboratory is gone.
-pub(super) fn sweep(cache: &Path) {
+pub(crate) fn sweep(cache: &Path) {
     for entry in fs::read_dir(cache.join("serving"))
         .into_iter()
         .flatten()

@@ -7,6 +7,7 @@ use crate::run::first;
 use crate::subject::find_command;
 use antiphon_load::Load;
 use antiphon_runner::{End, Error, Program, Stream, Usage};
+use antiphon_service::Place;
 use std::time::Duration;
 
 /// They take whole seconds only.
@@ -26,7 +27,8 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
         .args(arguments(by, load))
         .time_limit(LIMIT);
     // siege writes a configuration to the user's folder.
-    let home = tempfile::tempdir()
+    let home = Place::of_user()
+        .and_then(|place| place.folder(by.word()))
         .map_err(|why| absence(format!("no temporary folder: {why}"), "make room"))?;
     program = program.env("HOME", home.path());
     if let Some(processor) = places.generator {

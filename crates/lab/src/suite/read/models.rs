@@ -158,17 +158,21 @@ pub(super) fn run(section: &Section<'_>) -> Placed {
     })
 }
 
-/// One figure for each row of the table, or none at all.
-fn published(section: &Section<'_>, models: &Models) -> Vec<f64> {
+/// One figure for each row of the table, or none at all; `""` for a row of which nothing was published.
+fn published(section: &Section<'_>, models: &Models) -> Vec<Option<f64>> {
     let Some(item) = section.get("published") else {
         return Vec::new();
     };
     let list = item.list().unwrap_or_default();
-    let figures: Vec<f64> = list.iter().filter_map(Item::number).collect();
+    let figure = |item: &Item<'_>| match item.as_string() {
+        Some("") => Some(None),
+        _ => item.number().map(Some),
+    };
+    let figures: Vec<Option<f64>> = list.iter().filter_map(figure).collect();
     if figures.len() != models.rows.len() {
         item.fault(
             format!("{} figures for {} rows", figures.len(), models.rows.len()),
-            "give one for each row",
+            "give one for each row, or \"\" where nothing was published",
         );
     }
     figures

@@ -168,7 +168,7 @@ impl<'a> Compared<'a> {
     /// The published figure of a column in a row: s, µs or a share.
     fn published(&self, column: &ModelColumn, row: &str) -> Option<f64> {
         let index = self.models.rows.iter().position(|known| known == row)?;
-        column.published.get(index).copied()
+        column.published.get(index).copied().flatten()
     }
 }
 

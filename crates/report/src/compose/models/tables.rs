@@ -170,7 +170,8 @@ pub(super) fn unit(compared: &Compared) -> Unit {
 /// The published figures of a row; nothing where there are none.
 fn published(compared: &Compared, row: &str) -> Option<Row> {
     let models = compared.models;
-    if models.columns.iter().all(|c| c.published.is_empty()) {
+    let is_published = |column| compared.published(column, row).is_some();
+    if !models.columns.iter().any(is_published) {
         return None;
     }
     let scale = match models.figure {
