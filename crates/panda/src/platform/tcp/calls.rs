@@ -285,6 +285,7 @@ mod tests {
             address: None,
             silence: None,
             parent: None,
+            starter: None,
             secret: Secret([7; 16]),
         }
     }
