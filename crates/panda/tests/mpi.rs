@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::{Message, Session};
+use antiphon_panda::{Call, Message, Session};
 
 const MEMBERS: u32 = 3;
 const LENGTHS: [usize; 6] = [0, 1, 300, 16_384, 70_001, 3 << 20];
@@ -49,6 +49,18 @@ fn a_process_that_is_stopped_ends_the_session_of_those_who_leave() {
             assert!(output.contains(why), "{output}");
         });
     }
+}
+
+/// Until then the others go on: it may only have been stopped for a while, and then all end as they should.
+#[test]
+fn a_process_that_is_stopped_for_a_while_ends_nothing() {
+    run("member_is_continued", MEMBERS, |code, output| {
+        assert_eq!(code, Some(0), "{output}");
+        let is_told = "rank 1 is lost: it has not answered";
+        assert!(output.contains(is_told), "{output}");
+        assert!(output.contains("rank 2 goes on"), "{output}");
+        assert!(output.contains("rank 1 is back"), "{output}");
+    });
 }
 
 #[test]
@@ -190,6 +202,44 @@ fn member_stops() {
 #[ignore = "one process of a_process_that_is_stopped_ends_the_session_of_those_who_leave"]
 fn member_stops_unseen() {
     drop(session_where_one_stops());
+}
+
+#[test]
+#[ignore = "one process of a_process_that_is_stopped_for_a_while_ends_nothing"]
+fn member_is_continued() {
+    let session = session(MEMBERS).pop().expect("its own");
+    let [told, end] = ["told", "end"].map(|name| session.port(name));
+    let answer = |call: Call| call.reply.send(Message::new());
+    session.serve("answer", answer).expect("a name of its own");
+    session.everyone().unwrap().barrier().unwrap();
+    match session.rank() {
+        0 => {
+            let process = told.receive(Some(1), None).expect("it says which it is");
+            let lost = told.receive(Some(1), None).expect_err("it stops");
+            println!("{lost}");
+            let answer = session.call(2, "answer", Message::new(), None);
+            answer.expect("that one is not lost");
+            println!("rank 2 goes on");
+            let process = process.payload.value().expect("a number");
+            // SAFETY: continues a process of this session, which has not ended: it waits for this one.
+            unsafe { libc::kill(process, libc::SIGCONT) };
+            told.receive(Some(1), None).expect("it goes on");
+            println!("rank 1 is back");
+            for rank in 1..MEMBERS {
+                end.send(rank, 0, Message::new()).expect("they are there");
+            }
+        }
+        1 => {
+            let process = std::process::id() as i32;
+            let number = Message::of(&process).expect("a number");
+            told.send_synchronously(0, 0, number).expect("it is taken");
+            // SAFETY: stops this process.
+            unsafe { libc::raise(libc::SIGSTOP) };
+            told.send(0, 0, Message::new()).expect("it is there");
+            end.receive(Some(0), None).expect("it is sent");
+        }
+        _ => drop(end.receive(Some(0), None).expect("it is sent")),
+    }
 }
 
 /// Rank 1 has stopped when the others are back from this.
