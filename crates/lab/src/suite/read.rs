@@ -26,7 +26,8 @@ fn read_suite(top: Section<'_>) -> Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
-        twins: twins(&top, &subjects),
+        twins: among(&top, "twins", &subjects),
+        only_full: among(&top, "only_full", &subjects),
         costs: top
             .get("costs")
             .and_then(|item| item.boolean())
@@ -118,19 +119,20 @@ fn subjects(top: &Section<'_>) -> Vec<String> {
 }
 
 /// Subjects that are measured twice, which must be among those that are measured.
-fn twins(top: &Section<'_>, subjects: &[String]) -> Vec<String> {
-    let Some(item) = top.get("twins") else {
+/// Some of the suite's subjects.
+fn among(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<String> {
+    let Some(item) = top.get(key) else {
         return Vec::new();
     };
-    let mut twins = Vec::new();
+    let mut named = Vec::new();
     for element in item.list().unwrap_or_default() {
         let Some(name) = element.string() else {
             continue;
         };
         models::known(&element, &name, "subject of this suite", subjects.iter());
-        twins.push(name);
+        named.push(name);
     }
-    twins
+    named
 }
 
 fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {
