@@ -235,6 +235,33 @@ claim = [{ text = "t", quantity = "cpuu", of = "server/well", against = "server/
     ] {
         assert!(faults.contains(told), "{told}: {faults}");
     }
+    let claimed = |claim: &str| {
+        let set = "[[servers]]\nid = 'a'\ntitle = 'A'\nsource = 's'\nclaim = [{ text = 't', of = 'server/well', tests = ['keep.1'], run = 'other.free', ";
+        Suite::parse("served.toml", &format!("{SUITE}{set}{claim} }}]\n"))
+    };
+    for (claim, told) in [
+        ("quantity = 'requests', at_most = 1.0", "`against`"),
+        (
+            "quantity = 'starved', against = 'server/late', at_most = 0",
+            "no share of starved connections",
+        ),
+        (
+            "quantity = 'starved', at_most = -1",
+            "no fewer connections than 0",
+        ),
+        ("quantity = 'starved', at_least = 1", "`at_most`"),
+        ("quantity = 'memory', at_most = 0", "must be above 0"),
+    ] {
+        let faults = claimed(claim).unwrap_err().to_string();
+        assert!(faults.contains(told), "{claim}: {faults}");
+    }
+    for claim in [
+        "quantity = 'starved', at_most = 0",
+        "quantity = 'memory', at_most = 8_000_000",
+    ] {
+        let suite = claimed(claim).unwrap();
+        assert!(suite.servers[0].claims[0].is_absolute(), "{claim}");
+    }
     let folder = tempfile::tempdir().unwrap();
     let text = subject()
         .replace("\"http\"", "\"gopher\"")
