@@ -25,9 +25,9 @@ pub use document::{Fault, Faults};
 pub use live::{Contender, Live, LiveError, LiveOptions, LiveRow};
 pub use patterns::{PatternError, Patterns};
 pub use record::{
-    Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, LoadOutcome,
-    LoadRound, LoadTask, Machine, Outcome, ResultRecord, RunRecord, ServerHeld, Starts,
-    SubjectRecord, WarmSlice, WarmUp, original_of, twin_of,
+    Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, Latencies,
+    LoadOutcome, LoadRound, LoadTask, Machine, Outcome, ResultRecord, RunRecord, ServerHeld,
+    Starts, SubjectRecord, WarmSlice, WarmUp, original_of, twin_of,
 };
 pub use services::Services;
 pub use session::{

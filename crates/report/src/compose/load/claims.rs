@@ -160,6 +160,13 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
 
 /// A quantity as a share of another server's.
 fn ratio(quantity: ServerQuantity, load: &LoadOutcome, to: &LoadOutcome) -> Option<Interval> {
+    if quantity == ServerQuantity::P99 {
+        let [ours, theirs] = [load.latencies(), to.latencies()];
+        // Requests of all rounds have no rounds in which to pair them. Where a side tells no more than its rounds' own, these are paired.
+        if ours.are_pooled && theirs.are_pooled {
+            return ours.p99?.over(&theirs.p99?);
+        }
+    }
     load.ratio(to, self::quantity(quantity)?)
 }
 
