@@ -2,7 +2,8 @@
 
 use crate::exit::Exit;
 use crate::output::{print, print_line};
-use antiphon_load::{Load as Settings, Measured, Reach, Schedule, Stopped, Target};
+use antiphon_load::{Latency, Load as Settings, Measured, Reach, Schedule, Stopped, Target};
+use antiphon_measure::supports;
 use antiphon_report::number;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -117,7 +118,6 @@ pub fn run(options: &Load) -> Result<Exit> {
 
 /// What was measured, in lines.
 fn told(measured: &Measured) -> String {
-    let us = |ns: u64| format!("{} µs", number::significant(ns as f64 / 1e3, 4));
     let latency = &measured.latency;
     let mut lines = vec![
         (
@@ -131,21 +131,12 @@ fn told(measured: &Measured) -> String {
         (
             "latency",
             format!(
-                "p50 {}, p99 {}, p99.9 {}, longest {}",
-                us(latency.at(0.5)),
-                us(latency.at(0.99)),
-                us(latency.at(0.999)),
+                "{}, longest {}",
+                percentiles(latency),
                 us(latency.longest())
             ),
         ),
-        (
-            "sent late by",
-            format!(
-                "p50 {}, p99 {}",
-                us(measured.lag.at(0.5)),
-                us(measured.lag.at(0.99))
-            ),
-        ),
+        ("sent late by", percentiles(&measured.lag)),
         ("fairness", fairness(measured)),
         ("generator", generator(measured)),
     ];
@@ -169,6 +160,23 @@ fn told(measured: &Measured) -> String {
     );
     let line = |(label, text): &(&str, String)| format!("{label:>14}  {text}\n");
     lines.iter().map(line).collect()
+}
+
+/// The percentiles that there are enough requests for.
+fn percentiles(of: &Latency) -> String {
+    let told = [50.0, 99.0, 99.9].into_iter();
+    let told = told.filter(|percentile| supports(*percentile, of.count()));
+    let told: Vec<String> = told
+        .map(|percentile| format!("p{percentile} {}", us(of.at(percentile / 100.0))))
+        .collect();
+    match told.is_empty() {
+        true => "of none".into(),
+        false => told.join(", "),
+    }
+}
+
+fn us(ns: u64) -> String {
+    format!("{} µs", number::significant(ns as f64 / 1e3, 4))
 }
 
 fn some(count: u64) -> Option<String> {

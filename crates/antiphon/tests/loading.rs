@@ -80,6 +80,12 @@ fn a_server_is_measured_and_told() {
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     assert!(told.status.success(), "{text}{}", stderr(&told));
     assert!(text.contains("answered  50 ("), "{text}");
+    // Of 50 requests there is no hundredth part.
+    assert!(
+        text.contains("latency  p50 ") && text.contains("longest"),
+        "{text}"
+    );
+    assert!(!text.contains("p99"), "{text}");
     let json = load(&[
         &url,
         "-c",

@@ -6,7 +6,7 @@ mod load;
 mod ratio;
 
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
-pub use load::{Freeze, Generator, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
+pub use load::{Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
 pub use ratio::Starts;
 
 use antiphon_measure::{

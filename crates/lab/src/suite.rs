@@ -38,6 +38,8 @@ pub struct Suite {
     pub twins: Vec<String>,
     /// Further ones that are measured twice in full runs alone, as a quick one has no time for them.
     pub full_twins: Vec<String>,
+    /// Subjects among them that a quick run leaves out.
+    pub only_full: Vec<String>,
     /// Whether processor time and memory, the database's included, are measured beside frames.
     pub costs: bool,
     /// Sizes of a quick run.
@@ -309,6 +311,16 @@ impl Suite {
             folder: folder.display().to_string(),
             mend: did_you_mean(name, known.iter().map(String::as_str)),
         })
+    }
+
+    /// The subjects of a quick or full run, unless others are asked for.
+    pub fn subjects(&self, quick: bool) -> Vec<String> {
+        let is_left_out = |name: &&String| quick && self.only_full.contains(name);
+        let subjects = self.subjects.iter();
+        subjects
+            .filter(|name| !is_left_out(name))
+            .cloned()
+            .collect()
     }
 
     /// The sizes of a quick or full run.

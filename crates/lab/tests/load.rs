@@ -175,7 +175,7 @@ fn servers_are_measured_and_their_failures_are_results() {
     assert!(reason.contains("before it accepted"), "{reason}");
     assert_eq!(words, "no licence");
 
-    let histograms = raws.iter().filter(|(_, _, raw)| matches!(raw, Raw::Note { name, json } if name == "load" && json.contains("[[")));
+    let histograms = raws.iter().filter(|(_, _, raw)| matches!(raw, Raw::Note { name, json } if name == "load" && json.contains("\"latencies\":\"HISTF")));
     assert!(histograms.count() >= 15);
     // No server is noted as running any more.
     assert_eq!(
@@ -234,6 +234,33 @@ claim = [{ text = "t", quantity = "cpuu", of = "server/well", against = "server/
         "`keep.2` as a load",
     ] {
         assert!(faults.contains(told), "{told}: {faults}");
+    }
+    let claimed = |claim: &str| {
+        let set = "[[servers]]\nid = 'a'\ntitle = 'A'\nsource = 's'\nclaim = [{ text = 't', of = 'server/well', tests = ['keep.1'], run = 'other.free', ";
+        Suite::parse("served.toml", &format!("{SUITE}{set}{claim} }}]\n"))
+    };
+    for (claim, told) in [
+        ("quantity = 'requests', at_most = 1.0", "`against`"),
+        (
+            "quantity = 'starved', against = 'server/late', at_most = 0",
+            "no share of starved connections",
+        ),
+        (
+            "quantity = 'starved', at_most = -1",
+            "no fewer connections than 0",
+        ),
+        ("quantity = 'starved', at_least = 1", "`at_most`"),
+        ("quantity = 'memory', at_most = 0", "must be above 0"),
+    ] {
+        let faults = claimed(claim).unwrap_err().to_string();
+        assert!(faults.contains(told), "{claim}: {faults}");
+    }
+    for claim in [
+        "quantity = 'starved', at_most = 0",
+        "quantity = 'memory', at_most = 8_000_000",
+    ] {
+        let suite = claimed(claim).unwrap();
+        assert!(suite.servers[0].claims[0].is_absolute(), "{claim}");
     }
     let folder = tempfile::tempdir().unwrap();
     let text = subject()

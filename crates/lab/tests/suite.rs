@@ -102,6 +102,24 @@ fn two_rows_may_have_a_test_with_other_arguments_and_one_may_be_left_out_of_quic
 }
 
 #[test]
+fn a_quick_run_leaves_out_what_only_a_full_one_has() {
+    let sound = "name = 's'\ntitle = 'S'\nsubjects = ['a/b', 'a/c']\nonly_full = ['a/c']\n";
+    let sizes = "[quick]\nseconds_per_row = 1\nrelative_half_width = 1\n[full]\nseconds_per_row = 1\nrelative_half_width = 1\n";
+    let group = "[[group]]\nid = 'g'\ntitle = 'G'\nruns = ['other.same']\n[[group.row]]\ntest = 't'\nlabel = 't'\n";
+    let suite = Suite::parse("s.toml", &format!("{sound}{sizes}{group}")).unwrap();
+    assert_eq!(suite.subjects(true), ["a/b"]);
+    assert_eq!(suite.subjects(false), ["a/b", "a/c"]);
+    let wrong = sound.replace("only_full = ['a/c']", "only_full = ['a/d']");
+    let faults = Suite::parse("s.toml", &format!("{wrong}{sizes}{group}")).unwrap_err();
+    assert!(
+        faults
+            .to_string()
+            .contains("`a/d` is no subject of this suite"),
+        "{faults}"
+    );
+}
+
+#[test]
 fn published_values_are_numbers_ranges_or_words() {
     let suite = features();
     let table = suite

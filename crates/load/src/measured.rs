@@ -202,6 +202,14 @@ impl Default for Latency {
 }
 
 impl Latency {
+    pub(crate) fn of(histogram: Histogram<u64>) -> Self {
+        Latency(histogram)
+    }
+
+    pub(crate) fn histogram(&self) -> &Histogram<u64> {
+        &self.0
+    }
+
     /// Adds a time, ns.
     pub fn record(&mut self, ns: u64) {
         self.0.saturating_record(ns.max(1));

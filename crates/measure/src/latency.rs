@@ -132,7 +132,7 @@ impl Distribution {
         let maximum_ns = values.iter().copied().max().unwrap_or(0);
         let mut percentiles: Vec<(f64, u64)> = PERCENTILES
             .iter()
-            .filter(|(_, fewest)| count >= *fewest)
+            .filter(|(p, _)| supports(*p, count))
             .map(|(p, _)| (*p, histogram.value_at_percentile(*p).min(maximum_ns)))
             .collect();
         percentiles.push((100.0, maximum_ns));
@@ -144,6 +144,12 @@ impl Distribution {
             buckets: buckets(&histogram),
         }
     }
+}
+
+/// Whether so many samples tell a percentile: from 1/(1 − p) on, so that one at least is above it.
+pub fn supports(percentile: f64, count: u64) -> bool {
+    let known = PERCENTILES.iter().find(|(p, _)| *p == percentile);
+    known.is_some_and(|(_, fewest)| count >= *fewest)
 }
 
 /// Buckets for a plot: twelve to a factor of two, so that no distribution needs more than some hundreds.

@@ -31,6 +31,7 @@ mod plan_pair_tests;
 mod plan_tests;
 #[cfg(test)]
 mod plan_unruly_tests;
+mod pooled;
 mod slice;
 mod statistics;
 mod storage;
@@ -56,7 +57,7 @@ pub use findings::PLACEMENT_FLOOR_NS;
 pub use gaps::{ClockGap, GapLoop, gap_threshold_ns};
 pub use instructions::{CountPass, CountedBy, InstructionCount};
 pub use interference::{Interference, InterferenceCase, PeriodicFunction};
-pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample};
+pub use latency::{Distribution, LatencyError, LatencyEstimate, LatencySample, supports};
 pub use line::{Line, farthest, line};
 pub use passing::{AllocatorStep, Passing, allocator_steps, by_copy_or_reference};
 pub use placement::{Expected, Placement};
@@ -64,6 +65,7 @@ pub use plan::{
     BatchRequest, ClockFacts, FrameError, FramePlan, FrameSettings, PairEstimate, PairPlan,
     PairSettings, PairStep, Purpose, Side, Step,
 };
+pub use pooled::Pooled;
 pub use slice::{Batch, Role, Slice, ThreadReport};
 pub use storage::{StorageError, StorageEstimate, StorageOutcome, storage_verdict};
 pub use whole_run::{

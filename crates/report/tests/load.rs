@@ -6,9 +6,10 @@ use antiphon_lab::{
     Absence, Freeze, Generator, LoadOutcome, LoadRound, LoadTask, Outcome, RunRecord, WarmSlice,
     WarmUp,
 };
+use antiphon_load::{Latency, Packed};
 use antiphon_report::compose;
-use antiphon_report::document::{Block, Cell, Document, Note, Plot, Table, Weight};
-use antiphon_report::export::{csv, xlsx};
+use antiphon_report::document::{Block, Cell, Document, Figure, Note, Plot, Table, Weight};
+use antiphon_report::export::{csv, json, xlsx};
 use sample::{empty_run, identity, result, section};
 use std::collections::BTreeMap;
 
@@ -41,6 +42,10 @@ claim = [
     { text = "Memory by ten", quantity = "memory", of = "ada/tasks", against = "java/grizzly", tests = ["keep.64"], run = "other.across", at_most = 0.1, published = 0.0062 },
     { text = "Twice the requests", quantity = "requests", of = "ada/tasks", against = "java/grizzly", tests = ["keep.64"], run = "other.across", at_least = 2.0 },
     { text = "Half the latency", quantity = "p99", of = "ada/tasks", against = "java/grizzly", tests = ["keep.1", "keep.64"], run = "other.across", at_most = 0.5 },
+    { text = "At most ten megabytes", quantity = "memory", of = "ada/tasks", tests = ["keep.64"], run = "other.across", at_most = 10000000 },
+    { text = "Grizzly in as much", quantity = "memory", of = "java/grizzly", tests = ["keep.64"], run = "other.across", at_most = 10000000 },
+    { text = "Nobody starves", quantity = "starved", of = "ada/tasks", tests = ["keep.1", "keep.64"], run = "other.across", at_most = 0 },
+    { text = "Nor here", quantity = "starved", of = "java/grizzly", tests = ["keep.64"], run = "other.across", at_most = 0 },
     { text = "Half the cost", quantity = "cpu", of = "ada/tasks", against = "java/grizzly", tests = ["keep.1", "keep.64"], run = "other.across", at_most = 0.4 },
 ]
 "#
@@ -434,7 +439,63 @@ fn claims_are_judged_within_rounds() {
     assert_eq!(text(0, 0), "yes (starves)");
     assert!(text(0, 1).contains("published"), "{}", text(0, 1));
     // 5000 of 10 000 in one load is too much; 5000 of 12 000 in the other, too.
-    assert!(text(3, 0).starts_with("no: in 0 of 2"), "{}", text(3, 0));
+    let last = table.rows.len() - 1;
+    assert!(
+        text(last, 0).starts_with("no: in 0 of 2"),
+        "{}",
+        text(last, 0)
+    );
+}
+
+#[test]
+fn claims_of_figures_by_themselves_have_limits_in_their_own_units() {
+    let run = run();
+    let verdicts = verdicts(&run);
+    assert_eq!(verdicts["At most ten megabytes"], "yes");
+    assert_eq!(verdicts["Grizzly in as much"], "no (starves)");
+    assert_eq!(verdicts["Nobody starves"], "yes, in all 2");
+    assert_eq!(verdicts["Nor here"], "no (starves)");
+    let table = tables(&compose(&run), "load-claims").remove(0);
+    let row = table
+        .rows
+        .iter()
+        .find(|row| row.label == "Nor here")
+        .unwrap();
+    assert_eq!(row.place, "starved of java/grizzly: at most 0");
+    let row = table
+        .rows
+        .iter()
+        .find(|row| row.label == "Grizzly in as much");
+    let (Cell::Text { text }, place) = (&row.unwrap().cells[1], &row.unwrap().place) else {
+        panic!("{row:?}");
+    };
+    assert!(
+        text.starts_with("200\u{202f}MiB") && place.ends_with("at most 9.54\u{202f}MiB"),
+        "{text}, {place}"
+    );
+    // Where it may be the machine that starved them, nobody knows.
+    let mut beside = changed(&[0], 3, |_| ());
+    of(&mut beside, 3).rounds[1].starved = vec![0];
+    of(&mut beside, 2).rounds[1].starved = vec![0];
+    let verdicts = self::verdicts(&beside);
+    assert_eq!(verdicts["Nor here"], "undecided");
+    assert_eq!(verdicts["Nobody starves"], "in 1 of 2, 1 undecided");
+}
+
+#[test]
+fn a_claim_about_a_server_that_is_missing_is_not_tried() {
+    for missing in [2, 3] {
+        let mut run = run();
+        run.results[missing].outcome = Outcome::Absent {
+            reason: "it is not here".into(),
+            mend: String::new(),
+            last_words: String::new(),
+            listed: false,
+        };
+        let verdicts = verdicts(&run);
+        assert!(!verdicts.contains_key("Twice the requests"), "{verdicts:?}");
+        assert_eq!(verdicts.contains_key("Nor here"), missing == 2);
+    }
 }
 
 /// The verdicts of a run, by what is claimed.
@@ -623,4 +684,155 @@ fn another_generator_is_not_held_against_another_load() {
     run.results.pop();
     run.results.push(same);
     assert!(!has(&run), "kept connections are not those for one request");
+}
+
+/// Ten rounds of 200 requests of 0.3 ms; in two of them the server paused, and 20 waited from 100 ms on downwards for its end.
+fn paused(run: &mut RunRecord) {
+    let load = of(run, 3);
+    let round = |number: u32| {
+        let waits = (0..200).map(|request| match (number, request) {
+            (3 | 7, 0..20) => (100_000_000 - request * 5_000_000, 1),
+            _ => (300_000, 1),
+        });
+        let latency = Latency::from(waits.collect::<Vec<(u64, u64)>>());
+        LoadRound {
+            round: number,
+            answered: 200,
+            p50_ns: Some(latency.at(0.5)),
+            p99_ns: Some(latency.at(0.99)),
+            p999_ns: None,
+            longest_ns: Some(latency.longest()),
+            latencies: latency.packed(),
+            starved: Vec::new(),
+            freeze: None,
+            ..load.rounds[0].clone()
+        }
+    };
+    load.rounds = (0..10).map(round).collect();
+}
+
+/// A figure of the table of everything of the load with 64 connections, by row and column.
+fn figure(run: &RunRecord, row: &str, column: &str) -> Option<Figure> {
+    let table = tables(&compose(run), "group-over").pop().unwrap();
+    let row = table.rows.iter().find(|of| of.label == row).unwrap();
+    let mut cells = table.columns.iter().zip(&row.cells);
+    match cells.find(|(of, _)| of.title == column).unwrap().1 {
+        Cell::Figure(figure) => Some((**figure).clone()),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_pause_in_few_rounds_shows_in_the_percentiles() {
+    let mut run = run();
+    paused(&mut run);
+    let of = |column| figure(&run, "java/grizzly", column).unwrap();
+    // 40 of 2000 waited: 20 longer than 55 ms, two of them 100 ms.
+    let p99 = of("p99");
+    assert!((p99.value / 55e6 - 1.0).abs() < 0.1, "{p99:?}");
+    assert!(p99.low < 1e6 && p99.high > 90e6, "{p99:?}");
+    let limits = p99.detail.iter().find(|fact| fact.label == "Limits");
+    assert_eq!(limits.unwrap().text, "300 – 100\u{202f}000\u{202f}µs");
+    assert!(of("p99.9").value > 94e6);
+    let longest = of("Longest");
+    assert!((longest.value / 100e6 - 1.0).abs() < 0.01 && longest.low == longest.high);
+    assert!(of("p50").value < 0.31e6);
+    // Nor is it lost in the plot and in the claim.
+    let curve = plots(&compose(&run), "group-over").pop().unwrap();
+    let grizzly = curve.series.iter().find(|of| of.name == "java/grizzly");
+    assert!(
+        grizzly.unwrap().points.last().unwrap().y > 50e6,
+        "{curve:?}"
+    );
+    let (mut ours, mut theirs) = (run.clone(), run);
+    paused_too(&mut ours);
+    let verdict = |run: &RunRecord| verdicts(run)["Half the latency"].clone();
+    assert_eq!(verdict(&ours), "no: in 0 of 2, 1 undecided");
+    // Without a pause on the other side, whose median it has.
+    for round in &mut self::of(&mut theirs, 3).rounds {
+        round.latencies = None;
+    }
+    assert_eq!(verdict(&theirs), "no: in 0 of 2");
+}
+
+/// The other server with the same pauses.
+fn paused_too(run: &mut RunRecord) {
+    of(run, 2).rounds = of(run, 3).rounds.clone();
+}
+
+#[test]
+fn a_percentile_of_too_few_requests_is_left_out() {
+    let mut run = run();
+    paused(&mut run);
+    of(&mut run, 3).rounds.truncate(4);
+    assert!(figure(&run, "java/grizzly", "p99").is_some());
+    assert_eq!(figure(&run, "java/grizzly", "p99.9"), None);
+    let text = csv::runs(&[run]).unwrap();
+    assert!(!text.lines().any(|line| line.contains("java/grizzly")
+        && line.contains("keep.64")
+        && line.contains("load_p999")));
+}
+
+#[test]
+fn what_was_measured_without_a_histogram_is_marked() {
+    let mut run = run();
+    paused(&mut run);
+    let is_marked = |server, column| {
+        let figure = figure(&run, server, column).unwrap();
+        figure.marks.iter().any(|mark| mark.word == "by rounds")
+    };
+    assert!(is_marked("ada/tasks", "p99") && !is_marked("java/grizzly", "p99"));
+    assert!(!is_marked("ada/tasks", "Longest"));
+    let captions = |run: &RunRecord| tables(&compose(run), "group-over").pop().unwrap().caption;
+    let caption = captions(&run);
+    assert!(
+        caption.contains("“by rounds”")
+            && caption.contains("longest latency is that of all rounds"),
+        "{caption}"
+    );
+    run.results.truncate(4);
+    run.results.drain(..3);
+    assert!(!captions(&run).contains("by rounds"));
+}
+
+#[test]
+fn raw_histograms_are_exported() {
+    let mut run = run();
+    paused(&mut run);
+    let parsed: serde_json::Value = serde_json::from_str(&json::run(&run).unwrap()).unwrap();
+    let rounds = &parsed["run"]["results"][3]["outcome"]["rounds"];
+    let packed =
+        |value: &serde_json::Value| -> Packed { serde_json::from_value(value.clone()).unwrap() };
+    let long = |packed: Packed| {
+        let pairs = packed.pairs().expect("a histogram");
+        let all: u64 = pairs.iter().map(|(_, count)| count).sum();
+        let long = pairs.iter().filter(|(ns, _)| *ns > 1_000_000);
+        (all, long.map(|(_, count)| count).sum::<u64>())
+    };
+    assert_eq!(long(packed(&rounds[3]["latencies"])), (200, 20));
+    assert_eq!(long(packed(&rounds[4]["latencies"])), (200, 0));
+    // What an older run has not is not in its export either.
+    let old = &parsed["run"]["results"][2]["outcome"]["rounds"][0];
+    assert!(old["p99_ns"].is_u64() && old.get("latencies").is_none());
+
+    let text = csv::runs(&[run]).unwrap();
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let headings = reader.headers().unwrap().clone();
+    let at = |name: &str| headings.iter().position(|of| of == name).unwrap();
+    let records: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let of = |figure: &str| {
+        let fits = |of: &&::csv::StringRecord| {
+            &of[at("figure")] == figure
+                && &of[at("test")] == "keep.64"
+                && &of[at("subject")] == "java/grizzly"
+        };
+        records.iter().find(fits).unwrap()
+    };
+    let histogram = of("load_latencies");
+    assert_eq!(&histogram[at("value")], "2000");
+    let packed = packed(&histogram[at("histogram")].into());
+    assert_eq!(long(packed), (2000, 40));
+    assert_eq!(&of("load_p99")[at("standing")], "resolved");
+    let longest = of("load_longest");
+    assert!(longest[at("high")].is_empty() && longest[at("value")].parse::<f64>().unwrap() > 99e6);
 }

@@ -298,13 +298,18 @@ pub struct Foreign {
 impl Foreign {
     /// Whether others disturbed it: by more than a tenth of the time, and more than an error of reading may be.
     pub fn was_disturbed(&self) -> bool {
-        self.share > FOREIGN_MUCH && self.foreign_ns > STEPS_NS
+        is_disturbance(self.share, self.foreign_ns)
     }
 }
 
 /// Whether others disturbed more than half of several measurements.
 pub fn mostly_disturbed(all: &[Foreign]) -> bool {
     2 * all.iter().filter(|of| of.was_disturbed()).count() > all.len()
+}
+
+/// Whether what others had of the processors, as a part of their time and in ns, disturbs.
+pub(super) fn is_disturbance(share: f64, foreign_ns: f64) -> bool {
+    share > FOREIGN_MUCH && foreign_ns > STEPS_NS
 }
 
 #[cfg(test)]

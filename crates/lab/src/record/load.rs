@@ -1,16 +1,18 @@
 //! What came out of load on a server.
 
+mod latencies;
+
+pub use latencies::Latencies;
+
 use super::Absence;
+use super::costs::is_disturbance;
 use super::ratio::{Starts, Within, over_starts};
-use antiphon_load::{Latency, Measured};
-use antiphon_measure::{Interval, median_interval};
+use antiphon_load::{Latency, Measured, Packed};
+use antiphon_measure::{Interval, median_interval, supports};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Above this part of its time the generator may be what limited the rate.
 const GENERATOR_BUSY: f64 = 0.9;
-
-/// Above this part of the processors' time others disturbed a round.
-const FOREIGN_MUCH: f64 = 0.1;
 
 /// Who sends requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,9 +118,13 @@ pub struct LoadRound {
     pub generator_share: f64,
     /// The part of the processors in use that neither server nor generator had and that was not idle.
     pub foreign_share: f64,
+    /// The same as a time, ns; `None` in runs that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_ns: Option<f64>,
     /// How often it was measured; of the attempts that with the least foreign share is kept.
     pub attempts: u32,
-    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; `None` where the generator does not tell.
+    /// Latencies at the median, 99 and 99.9 per cent, and the longest, ns; `None` where the generator does not tell, or the round has too few requests for it. What
+    /// all rounds say together is in [`LoadOutcome::latencies`].
     #[serde(default, deserialize_with = "told")]
     pub p50_ns: Option<u64>,
     /// See [`p50_ns`](Self::p50_ns).
@@ -130,6 +136,9 @@ pub struct LoadRound {
     /// See [`p50_ns`](Self::p50_ns).
     #[serde(default, deserialize_with = "told")]
     pub longest_ns: Option<u64>,
+    /// The raw histogram of all latencies; `None` where the generator does not tell, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latencies: Option<Packed>,
     /// How late requests were sent at 99 per cent, ns.
     #[serde(default, deserialize_with = "told")]
     pub lag_p99_ns: Option<u64>,
@@ -199,22 +208,29 @@ pub struct WarmSlice {
 impl LoadRound {
     /// What the laboratory's own generator measured.
     pub(crate) fn of(measured: &Measured) -> LoadRound {
-        let at = |latency: &Latency, part| some(latency.at(part));
         LoadRound {
             answered: measured.answered,
             per_second: measured.per_second(),
             unanswered: measured.unanswered + measured.never_sent,
             generator_cpu_ns: measured.own_cpu_ns,
             generator_share: measured.own_share(),
-            p50_ns: at(&measured.latency, 0.5),
-            p99_ns: at(&measured.latency, 0.99),
-            p999_ns: at(&measured.latency, 0.999),
-            longest_ns: some(measured.latency.longest()),
-            lag_p99_ns: at(&measured.lag, 0.99),
+            lag_p99_ns: at(&measured.lag, 99.0),
             fairness: Some(measured.fairness()),
             starved: measured.starved(),
             reconnects: measured.reconnects,
-            ..LoadRound::default()
+            ..LoadRound::default().with_latency(&measured.latency)
+        }
+    }
+
+    /// The same with these latencies.
+    fn with_latency(self, latency: &Latency) -> LoadRound {
+        LoadRound {
+            p50_ns: at(latency, 50.0),
+            p99_ns: at(latency, 99.0),
+            p999_ns: at(latency, 99.9),
+            longest_ns: some(latency.longest()),
+            latencies: latency.packed(),
+            ..self
         }
     }
 
@@ -238,9 +254,10 @@ impl LoadRound {
         self.generator_share > GENERATOR_BUSY
     }
 
-    /// Whether others disturbed it.
+    /// Whether others disturbed it, by the same rule as [`Foreign::was_disturbed`](super::Foreign::was_disturbed). Older runs did not keep for how long, and are
+    /// taken at their share alone.
     pub fn was_disturbed(&self) -> bool {
-        self.foreign_share > FOREIGN_MUCH
+        is_disturbance(self.foreign_share, self.foreign_ns.unwrap_or(f64::INFINITY))
     }
 }
 
@@ -283,6 +300,12 @@ impl LoadOutcome {
     pub fn count(&self, fits: impl Fn(&LoadRound) -> bool) -> usize {
         self.rounds.iter().filter(|round| fits(round)).count()
     }
+}
+
+/// A percentile of latencies, ns; `None` of too few.
+fn at(latency: &Latency, percentile: f64) -> Option<u64> {
+    let is_known = supports(percentile, latency.count());
+    some(latency.at(percentile / 100.0)).filter(|_| is_known)
 }
 
 /// A time that was measured is never 0.
@@ -330,5 +353,19 @@ mod tests {
         let again: LoadRound =
             serde_json::from_str(&serde_json::to_string(&round).unwrap()).unwrap();
         assert_eq!(again, round);
+    }
+
+    #[test]
+    fn steps_of_the_kernels_account_do_not_disturb_a_moment() {
+        let round = |foreign_ns| LoadRound {
+            foreign_share: 0.11,
+            foreign_ns,
+            ..LoadRound::default()
+        };
+        // Of 0.1 s on one processor.
+        assert!(!round(Some(11e6)).was_disturbed());
+        assert!(round(Some(33e6)).was_disturbed());
+        // Older runs tell the share alone.
+        assert!(round(None).was_disturbed());
     }
 }

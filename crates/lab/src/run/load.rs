@@ -157,14 +157,14 @@ fn visit(
     let was_disturbed = cell.rounds.last().is_some_and(LoadRound::was_disturbed);
     let repeats = !engine.quick && !was_disturbed;
     match cell::measure(server, target, &cell.task, expected, &cell.places, repeats) {
-        Ok((mut measured, histogram)) => {
+        Ok(mut measured) => {
             (measured.round, measured.epoch) = (now.round, now.epoch);
             let name = if member.is_again {
                 "load again"
             } else {
                 "load"
             };
-            note(engine, cell.position, name, &(&measured, histogram))?;
+            note(engine, cell.position, name, &measured)?;
             cell.rounds.push(measured);
         }
         Err(absence) => {

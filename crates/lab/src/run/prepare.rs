@@ -217,12 +217,12 @@ fn chosen<'s>(
     options: &Options,
 ) -> Result<Vec<Choice<'s>>, RunError> {
     let wanted = match options.subjects.is_empty() {
-        true => &suite.subjects,
-        false => &options.subjects,
+        true => suite.subjects(options.quick),
+        false => options.subjects.clone(),
     };
     let mut chosen: Vec<Choice<'s>> = Vec::new();
     for name in wanted {
-        let choice = select(subjects, name)?;
+        let choice = select(subjects, &name)?;
         let twice =
             |other: &Choice<'_>| other.0.name == choice.0.name && other.1.name == choice.1.name;
         if !chosen.iter().any(twice) {

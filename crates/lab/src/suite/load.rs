@@ -17,7 +17,7 @@ pub struct Servers {
     pub claims: Vec<ServerClaim>,
 }
 
-/// A claim: that a quantity of a server, as a share of another one's, lies within limits.
+/// A claim: that a quantity of a server, by itself or as a share of another one's, lies within limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerClaim {
     /// The claim in words.
@@ -26,15 +26,15 @@ pub struct ServerClaim {
     pub quantity: ServerQuantity,
     /// The server, as `subject/variant`.
     pub of: String,
-    /// The one that it is compared with.
+    /// The one that it is compared with; empty where the limits are of the quantity itself.
     pub against: String,
     /// Under which loads, or in which tests.
     pub tests: Vec<String>,
     /// The policy and placement.
     pub run: Placed,
-    /// The share that was published, if figures were.
+    /// The share, or figure, that was published, if one was.
     pub published: Option<f64>,
-    /// The smallest share at which it holds; minus infinity if there is no such limit.
+    /// The smallest share, or figure, at which it holds; minus infinity if there is no such limit.
     pub at_least: f64,
     /// The largest one; infinity if there is no such limit.
     pub at_most: f64,
@@ -55,6 +55,8 @@ pub enum ServerQuantity {
     ServerMemory,
     /// Threads.
     Threads,
+    /// Connections that were starved in the worst round, if it was the server that starved them. There is no share of it.
+    Starved,
     /// Time an operation, of a subject that speaks the protocol.
     Time,
     /// Processor time of such a subject and its database together an operation.
@@ -63,14 +65,29 @@ pub enum ServerQuantity {
     Deviation,
 }
 
+impl ServerClaim {
+    /// Whether the limits are of the quantity itself, in its own unit, and not of a share.
+    pub fn is_absolute(&self) -> bool {
+        self.against.is_empty()
+    }
+}
+
 impl ServerQuantity {
     /// Those of servers under load.
-    pub const OF_LOADS: [ServerQuantity; 5] = [
+    pub const OF_LOADS: [ServerQuantity; 6] = [
         ServerQuantity::Cpu,
         ServerQuantity::Requests,
         ServerQuantity::P99,
         ServerQuantity::Memory,
         ServerQuantity::Threads,
+        ServerQuantity::Starved,
+    ];
+
+    /// Those that a claim may be about by themselves: what does not depend on how fast the machine is.
+    pub const ABSOLUTE: [ServerQuantity; 3] = [
+        ServerQuantity::Memory,
+        ServerQuantity::Threads,
+        ServerQuantity::Starved,
     ];
 
     /// Those of subjects that speak the protocol.
@@ -93,6 +110,7 @@ impl ServerQuantity {
             ServerQuantity::Memory => "memory",
             ServerQuantity::ServerMemory => "server_memory",
             ServerQuantity::Threads => "threads",
+            ServerQuantity::Starved => "starved",
             ServerQuantity::Time => "time",
             ServerQuantity::BothCpu => "both_cpu",
             ServerQuantity::Deviation => "deviation",

@@ -26,8 +26,9 @@ fn read_suite(top: Section<'_>) -> Suite {
         name: top.required_string("name"),
         title: top.required_string("title"),
         text: top.string("text").unwrap_or_default(),
-        twins: twins(&top, "twins", &subjects),
-        full_twins: twins(&top, "full_twins", &subjects),
+        twins: among(&top, "twins", &subjects),
+        full_twins: among(&top, "full_twins", &subjects),
+        only_full: among(&top, "only_full", &subjects),
         costs: top
             .get("costs")
             .and_then(|item| item.boolean())
@@ -118,20 +119,20 @@ fn subjects(top: &Section<'_>) -> Vec<String> {
     named
 }
 
-/// Subjects that are measured twice, which must be among those that are measured.
-fn twins(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<String> {
+/// Some of the suite's subjects, which must be among those that are measured.
+fn among(top: &Section<'_>, key: &'static str, subjects: &[String]) -> Vec<String> {
     let Some(item) = top.get(key) else {
         return Vec::new();
     };
-    let mut twins = Vec::new();
+    let mut named = Vec::new();
     for element in item.list().unwrap_or_default() {
         let Some(name) = element.string() else {
             continue;
         };
         models::known(&element, &name, "subject of this suite", subjects.iter());
-        twins.push(name);
+        named.push(name);
     }
-    twins
+    named
 }
 
 fn sizes(top: &Section<'_>, key: &'static str) -> Sizes {

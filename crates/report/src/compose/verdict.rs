@@ -43,13 +43,18 @@ impl Limits {
         (share.value - self.at_most).max(self.at_least - share.value)
     }
 
-    /// The limits in words.
+    /// The limits of a share in words.
     pub fn words(&self) -> String {
-        let percent = |share| number::quantity(Unit::Share, share);
+        self.words_in(Unit::Share)
+    }
+
+    /// The limits of a figure in words.
+    pub fn words_in(&self, unit: Unit) -> String {
+        let told = |limit| number::quantity(unit, limit);
         match (self.at_least.is_finite(), self.at_most.is_finite()) {
-            (true, true) => format!("{} to {}", percent(self.at_least), percent(self.at_most)),
-            (true, false) => format!("at least {}", percent(self.at_least)),
-            _ => format!("at most {}", percent(self.at_most)),
+            (true, true) => format!("{} to {}", told(self.at_least), told(self.at_most)),
+            (true, false) => format!("at least {}", told(self.at_least)),
+            _ => format!("at most {}", told(self.at_most)),
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum CsvError {
     Finish(String),
 }
 
-const HEADINGS: [&str; 35] = [
+const HEADINGS: [&str; 36] = [
     "group",
     "label",
     "test",
@@ -62,6 +62,7 @@ const HEADINGS: [&str; 35] = [
     "mend",
     "suite",
     "run",
+    "histogram",
 ];
 
 /// One record by column name; columns that it does not name are empty.

@@ -16,9 +16,6 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// How long the last answers are waited for.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// The round, and the raw histogram of its latencies; empty where the generator does not give one.
-type Round = (LoadRound, Vec<(u64, u64)>);
-
 /// Measures a load. If it `repeats`, it is measured again while others use the processors too much, and the attempt that they disturbed least
 /// is kept.
 pub(super) fn measure(
@@ -28,22 +25,22 @@ pub(super) fn measure(
     expected: Expected,
     places: &Places,
     repeats: bool,
-) -> Result<Round, Absence> {
+) -> Result<LoadRound, Absence> {
     let most = if repeats { ATTEMPTS } else { 1 };
     let load = load_of(target, task, expected, places);
     let attempt = |_| {
         let round = once(server, &load, task, places)?;
         Ok(Some(Attempt {
-            share: round.0.foreign_share,
-            was_disturbed: round.0.was_disturbed(),
+            share: round.foreign_share,
+            was_disturbed: round.was_disturbed(),
             of: round,
         }))
     };
     let best = calmest(most, attempt)?;
-    let ((mut round, histogram), attempts) =
+    let (mut round, attempts) =
         best.ok_or_else(|| absence("it was not measured", "measure again"))?;
     round.attempts = attempts;
-    Ok((round, histogram))
+    Ok(round)
 }
 
 fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places) -> Load {
@@ -63,18 +60,23 @@ fn load_of(target: &Target, task: &LoadTask, expected: Expected, places: &Places
     }
 }
 
-fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Result<Round, Absence> {
+fn once(
+    server: &Server,
+    load: &Load,
+    task: &LoadTask,
+    places: &Places,
+) -> Result<LoadRound, Absence> {
     let tree = Tree::of(server.process());
     let (mut edges, mut compilers): (Vec<Edge>, _) = (Vec::new(), Compilers::default());
     compilers.used_ns(&tree);
     let mut edge = || edges.push(Edge::now(&tree, &mut compilers, places));
-    let (mut round, histogram) = match task.by {
+    let mut round = match task.by {
         Generator::Antiphon => own(server, load, task, &mut edge)?,
         by => {
             edge();
             let round = rival::measure(by, load, places)?;
             edge();
-            (round, Vec::new())
+            round
         }
     };
     if let [from, to] = &edges[..] {
@@ -84,6 +86,7 @@ fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Resul
         round.server_cpu_ns = server_ns.saturating_sub(compiling_ns);
         let own_ns = (server_ns + round.generator_cpu_ns) as f64;
         let foreign_ns = to.busy_ns.saturating_sub(from.busy_ns) as f64 - own_ns;
+        round.foreign_ns = Some(foreign_ns.max(0.0));
         round.foreign_share = (foreign_ns / wall_ns).clamp(0.0, 1.0);
     }
     let held = Tree::of(server.process()).held();
@@ -92,7 +95,7 @@ fn once(server: &Server, load: &Load, task: &LoadTask, places: &Places) -> Resul
     if round.answered == 0 {
         return Err(server.with_words(nothing_answered(&round)));
     }
-    Ok((round, histogram))
+    Ok(round)
 }
 
 /// Why a round without an answer is no figure: it may not be the server's fault.
@@ -135,7 +138,7 @@ fn own(
     load: &Load,
     task: &LoadTask,
     edge: &mut impl FnMut(),
-) -> Result<Round, Absence> {
+) -> Result<LoadRound, Absence> {
     let (measured, frozen_ns) = match task.freeze_ms {
         None => (run_steady(load, edge), 0),
         Some(ms) => {
@@ -160,7 +163,7 @@ fn own(
     }
     let mut round = LoadRound::of(&measured);
     round.freeze = task.freeze_ms.map(|_| seen(&measured, frozen_ns, task));
-    Ok((round, measured.latency.pairs()))
+    Ok(round)
 }
 
 /// Runs a load, stops the server in its middle, and gives for how long, ns.

@@ -35,14 +35,25 @@ pub(super) fn measure(by: Generator, load: &Load, places: &Places) -> Result<Loa
         program = program.affinity([processor]);
     }
     let (text, usage) = run(by.word(), program).map_err(Absence::of_message)?;
-    let told = told(by, &text).ok_or_else(|| {
-        let mut absence = absence(
-            format!("{} did not tell what it measured", by.word()),
-            "run it by hand to see why",
-        );
+    round_of(by, &text, usage)
+}
+
+/// What a generator's words make of its round.
+fn round_of(by: Generator, text: &str, usage: Usage) -> Result<LoadRound, Absence> {
+    let without = |reason: String| {
+        let mut absence = absence(reason, "run it by hand to see why");
         absence.last_words = text.chars().take(1000).collect();
         absence
-    })?;
+    };
+    let told = told(by, text)
+        .ok_or_else(|| without(format!("{} did not tell what it measured", by.word())))?;
+    // A request that fails is a failure, never a time.
+    if let Some(failures) = failures(by, text) {
+        return Err(without(format!(
+            "{} counted failures: {failures}",
+            by.word()
+        )));
+    }
     let used = usage.user + usage.system;
     Ok(LoadRound {
         answered: told.answered,
@@ -100,14 +111,52 @@ struct Told {
     p99_ns: Option<u64>,
 }
 
-fn told(by: Generator, text: &str) -> Option<Told> {
-    let after = |label: &str| {
-        let line = text.lines().find_map(|line| {
-            line.trim_start_matches(['{', ' ', '\t'])
-                .strip_prefix(label)
-        })?;
-        Some(line.split_whitespace().next()?.trim_end_matches(','))
+/// The rest of the first line with this label.
+fn rest<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| {
+        let line = line.trim_start_matches(['{', ' ', '\t']);
+        line.strip_prefix(label)
+    })
+}
+
+fn word_after<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    let word = rest(text, label)?.split_whitespace().next()?;
+    Some(word.trim_end_matches(','))
+}
+
+/// The lines in which a generator counts what failed, but for those that it leaves out where nothing did.
+fn counts_of_failures(by: Generator) -> &'static [&'static str] {
+    match by {
+        Generator::Wrk => &["Non-2xx or 3xx responses:", "Socket errors:"],
+        Generator::Ab => &["Failed requests:", "Write errors:", "Non-2xx responses:"],
+        // Older ones, and newer ones, which write JSON.
+        Generator::Siege => &["Failed transactions:", "\"failed_transactions\":"],
+        Generator::Antiphon => &[],
+    }
+}
+
+/// What a generator counted as failed, in its own words; `None` where nothing did.
+fn failures(by: Generator, text: &str) -> Option<String> {
+    let is_any = |counts: &str| {
+        let words = counts.split(|of: char| of.is_whitespace() || of == ',');
+        words
+            .filter_map(|word| word.parse::<u64>().ok())
+            .any(|count| count > 0)
     };
+    let labels = counts_of_failures(by).iter();
+    let lines = labels.filter_map(|label| Some((label, rest(text, label)?)));
+    let told: Vec<String> = lines
+        .filter(|(_, counts)| is_any(counts))
+        .map(|(label, counts)| {
+            let counts = counts.trim().trim_end_matches(',');
+            format!("{} {counts}", label.replace('"', ""))
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn told(by: Generator, text: &str) -> Option<Told> {
+    let after = |label: &str| word_after(text, label);
     let number = |label: &str| after(label)?.parse::<f64>().ok();
     match by {
         Generator::Wrk => Some(Told {
@@ -164,6 +213,51 @@ mod tests {
         let urgent = first::start(own);
         let (text, _) = run("nice", Program::new("nice")).expect("it tells its own");
         assert_eq!(text.trim(), urgent.to_string());
+    }
+
+    #[test]
+    fn what_failed_by_others_counts_is_no_rate() {
+        let failed = |by, text: &str| failures(by, text).unwrap_or_default();
+        let wrk = "  181860 requests in 1.00s, 19.25MB read\n  Socket errors: connect 0, read 0, write 0, timeout 12\n  \
+                   Non-2xx or 3xx responses: 180\nRequests/sec: 181720.33\n";
+        assert_eq!(
+            failed(Generator::Wrk, wrk),
+            "Non-2xx or 3xx responses: 180; Socket errors: connect 0, read 0, write 0, timeout 12"
+        );
+        let ab = "Complete requests:      50000\nFailed requests:        3\n   (Connect: 0, Receive: 0, Length: 3, Exceptions: 0)\n\
+                  Non-2xx responses:      7\nKeep-Alive requests:    50000\n";
+        assert_eq!(
+            failed(Generator::Ab, ab),
+            "Failed requests: 3; Non-2xx responses: 7"
+        );
+        let siege =
+            "{\t\"transactions\":\t\t\t       15400,\n\t\"failed_transactions\":\t\t\t   5,\n}";
+        assert_eq!(failed(Generator::Siege, siege), "failed_transactions: 5");
+        let old = "Successful transactions:       15400\nFailed transactions:\t           5\n";
+        assert_eq!(failed(Generator::Siege, old), "Failed transactions: 5");
+        let none = "Socket errors: connect 0, read 0, write 0, timeout 0\nFailed requests:        0\nWrite errors:           0\n\
+                    Failed transactions:\t           0\n\t\"failed_transactions\":\t\t\t   0,\n";
+        for by in Generator::ALL {
+            assert_eq!(failures(by, none), None);
+            assert_eq!(failures(by, "nothing"), None);
+        }
+    }
+
+    #[test]
+    fn a_rival_whose_requests_failed_has_no_figure() {
+        let of_wrk = |text: &str| round_of(Generator::Wrk, text, Usage::default());
+        let wrk = "  100 requests in 1.00s, 1MB read\nRequests/sec: 100.00\n";
+        assert_eq!(of_wrk(wrk).unwrap().answered, 100);
+        let failed = format!("{wrk}  Non-2xx or 3xx responses: 40\n");
+        let absence = of_wrk(&failed).unwrap_err();
+        assert!(
+            absence
+                .reason
+                .contains("wrk counted failures: Non-2xx or 3xx responses: 40"),
+            "{absence:?}"
+        );
+        let absence = of_wrk("nothing").unwrap_err();
+        assert!(absence.reason.contains("did not tell"), "{absence:?}");
     }
 
     #[test]

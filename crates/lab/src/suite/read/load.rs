@@ -134,9 +134,10 @@ fn claim(
     tests: &Tests,
     subjects: &[String],
 ) -> ServerClaim {
-    let (at_least, at_most) = limits(&section);
-    let subject = |key| {
-        let Some(item) = section.require(key) else {
+    let quantity = quantity(&section, kind);
+    let (at_least, at_most) = limits_of(&section, quantity);
+    let subject = |item: Option<Item<'_>>| {
+        let Some(item) = item else {
             return String::new();
         };
         let name = item.string().unwrap_or_default();
@@ -145,9 +146,9 @@ fn claim(
     };
     let claim = ServerClaim {
         text: section.required_string("text"),
-        quantity: quantity(&section, kind),
-        of: subject("of"),
-        against: subject("against"),
+        quantity,
+        of: subject(section.require("of")),
+        against: subject(against(&section, kind, quantity)),
         tests: of_kind(&section, kind, tests),
         run: run(&section),
         published: section.positive("published"),
@@ -156,6 +157,37 @@ fn claim(
     };
     section.finish();
     claim
+}
+
+/// Whom a claim compares with. Loads have figures that do not depend on the machine, which a claim may be about by themselves.
+fn against<'d>(section: &Section<'d>, kind: &str, quantity: ServerQuantity) -> Option<Item<'d>> {
+    let may_stand_alone = kind == "load" && ServerQuantity::ABSOLUTE.contains(&quantity);
+    match (section.get("against"), may_stand_alone) {
+        (None, false) => section.require("against"),
+        (Some(item), _) if quantity == ServerQuantity::Starved => {
+            item.fault(
+                "there is no share of starved connections",
+                "remove `against`, and give the limit as a number of connections",
+            );
+            None
+        }
+        (item, _) => item,
+    }
+}
+
+/// The limits of a claim: of a share, or of a figure in its own unit. That no connection is starved is a limit, too.
+fn limits_of(section: &Section<'_>, quantity: ServerQuantity) -> (f64, f64) {
+    if quantity != ServerQuantity::Starved {
+        return limits(section);
+    }
+    let most = section.require("at_most").and_then(|item| {
+        let most = item.number()?;
+        if most < 0.0 {
+            item.fault("there are no fewer connections than 0", "write 0 or more");
+        }
+        Some(most)
+    });
+    (f64::NEG_INFINITY, most.unwrap_or(f64::INFINITY))
 }
 
 fn quantity(section: &Section<'_>, kind: &str) -> ServerQuantity {

@@ -7,7 +7,7 @@ use crate::compose::view::{RunColumn, View};
 use crate::document::{Block, Section, Unit};
 use crate::number;
 use antiphon_lab::suite::{ServerClaim, ServerQuantity, Servers};
-use antiphon_lab::{LoadRound, ResultRecord};
+use antiphon_lab::{LoadOutcome, LoadRound, ResultRecord};
 use antiphon_measure::Interval;
 
 /// The section of claims; `None` where none can be tried.
@@ -27,7 +27,7 @@ pub(super) fn section(view: &View) -> Option<Section> {
 pub struct Trial {
     /// What the test is called.
     pub test: String,
-    /// The share that the claim is about.
+    /// The share that the claim is about, or the figure.
     pub share: Interval,
     /// Whether the generator may be what limited it on either side: then it tells nothing of the servers.
     pub is_limited: bool,
@@ -59,7 +59,7 @@ pub fn table(servers: &Servers, trial: &Try) -> Vec<Block> {
     }
     let text: Vec<&str> = servers.text.split_whitespace().collect();
     let caption = format!(
-        "A claim holds where the whole interval of the ratio is within its limits, and fails where none of it is. What weakened either side in most \
+        "A claim holds where the whole interval of the ratio or figure is within its limits, and fails where none of it is. What weakened either side in most \
          rounds is named beside the verdict. Claims: {}.",
         servers.source
     );
@@ -87,33 +87,46 @@ fn row(claim: &ServerClaim, trial: &Try) -> Option<crate::document::Row> {
     let weakest = trials
         .iter()
         .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
-    let percent = |share| number::quantity(Unit::Share, share);
-    let published = claim.published.map_or(String::new(), |share| {
-        format!("; published: {}", percent(share))
-    });
-    let told = format!(
+    let unit = unit(claim);
+    let told = |value| number::quantity(unit, value);
+    let published = claim
+        .published
+        .map_or(String::new(), |of| format!("; published: {}", told(of)));
+    let weakest = format!(
         "{} ({} to {}) with {}{published}",
-        percent(weakest.share.value),
-        percent(weakest.share.low),
-        percent(weakest.share.high),
+        told(weakest.share.value),
+        told(weakest.share.low),
+        told(weakest.share.high),
         weakest.test
     );
     let place = format!(
-        "{} of {}: {} of that of {}",
+        "{} of {}: {}{}",
         claim.quantity.word(),
         claim.of,
-        limits.words(),
-        claim.against
+        limits.words_in(unit),
+        match claim.is_absolute() {
+            true => String::new(),
+            false => format!(" of that of {}", claim.against),
+        }
     );
     Some(verdict::row(
         &claim.text,
         place,
         verdict::weakened(&fates, &words),
-        Some(told),
+        Some(weakest),
     ))
 }
 
-/// A claim under one load, by the rounds that both servers have.
+/// What the limits of a claim are in.
+fn unit(claim: &ServerClaim) -> Unit {
+    match (claim.is_absolute(), claim.quantity) {
+        (false, _) => Unit::Share,
+        (true, ServerQuantity::Memory) => Unit::Bytes,
+        (true, _) => Unit::Count,
+    }
+}
+
+/// A claim under one load: by the rounds that both servers have, or of one by itself.
 fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
     let find = |subject: &String| {
         let column = RunColumn {
@@ -123,14 +136,60 @@ fn trial(view: &View, claim: &ServerClaim, test: &str) -> Option<Trial> {
         };
         view.find(test, &column)
     };
-    let sides = [find(&claim.of)?, find(&claim.against)?];
-    let [ours, theirs] = [outcome(sides[0])?, outcome(sides[1])?];
+    let ours = find(&claim.of)?;
+    let sides = match claim.is_absolute() {
+        true => vec![ours],
+        false => vec![ours, find(&claim.against)?],
+    };
+    // A side without a figure leaves nothing to try.
+    let loads: Option<Vec<&LoadOutcome>> = sides.iter().map(|side| outcome(side)).collect();
+    let loads = loads?;
+    let share = match loads[..] {
+        [load, to] => ratio(claim.quantity, load, to)?,
+        [load] => alone(view, claim.quantity, ours, load)?,
+        _ => return None,
+    };
     Some(Trial {
-        test: view.label(&sides[0].identity),
-        share: ours.ratio(theirs, quantity(claim.quantity)?)?,
+        test: view.label(&ours.identity),
+        share,
         is_limited: needs_idle_generator(claim.quantity)
-            && [ours, theirs].iter().any(|load| is_limited(load)),
-        words: words(view, sides),
+            && loads.iter().any(|load| is_limited(load)),
+        words: words(view, &sides),
+    })
+}
+
+/// A quantity as a share of another server's.
+fn ratio(quantity: ServerQuantity, load: &LoadOutcome, to: &LoadOutcome) -> Option<Interval> {
+    if quantity == ServerQuantity::P99 {
+        let [ours, theirs] = [load.latencies(), to.latencies()];
+        // Requests of all rounds have no rounds in which to pair them. Where a side tells no more than its rounds' own, these are paired.
+        if ours.are_pooled && theirs.are_pooled {
+            return ours.p99?.over(&theirs.p99?);
+        }
+    }
+    load.ratio(to, self::quantity(quantity)?)
+}
+
+/// A quantity by itself.
+fn alone(
+    view: &View,
+    quantity: ServerQuantity,
+    result: &ResultRecord,
+    load: &LoadOutcome,
+) -> Option<Interval> {
+    if quantity != ServerQuantity::Starved {
+        return load.median(self::quantity(quantity)?);
+    }
+    let telling = load.all_rounds().filter(|round| round.tells_connections());
+    let worst = telling.map(|round| round.starved.len() as f64);
+    let worst = worst.reduce(f64::max)?;
+    let beside = results_of(view, view.group_of(result));
+    let is_servers = starved::is_servers(starved::whose(result, &beside));
+    Some(Interval {
+        value: worst,
+        // It may be the machine that starved them.
+        low: if is_servers { worst } else { 0.0 },
+        high: worst,
     })
 }
 
@@ -140,7 +199,7 @@ fn needs_idle_generator(quantity: ServerQuantity) -> bool {
 }
 
 /// The words of the marks that the figures of either side have; the generator's limit is told by the verdict, where it matters.
-fn words(view: &View, sides: [&ResultRecord; 2]) -> Vec<String> {
+fn words(view: &View, sides: &[&ResultRecord]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for side in sides {
         let beside = results_of(view, view.group_of(side));
@@ -161,7 +220,8 @@ fn quantity(quantity: ServerQuantity) -> Option<fn(&LoadRound) -> f64> {
         ServerQuantity::P99 => |round| round.p99_ns.map_or(f64::NAN, |ns| ns as f64),
         ServerQuantity::Memory => |round| round.pss_bytes as f64,
         ServerQuantity::Threads => |round| round.threads as f64,
-        ServerQuantity::ServerMemory
+        ServerQuantity::Starved
+        | ServerQuantity::ServerMemory
         | ServerQuantity::Time
         | ServerQuantity::BothCpu
         | ServerQuantity::Deviation => return None,

@@ -5,6 +5,7 @@ mod leak;
 mod noise;
 mod plots;
 mod rivals;
+mod shown;
 mod starved;
 mod tables;
 mod warm;
@@ -17,7 +18,8 @@ use super::{Kind, of_kind};
 use crate::document::{Block, Mark, Note, Section, Weight};
 use crate::layout::Group;
 use crate::number;
-use antiphon_lab::{Freeze, LoadOutcome, LoadRound, Outcome, ResultRecord};
+use antiphon_lab::{Freeze, Latencies, LoadOutcome, LoadRound, Outcome, ResultRecord};
+use std::collections::HashMap;
 
 /// A group's tables and plots, for each policy and placement; nothing where it has no loads.
 pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Block> {
@@ -29,9 +31,10 @@ pub fn blocks(view: &View, group: &Group, results: &[&ResultRecord]) -> Vec<Bloc
             .copied()
             .filter(|result| RunColumn::of(&result.identity).conditions() == conditions)
             .collect();
-        blocks.extend(tables::blocks(view, group, &conditions, &here));
+        let waits = waits(&here);
+        blocks.extend(tables::blocks(view, group, &conditions, &here, &waits));
         blocks.extend(
-            plots::over_connections(view, &conditions, &here)
+            plots::over_connections(view, &conditions, &here, &waits)
                 .into_iter()
                 .map(Block::Plot),
         );
@@ -67,6 +70,23 @@ fn outcome(result: &ResultRecord) -> Option<&LoadOutcome> {
         Outcome::Load(load) => Some(load),
         _ => None,
     }
+}
+
+/// Latencies of loads under one policy and placement, by subject and test: put together once, since histograms of many rounds take long.
+type Waits = HashMap<(String, String), Latencies>;
+
+fn waits(results: &[&ResultRecord]) -> Waits {
+    let of = |result: &&ResultRecord| Some((key(result), outcome(result)?.latencies()));
+    results.iter().filter_map(of).collect()
+}
+
+fn wait<'w>(waits: &'w Waits, result: &ResultRecord) -> Option<&'w Latencies> {
+    waits.get(&key(result))
+}
+
+fn key(result: &ResultRecord) -> (String, String) {
+    let identity = &result.identity;
+    (identity.subject.clone(), identity.test.clone())
 }
 
 /// Policies and placements in the order of their appearance.

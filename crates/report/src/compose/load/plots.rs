@@ -1,34 +1,35 @@
 //! Plots of loads: over concurrency, and memory as a row a server.
 
-use super::{conditions, leak, outcome};
+use super::{Waits, conditions, leak, outcome, wait};
 use crate::compose::bars::MemoryBars;
 use crate::compose::view::{RunColumn, View};
 use crate::document::{Axis, AxisUnit, Block, Drawn, Plot, Point, Section, Series, Unit};
 use crate::number;
-use antiphon_lab::{Generator, LoadOutcome, LoadRound, ResultRecord};
+use antiphon_lab::{Generator, Latencies, LoadOutcome, LoadRound, ResultRecord};
+use antiphon_measure::Interval;
 
 /// What is plotted over the number of connections.
 struct Curve {
     title: &'static str,
     unit: AxisUnit,
-    of: fn(&LoadRound) -> Option<f64>,
+    of: fn(&LoadOutcome, &Latencies) -> Option<Interval>,
 }
 
 const CURVES: [Curve; 3] = [
     Curve {
         title: "Processor time of the server a request",
         unit: AxisUnit::Nanoseconds,
-        of: |round| Some(round.cpu_ns()),
+        of: |load, _| load.median(LoadRound::cpu_ns),
     },
     Curve {
         title: "Requests a second",
         unit: AxisUnit::Count,
-        of: |round| Some(round.per_second),
+        of: |load, _| load.median(|round| round.per_second),
     },
     Curve {
         title: "Latency at 99 %",
         unit: AxisUnit::Nanoseconds,
-        of: |round| round.p99_ns.map(|ns| ns as f64),
+        of: |_, latencies| latencies.p99,
     },
 ];
 
@@ -37,17 +38,24 @@ pub(super) fn over_connections(
     view: &View,
     conditions: &str,
     results: &[&ResultRecord],
+    waits: &Waits,
 ) -> Vec<Plot> {
     CURVES
         .iter()
-        .filter_map(|curve| plot(view, conditions, results, curve))
+        .filter_map(|curve| plot(view, conditions, results, waits, curve))
         .collect()
 }
 
-fn plot(view: &View, conditions: &str, results: &[&ResultRecord], curve: &Curve) -> Option<Plot> {
+fn plot(
+    view: &View,
+    conditions: &str,
+    results: &[&ResultRecord],
+    waits: &Waits,
+    curve: &Curve,
+) -> Option<Plot> {
     let mut series: Vec<(bool, Series)> = Vec::new();
     for result in results {
-        let Some(load) = outcome(result) else {
+        let (Some(load), Some(latencies)) = (outcome(result), wait(waits, result)) else {
             continue;
         };
         let task = &load.task;
@@ -62,7 +70,10 @@ fn plot(view: &View, conditions: &str, results: &[&ResultRecord], curve: &Curve)
             series.push((task.keep_alive, new(view, subject, series.len())));
             series.len() - 1
         });
-        series[index].1.points.extend(point(load, curve));
+        series[index]
+            .1
+            .points
+            .extend(point(load, (curve.of)(load, latencies)));
     }
     let mut series: Vec<Series> = series.into_iter().map(|(_, one)| one).collect();
     series.retain(|one| one.points.len() > 1);
@@ -111,8 +122,8 @@ fn new(view: &View, subject: &str, index: usize) -> Series {
     }
 }
 
-fn point(load: &LoadOutcome, curve: &Curve) -> Option<Point> {
-    let of = load.told(curve.of)?;
+fn point(load: &LoadOutcome, of: Option<Interval>) -> Option<Point> {
+    let of = of?;
     Some(Point {
         interval: Some((of.low, of.high)),
         ..Point::at(load.task.connections as f64, of.value)

@@ -1,124 +1,20 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
-use super::{marks, noise, outcome, starved};
+use super::shown::{IN_FULL, OVER_LOADS, Of, Shown};
+use super::{Waits, marks, noise, outcome, starved, wait};
 use crate::compose::view::View;
-use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Table, Unit};
+use crate::document::{Block, Cell, Column, Fact, Figure, Mark, Row, RowKind, Table, Unit, Weight};
 use crate::layout::Group;
 use crate::number;
 use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
 
-/// A figure of a round, with its heading and unit.
-struct Shown {
-    title: &'static str,
-    unit: Unit,
-    /// `None` where the generator does not tell it.
-    of: fn(&LoadRound) -> Option<f64>,
-}
+/// What stands below tables of latencies.
+const LATENCIES: &str = "Percentiles are those of all requests of all rounds, with how far they may be off by what rounds differ; of fewer than six rounds the interval holds what \
+                         each says by itself. Limits lie unevenly about a percentile: ± is the farther one, and both are told with the figure. A percentile p is shown from 1/(1 − p) requests on.";
 
-fn time(ns: Option<u64>) -> Option<f64> {
-    ns.map(|ns| ns as f64)
-}
-
-/// In the order of their weight: what a request costs comes first.
-const OVER_LOADS: [Shown; 5] = [
-    Shown {
-        title: "Processor time of the server a request",
-        unit: Unit::Nanoseconds,
-        of: |round| Some(round.cpu_ns()),
-    },
-    Shown {
-        title: "Requests a second",
-        unit: Unit::Count,
-        of: |round| Some(round.per_second),
-    },
-    Shown {
-        title: "Latency, median",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.p50_ns),
-    },
-    Shown {
-        title: "Latency, 99 %",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.p99_ns),
-    },
-    Shown {
-        title: "Latency, 99.9 %",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.p999_ns),
-    },
-];
-
-const IN_FULL: [Shown; 13] = [
-    Shown {
-        title: "CPU a request",
-        unit: Unit::Nanoseconds,
-        of: |round| Some(round.cpu_ns()),
-    },
-    Shown {
-        title: "Requests/s",
-        unit: Unit::Count,
-        of: |round| Some(round.per_second),
-    },
-    Shown {
-        title: "p50",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.p50_ns),
-    },
-    Shown {
-        title: "p99",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.p99_ns),
-    },
-    Shown {
-        title: "p99.9",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.p999_ns),
-    },
-    Shown {
-        title: "Longest",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.longest_ns),
-    },
-    Shown {
-        title: "Starved",
-        unit: Unit::Count,
-        of: |round| {
-            round
-                .tells_connections()
-                .then_some(round.starved.len() as f64)
-        },
-    },
-    Shown {
-        title: "Memory after",
-        unit: Unit::Bytes,
-        of: |round| Some(round.pss_bytes as f64),
-    },
-    Shown {
-        title: "Peak",
-        unit: Unit::Bytes,
-        of: |round| Some(round.peak_bytes as f64),
-    },
-    Shown {
-        title: "Threads",
-        unit: Unit::Count,
-        of: |round| Some(round.threads as f64),
-    },
-    Shown {
-        title: "Sent late by, p99",
-        unit: Unit::Nanoseconds,
-        of: |round| time(round.lag_p99_ns),
-    },
-    Shown {
-        title: "Generator busy",
-        unit: Unit::Share,
-        of: |round| Some(round.generator_share),
-    },
-    Shown {
-        title: "Foreign",
-        unit: Unit::Share,
-        of: |round| Some(round.foreign_share),
-    },
-];
+/// What is added where some are not.
+const BY_ROUNDS: &str = " Where a figure is marked “by rounds”, no histogram was kept, as by other generators and in runs of older versions: it is the median of \
+                         what each round says, in which a pause in fewer than half of the rounds does not show.";
 
 /// The tables of a group under one policy and placement.
 pub(super) fn blocks(
@@ -126,15 +22,16 @@ pub(super) fn blocks(
     group: &Group,
     conditions: &str,
     results: &[&ResultRecord],
+    waits: &Waits,
 ) -> Vec<Block> {
     let subjects = in_order(results, |result| result.identity.subject.clone());
     let tests = in_order(results, |result| result.identity.test.clone());
     let has = |shown: &&Shown| {
-        results
-            .iter()
-            .filter_map(|result| outcome(result))
-            .flat_map(|load| &load.rounds)
-            .any(|round| (shown.of)(round).is_some_and(|value| value > 0.0))
+        let mut figures = results.iter().filter_map(|result| {
+            let load = outcome(result)?;
+            shown.figure(load, wait(waits, result)?)
+        });
+        figures.any(|figure| figure.value > 0.0)
     };
     let over = OVER_LOADS.iter().filter(has).map(|shown| {
         let column = |test: &String| Column {
@@ -146,11 +43,14 @@ pub(super) fn blocks(
             place: conditions.into(),
             kind: RowKind::Measured,
             subject: view.colour(subject),
-            cells: tests.iter().map(|test| cell(results, find(results, subject, test), shown)).collect(),
+            cells: tests
+                .iter()
+                .map(|test| cell(results, find(results, subject, test), waits, shown))
+                .collect(),
         };
         Table {
             title: format!("{}: {}", group.title, shown.title),
-            caption: "Medians of rounds with their intervals; in each round every server had a moment of each load.".into(),
+            caption: caption(shown, waits),
             corner: "Server".into(),
             columns: tests.iter().map(column).collect(),
             rows: subjects.iter().map(row).collect(),
@@ -160,7 +60,7 @@ pub(super) fn blocks(
     let over = over.map(Block::Table);
     let full = tests
         .iter()
-        .map(|test| Block::Table(in_full(view, conditions, results, &subjects, test)));
+        .map(|test| Block::Table(in_full(view, conditions, results, waits, &subjects, test)));
     over.chain(full).collect()
 }
 
@@ -169,6 +69,7 @@ fn in_full(
     view: &View,
     conditions: &str,
     results: &[&ResultRecord],
+    waits: &Waits,
     subjects: &[String],
     test: &str,
 ) -> Table {
@@ -183,7 +84,7 @@ fn in_full(
         let result = find(results, subject, test)?;
         let mut cells: Vec<Cell> = IN_FULL
             .iter()
-            .map(|shown| cell(results, Some(result), shown))
+            .map(|shown| cell(results, Some(result), waits, shown))
             .collect();
         let ratio = base.and_then(|base| outcome(result)?.ratio(base, LoadRound::cpu_ns));
         cells.insert(
@@ -210,7 +111,9 @@ fn in_full(
         title: format!("{}: all figures", label(view, results, test)),
         caption: format!(
             "Memory is proportional (shared pages in parts) and, like the threads, that of the server's processes after the load; the peak is the \
-             sum of their largest resident memories. Latencies count from the time at which a request was due. Shares are taken within rounds.{noise}"
+             sum of their largest resident memories. Latencies count from the time at which a request was due. {} The longest latency is that of all \
+             rounds, and the starved connections are those of the worst; other figures are medians of rounds. Shares are taken within rounds.{noise}",
+            of_latencies(waits)
         ),
         corner: "Server".into(),
         columns,
@@ -219,21 +122,51 @@ fn in_full(
     }
 }
 
-fn cell(results: &[&ResultRecord], result: Option<&ResultRecord>, shown: &Shown) -> Cell {
+/// How the figures of a table are made.
+fn caption(shown: &Shown, waits: &Waits) -> String {
+    let made = match shown.of {
+        Of::All(..) => of_latencies(waits),
+        _ => "Medians of rounds with their intervals.".into(),
+    };
+    format!("{made} In each round every server had a moment of each load.")
+}
+
+fn of_latencies(waits: &Waits) -> String {
+    let are_all = waits.values().all(|of| of.are_pooled);
+    format!("{LATENCIES}{}", if are_all { "" } else { BY_ROUNDS })
+}
+
+fn cell(
+    results: &[&ResultRecord],
+    result: Option<&ResultRecord>,
+    waits: &Waits,
+    shown: &Shown,
+) -> Cell {
     let Some(result) = result else {
         return Cell::Empty;
     };
     if let Outcome::Absent { reason, listed, .. } = &result.outcome {
         return Cell::absent(reason, *listed);
     }
-    let Some((load, interval)) =
-        outcome(result).and_then(|load| Some((load, load.told(shown.of)?)))
-    else {
+    let (Some(load), Some(latencies)) = (outcome(result), wait(waits, result)) else {
+        return Cell::Empty;
+    };
+    let Some(interval) = shown.figure(load, latencies) else {
         return Cell::Empty;
     };
     let mut figure = Figure::resolved(interval, shown.unit);
     figure.marks = marks(load, starved::is_servers(starved::whose(result, results)));
+    if matches!(shown.of, Of::All(..)) && !latencies.are_pooled {
+        figure.marks.push(Mark {
+            weight: Weight::Info,
+            word: "by rounds".into(),
+        });
+    }
     figure.detail = detail(load, shown);
+    if let (Of::All(..), Some((low, high))) = (&shown.of, interval.limits()) {
+        let limits = number::range(shown.unit, low, high);
+        figure.detail.insert(0, Fact::new("Limits", limits));
+    }
     Cell::Figure(Box::new(figure))
 }
 
@@ -242,8 +175,13 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
     let values: Vec<String> = load
         .rounds
         .iter()
-        .filter_map(|round| Some(number::quantity(shown.unit, (shown.of)(round)?)))
+        .filter_map(|round| Some(number::quantity(shown.unit, shown.of_round(round)?)))
         .collect();
+    // A round alone may have too few requests for a percentile.
+    let in_order = match values.is_empty() {
+        true => "none has enough requests to tell".into(),
+        false => values.join(", "),
+    };
     let total: u64 = load.rounds.iter().map(|round| round.answered).sum();
     let again: u32 = load
         .rounds
@@ -251,7 +189,7 @@ fn detail(load: &LoadOutcome, shown: &Shown) -> Vec<Fact> {
         .map(|round| round.attempts.saturating_sub(1))
         .sum();
     vec![
-        Fact::new("Rounds in order", values.join(", ")),
+        Fact::new("Rounds in order", in_order),
         Fact::new("Requests", number::count(total)),
         Fact::new("By", load.task.by.word()),
         Fact::new(

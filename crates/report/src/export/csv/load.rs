@@ -2,17 +2,14 @@
 
 use super::{Record, keep_last};
 use antiphon_lab::{LoadOutcome, LoadRound};
+use antiphon_measure::Interval;
 
-/// A figure's name, its unit, and what it is of a round; `None` where the generator does not tell it.
+/// The name of a figure that is the median of rounds, its unit, and what it is of a round; `None` where the generator does not tell it.
 type Figure = (&'static str, &'static str, fn(&LoadRound) -> Option<f64>);
 
-const FIGURES: [Figure; 13] = [
+const FIGURES: [Figure; 9] = [
     ("load_cpu", "ns", |round| Some(round.cpu_ns())),
     ("load_per_second", "", |round| Some(round.per_second)),
-    ("load_p50", "ns", |round| time(round.p50_ns)),
-    ("load_p99", "ns", |round| time(round.p99_ns)),
-    ("load_p999", "ns", |round| time(round.p999_ns)),
-    ("load_longest", "ns", |round| time(round.longest_ns)),
     ("load_starved", "", |round| {
         round
             .tells_connections()
@@ -30,22 +27,47 @@ const FIGURES: [Figure; 13] = [
     ("load_foreign_share", "", |round| Some(round.foreign_share)),
 ];
 
-fn time(ns: Option<u64>) -> Option<f64> {
-    ns.map(|ns| ns as f64)
-}
-
 pub(super) fn records(
     outcome: &LoadOutcome,
     start: &impl Fn(&'static str, &str) -> Record,
 ) -> Vec<Record> {
-    let record = |(name, unit, of): &Figure| {
-        let interval = outcome.told(of)?;
-        let mut record = start(name, unit)
-            .with_interval(&interval)
-            .with("blocks", outcome.rounds.len())
-            .with("arg", outcome.task.connections);
+    let record = |name, unit: &str| {
+        let record = start(name, unit).with("blocks", outcome.rounds.len());
+        let mut record = record.with("arg", outcome.task.connections);
         keep_last(&mut record, "arg");
-        Some(record)
+        record
     };
-    FIGURES.iter().filter_map(record).collect()
+    let medians = FIGURES
+        .iter()
+        .filter_map(|(name, unit, of)| Some(record(name, unit).with_interval(&outcome.told(of)?)));
+    medians.chain(latencies(outcome, &record)).collect()
+}
+
+/// Percentiles of all requests, the longest latency, and the raw histogram with how many are in it.
+fn latencies(outcome: &LoadOutcome, record: &impl Fn(&'static str, &str) -> Record) -> Vec<Record> {
+    let all = outcome.latencies();
+    let standing = match all.are_pooled {
+        true => "resolved",
+        false => "by_rounds",
+    };
+    let percentile = |(name, of): (&'static str, Option<Interval>)| {
+        let record = record(name, "ns").with_interval(&of?);
+        Some(record.with("standing", standing))
+    };
+    let percentiles = [
+        ("load_p50", all.p50),
+        ("load_p99", all.p99),
+        ("load_p999", all.p999),
+    ];
+    let longest = all
+        .longest
+        .map(|longest| record("load_longest", "ns").with("value", longest));
+    let histogram = outcome.histogram().map(|histogram| {
+        let count: u64 = histogram.pairs().into_iter().flatten().map(|of| of.1).sum();
+        record("load_latencies", "")
+            .with("value", count)
+            .with("histogram", histogram.as_str())
+    });
+    let percentiles = percentiles.into_iter().filter_map(percentile);
+    percentiles.chain(longest).chain(histogram).collect()
 }

@@ -1,0 +1,160 @@
+//! The figures of a load that tables show, and what each is made of.
+
+use crate::document::Unit;
+use antiphon_lab::{Latencies, LoadOutcome, LoadRound};
+use antiphon_measure::Interval;
+
+/// A figure of a load, with its heading and unit.
+pub(super) struct Shown {
+    pub(super) title: &'static str,
+    pub(super) unit: Unit,
+    pub(super) of: Of,
+}
+
+/// What a figure is made of; a round says `None` where the generator does not tell it.
+pub(super) enum Of {
+    /// The median of what rounds say.
+    Median(fn(&LoadRound) -> Option<f64>),
+    /// The most that a round says.
+    Most(fn(&LoadRound) -> Option<f64>),
+    /// Latencies of all rounds together, and what a round says by itself.
+    All(
+        fn(&Latencies) -> Option<Interval>,
+        fn(&LoadRound) -> Option<f64>,
+    ),
+}
+
+impl Shown {
+    pub(super) fn of_round(&self, round: &LoadRound) -> Option<f64> {
+        match self.of {
+            Of::Median(of) | Of::Most(of) | Of::All(_, of) => of(round),
+        }
+    }
+
+    pub(super) fn figure(&self, load: &LoadOutcome, latencies: &Latencies) -> Option<Interval> {
+        match self.of {
+            Of::Median(of) => load.told(of),
+            Of::Most(of) => load
+                .rounds
+                .iter()
+                .filter_map(of)
+                .reduce(f64::max)
+                .map(exactly),
+            Of::All(of, _) => of(latencies),
+        }
+    }
+}
+
+fn exactly(value: f64) -> Interval {
+    Interval {
+        value,
+        low: value,
+        high: value,
+    }
+}
+
+fn time(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64)
+}
+
+/// In the order of their weight: what a request costs comes first.
+pub(super) const OVER_LOADS: [Shown; 5] = [
+    Shown {
+        title: "Processor time of the server a request",
+        unit: Unit::Nanoseconds,
+        of: Of::Median(|round| Some(round.cpu_ns())),
+    },
+    Shown {
+        title: "Requests a second",
+        unit: Unit::Count,
+        of: Of::Median(|round| Some(round.per_second)),
+    },
+    Shown {
+        title: "Latency, median",
+        unit: Unit::Nanoseconds,
+        of: Of::All(|all| all.p50, |round| time(round.p50_ns)),
+    },
+    Shown {
+        title: "Latency, 99 %",
+        unit: Unit::Nanoseconds,
+        of: Of::All(|all| all.p99, |round| time(round.p99_ns)),
+    },
+    Shown {
+        title: "Latency, 99.9 %",
+        unit: Unit::Nanoseconds,
+        of: Of::All(|all| all.p999, |round| time(round.p999_ns)),
+    },
+];
+
+/// In the table of everything.
+pub(super) const IN_FULL: [Shown; 13] = [
+    Shown {
+        title: "CPU a request",
+        unit: Unit::Nanoseconds,
+        of: Of::Median(|round| Some(round.cpu_ns())),
+    },
+    Shown {
+        title: "Requests/s",
+        unit: Unit::Count,
+        of: Of::Median(|round| Some(round.per_second)),
+    },
+    Shown {
+        title: "p50",
+        unit: Unit::Nanoseconds,
+        of: Of::All(|all| all.p50, |round| time(round.p50_ns)),
+    },
+    Shown {
+        title: "p99",
+        unit: Unit::Nanoseconds,
+        of: Of::All(|all| all.p99, |round| time(round.p99_ns)),
+    },
+    Shown {
+        title: "p99.9",
+        unit: Unit::Nanoseconds,
+        of: Of::All(|all| all.p999, |round| time(round.p999_ns)),
+    },
+    Shown {
+        title: "Longest",
+        unit: Unit::Nanoseconds,
+        of: Of::Most(|round| time(round.longest_ns)),
+    },
+    Shown {
+        title: "Starved",
+        unit: Unit::Count,
+        of: Of::Most(|round| {
+            round
+                .tells_connections()
+                .then_some(round.starved.len() as f64)
+        }),
+    },
+    Shown {
+        title: "Memory after",
+        unit: Unit::Bytes,
+        of: Of::Median(|round| Some(round.pss_bytes as f64)),
+    },
+    Shown {
+        title: "Peak",
+        unit: Unit::Bytes,
+        of: Of::Median(|round| Some(round.peak_bytes as f64)),
+    },
+    Shown {
+        title: "Threads",
+        unit: Unit::Count,
+        of: Of::Median(|round| Some(round.threads as f64)),
+    },
+    Shown {
+        title: "Sent late by, p99",
+        unit: Unit::Nanoseconds,
+        of: Of::Median(|round| time(round.lag_p99_ns)),
+    },
+    Shown {
+        title: "Generator busy",
+        unit: Unit::Share,
+        of: Of::Median(|round| Some(round.generator_share)),
+    },
+    Shown {
+        title: "Foreign",
+        unit: Unit::Share,
+        of: Of::Median(|round| Some(round.foreign_share)),
+    },
+];
