@@ -9,8 +9,7 @@ use antiphon_panda::thread::{self, Mutex};
 use antiphon_panda::{Error, GroupEvent, Message, Session};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// A bus takes no more processes.
-const KINDS: [Kind; 3] = [Kind::Datagrams, Kind::Multicast, Kind::Streams];
+const KINDS: [Kind; 4] = [Kind::Datagrams, Kind::Multicast, Kind::Streams, Kind::Bus];
 
 fn rough(kind: Kind) -> Network {
     Network::new(kind, 100, 50, 50, 2000)
@@ -207,15 +206,4 @@ fn who_is_spawned_is_on_its_parents_side_of_a_split() {
     let ends = run.values().unwrap_or_else(|failure| panic!("{failure}"));
     let ends: Result<Vec<_>, _> = ends.into_iter().collect();
     assert_eq!(ends.unwrap(), [true, true, true, false]);
-}
-
-#[test]
-fn a_bus_takes_no_more_processes() {
-    let bus = Network::new(Kind::Bus, 0, 0, 50, 0);
-    let run = Simulation::of(1)
-        .over(bus)
-        .program("worker", |_, _| Ok(()))
-        .run(|session| session.spawn("worker", [""; 0], 1).map(drop));
-    let error = run.unwrap().values().unwrap().remove(0).unwrap_err();
-    assert!(error.to_string().contains("a bus takes no more"), "{error}");
 }

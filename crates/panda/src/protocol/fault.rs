@@ -16,6 +16,8 @@ pub enum Mutant {
     ForgetsAccepted,
     /// A member forgets what it has delivered, which others may lack.
     ForgetsHistory,
+    /// On a bus: who came late drops what has come since its question.
+    ForgetsSince,
     /// Beneath the group: what went to several peers at once is taken for arrived.
     TrustsMulticast,
     /// In links: a piece that has come before is taken again.

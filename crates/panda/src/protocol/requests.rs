@@ -14,10 +14,19 @@ use crate::platform::Rank;
 /// A request of this process.
 pub type RequestId = u64;
 
+/// Bits of a number that count the requests of one life of a process, at least: a life that made more in each millisecond might take the next one's.
+const COUNT_BITS: u32 = 20;
+
+/// The number before the first of a process of this birth. No two lives of a rank use the same ones: what the earlier one asked may be answered when the later one is there.
+#[must_use]
+pub fn before_first(birth: u64) -> RequestId {
+    birth.wrapping_shl(COUNT_BITS) & (PLAIN - 1)
+}
+
 /// The numbers above are of requests that the stack of protocols does not know of.
 const PLAIN: RequestId = 1 << 63;
 
-/// The number of the nth of those, counted from 1.
+/// The number of the nth of those.
 #[inline]
 #[must_use]
 pub fn plain(nth: u64) -> RequestId {
@@ -105,6 +114,16 @@ struct Pending {
 pub type Ended = (RequestId, Rank, Result<Message, Failure>);
 
 impl Requests {
+    /// Those of a process of this birth.
+    #[must_use]
+    pub fn of(birth: u64) -> Self {
+        let last = before_first(birth);
+        Self {
+            last,
+            ..Self::default()
+        }
+    }
+
     /// A new request.
     pub fn begin(&mut self, peer: Rank, deadline: Option<Time>) -> RequestId {
         self.last += 1;
@@ -184,6 +203,28 @@ impl Requests {
     fn forget(&mut self, id: RequestId, deadline: Option<Time>) {
         if let Some(at) = deadline {
             self.deadlines.remove(&(at, id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_to_an_earlier_life_answers_nothing_of_a_later_one() {
+        let births = [1, 2, 1_795_000_000_000, 1_795_000_000_001, (1 << 43) - 1];
+        let mut seen = BTreeSet::new();
+        for birth in births {
+            let mut requests = Requests::of(birth);
+            for _ in 0..1000 {
+                let id = requests.begin(3, None);
+                assert!(!is_plain(id) && is_plain(plain(id)), "{id}");
+                assert!(seen.insert(id), "{birth}: {id} was another life's");
+            }
+            let (old, new) = (before_first(birth) + 1, before_first(birth + 1) + 1);
+            assert!(requests.answered(3, new, Ok(Message::new())).is_none());
+            assert!(requests.answered(3, old, Ok(Message::new())).is_some());
         }
     }
 }

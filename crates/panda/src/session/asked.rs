@@ -26,7 +26,7 @@ pub enum Ended {
 
 #[derive(Default)]
 pub struct Asked {
-    /// Plain requests that were ever begun.
+    /// The number of the last plain request.
     begun: AtomicU64,
     /// Those of them that wait, but for those of who drives for the answer.
     plain: Mutex<Requests>,
@@ -35,6 +35,14 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Those of a process of this birth.
+    pub fn of(birth: u64) -> Self {
+        Self {
+            begun: requests::before_first(birth).into(),
+            ..Self::default()
+        }
+    }
+
     /// The number of a plain request that nobody else knows of yet.
     pub fn number(&self) -> RequestId {
         requests::plain(self.begun.fetch_add(1, Ordering::Relaxed) + 1)

@@ -87,6 +87,14 @@ pub struct Desk {
 }
 
 impl Desk {
+    /// That of a process of this birth.
+    pub fn of(birth: u64) -> Self {
+        Self {
+            asked: Asked::of(birth),
+            ..Self::default()
+        }
+    }
+
     pub fn name_of(&self, rank: Rank) -> String {
         self.processes
             .lock()

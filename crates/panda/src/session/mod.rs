@@ -128,15 +128,15 @@ impl Session {
         seat: &Seat,
         silence: Duration,
     ) -> Result<Self, Error> {
-        let desk = Arc::new(Desk::default());
-        for rank in 0..seat.size.max(seat.rank + 1) {
-            desk.joined(rank, format!("rank {rank}"));
-        }
-        desk.joined(seat.rank, seat.name.clone());
         let since_epoch = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default();
         let birth = since_epoch.as_millis() as u64 & ((1 << 43) - 1);
+        let desk = Arc::new(Desk::of(birth));
+        for rank in 0..seat.size.max(seat.rank + 1) {
+            desk.joined(rank, format!("rank {rank}"));
+        }
+        desk.joined(seat.rank, seat.name.clone());
         let myself = Myself {
             rank: seat.rank,
             size: seat.size,
@@ -155,7 +155,7 @@ impl Session {
 
     /// The session of a process of a simulation, over these protocols.
     pub(crate) fn simulated<L: Links, O: Order>(host: &Arc<Host>, seat: &Seat) -> Self {
-        let desk = Arc::new(Desk::default());
+        let desk = Arc::new(Desk::of(host.birth));
         // Sets the size. Names are what they are where none is known: thousands that all knew thousands of them would fill the memory.
         let last = host.hub.population().max(seat.size) - 1;
         desk.joined(last, desk.name_of(last));

@@ -209,10 +209,10 @@ impl<W: From<Travel>> Air<W> {
         if self.network.kind.is_lossy() || is_founder {
             return known;
         }
-        for by in self.living() {
+        let noticed = self.notice(rank);
+        for (by, at) in noticed {
             let told = self.life_of(by);
             self.connected.insert((rank, by), told);
-            let at = self.network.notice(&mut self.chance, self.now, rank, by);
             let back = Travel::Back {
                 rank,
                 life,
@@ -222,7 +222,8 @@ impl<W: From<Travel>> Air<W> {
             self.send(at, back);
             known = known.max(at);
         }
-        self.finds_dead(rank);
+        self.finds_living(rank, known);
+        self.finds_dead(rank, known);
         known
     }
 
@@ -242,9 +243,28 @@ impl<W: From<Travel>> Air<W> {
         }
     }
 
-    /// Who starts later finds nobody where a process has crashed, as a connection is refused there.
-    fn finds_dead(&mut self, by: Rank) {
-        let at = self.now + Duration::from_micros(self.network.delay_us);
+    /// Who starts later on a bus knows, from its place in the order on, who is there.
+    fn finds_living(&mut self, by: Rank, known: Time) {
+        let is_bus = self.network.kind == Kind::Bus;
+        let others = self.living().into_iter().filter(|rank| *rank != by);
+        for rank in others.filter(|_| is_bus) {
+            let (life, told) = (self.life_of(rank), self.life_of(by));
+            let back = Travel::Back {
+                rank,
+                life,
+                by,
+                told,
+            };
+            self.send(known, back);
+        }
+    }
+
+    /// Who starts later finds nobody where a process has crashed, as a connection is refused there. On a bus that has its place in the order, as when the others know of it.
+    fn finds_dead(&mut self, by: Rank, known: Time) {
+        let at = match self.network.kind {
+            Kind::Bus => known,
+            _ => self.now + Duration::from_micros(self.network.delay_us),
+        };
         let why = "closed its connection";
         for rank in 0..self.lives.len() as Rank {
             if self.lives[rank as usize].is_none() {
@@ -321,14 +341,22 @@ impl<W: From<Travel>> Air<W> {
 
     /// The connections of a process are closed.
     fn tell_end(&mut self, rank: Rank, why: &'static str) {
-        let in_order = (self.network).end_for_all(&mut self.chance, self.now, rank);
-        for by in self.living() {
-            let at = match self.network.kind {
-                Kind::Bus => in_order,
-                _ => self.network.notice(&mut self.chance, self.now, rank, by),
-            };
+        for (by, at) in self.notice(rank) {
             self.tell(at, (rank, by), why);
         }
+    }
+
+    /// When those that live notice that a process has come or ended: on a bus at once, where that stands in one order with what is sent to all.
+    fn notice(&mut self, rank: Rank) -> Vec<(Rank, Time)> {
+        let (living, now) = (self.living(), self.now);
+        let (network, chance) = (&mut self.network, &mut self.chance);
+        if network.kind == Kind::Bus {
+            let at = network.notice_by_all(chance, now, rank, &living);
+            return living.into_iter().map(|by| (by, at)).collect();
+        }
+        let each = living.into_iter();
+        let notice = |by| (by, network.notice(chance, now, rank, by));
+        each.map(notice).collect()
     }
 
     /// Makes the network whole.

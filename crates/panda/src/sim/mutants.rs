@@ -54,6 +54,11 @@ fn a_coordinator_that_forgets_what_was_accepted() {
 }
 
 #[test]
+fn a_late_member_that_forgets_what_came_while_it_asked() {
+    is_found(Mutant::ForgetsSince, Kind::Bus, 400);
+}
+
+#[test]
 fn a_link_that_takes_a_multicast_for_arrived() {
     is_found(Mutant::TrustsMulticast, Kind::Multicast, 400);
 }
@@ -81,5 +86,5 @@ fn a_process_that_waits_for_what_was_lost_and_does_not_ask() {
 #[test]
 fn a_member_that_forgets_what_others_may_lack() {
     // Few have nobody left who is behind.
-    is_found_among(Some(16), Mutant::ForgetsHistory, Kind::Streams, 400);
+    is_found_among(Some(32), Mutant::ForgetsHistory, Kind::Streams, 400);
 }

@@ -263,12 +263,20 @@ impl Network {
         self.last_multicast
     }
 
-    /// When the end of a process is noticed on a bus, at all: after all that came from it before.
-    pub fn end_for_all(&mut self, chance: &mut Chance, now: Time, who: Rank) -> Time {
+    /// When the beginning or the end of a process is noticed on a bus, at all: after all that came from it before.
+    pub fn notice_by_all(
+        &mut self,
+        chance: &mut Chance,
+        now: Time,
+        who: Rank,
+        all: &[Rank],
+    ) -> Time {
         let sent = self.last.iter().filter(|((from, _), _)| *from == who);
         let last = sent.map(|(_, at)| *at).max().unwrap_or_default();
-        self.last_multicast = self.carry_to_all(chance, now).max(last);
-        self.last_multicast
+        let at = self.carry_to_all(chance, now).max(last);
+        self.last_multicast = at;
+        self.last.extend(all.iter().map(|by| ((who, *by), at)));
+        at
     }
 
     /// When the beginning or the end of a process is noticed: after all that came from it before.

@@ -205,7 +205,7 @@ fn round<L: Links, O: Order>(
             world.crash(rank);
         }
     }
-    for rank in (0..size).filter(|_| kind != Kind::Bus) {
+    for rank in 0..size {
         if !world.living().contains(&rank) && world.air.chance.happens(150) {
             world.start(rank, false);
         }

@@ -1,19 +1,42 @@
 //! Order by the platform: a multicast reaches everybody in one order, so that order is the group's.
 //!
-//! Every process follows who is in the group from the first multicast on, so a member knows the others when it joins.
+//! Every process that the session began with follows who is in the group from the first multicast on, so a member knows the others when it joins. One that came later asks them ([`late`]).
 
 use serde::{Deserialize, Serialize};
 
-use super::{GroupEvent, Myself, Order, Output};
+use super::{GroupEvent, Myself, Order, Output, Recipients};
 use crate::message::{DecodeError, Message};
 use crate::platform::Rank;
+use crate::protocol::fault::{Fault, Mutant};
 use crate::protocol::{Time, wire};
 
-#[derive(Serialize, Deserialize)]
-enum Note {
+mod late;
+
+use late::{Heard, Late};
+
+/// What processes say of a group.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Note {
     Join,
     Leave,
     Data,
+    /// Who came when the session had begun asks how the group stands; which life of it.
+    Ask {
+        birth: u64,
+    },
+    /// How it stood at the place of such a question, to who asked; nothing if that is not known.
+    Tell {
+        birth: u64,
+        standing: Option<Standing>,
+    },
+}
+
+/// How a group stands at some place of the order.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Standing {
+    members: Vec<Rank>,
+    place: u64,
+    view: u64,
 }
 
 /// A group on a platform that is reliable and ordered.
@@ -21,9 +44,10 @@ enum Note {
 pub struct Bus {
     me: Rank,
     wants_in: bool,
-    members: Vec<Rank>,
-    place: u64,
-    view: u64,
+    /// What there is of it while this process, which came late, does not know how it stands.
+    late: Option<Late>,
+    standing: Standing,
+    fault: Fault,
 }
 
 impl Order for Bus {
@@ -33,15 +57,18 @@ impl Order for Bus {
         Self {
             me: myself.rank,
             wants_in: false,
-            members: Vec::new(),
-            place: 0,
-            view: 0,
+            late: (!myself.is_founder).then(|| Late::new(myself.birth)),
+            standing: Standing::default(),
+            fault: Fault::default(),
         }
     }
 
     fn join(&mut self, _now: Time, out: &mut Output) {
         self.wants_in = true;
-        out.multicasts.push(wire::pack(&Note::Join, Message::new()));
+        let question = self.late.as_mut().and_then(Late::ask);
+        let notes = question.into_iter().chain([Note::Join]);
+        let frames = notes.map(|note| wire::pack(&note, Message::new()));
+        out.multicasts.extend(frames);
     }
 
     fn leave(&mut self, _now: Time, out: &mut Output) {
@@ -63,7 +90,8 @@ impl Order for Bus {
 
     fn is_pristine(&self) -> bool {
         // Views are counted on, so that none has the number of an earlier one, also when all have left.
-        !self.wants_in && self.view == 0
+        let has_asked = self.late.as_ref().is_some_and(Late::has_asked);
+        !self.wants_in && !has_asked && self.standing.view == 0
     }
 
     fn receive(
@@ -74,38 +102,103 @@ impl Order for Bus {
         out: &mut Output,
     ) -> Result<(), DecodeError> {
         let (note, payload) = wire::unpack(message)?;
-        let is_in = self.members.contains(&from);
-        match note {
-            Note::Join if !is_in => {
-                self.members.push(from);
-                self.changed(vec![from], vec![], out);
-            }
-            Note::Leave if is_in => self.gone(from, out),
-            Note::Data if is_in => {
-                self.place += 1;
-                if self.members.contains(&self.me) {
-                    out.events.push(GroupEvent::Message {
-                        from,
-                        place: self.place,
-                        payload,
-                    });
-                }
-            }
-            Note::Join | Note::Leave | Note::Data => {}
-        }
+        let is_own = from == self.me;
+        let answer = match &mut self.late {
+            Some(late) => late.hear(from, is_own, note, payload),
+            None => self.take(from, note, payload, out),
+        };
+        self.answer(from, answer, out);
+        self.settle(out);
         Ok(())
     }
 
-    fn lost(&mut self, _now: Time, rank: Rank, _is_certain: bool, out: &mut Output) {
-        if self.members.contains(&rank) {
-            self.gone(rank, out);
+    fn joined(&mut self, rank: Rank) {
+        if let Some(late) = &mut self.late {
+            late.joined(rank);
         }
+    }
+
+    fn lost(&mut self, _now: Time, rank: Rank, _is_certain: bool, out: &mut Output) {
+        match &mut self.late {
+            Some(late) => late.lost(rank),
+            None => self.take_loss(rank, out),
+        }
+        self.settle(out);
+    }
+
+    #[cfg(test)]
+    fn mutate(&mut self, fault: Fault) {
+        self.fault = fault;
     }
 }
 
 impl Bus {
+    /// Takes a note at its place. What is answered to a question.
+    fn take(&mut self, from: Rank, note: Note, payload: Message, out: &mut Output) -> Option<Note> {
+        let is_in = self.standing.members.contains(&from);
+        match note {
+            Note::Join if !is_in => {
+                self.standing.members.push(from);
+                self.changed(vec![from], vec![], out);
+            }
+            Note::Leave if is_in => self.gone(from, out),
+            Note::Data if is_in => {
+                self.standing.place += 1;
+                if self.is_in() {
+                    let place = self.standing.place;
+                    out.events.push(GroupEvent::Message {
+                        from,
+                        place,
+                        payload,
+                    });
+                }
+            }
+            Note::Ask { birth } if from != self.me => {
+                let standing = Some(self.standing.clone());
+                return Some(Note::Tell { birth, standing });
+            }
+            Note::Join | Note::Leave | Note::Data | Note::Ask { .. } | Note::Tell { .. } => {}
+        }
+        None
+    }
+
+    fn take_loss(&mut self, rank: Rank, out: &mut Output) {
+        if self.standing.members.contains(&rank) {
+            self.gone(rank, out);
+        }
+    }
+
+    fn answer(&self, to: Rank, answer: Option<Note>, out: &mut Output) {
+        let frame = answer.map(|note| wire::pack(&note, Message::new()));
+        let to = |frame| (Recipients::One(to), frame);
+        out.sends.extend(frame.map(to));
+    }
+
+    /// Goes on from the place of this process's question, once it knows how the group stood there.
+    fn settle(&mut self, out: &mut Output) {
+        let Some((standing, since)) = self.late.as_mut().and_then(Late::settle) else {
+            return;
+        };
+        (self.late, self.standing) = (None, standing);
+        let forgets = self.fault.is(Mutant::ForgetsSince);
+        for heard in since.into_iter().filter(|_| !forgets) {
+            match heard {
+                Heard::Lost(rank) => self.take_loss(rank, out),
+                Heard::Note(from, note, payload) => {
+                    let answer = self.take(from, note, payload, out);
+                    self.answer(from, answer, out);
+                }
+            }
+        }
+    }
+
+    /// Whether this process is a member.
+    fn is_in(&self) -> bool {
+        self.standing.members.contains(&self.me)
+    }
+
     fn gone(&mut self, rank: Rank, out: &mut Output) {
-        self.members.retain(|member| *member != rank);
+        self.standing.members.retain(|member| *member != rank);
         self.changed(vec![], vec![rank], out);
         if rank == self.me {
             self.wants_in = false;
@@ -114,16 +207,16 @@ impl Bus {
     }
 
     fn changed(&mut self, joined: Vec<Rank>, left: Vec<Rank>, out: &mut Output) {
-        self.view += 1;
-        if self.members.contains(&self.me) {
-            let joined = if joined == [self.me] {
-                self.members.clone()
-            } else {
-                joined
+        self.standing.view += 1;
+        if self.is_in() {
+            let members = self.standing.members.clone();
+            let joined = match joined == [self.me] {
+                true => members.clone(),
+                false => joined,
             };
             out.events.push(GroupEvent::View {
-                number: self.view,
-                members: self.members.clone(),
+                number: self.standing.view,
+                members,
                 joined,
                 left,
             });

@@ -166,6 +166,8 @@ pub trait Order: Send + 'static {
     fn refusal(_message: &Message, _follows: usize) -> Option<Message> {
         None
     }
+    /// Where the platform orders, and this process came when the session had begun: another one is there, or comes, at this place of the order.
+    fn joined(&mut self, _rank: Rank) {}
     /// A peer is lost, or its link began anew: messages under way may be gone.
     fn lost(&mut self, now: Time, rank: Rank, is_certain: bool, out: &mut Output);
     /// All that came in at once has been taken: sends what was held back to go together.

@@ -29,6 +29,8 @@ pub struct Groups<O> {
     /// Those that may hold something back until they are flushed.
     touched: BTreeSet<GroupId>,
     timers: Timers<GroupId>,
+    /// Where the platform orders, and this process came when the session had begun: the others that are there.
+    here: BTreeSet<Rank>,
 }
 
 #[derive(Debug)]
@@ -41,27 +43,50 @@ struct Known<O> {
 }
 
 impl<O: Order> Known<O> {
-    fn new(myself: Myself, is_strange: bool) -> Self {
+    fn new(myself: Myself, here: &BTreeSet<Rank>, is_strange: bool) -> Self {
+        let mut order = O::new(myself);
+        here.iter().for_each(|rank| order.joined(*rank));
         Self {
-            order: O::new(myself),
+            order,
             watched: Vec::new(),
             is_strange,
         }
     }
 }
 
-impl<O> Default for Groups<O> {
-    fn default() -> Self {
+impl<O: Order> Groups<O> {
+    pub fn new(myself: Myself) -> Self {
+        let founders = match Self::counts(myself) {
+            true => 0..myself.size,
+            false => 0..0,
+        };
         Self {
             known: BTreeMap::new(),
             strange: 0,
             touched: BTreeSet::new(),
             timers: Timers::default(),
+            here: founders.filter(|rank| *rank != myself.rank).collect(),
         }
     }
-}
 
-impl<O: Order> Groups<O> {
+    /// Whether its groups want to know who is there.
+    fn counts(myself: Myself) -> bool {
+        O::NEEDS_ORDERED && !myself.is_founder
+    }
+
+    /// Another process is there, or comes.
+    pub fn joined(&mut self, rank: Rank, myself: Myself) {
+        if Self::counts(myself) && rank != myself.rank && self.here.insert(rank) {
+            let known = self.known.values_mut();
+            known.for_each(|known| known.order.joined(rank));
+        }
+    }
+
+    /// Another process is there no more.
+    pub fn lost(&mut self, rank: Rank) {
+        self.here.remove(&rank);
+    }
+
     /// All of them.
     pub fn ids(&self) -> Vec<GroupId> {
         self.known.keys().copied().collect()
@@ -109,7 +134,7 @@ impl<O: Order> Groups<O> {
             return false;
         }
         self.strange += 1;
-        self.known.insert(id, Known::new(myself, true));
+        self.known.insert(id, Known::new(myself, &self.here, true));
         true
     }
 
@@ -137,8 +162,9 @@ impl<L: Links, O: Order> Stack<L, O> {
         act: impl FnOnce(&mut O, Time, &mut Output) -> R,
     ) -> R {
         let myself = self.myself;
-        let known = self.groups.known.entry(id);
-        let known = known.or_insert_with(|| Known::new(myself, false));
+        let Groups { known, here, .. } = &mut self.groups;
+        let known = known.entry(id);
+        let known = known.or_insert_with(|| Known::new(myself, here, false));
         self.groups.strange -= usize::from(std::mem::take(&mut known.is_strange));
         self.on_group(now, id, act).expect("it is known")
     }

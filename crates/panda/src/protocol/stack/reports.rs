@@ -101,6 +101,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.gone.remove(&rank);
         self.away.remove(&rank);
         self.to_all.hears(rank, false);
+        self.groups.joined(rank, self.myself);
     }
 
     /// When [`tick`](Self::tick), or [`tick_with`](Self::tick_with), is next needed.
@@ -274,6 +275,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.lost(rank, is_certain, why, &mut out);
         self.collective_outcome(now, out);
+        self.groups.lost(rank);
         for id in self.groups.ids() {
             self.on_group(now, id, |group, now, out| {
                 group.lost(now, rank, is_certain, out)

@@ -26,7 +26,7 @@ use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Plain, Stack, Time};
 use crate::session::Multicast;
 use crate::session::desk::Desk;
-use crate::sim::{Errand, Host, INSTANT, Incoming, Kind, Machine, NAME, Timer, Travel, What};
+use crate::sim::{Errand, Host, INSTANT, Incoming, Machine, NAME, Timer, Travel, What};
 
 /// A session's engine in a simulation.
 pub struct Process<L: Links, O> {
@@ -317,15 +317,6 @@ impl<L: Links, O: Order> Engine for Process<L, O> {
 
     fn now(&self) -> Instant {
         self.host.now()
-    }
-
-    fn starts_programs(&self) -> Result<(), JoinError> {
-        match self.host.hub.air(|air| air.network.kind) {
-            Kind::Bus => Err(Self::refused(
-                "a bus takes no more processes: simulate streams or datagrams, or give Simulation::of as many as there ever are",
-            )),
-            _ => Ok(()),
-        }
     }
 
     fn spawn(

@@ -39,7 +39,7 @@ pub enum Fault {
     /// A process dies, as by SIGKILL: nothing that it owns is dropped. Over streams its connections are closed.
     Crash(Rank),
     /// A process that was crashed is started again: its program begins anew, with a session that it joins under its rank as soon as those that are there have let it in. To them it was lost and is
-    /// back. One that is there, or has ended otherwise, is not started. On a bus nobody comes back.
+    /// back. One that is there, or has ended otherwise, is not started.
     Restart(Rank),
     /// A process stops where it is, as by SIGSTOP. What comes to it is kept.
     Stop(Rank),
@@ -153,7 +153,7 @@ impl Simulation {
     /// There is no memory for fibers' stacks, or the caller is a fiber.
     ///
     /// # Panics
-    /// A bus is to be split, or a process of it to come back; something is to happen to a process that there never is.
+    /// A bus is to be split; something is to happen to a process that there never is.
     pub fn run<T: Send + 'static>(
         self,
         program: impl Fn(Session) -> T + Send + Sync + 'static,
@@ -193,11 +193,6 @@ impl Simulation {
             assert!(
                 !(is_bus && is_split),
                 "a bus is never split: simulate streams or datagrams"
-            );
-            let comes_back = matches!(fault, Fault::Restart(_));
-            assert!(
-                !(is_bus && comes_back),
-                "nobody comes back on a bus: simulate streams or datagrams"
             );
             let is_there = fault.ranks().iter().all(|rank| *rank < self.size);
             assert!(
