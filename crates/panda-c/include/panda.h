@@ -293,6 +293,33 @@ typedef struct panda_session panda_session;
 typedef bool (*panda_predicate)(void *context);
 
 /**
+ * What a program does. `session` is its own, to be given back by panda_session_free(); `arguments` ends with NULL, does not have the program itself, and is lent.
+ */
+typedef void (*panda_main)(void *context, panda_session *session, const char *const *arguments);
+
+/**
+ * A program that panda_session_spawn() starts on a thread of its own, as often as it is asked for.
+ */
+typedef struct {
+    /**
+     * The name by which it is started. Only lent.
+     */
+    const char *name;
+    /**
+     * What it does, perhaps on several threads at once.
+     */
+    panda_main main;
+    /**
+     * What it is given.
+     */
+    void *context;
+    /**
+     * Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If the function below fails it has been called.
+     */
+    panda_release release;
+} panda_program;
+
+/**
  * Joins the session that this process was started in by `antiphon launch` or `mpirun`, over the platform that its environment names. The handle is the caller's, to be given back
  * by panda_session_free().
  *
@@ -384,9 +411,9 @@ panda_status panda_session_multicast(panda_session *session,
 /**
  * Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
  * NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
- * started are ended.
+ * started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
  *
- * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_spawn(panda_session *session,
                                  const char *program,
@@ -449,6 +476,13 @@ void panda_detect_waiting_upcalls(bool detects);
  * Errors: PANDA_IN_UPCALL.
  */
 panda_status panda_must_not_wait(void);
+
+/**
+ * As panda_session_local(), for sessions that can start these programs by panda_session_spawn().
+ *
+ * Errors: as there.
+ */
+panda_status panda_session_local_with(uint32_t size, const panda_program *programs, size_t count, panda_session **sessions);
 
 /**
  * Seats for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()

@@ -26,6 +26,7 @@ mod handing;
 pub mod message;
 pub mod numbers;
 pub mod port;
+pub mod program;
 pub mod rpc;
 pub mod seat;
 pub mod session;

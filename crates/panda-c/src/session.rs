@@ -10,6 +10,7 @@ use antiphon_panda::session::must_not_wait;
 use antiphon_panda::{Error, Session};
 
 use crate::given::{array, called, fill, fill_text, given, room, text, time};
+use crate::program::fill_with;
 use crate::status::{Failure, PANDA_ANY, entry, panda_rank, panda_status, value};
 
 /// A process's part in a session. Its handle may be used by all threads at once.
@@ -22,7 +23,7 @@ pub struct panda_session {
 /// run on another thread.
 pub type panda_predicate = Option<unsafe extern "C-unwind" fn(context: *mut c_void) -> bool>;
 
-fn handle(session: Session) -> *mut panda_session {
+pub(crate) fn handle(session: Session) -> *mut panda_session {
     let platform = CString::new(session.platform()).unwrap_or_default();
     Box::into_raw(Box::new(panda_session { session, platform }))
 }
@@ -79,9 +80,7 @@ pub unsafe extern "C" fn panda_session_local(
     entry("panda_session_local", || {
         // SAFETY: the caller's promise.
         let places = unsafe { room(sessions, size as usize, "sessions") }?;
-        for (place, session) in places.iter_mut().zip(Local::sessions(size)?) {
-            place.write(handle(session));
-        }
+        fill_with(places, Local::sessions(size)?);
         Ok(())
     })
 }
@@ -212,9 +211,9 @@ pub unsafe extern "C" fn panda_session_multicast(
 
 /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. `arguments` ends with
 /// NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
-/// started are ended.
+/// started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
 ///
-/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_spawn(
     session: Option<&panda_session>,

@@ -56,7 +56,7 @@ const END: &str = "
 const TOPICS: [(&str, &[&str]); 8] = [
     ("statuses", &["status.rs", "given.rs"]),
     ("messages", &["message.rs"]),
-    ("sessions", &["session.rs", "seat.rs"]),
+    ("sessions", &["session.rs", "program.rs", "seat.rs"]),
     ("ports", &["port.rs"]),
     ("calls", &["rpc.rs"]),
     ("groups", &["group.rs"]),

@@ -44,6 +44,11 @@ fn sessions_of_one_process() {
 }
 
 #[test]
+fn programs_of_one_process() {
+    by_itself("tests/c/programs.c");
+}
+
+#[test]
 fn more_unread_than_may_be() {
     by_itself("tests/c/unread.c");
 }
@@ -163,7 +168,11 @@ fn memory() {
     if !is_there("valgrind", "valgrind") {
         return;
     }
-    for source in ["tests/c/messages.c", "tests/c/local.c"] {
+    for source in [
+        "tests/c/messages.c",
+        "tests/c/local.c",
+        "tests/c/programs.c",
+    ] {
         let ran = watched(source);
         let errors = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{source}: {errors}");

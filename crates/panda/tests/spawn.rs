@@ -9,8 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use antiphon_panda::platform::{Local, Meeting, Secret, shm, udp};
-use antiphon_panda::session::SILENCE;
+use antiphon_panda::platform::{Meeting, Secret, shm, udp};
 use antiphon_panda::starter::{Order, Starter};
 use antiphon_panda::{Error, GroupEvent, Message, Seat, Session};
 use rustix::net::{AddressFamily, SocketType};
@@ -267,17 +266,6 @@ fn too_many_are_refused_over_tcp() {
 fn too_many_are_refused_over_udp() {
     let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
     too_many_are_refused(&meeting.seat(0), 65_536);
-}
-
-#[test]
-fn threads_of_one_process_are_told_what_to_do_instead() {
-    let (seat, local, inbox) = Local::session(1).remove(0);
-    let session = Session::over(local, inbox, &seat, SILENCE).unwrap();
-    let error = session
-        .spawn("program", [""; 0], 1)
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("start more threads"), "{error}");
 }
 
 #[test]

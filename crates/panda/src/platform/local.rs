@@ -1,23 +1,25 @@
 //! `local`: threads of one process. A frame is passed by its pointers; a multicast is ordered by a lock.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
-
 use super::patience::{self, Patience, Waits};
-use super::{Event, Flow, Inbox, JoinError, Loss, Platform, Rank, Seat, farewell, seat::Secret};
+use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, farewell, seat::Secret};
 use crate::error::Error;
 use crate::message::Message;
 use crate::protocol::group::Bus;
 use crate::protocol::link::Through;
 use crate::session::{SILENCE, Session};
 
-/// Frames that wait before senders are asked to.
-const FULL: usize = 1024;
+mod hub;
+mod programs;
+
+use hub::{FULL, Hub, Queue, name_of};
+pub use programs::Programs;
+
 const BATCH: usize = 256;
 
 /// One thread's end.
@@ -25,6 +27,7 @@ const BATCH: usize = 256;
 pub struct Local {
     rank: Rank,
     hub: Arc<Hub>,
+    queue: Arc<Queue>,
 }
 
 /// Its receiving end.
@@ -32,40 +35,22 @@ pub struct Local {
 pub struct LocalInbox {
     rank: Rank,
     hub: Arc<Hub>,
+    queue: Arc<Queue>,
     patience: Patience,
 }
 
-#[derive(Debug)]
-struct Hub {
-    queues: Vec<Queue>,
-    /// Held while something is put into all queues.
-    order: Mutex<()>,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    state: Mutex<State>,
-    changed: Condvar,
-    /// There is an event, or it was woken: for those that look without the lock.
-    is_ready: AtomicBool,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    events: VecDeque<Event>,
-    is_woken: bool,
-    is_gone: bool,
-    /// Who is to be told that there is room.
-    told_full: BTreeSet<Rank>,
-}
-
 impl Local {
-    /// The sessions of `size` parts of this process, rank by rank, for instance one for each thread.
+    /// The sessions of `size` parts of this process, rank by rank, for instance one for each thread. More can come later: those that take the seats of [`Session::allot`], by
+    /// [`join`](super::join), and those that run [`Programs`].
     ///
     /// # Errors
     /// The system starts no more threads.
     pub fn sessions(size: u32) -> Result<Vec<Session>, Error> {
-        let ends = Self::session(size).into_iter();
+        Self::begin(size, Programs::default())
+    }
+
+    fn begin(size: u32, programs: Programs) -> Result<Vec<Session>, Error> {
+        let ends = Self::session_with(size, programs).into_iter();
         ends.map(|(seat, local, inbox)| Session::over(local, inbox, &seat, SILENCE))
             .collect()
     }
@@ -73,60 +58,70 @@ impl Local {
     /// The seats and ends of a session of `size` threads, which may be more than one of the system's.
     #[must_use]
     pub fn session(size: u32) -> Vec<(Seat, Self, LocalInbox)> {
-        let hub = Arc::new(Hub {
-            queues: (0..size).map(|_| Queue::default()).collect(),
-            order: Mutex::new(()),
-        });
-        let seat = |rank| Seat {
-            platform: Self::NAME.into(),
-            rank,
-            size,
-            name: format!("thread {rank}"),
-            meeting: String::new(),
-            address: None,
-            silence: None,
-            parent: None,
-            starter: None,
-            secret: Secret([0; 16]),
+        Self::session_with(size, Programs::default())
+    }
+
+    fn session_with(size: u32, programs: Programs) -> Vec<(Seat, Self, LocalInbox)> {
+        let hub = Hub::new(size, programs);
+        let end = |rank| {
+            let queue = hub.queue(rank).expect("a founder's");
+            let (local, inbox) = Self::ends(rank, &hub, queue);
+            (seat(rank, &hub), local, inbox)
         };
-        (0..size)
-            .map(|rank| {
-                (
-                    seat(rank),
-                    Self {
-                        rank,
-                        hub: hub.clone(),
-                    },
-                    LocalInbox {
-                        rank,
-                        hub: hub.clone(),
-                        patience: Patience::default(),
-                    },
-                )
-            })
-            .collect()
+        (0..size).map(end).collect()
+    }
+
+    fn ends(rank: Rank, hub: &Arc<Hub>, queue: Arc<Queue>) -> (Self, LocalInbox) {
+        let local = Self {
+            rank,
+            hub: hub.clone(),
+            queue: queue.clone(),
+        };
+        let inbox = LocalInbox {
+            rank,
+            hub: hub.clone(),
+            queue,
+            patience: Patience::default(),
+        };
+        (local, inbox)
     }
 }
 
-impl Hub {
-    fn put(&self, to: Rank, event: Event, from: Rank) -> Flow {
-        let Some(queue) = self.queues.get(to as usize) else {
-            return Flow::Free;
-        };
-        let mut state = queue.state.lock();
-        if state.is_gone {
-            return Flow::Free;
-        }
-        state.events.push_back(event);
-        queue.is_ready.store(true, Relaxed);
-        let is_full = state.events.len() >= FULL && from != to;
-        if is_full {
-            state.told_full.insert(from);
-        }
-        drop(state);
-        queue.changed.notify_one();
-        if is_full { Flow::Congested } else { Flow::Free }
+fn seat(rank: Rank, hub: &Hub) -> Seat {
+    Seat {
+        platform: Local::NAME.into(),
+        rank,
+        size: hub.size(),
+        name: name_of(rank),
+        meeting: hub.meeting.clone(),
+        address: None,
+        silence: None,
+        parent: None,
+        starter: None,
+        secret: Secret([0; 16]),
     }
+}
+
+/// Where a seat is of another process's session.
+fn elsewhere(seat: &Seat) -> JoinError {
+    JoinError::refused::<Local>(format!(
+        "{:?} is no session that goes on in this process: its threads take the seats that Session::allot gives, and begin it by Local::sessions; launch programs over shm or tcp",
+        seat.meeting
+    ))
+}
+
+/// Where somebody has sat.
+fn taken(rank: Rank) -> JoinError {
+    JoinError::refused::<Local>(format!(
+        "rank {rank} has been in this session already, or was allotted to nobody: ask for another seat by Session::allot"
+    ))
+}
+
+/// Where there are no more ranks.
+fn too_many(given: usize, count: u32) -> JoinError {
+    JoinError::refused::<Local>(format!(
+        "{given} ranks have been given, so {count} more processes cannot join: ask for fewer, or begin a new session"
+    ))
 }
 
 impl Platform for Local {
@@ -138,65 +133,47 @@ impl Platform for Local {
     type Order = Bus;
     type Inbox = LocalInbox;
 
-    fn join(_seat: &Seat) -> Result<(Self, LocalInbox), JoinError> {
-        Err(JoinError::refused::<Self>(
-            "its processes are threads of one program, which begins them with Local::session; launch programs over shm or tcp",
-        ))
+    fn join(seat: &Seat) -> Result<(Self, LocalInbox), JoinError> {
+        let hub = Hub::find(&seat.meeting).ok_or_else(|| elsewhere(seat))?;
+        let queue = hub.come(seat.rank).ok_or_else(|| taken(seat.rank))?;
+        Ok(Self::ends(seat.rank, &hub, queue))
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {
-        self.hub.put(
-            to,
-            Event::Frame {
-                from: self.rank,
-                frame,
-            },
-            self.rank,
-        )
+        let from = self.rank;
+        self.hub.put(to, Event::Frame { from, frame }, from)
     }
 
     fn multicast(&self, frame: Message) {
-        let _order = self.hub.order.lock();
-        let from = self.rank;
-        for to in 0..self.hub.queues.len() as Rank {
-            let frame = frame.clone();
-            self.hub.put(to, Event::Frame { from, frame }, from);
-        }
+        self.hub.put_to_all(self.rank, &frame);
     }
 
     fn wake(&self) {
-        let queue = &self.hub.queues[self.rank as usize];
-        let mut state = queue.state.lock();
+        let mut state = self.queue.state.lock();
         state.is_woken = true;
-        queue.is_ready.store(true, Relaxed);
+        self.queue.is_ready.store(true, Relaxed);
         drop(state);
-        queue.changed.notify_one();
+        self.queue.changed.notify_one();
     }
 
     fn leave(&self, _patience: Duration) {
-        let _order = self.hub.order.lock();
-        let own = &self.hub.queues[self.rank as usize];
-        {
-            let mut state = own.state.lock();
-            if std::mem::replace(&mut state.is_gone, true) {
-                return;
-            }
-            state.events.clear();
-        }
-        for to in (0..self.hub.queues.len() as Rank).filter(|to| *to != self.rank) {
-            let loss = Loss {
-                is_certain: true,
-                reason: "ended its session".into(),
-            };
-            let (rank, from) = (self.rank, self.rank);
-            self.hub.put(to, Event::Lost { rank, loss }, from);
-        }
+        self.hub.go(self.rank, &self.queue);
     }
 
-    fn allot(&self, _count: u32) -> Result<Vec<Seat>, JoinError> {
-        Err(JoinError::refused::<Self>(
-            "a session of threads has its size from the beginning: start more threads (`thread::spawn`), or launch the program over shm or tcp",
-        ))
+    fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+        let first = (self.hub.allot(count)).map_err(|given| too_many(given, count))?;
+        let ranks = first..first + count;
+        Ok(ranks.map(|rank| seat(rank, &self.hub)).collect())
+    }
+
+    fn start(
+        &self,
+        program: &OsStr,
+        args: &[OsString],
+        allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
+    ) -> Option<Result<Vec<Rank>, Error>> {
+        let next = self.hub.population();
+        Some((self.hub.programs).start(program, args, next, allot))
     }
 }
 
@@ -207,13 +184,9 @@ impl Drop for Local {
 }
 
 impl LocalInbox {
-    fn queue(&self) -> &Queue {
-        &self.hub.queues[self.rank as usize]
-    }
-
     /// Takes what is there. True if there was anything, or it was woken.
     fn take(&self, events: &mut Vec<Event>) -> bool {
-        let queue = self.queue();
+        let queue = &self.queue;
         let mut state = queue.state.lock();
         let was_woken = std::mem::take(&mut state.is_woken);
         let count = state.events.len().min(BATCH);
@@ -242,11 +215,11 @@ impl Waits for LocalInbox {
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
         // Without the lock, which senders need.
-        self.queue().is_ready.load(Relaxed) && self.take(events)
+        self.queue.is_ready.load(Relaxed) && self.take(events)
     }
 
     fn sleep(&mut self, _now: Option<Instant>, until: Option<Instant>, _events: &mut Vec<Event>) {
-        let queue = self.queue();
+        let queue = &self.queue;
         let mut state = queue.state.lock();
         while state.events.is_empty() && !state.is_woken {
             match until {

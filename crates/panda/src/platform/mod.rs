@@ -7,6 +7,7 @@
 //! To write a platform: implement [`Platform`] and [`Inbox`], choose [`Platform::Links`] and [`Platform::Order`] by the parameters (a wrong choice does not
 //! compile), and run the conformance suite (`tests/conformance`) on it.
 
+use std::ffi::{OsStr, OsString};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
@@ -144,6 +145,16 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// # Errors
     /// Why no more processes can join.
     fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError>;
+
+    /// Starts a program in seats that it has allotted, as more processes of the platform's own kind. `None` where they are the system's, which anybody can start.
+    fn start(
+        &self,
+        _program: &OsStr,
+        _args: &[OsString],
+        _allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
+    ) -> Option<Result<Vec<Rank>, Error>> {
+        None
+    }
 }
 
 /// The receiving end of a platform. One thread at a time holds it, not always the same one.
@@ -336,6 +347,7 @@ pub fn join(seat: &Seat) -> Result<Session, Error> {
         Tcp::NAME => join_over::<Tcp>(seat),
         Udp::NAME => join_over::<Udp>(seat),
         Mpi::NAME => join_over::<Mpi>(seat),
+        Local::NAME => join_over::<Local>(seat),
         other => Err(JoinError::Refused {
             platform: "panda",
             why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi"),

@@ -51,11 +51,14 @@ impl Session {
     /// Starts a program as `count` more processes, in this process's directory and with its environment, and waits until they have joined and all others know them. Their ranks
     /// follow each other; for the others they are [`population`](Session::population). If one cannot be started, or ends before it has joined, those that were started are ended.
     ///
-    /// They run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise
+    /// Over `local` it is one of the session's [`Programs`](crate::platform::local::Programs), and each process is a thread of this one with a session of its own. In a simulation it is one of the
+    /// simulation's ([`Simulation::program`](crate::sim::Simulation::program)).
+    ///
+    /// Others run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise
     /// they are children of this process, write where it writes, and end with it.
     ///
     /// # Errors
-    /// The platform takes no more processes (`local`, `mpi`), the program cannot be started, a process did not join; this is an upcall.
+    /// The platform takes no more processes (`mpi`), the program cannot be started, a process did not join; this is an upcall.
     #[track_caller]
     pub fn spawn(
         &self,
@@ -67,7 +70,6 @@ impl Session {
         if count == 0 {
             return Ok(Vec::new());
         }
-        self.core().engine.starts_programs()?;
         let program = program.as_ref().to_owned();
         let args: Vec<OsString> = args
             .into_iter()

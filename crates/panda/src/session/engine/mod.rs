@@ -156,10 +156,6 @@ pub trait Engine: Send + Sync {
     fn poll(&self);
     /// The time by the clock that waits go by.
     fn now(&self) -> Instant;
-    /// Whether programs can be started as more processes.
-    fn starts_programs(&self) -> Result<(), JoinError> {
-        Ok(())
-    }
     /// Starts a program as more processes by the platform's own means; nothing if they are processes of the system's. They have not joined yet.
     fn spawn(
         &self,

@@ -1,6 +1,7 @@
 //! A session over one platform: what its parts are, and what a program asks of it.
 
 use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use super::turnstile::Turnstile;
 use super::waiting::Waiting;
 use super::wants::Wants;
 use super::{Ask, Awaited, Engine, Interest, Request};
+use crate::error::Error;
 use crate::message::Message;
 use crate::platform::patience::Patience;
 use crate::platform::{Event, Flow, JoinError, Platform, Rank, Seat};
@@ -373,6 +375,22 @@ impl<P: Platform> Engine for Node<P> {
             seat.parent = Some(self.rank);
         }
         Ok(seats)
+    }
+
+    fn spawn(
+        &self,
+        program: &OsStr,
+        args: &[OsString],
+        count: u32,
+    ) -> Option<Result<Vec<Rank>, Error>> {
+        let allot = || {
+            let mut seats = self.allot(count)?;
+            for seat in &mut seats {
+                seat.silence = Some(self.silence);
+            }
+            Ok(seats)
+        };
+        self.platform.start(program, args, &allot)
     }
 
     fn stop(&self) {

@@ -1,0 +1,100 @@
+//! Programs that threads of a session over `local` start by their names.
+
+use std::ffi::{CString, OsString, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+use antiphon_panda::Session;
+use antiphon_panda::platform::local::Programs;
+
+use crate::given::{Context, array, called, given, panda_release, room, text};
+use crate::session::{handle, panda_session};
+use crate::status::{Failure, entry, panda_status};
+
+/// What a program does. `session` is its own, to be given back by panda_session_free(); `arguments` ends with NULL, does not have the program itself, and is lent.
+pub type panda_main = Option<
+    unsafe extern "C-unwind" fn(
+        context: *mut c_void,
+        session: *mut panda_session,
+        arguments: *const *const c_char,
+    ),
+>;
+
+/// A program that panda_session_spawn() starts on a thread of its own, as often as it is asked for.
+#[repr(C)]
+pub struct panda_program {
+    /// The name by which it is started. Only lent.
+    pub name: *const c_char,
+    /// What it does, perhaps on several threads at once.
+    pub main: panda_main,
+    /// What it is given.
+    pub context: *mut c_void,
+    /// Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If the function below fails it has been called.
+    pub release: panda_release,
+}
+
+/// As panda_session_local(), for sessions that can start these programs by panda_session_spawn().
+///
+/// Errors: as there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn panda_session_local_with(
+    size: u32,
+    programs: *const panda_program,
+    count: usize,
+    sessions: *mut *mut panda_session,
+) -> panda_status {
+    entry("panda_session_local_with", || {
+        // SAFETY: the caller's promise, as for all below.
+        let given_programs = unsafe { array(programs, count, "programs") }?;
+        let mut programs = Ok(Programs::default());
+        for given in given_programs {
+            // Whatever is wrong, all contexts are let go of.
+            let context = Context::new(given.context, given.release);
+            programs = programs.and_then(|programs| unsafe { with(programs, given, context) });
+        }
+        let programs = programs?;
+        // SAFETY: as above.
+        let places = unsafe { room(sessions, size as usize, "sessions") }?;
+        fill_with(places, programs.sessions(size)?);
+        Ok(())
+    })
+}
+
+/// Gives sessions to who asked for them.
+pub(crate) fn fill_with(places: &mut [MaybeUninit<*mut panda_session>], sessions: Vec<Session>) {
+    for (place, session) in places.iter_mut().zip(sessions) {
+        place.write(handle(session));
+    }
+}
+
+/// One more program.
+///
+/// # Safety
+/// Its name is a string, its function fits its context.
+unsafe fn with(
+    programs: Programs,
+    program: &panda_program,
+    context: Context,
+) -> Result<Programs, Failure> {
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(program.name, "name") }?.to_owned();
+    let (main, context) = (given(program.main, "main")?, Arc::new(context));
+    Ok(programs.program(name, move |session, arguments| {
+        let own = context.clone();
+        run(main, &own, session, arguments);
+    }))
+}
+
+type Main = unsafe extern "C-unwind" fn(*mut c_void, *mut panda_session, *const *const c_char);
+
+fn run(main: Main, context: &Context, session: Session, arguments: Vec<OsString>) {
+    let arguments = arguments.into_iter().map(OsString::into_vec);
+    // They came as strings of C, or without a zero byte from Rust.
+    let arguments: Vec<CString> = arguments.filter_map(|it| CString::new(it).ok()).collect();
+    let pointers = arguments.iter().map(|it| it.as_ptr());
+    let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();
+    let session = handle(session);
+    // SAFETY: the program gave both together.
+    called(|| unsafe { main(context.pointer(), session, pointers.as_ptr()) });
+}

@@ -1,0 +1,241 @@
+//! What the threads of a session have in common: a queue for each of them, and the order of what goes to all.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Condvar, Mutex, RwLock};
+
+use super::programs::Programs;
+use crate::message::Message;
+use crate::platform::{Event, Flow, Loss, Rank};
+
+/// Frames that wait before senders are asked to.
+pub const FULL: usize = 1024;
+/// Ranks that a session can have, those that come later included.
+const RANKS: usize = 65_536;
+
+/// The sessions of this process, by their meetings, for those that come later.
+static HUBS: Mutex<BTreeMap<String, Weak<Hub>>> = Mutex::new(BTreeMap::new());
+
+#[derive(Debug)]
+pub struct Hub {
+    /// The name by which seats find it.
+    pub meeting: String,
+    founders: Vec<Arc<Queue>>,
+    /// Those of ranks that were allotted later, at their ranks less the number of founders. Apart, so that founders find each other without a lock.
+    later: RwLock<Vec<Arc<Queue>>>,
+    /// Held while something is put into all queues, and while somebody comes.
+    order: Mutex<()>,
+    /// What threads start by name.
+    pub programs: Programs,
+}
+
+#[derive(Debug)]
+pub struct Queue {
+    pub state: Mutex<State>,
+    pub changed: Condvar,
+    /// There is an event, or it was woken: for those that look without the lock.
+    pub is_ready: AtomicBool,
+}
+
+#[derive(Debug)]
+pub struct State {
+    pub events: VecDeque<Event>,
+    pub is_woken: bool,
+    pub stage: Stage,
+    /// Who is to be told that there is room.
+    pub told_full: BTreeSet<Rank>,
+}
+
+/// How far somebody is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Has been allotted a rank and has not come.
+    Awaited,
+    Here,
+    Gone,
+}
+
+impl Queue {
+    fn new(stage: Stage) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                events: VecDeque::new(),
+                is_woken: false,
+                stage,
+                told_full: BTreeSet::new(),
+            }),
+            changed: Condvar::new(),
+            is_ready: AtomicBool::new(false),
+        })
+    }
+
+    fn stage(&self) -> Stage {
+        self.state.lock().stage
+    }
+
+    /// Puts something in. Who did is to wait if it is full, and is told when there is room, unless nobody waits for that.
+    fn put(&self, event: Event, from: Rank, waits_not: bool) -> Flow {
+        let mut state = self.state.lock();
+        if state.stage != Stage::Here {
+            return Flow::Free;
+        }
+        state.events.push_back(event);
+        self.is_ready.store(true, Relaxed);
+        let is_full = state.events.len() >= FULL && !waits_not;
+        if is_full {
+            state.told_full.insert(from);
+        }
+        drop(state);
+        self.changed.notify_one();
+        match is_full {
+            true => Flow::Congested,
+            false => Flow::Free,
+        }
+    }
+}
+
+impl Hub {
+    /// The session of so many threads, which can start these programs.
+    pub fn new(size: u32, programs: Programs) -> Arc<Self> {
+        static SESSIONS: AtomicU64 = AtomicU64::new(1);
+        let number = SESSIONS.fetch_add(1, Relaxed);
+        let hub = Arc::new(Self {
+            meeting: format!("session {number} of process {}", std::process::id()),
+            founders: (0..size).map(|_| Queue::new(Stage::Here)).collect(),
+            later: RwLock::default(),
+            order: Mutex::new(()),
+            programs,
+        });
+        let known = (hub.meeting.clone(), Arc::downgrade(&hub));
+        HUBS.lock().insert(known.0, known.1);
+        hub
+    }
+
+    /// The session that a seat names, if it is one of this process that goes on.
+    pub fn find(meeting: &str) -> Option<Arc<Self>> {
+        HUBS.lock().get(meeting)?.upgrade()
+    }
+
+    /// How many threads it began with.
+    pub fn size(&self) -> u32 {
+        self.founders.len() as u32
+    }
+
+    /// How many ranks have been given.
+    pub fn population(&self) -> u32 {
+        self.size() + self.later.read().len() as u32
+    }
+
+    /// A thread's queue.
+    pub fn queue(&self, rank: Rank) -> Option<Arc<Queue>> {
+        let rank = rank as usize;
+        match self.founders.get(rank) {
+            Some(queue) => Some(queue.clone()),
+            None => (self.later.read()).get(rank - self.founders.len()).cloned(),
+        }
+    }
+
+    /// Ranks for so many more, the first of them; or how many there are, if that would be too many.
+    pub fn allot(&self, count: u32) -> Result<Rank, usize> {
+        let mut later = self.later.write();
+        let given = self.founders.len() + later.len();
+        if RANKS.saturating_sub(given) < count as usize {
+            return Err(given);
+        }
+        later.extend((0..count).map(|_| Queue::new(Stage::Awaited)));
+        Ok(given as Rank)
+    }
+
+    /// Somebody comes who was allotted a rank; their queue, unless they have been here. All are told at the same place of the order, and who comes learns there who else has come later, and who has
+    /// gone.
+    pub fn come(&self, rank: Rank) -> Option<Arc<Queue>> {
+        let _order = self.order.lock();
+        let own = self.queue(rank)?;
+        if own.stage() != Stage::Awaited {
+            return None;
+        }
+        let others = self.others(rank);
+        let told = others
+            .iter()
+            .filter_map(|(other, queue)| match queue.stage() {
+                Stage::Awaited => None,
+                Stage::Here => (*other >= self.size()).then(|| joined(*other)),
+                Stage::Gone => Some(lost(*other)),
+            });
+        let told: VecDeque<Event> = told.collect();
+        let mut state = own.state.lock();
+        (state.events, state.stage) = (told, Stage::Here);
+        own.is_ready.store(true, Relaxed);
+        drop(state);
+        for (other, queue) in &others {
+            queue.put(joined(rank), *other, true);
+        }
+        Some(own)
+    }
+
+    /// Somebody goes, and what waits for them with them.
+    pub fn go(&self, rank: Rank, own: &Queue) {
+        let _order = self.order.lock();
+        let mut state = own.state.lock();
+        if std::mem::replace(&mut state.stage, Stage::Gone) == Stage::Gone {
+            return;
+        }
+        state.events.clear();
+        drop(state);
+        for (_, queue) in self.others(rank) {
+            queue.put(lost(rank), rank, true);
+        }
+    }
+
+    /// All but one, by rank.
+    fn others(&self, rank: Rank) -> Vec<(Rank, Arc<Queue>)> {
+        let later = self.later.read();
+        let all = self.founders.iter().chain(later.iter()).cloned();
+        (0..).zip(all).filter(|(other, _)| *other != rank).collect()
+    }
+
+    /// Puts a frame into everybody's queue, in one order with all that is put so.
+    pub fn put_to_all(&self, from: Rank, frame: &Message) {
+        let _order = self.order.lock();
+        let later = self.later.read();
+        for (to, queue) in (0..).zip(self.founders.iter().chain(later.iter())) {
+            let frame = frame.clone();
+            queue.put(Event::Frame { from, frame }, from, from == to);
+        }
+    }
+
+    /// Puts something into one's queue. Whether who puts it in is to wait.
+    pub fn put(&self, to: Rank, event: Event, from: Rank) -> Flow {
+        match self.founders.get(to as usize) {
+            Some(queue) => queue.put(event, from, from == to),
+            None => (self.queue(to)).map_or(Flow::Free, |queue| queue.put(event, from, from == to)),
+        }
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        HUBS.lock().remove(&self.meeting);
+    }
+}
+
+/// What a thread is called.
+pub fn name_of(rank: Rank) -> String {
+    format!("thread {rank}")
+}
+
+fn joined(rank: Rank) -> Event {
+    let name = name_of(rank);
+    Event::Joined { rank, name }
+}
+
+fn lost(rank: Rank) -> Event {
+    let loss = Loss {
+        is_certain: true,
+        reason: "ended its session".into(),
+    };
+    Event::Lost { rank, loss }
+}
