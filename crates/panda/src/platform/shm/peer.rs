@@ -89,6 +89,9 @@ impl Outgoing {
                 }
             }
             sender.settle(&ring)?;
+        } else if let Some(began) = began {
+            // It was taken as fast as it was put in.
+            pace.streamed(length, began.elapsed());
         }
         // A peer that shares our processor is woken when all of it is there, or it would run out of it at once.
         ring();
