@@ -102,12 +102,11 @@ fn who_asks_for_long_slices_has_them_and_takes_fewer_turns() {
         some.iter().all(|round| all.contains(round)),
         "they are paired"
     );
-    // Slices of 40 ms and of 3; where it had to wait for its processor, they are as long as the time on the wall allows.
-    let iterations = |of: &antiphon_lab::Costs| of.rounds[0].iterations;
-    assert!(
-        long.waits() || plain.waits() || iterations(&long) > iterations(&plain),
-        "{long:?} {plain:?}"
-    );
+    // Slices of 40 ms and of 3. Of all starts: one may have been tried while it had to wait for its processor, and is then as long as the time on the wall allows.
+    let iterations =
+        |of: &antiphon_lab::Costs| of.rounds.clone().into_iter().map(|of| of.iterations);
+    let (longest, shortest) = (iterations(&long).max(), iterations(&plain).min());
+    assert!(longest > shortest.map(|of| 2 * of), "{long:?} {plain:?}");
     assert!(long.ratio(&plain, |round| Some(round.subject_ns)).is_some());
 }
 
