@@ -10,7 +10,7 @@ use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
 
 /// What stands below tables of latencies.
 const LATENCIES: &str = "Percentiles are those of all requests of all rounds, with how far they may be off by what rounds differ; of fewer than six rounds the interval holds what \
-                         each says by itself. Limits lie unevenly about a percentile: ± is the farther one, and both are told with the figure. A percentile p is shown from 1/(1 − p) requests on.";
+                         each says by itself. Limits lie unevenly about a percentile: then both stand beside it, and no ±. A percentile p is shown from 1/(1 − p) requests on.";
 
 /// What is added where some are not.
 const BY_ROUNDS: &str = " Where a figure is marked “by rounds”, no histogram was kept, as by other generators and in runs of older versions: it is the median of \
