@@ -1,7 +1,7 @@
 //! How well two runs of a suite agree in what they say of languages: ratios of processor time an operation, of each subject to the first one in
 //! the same test, in the one run and in the other.
 
-use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord, Starts};
+use crate::record::{Costs, Identity, Outcome, ResultRecord, RunRecord, Starts, original_of};
 use antiphon_measure::{Interval, RunFigure, run_ratio};
 
 /// Two runs should agree within so much.
@@ -18,6 +18,30 @@ pub struct Agreement {
     pub by: Measured,
     /// The ratio in the first run, and in the second, with their intervals.
     pub ratios: (Interval, Interval),
+    /// Of the two subjects those whose slices were not as long in the one run as in the other.
+    pub slices: Vec<SlicesDiffer>,
+}
+
+/// A subject whose slices were not as long in the one run as in the other. Its figures differ in kind: long slices hold what its run-time does in bursts, such as
+/// collecting what was thrown away, and short ones mostly do not.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SlicesDiffer {
+    /// `name/variant`.
+    pub subject: String,
+    /// How much of a processor they were to use in the first run, and in the second, ms; `None` where they were as in most subjects.
+    pub slice_ms: (Option<u64>, Option<u64>),
+}
+
+impl SlicesDiffer {
+    fn of(first: &ResultRecord, second: &ResultRecord) -> Option<SlicesDiffer> {
+        let slice_ms = |result: &ResultRecord| Some(result.costs.as_ref()?.slice_ms);
+        let (first_ms, second_ms) = (slice_ms(first)?, slice_ms(second)?);
+        let subject = first.identity.subject.as_str();
+        (first_ms != second_ms).then(|| SlicesDiffer {
+            subject: original_of(subject).unwrap_or(subject).to_owned(),
+            slice_ms: (first_ms, second_ms),
+        })
+    }
 }
 
 /// How the ratios of two runs agree.
@@ -80,12 +104,18 @@ pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
                     .find(|result| result.identity == wanted.identity)
             };
             let (ratio, by) = ratio(of, to)?;
-            let (again, _) = self::ratio(find(of)?, find(to)?)?;
+            let (of_again, to_again) = (find(of)?, find(to)?);
+            let (again, _) = self::ratio(of_again, to_again)?;
+            let both = [(of, of_again), (to, to_again)];
             Some(Agreement {
                 identity: of.identity.clone(),
                 base: to.identity.subject.clone(),
                 by,
                 ratios: (ratio, again),
+                slices: both
+                    .into_iter()
+                    .filter_map(|(first, second)| SlicesDiffer::of(first, second))
+                    .collect(),
             })
         })
         .collect()

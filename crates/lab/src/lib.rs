@@ -20,7 +20,9 @@ pub mod store;
 pub mod subject;
 pub mod suite;
 
-pub use agreement::{Agreed, Agreement, Measured, StartsOf, WANTED, agreements, starts};
+pub use agreement::{
+    Agreed, Agreement, Measured, SlicesDiffer, StartsOf, WANTED, agreements, starts,
+};
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
 pub use leftovers::clear_leftovers;

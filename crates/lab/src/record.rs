@@ -42,6 +42,15 @@ pub struct RunRecord {
     pub warnings: Vec<String>,
 }
 
+impl RunRecord {
+    /// How much of a processor the slices of a subject's turns were to use, ms, where its file said it (`slice_ms`); `None` where they were as in most subjects.
+    pub fn slice_ms(&self, subject: &str) -> Option<u64> {
+        let own = self.results.iter();
+        let mut own = own.filter(|result| result.identity.subject == subject);
+        own.find_map(|result| result.costs.as_ref()?.slice_ms)
+    }
+}
+
 /// The machine a run was on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {

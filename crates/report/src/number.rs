@@ -1,85 +1,22 @@
 //! How numbers are written: units chosen by size, digits chosen by the width of the interval.
 //!
 //! All times come in as nanoseconds. A value never shows a digit that its interval does not support: the half width is
-//! written with one significant digit (two when it begins with 1) and the value with as many decimals.
+//! written with one significant digit (two when it begins with 1) and the value with as many decimals. An interval that lies unevenly about its value is written by
+//! its two limits.
 
 mod digits;
 mod scale;
+mod written;
 
 use crate::document::Unit;
 
 pub use digits::{count, counted, fixed, printed, significant};
 pub use scale::{Scale, common_scale, scale_for};
+use written::decimals_of;
+pub use written::{Spread, Written, interval, interval_in};
 
 /// Narrow no-break space, between thousands and before units.
 const THIN: char = '\u{202f}';
-
-/// A value, its half width and their unit, written to the digits that the half width supports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The value.
-    pub value: String,
-    /// The half width, or empty where it is zero or not finite.
-    pub half_width: String,
-    /// The unit's symbol.
-    pub unit: &'static str,
-}
-
-impl Written {
-    /// Value, plus-minus and unit in one line.
-    pub fn line(&self) -> String {
-        let mut line = self.value.clone();
-        if !self.half_width.is_empty() {
-            line.push_str(&format!(" ± {}", self.half_width));
-        }
-        push_unit(&mut line, self.unit);
-        line
-    }
-}
-
-/// Writes `value` with the larger half width of `low ..= high`, in `scale`.
-pub fn interval_in(scale: Scale, value: f64, low: f64, high: f64) -> Written {
-    let half = (value - low).max(high - value) / scale.factor;
-    let value = value / scale.factor;
-    if !value.is_finite() {
-        return Written {
-            value: "–".into(),
-            half_width: String::new(),
-            unit: scale.symbol,
-        };
-    }
-    if !(half.is_finite() && half > 0.0) {
-        return Written {
-            value: significant(value, 3),
-            half_width: String::new(),
-            unit: scale.symbol,
-        };
-    }
-    let decimals = decimals_of(half);
-    Written {
-        value: fixed(value, decimals),
-        half_width: fixed(half, decimals),
-        unit: scale.symbol,
-    }
-}
-
-/// Writes a value with its interval in the scale that suits the value.
-pub fn interval(unit: Unit, value: f64, low: f64, high: f64) -> Written {
-    let size = if value.abs() > 0.0 {
-        value
-    } else {
-        (high - low) / 2.0
-    };
-    interval_in(scale_for(unit, size), value, low, high)
-}
-
-/// Decimals that a half width of this size supports: its first significant digit, its second when the first is 1; at most 4.
-fn decimals_of(half: f64) -> usize {
-    let exponent = half.log10().floor();
-    let leading = half / 10f64.powf(exponent);
-    let digits = if leading < 1.95 { 1.0 } else { 0.0 };
-    (digits - exponent).clamp(0.0, 4.0) as usize
-}
 
 /// A value to three significant digits with its unit.
 pub fn quantity(unit: Unit, value: f64) -> String {
@@ -159,30 +96,6 @@ mod tests {
 
     fn plain(text: &str) -> String {
         text.replace(THIN, " ")
-    }
-
-    #[test]
-    fn digits_follow_the_interval() {
-        let line = |v, l, h| plain(&interval(Unit::Nanoseconds, v, l, h).line());
-        assert_eq!(line(12.3456, 12.30, 12.40), "12.35 ± 0.05 ns");
-        assert_eq!(line(12.3456, 11.0, 13.7), "12.3 ± 1.4 ns");
-        assert_eq!(line(870.4, 868.0, 872.0), "870 ± 2 ns");
-        assert_eq!(line(39_123.0, 39_000.0, 39_300.0), "39.12 ± 0.18 µs");
-        assert_eq!(
-            line(20_400_000.0, 20_100_000.0, 20_700_000.0),
-            "20.4 ± 0.3 ms"
-        );
-        assert_eq!(line(0.0, -0.02, 0.02), "0.00 ± 0.02 ns");
-        assert_eq!(line(-0.3, -0.5, 0.1), "\u{2212}0.3 ± 0.4 ns");
-    }
-
-    #[test]
-    fn a_value_without_interval_has_three_digits() {
-        assert_eq!(
-            plain(&interval(Unit::Nanoseconds, 1234.5, 1234.5, 1234.5).line()),
-            "1.23 µs"
-        );
-        assert_eq!(interval(Unit::Nanoseconds, f64::NAN, 0.0, 1.0).value, "–");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod sample;
 use antiphon_lab::{LiveRow, Outcome, ResultRecord, RunRecord};
 use antiphon_measure::{ComparisonSettings, FindingKind, PairEstimate, Stopped};
 use antiphon_report::comparison::{Comparison, Side, Verdict};
+use antiphon_report::document::{Block, Cell};
 use antiphon_report::export::live::{LiveTable, one_line};
 use antiphon_report::export::text::{TextOptions, render, render_tables, summary};
 use antiphon_report::export::{csv, html, json, markdown, xlsx};
@@ -157,6 +158,59 @@ fn a_cost_of_one_block_has_no_limits_anywhere() {
     assert!(page.contains("one block") && !page.contains('∞'));
     let parts = parts(&xlsx::render(&document).expect("a workbook"));
     assert!(parts.values().all(|part| !part.contains("not finite")));
+}
+
+#[test]
+fn an_interval_that_lies_unevenly_is_shown_by_its_limits_wherever_it_is_read_by_people() {
+    let mut uneven = frame("call.inter.none", "ada/O2", 132e3);
+    if let Outcome::Frame(estimate) = &mut uneven.outcome {
+        (estimate.cost_ns.low, estimate.cost_ns.high) = (98e3, 5927e3);
+    }
+    let told = "132\u{202f}µs (98 to 5927)";
+    let line = one_line("inter", &uneven);
+    assert!(line.contains("132 µs (98 to 5927)"), "{line}");
+    let run = with(vec![uneven]);
+    let document = compose(&run);
+    for text in [render(&document, PLAIN), markdown::render(&document)] {
+        assert!(text.contains(told) && !text.contains("132 ±"), "{text}");
+    }
+    let page = html::render(&document);
+    let shown = r#"<span class="value">132</span> <span class="unit">µs</span> <span class="limits">(98 to 5927)</span>"#;
+    assert!(page.contains(shown), "{page}");
+    // The evidence tells the limits once.
+    let evidence = document.sections.iter().flat_map(|section| &section.blocks);
+    let evidence = evidence.filter_map(|block| match block {
+        Block::Table(table) => Some(&table.rows),
+        _ => None,
+    });
+    let figures = evidence.flatten().flat_map(|row| &row.cells);
+    let costs: Vec<_> = figures
+        .filter_map(|cell| match cell {
+            Cell::Figure(figure) => figure
+                .detail
+                .iter()
+                .find(|of| of.label == "Cost, bootstrap"),
+            _ => None,
+        })
+        .collect();
+    assert!(
+        !costs.is_empty() && costs.iter().all(|of| of.text == told),
+        "{costs:?}"
+    );
+    // What programs read has each number in a place of its own, as ever.
+    let rows = csv_rows(&csv::run(&run).expect("CSV"));
+    let field = |name: &str| rows[0][name].as_str();
+    assert_eq!(
+        [field("value"), field("low"), field("high")],
+        ["132000", "98000", "5927000"]
+    );
+    let parts = parts(&xlsx::render(&document).expect("a workbook"));
+    for number in ["<v>132000</v>", "<v>98000</v>", "<v>5927000</v>"] {
+        assert!(
+            parts["xl/worksheets/sheet2.xml"].contains(number),
+            "{number}"
+        );
+    }
 }
 
 #[test]
@@ -324,6 +378,26 @@ fn two_runs_are_compared_by_the_laboratory_and_labelled_by_their_suite() {
     assert_eq!(compared(1.0).rows[0].verdict, Verdict::Same);
     assert_eq!(dearer.rows[1].verdict, Verdict::Missing);
     assert!(dearer.rows[1].note.contains("the second run has no figure"));
+}
+
+#[test]
+fn a_side_tells_for_which_subjects_slices_were_long() {
+    let before = run(false);
+    let mut after = before.clone();
+    let own = |of: &&mut ResultRecord| of.identity.subject == "ada/O2";
+    let result = after.results.iter_mut().find(own).expect("it was measured");
+    result.costs = Some(antiphon_lab::Costs {
+        slice_ms: Some(64),
+        ..Default::default()
+    });
+    let compared = Comparison::of_runs(&before, &after, &[], &ComparisonSettings::default());
+    let told = "ada/O2: processor time by slices of 64 ms, as its file says";
+    let tells = |side: &Side| side.lines.iter().any(|line| line == told);
+    assert_eq!(
+        (tells(&compared.before), tells(&compared.after)),
+        (false, true)
+    );
+    assert!(render(&compose_comparison(&compared), PLAIN).contains(told));
 }
 
 #[test]

@@ -12,6 +12,8 @@ use tempfile::TempDir;
 mod networks;
 #[path = "../open_mpi/mod.rs"]
 mod open_mpi;
+#[path = "../spawned/mod.rs"]
+mod spawned;
 mod sshd;
 
 use networks::Networks;
@@ -194,20 +196,8 @@ fn processes_spawned_on_other_hosts_are_followed() {
 }
 
 fn spawned_are_followed(hosts: &Path, over: Over) {
-    let (outcome, mut lines) = follow(&launch(hosts, over, 2, &["spawn"]));
-    lines.sort();
-    let said = |rank, text: &str| (rank, text.to_owned());
-    let expected = [
-        said(0, "heard [2, 3]"),
-        said(0, "spawned [2, 3]"),
-        said(1, "heard [2, 3]"),
-        said(2, "spawned with Ok(\"green\")"),
-        said(3, "spawned with Ok(\"green\")"),
-    ];
-    assert_eq!(lines, expected);
-    assert_eq!(outcome.exit_code(), 9);
-    let summary = outcome.summary();
-    assert_eq!(summary.as_deref(), Some("rank 3 ended with exit code 9"));
+    let (outcome, lines) = follow(&launch(hosts, over, 2, &["spawn"]));
+    spawned::are_followed(&outcome, lines);
 }
 
 /// They outlive who spawned them, take signals, and end with the session.

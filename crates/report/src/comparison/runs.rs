@@ -41,6 +41,14 @@ fn side(run: &RunRecord) -> Side {
     ];
     let compilers = run.subjects.iter();
     lines.extend(compilers.map(|s| format!("{}: {} ({})", s.id, s.compiler, s.flags)));
+    let slices = run.subjects.iter().filter_map(|subject| {
+        let slice_ms = run.slice_ms(&subject.id)?;
+        Some(format!(
+            "{}: processor time by slices of {slice_ms} ms, as its file says",
+            subject.id
+        ))
+    });
+    lines.extend(slices);
     Side {
         name: format!("run {}", run.id),
         lines,

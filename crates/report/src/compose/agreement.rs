@@ -1,9 +1,12 @@
 //! How well two runs agree in what they say of languages.
 
-use crate::document::{Block, Cell, Column, Document, Row, RowKind, Section, Table, Unit};
+use crate::document::{
+    Block, Cell, Column, Document, Note, Row, RowKind, Section, Table, Unit, Weight,
+};
 use crate::number;
-use antiphon_lab::{Agreed, Agreement, Measured};
+use antiphon_lab::{Agreed, Agreement, Measured, SlicesDiffer};
 use antiphon_measure::Interval;
+use std::collections::BTreeSet;
 
 /// The kinds of measurement, with what they are called.
 const KINDS: [(Measured, &str); 6] = [
@@ -100,6 +103,31 @@ fn percent(threshold: f64) -> String {
     format!("{} %", (threshold * 1e4).round() / 100.0)
 }
 
+/// Subjects whose slices were not as long in the one run as in the other: what they have is no disagreement of like with like.
+fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
+    let length = |slice_ms: Option<u64>| match slice_ms {
+        Some(slice_ms) => format!("of {slice_ms} ms"),
+        None => "as short as in most subjects".to_owned(),
+    };
+    let note = |of: &SlicesDiffer| Note {
+        mend: "compare two runs in which they are as long".into(),
+        ..Note::new(
+            Weight::Warning,
+            of.subject.clone(),
+            format!(
+                "its slices (`slice_ms` in its file) were {} in run {}, and {} in run {}, so that its figures differ in kind: long slices hold what its run-time does in \
+                 bursts, such as collecting what was thrown away",
+                length(of.slice_ms.0),
+                runs.0,
+                length(of.slice_ms.1),
+                runs.1
+            ),
+        )
+    };
+    let each: BTreeSet<&SlicesDiffer> = agreements.iter().flat_map(|of| &of.slices).collect();
+    each.into_iter().map(note).collect()
+}
+
 /// The document: how many agree, by kind of measurement, then every ratio, the farthest first.
 pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i64)) -> Document {
     let heading = |title: String| Column {
@@ -182,6 +210,8 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
     let mut blocks = vec![Block::Prose {
         text: summary(agreements, threshold),
     }];
+    let slices = slices(agreements, runs);
+    blocks.extend((!slices.is_empty()).then_some(Block::Notes { notes: slices }));
     blocks.extend(tables.map(Block::Table));
     Document {
         title: format!(
@@ -231,6 +261,7 @@ mod tests {
             base: "b/v".into(),
             by,
             ratios: (exactly(2.0), exactly(2.0 * (1.0 - difference))),
+            slices: Vec::new(),
         };
         differences.iter().map(agreement).collect()
     }
@@ -287,6 +318,37 @@ mod tests {
             [text("no".into()), text(format!("within {}", percent(0.03)))]
         );
         assert_eq!(each.columns.len(), each.rows[0].cells.len());
+    }
+
+    #[test]
+    fn a_subject_whose_slices_were_longer_in_one_run_is_named_once() {
+        let mut all = agreements(Measured::InProcess, &[0.01, 0.5, 0.5]);
+        let notes = |all: &[Agreement]| {
+            let document = compose_agreement(all, 0.03, (11, 12));
+            let blocks = document.sections.into_iter().flat_map(|of| of.blocks);
+            let notes = blocks.filter_map(|block| match block {
+                Block::Notes { notes } => Some(notes),
+                _ => None,
+            });
+            notes.flatten().collect::<Vec<_>>()
+        };
+        assert_eq!(notes(&all), []);
+        for of in &mut all[1..] {
+            of.slices.push(SlicesDiffer {
+                subject: "js/v".into(),
+                slice_ms: (None, Some(64)),
+            });
+        }
+        let said = notes(&all);
+        let [note] = said.as_slice() else {
+            panic!("{said:?}")
+        };
+        assert_eq!(
+            (note.weight, note.about.as_str()),
+            (Weight::Warning, "js/v")
+        );
+        let lengths = "were as short as in most subjects in run 11, and of 64 ms in run 12";
+        assert!(note.text.contains(lengths), "{}", note.text);
     }
 
     #[test]

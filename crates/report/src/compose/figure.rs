@@ -2,7 +2,7 @@
 
 use super::view::{RunColumn, fatal};
 use crate::document::{Fact, Figure, Mark, Standing, Unit, Weight};
-use crate::number;
+use crate::number::{self, Spread};
 use antiphon_lab::{Identity, ResultRecord};
 use antiphon_measure::{
     CountedBy, Estimate, Finding, FindingKind, InstructionCount, Interval, PLACEMENT_FLOOR_NS,
@@ -177,14 +177,15 @@ fn verified(identity: &Identity, estimate: &Estimate) -> String {
 }
 
 fn with_limits(interval: &Interval) -> String {
-    let line = number::interval(
-        Unit::Nanoseconds,
-        interval.value,
-        interval.low,
-        interval.high,
-    );
-    let limits = number::limits(Unit::Nanoseconds, interval.low, interval.high);
-    format!("{}, {limits}", line.line())
+    let (low, high) = (interval.low, interval.high);
+    let written = number::interval(Unit::Nanoseconds, interval.value, low, high);
+    match written.spread {
+        Spread::Limits(..) => written.line(),
+        Spread::Half(_) | Spread::None => {
+            let limits = number::limits(Unit::Nanoseconds, low, high);
+            format!("{}, {limits}", written.line())
+        }
+    }
 }
 
 fn as_ratio(log: &Interval) -> String {

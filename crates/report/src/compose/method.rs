@@ -14,7 +14,7 @@ const SERVERS: [Term; 4] = [
     (
         "± interval",
         "The interval of that median by the sign test; the whole range where there are fewer than six rounds. A ratio is the median of the ratios within \
-         rounds, so that a slow moment hits both sides.",
+         rounds, so that a slow moment hits both sides. Where it lies unevenly about its figure, the two limits stand in brackets instead.",
     ),
     (
         "p50, p99, p99.9",
@@ -36,7 +36,7 @@ const TERMS: [Term; 9] = [
     (
         "± interval",
         "Half the width of the bootstrap interval of that median. The interval by the sign test, which assumes less, stands beside it in \
-         each figure's evidence. Written digits follow the interval.",
+         each figure's evidence. Where it lies unevenly about its figure, the two limits stand in brackets instead. Written digits follow the interval.",
     ),
     (
         "≈ control",

@@ -20,7 +20,7 @@ pub struct LiveTable {
 impl LiveTable {
     /// Divides `width` columns.
     pub fn new(width: usize) -> Self {
-        let (subject, value) = (18, 22);
+        let (subject, value) = (18, 26);
         let others = subject + value + 4;
         // Remarks in a few columns would tell nothing: a narrow terminal has none.
         let label = match width {

@@ -73,11 +73,14 @@ impl Outgoing {
             return Ok(way.left());
         };
         let length = frame.len();
-        let is_measured = length >= LENT_MIN && sender.choose(pace, length, &may_spin);
+        // Asked once for a frame, since all peers are looked at for it, and of a short one only if it has to wait.
+        let may_spin_for_long = (length >= LENT_MIN).then(&may_spin);
+        let is_measured =
+            may_spin_for_long.is_some_and(|has_two| sender.choose(pace, length, has_two));
         let began = is_measured.then(Instant::now);
         sender.send(frame)?;
         if sender.has_queue() {
-            if may_spin() {
+            if may_spin_for_long.unwrap_or_else(may_spin) {
                 ring();
                 sender.spin_through(&ring)?;
             }
@@ -179,9 +182,8 @@ impl Way {
 }
 
 impl Sender {
-    /// Chooses how a long frame goes; whether what that takes tells of the stream's pace.
-    fn choose(&mut self, pace: &mut Pace, length: usize, may_spin: &impl Fn() -> bool) -> bool {
-        let has_two = may_spin();
+    /// Chooses how a long frame goes, which two processors may work at or not; whether what that takes tells of the stream's pace.
+    fn choose(&mut self, pace: &mut Pace, length: usize, has_two: bool) -> bool {
         let streams = has_two && pace.streams();
         self.lend_whole_from(match has_two {
             _ if streams => usize::MAX,
@@ -226,3 +228,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

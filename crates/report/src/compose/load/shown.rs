@@ -57,62 +57,55 @@ fn time(ns: Option<u64>) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
 
-/// In the order of their weight: what a request costs comes first.
-pub(super) const OVER_LOADS: [Shown; 5] = [
-    Shown {
-        title: "Processor time of the server a request",
-        unit: Unit::Nanoseconds,
-        of: Of::Median(|round| Some(round.cpu_ns())),
-    },
-    Shown {
-        title: "Requests a second",
-        unit: Unit::Count,
-        of: Of::Median(|round| Some(round.per_second)),
-    },
-    Shown {
-        title: "Latency, median",
-        unit: Unit::Nanoseconds,
-        of: Of::All(|all| all.p50, |round| time(round.p50_ns)),
-    },
-    Shown {
-        title: "Latency, 99 %",
-        unit: Unit::Nanoseconds,
-        of: Of::All(|all| all.p99, |round| time(round.p99_ns)),
-    },
-    Shown {
-        title: "Latency, 99.9 %",
-        unit: Unit::Nanoseconds,
-        of: Of::All(|all| all.p999, |round| time(round.p999_ns)),
-    },
-];
+/// What a request costs, how many there were, and how long they took, in the order of their weight, under these titles.
+const fn first(titles: [&'static str; 5]) -> [Shown; 5] {
+    let [cpu, rate, p50, p99, p999] = titles;
+    [
+        Shown {
+            title: cpu,
+            unit: Unit::Nanoseconds,
+            of: Of::Median(|round| Some(round.cpu_ns())),
+        },
+        Shown {
+            title: rate,
+            unit: Unit::Count,
+            of: Of::Median(|round| Some(round.per_second)),
+        },
+        Shown {
+            title: p50,
+            unit: Unit::Nanoseconds,
+            of: Of::All(|all| all.p50, |round| time(round.p50_ns)),
+        },
+        Shown {
+            title: p99,
+            unit: Unit::Nanoseconds,
+            of: Of::All(|all| all.p99, |round| time(round.p99_ns)),
+        },
+        Shown {
+            title: p999,
+            unit: Unit::Nanoseconds,
+            of: Of::All(|all| all.p999, |round| time(round.p999_ns)),
+        },
+    ]
+}
 
-/// In the table of everything.
-pub(super) const IN_FULL: [Shown; 13] = [
-    Shown {
-        title: "CPU a request",
-        unit: Unit::Nanoseconds,
-        of: Of::Median(|round| Some(round.cpu_ns())),
-    },
-    Shown {
-        title: "Requests/s",
-        unit: Unit::Count,
-        of: Of::Median(|round| Some(round.per_second)),
-    },
-    Shown {
-        title: "p50",
-        unit: Unit::Nanoseconds,
-        of: Of::All(|all| all.p50, |round| time(round.p50_ns)),
-    },
-    Shown {
-        title: "p99",
-        unit: Unit::Nanoseconds,
-        of: Of::All(|all| all.p99, |round| time(round.p99_ns)),
-    },
-    Shown {
-        title: "p99.9",
-        unit: Unit::Nanoseconds,
-        of: Of::All(|all| all.p999, |round| time(round.p999_ns)),
-    },
+/// Those that have a table each, over all loads of a group.
+pub(super) const OVER_LOADS: [Shown; 5] = first([
+    "Processor time of the server a request",
+    "Requests a second",
+    "Latency, median",
+    "Latency, 99 %",
+    "Latency, 99.9 %",
+]);
+
+/// Those of the table of everything.
+pub(super) fn in_full() -> impl Iterator<Item = Shown> {
+    first(["CPU a request", "Requests/s", "p50", "p99", "p99.9"])
+        .into_iter()
+        .chain(REST)
+}
+
+const REST: [Shown; 8] = [
     Shown {
         title: "Longest",
         unit: Unit::Nanoseconds,

@@ -1,6 +1,6 @@
 //! Tables of loads: one over all loads of a group for each figure, and one a load with everything.
 
-use super::shown::{IN_FULL, OVER_LOADS, Of, Shown};
+use super::shown::{OVER_LOADS, Of, Shown, in_full};
 use super::{Waits, marks, noise, outcome, starved, wait};
 use crate::compose::view::View;
 use crate::document::{Block, Cell, Column, Fact, Figure, Mark, Row, RowKind, Table, Unit, Weight};
@@ -10,7 +10,7 @@ use antiphon_lab::{LoadOutcome, LoadRound, Outcome, ResultRecord};
 
 /// What stands below tables of latencies.
 const LATENCIES: &str = "Percentiles are those of all requests of all rounds, with how far they may be off by what rounds differ; of fewer than six rounds the interval holds what \
-                         each says by itself. Limits lie unevenly about a percentile: ± is the farther one, and both are told with the figure. A percentile p is shown from 1/(1 − p) requests on.";
+                         each says by itself. Limits lie unevenly about a percentile: then both stand beside it, and no ±. A percentile p is shown from 1/(1 − p) requests on.";
 
 /// What is added where some are not.
 const BY_ROUNDS: &str = " Where a figure is marked “by rounds”, no histogram was kept, as by other generators and in runs of older versions: it is the median of \
@@ -58,14 +58,16 @@ pub(super) fn blocks(
         }
     });
     let over = over.map(Block::Table);
-    let full = tests
-        .iter()
-        .map(|test| Block::Table(in_full(view, conditions, results, waits, &subjects, test)));
+    let full = tests.iter().map(|test| {
+        Block::Table(of_one_load(
+            view, conditions, results, waits, &subjects, test,
+        ))
+    });
     over.chain(full).collect()
 }
 
 /// Everything of one load, folded.
-fn in_full(
+fn of_one_load(
     view: &View,
     conditions: &str,
     results: &[&ResultRecord],
@@ -82,9 +84,8 @@ fn in_full(
         .find_map(|subject| outcome(find(results, subject, test)?));
     let rows = subjects.iter().filter_map(|subject| {
         let result = find(results, subject, test)?;
-        let mut cells: Vec<Cell> = IN_FULL
-            .iter()
-            .map(|shown| cell(results, Some(result), waits, shown))
+        let mut cells: Vec<Cell> = in_full()
+            .map(|shown| cell(results, Some(result), waits, &shown))
             .collect();
         let ratio = base.and_then(|base| outcome(result)?.ratio(base, LoadRound::cpu_ns));
         cells.insert(
@@ -105,7 +106,7 @@ fn in_full(
         .iter()
         .filter_map(|subject| Some((subject.as_str(), outcome(find(results, subject, test)?)?)));
     let noise = noise::sentence(loads);
-    let mut columns: Vec<Column> = IN_FULL.iter().map(|shown| heading(shown.title)).collect();
+    let mut columns: Vec<Column> = in_full().map(|shown| heading(shown.title)).collect();
     columns.insert(1, heading("as a share of the first"));
     Table {
         title: format!("{}: all figures", label(view, results, test)),

@@ -4,7 +4,7 @@ use super::colour;
 use super::evidence::Evidence;
 use crate::document::{Cell, Column, Figure, Mark, Row, RowKind, Standing, Table, Weight};
 use crate::export::cells::{figure_value, like_control, number_text, scales, side_notes};
-use crate::number::{self, Scale};
+use crate::number::{self, Scale, Spread};
 use maud::{Markup, html};
 
 /// From so many columns on they stand closer, so that all are seen on a usual screen.
@@ -138,14 +138,14 @@ fn value(figure: &Figure, scale: Option<Scale>) -> Markup {
     match &figure.standing {
         Standing::Resolved => {
             let written = figure_value(figure, scale);
-            let half = match written.half_width.is_empty() {
-                true => String::new(),
-                false => format!("± {}", written.half_width),
-            };
             html! {
                 span.value { (written.value) } " "
-                span.half { (half) } " "
+                @if let Spread::Half(half) = &written.spread { span.half { "± " (half) } " " }
                 span.unit { (written.unit) }
+                // Below the value, so that the column is no wider for them.
+                @if let Spread::Limits(low, high) = &written.spread {
+                    " " span.limits { "(" (low) " to " (high) ")" }
+                }
             }
         }
         Standing::LikeControl => html! { span.like { (like_control(figure)) } },

@@ -1,0 +1,168 @@
+use std::cell::{Cell, RefCell};
+use std::os::fd::AsFd;
+
+use super::super::meeting::Meeting;
+use super::super::memory::{Map, RING, ring_at};
+use super::super::reach::Reach;
+use super::super::ring::Receiver;
+use super::*;
+use crate::platform::Secret;
+use crate::platform::pool::Pool;
+
+/// Its way depends on the stream's pace, and the way tells nothing of that.
+const UNMEASURED: usize = 24 << 10;
+/// What becomes of it while it is put in is measured.
+const MEASURED: usize = 4 * ONE_SIDED;
+
+const _: () = assert!(LENT_MIN <= UNMEASURED && UNMEASURED <= ONE_SIDED);
+
+static MARK: u64 = 0x1234_5678;
+
+/// A way to a peer, and the peer's end of it. No test waits: a receiver takes when it is told to.
+struct Ends {
+    way: Outgoing,
+    receiver: RefCell<Receiver>,
+}
+
+impl Ends {
+    /// Nothing where the system forbids to lend.
+    fn new() -> Option<Self> {
+        let reach = Reach::probe(std::process::id(), &raw const MARK as u64, MARK);
+        if reach.is_none() {
+            eprintln!("skipped: the system forbids process_vm_readv");
+        }
+        let meeting = Meeting::new(2, Secret([1; 16])).expect("a file");
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(meeting.seat(0).meeting)
+            .expect("it is there while it is held");
+        let map = || Map::new(file.as_fd(), ring_at(0, 1), RING).expect("mapped");
+        let receiver = Receiver::new(map(), Some(reach?), Pool::default());
+        Some(Self {
+            way: Outgoing::new(Sender::new(map())),
+            receiver: RefCell::new(receiver),
+        })
+    }
+
+    fn send(&self, length: usize, may_spin: impl Fn() -> bool, ring: impl Fn()) {
+        let frame = Message::from(vec![7; length]);
+        self.way.send(frame, may_spin, ring).expect("sound");
+    }
+
+    /// Takes what is there. Whether a frame is whole by it.
+    fn take(&self) -> bool {
+        let mut receiver = self.receiver.borrow_mut();
+        let taken = receiver.take().expect("sound");
+        receiver.tell();
+        taken.is_some_and(|frame| frame == Message::from(vec![7; frame.len()]))
+    }
+
+    /// The bytes of a frame that come through the stream while `send` and `take` let it come.
+    fn streamed(&self, come: impl FnOnce()) -> usize {
+        let position = || self.receiver.borrow().position() as usize;
+        let before = position();
+        come();
+        position() - before
+    }
+
+    /// Sends a frame that its receiver does not take while it is put in.
+    fn untaken(&self) {
+        let streamed = self.streamed(|| {
+            self.send(MEASURED, || true, || ());
+            assert!(self.take());
+        });
+        assert_eq!(streamed, ONE_SIDED, "the rest is lent");
+    }
+
+    /// Sends a frame that its receiver takes while it is put in.
+    fn taken(&self) {
+        let is_whole = Cell::new(false);
+        let streamed = self.streamed(|| {
+            let take = || is_whole.set(is_whole.get() || self.take());
+            self.send(MEASURED, || true, take);
+        });
+        assert!(is_whole.get());
+        assert_eq!(streamed, MEASURED);
+    }
+
+    /// Whether the next long frame goes through the stream; if not, it is lent whole.
+    fn streams(&self) -> bool {
+        let streamed = self.streamed(|| {
+            self.send(UNMEASURED, || true, || ());
+            assert!(self.take());
+        });
+        assert!([0, UNMEASURED].contains(&streamed), "{streamed}");
+        streamed > 0
+    }
+}
+
+#[test]
+fn long_frames_go_through_a_stream_of_which_nothing_slow_is_known() {
+    let Some(ends) = Ends::new() else { return };
+    for _ in 0..1000 {
+        assert!(ends.streams());
+    }
+}
+
+#[test]
+fn long_frames_are_lent_whole_after_two_that_nobody_took_and_now_and_then_one_is_not() {
+    let Some(ends) = Ends::new() else { return };
+    ends.untaken();
+    assert!(ends.streams(), "one alone says nothing");
+    ends.untaken();
+    for _ in 0..3 {
+        let lent = (0..1000).take_while(|_| !ends.streams()).count();
+        assert!((1..1000).contains(&lent), "{lent}");
+        // That one told nothing, and this one that it is slow still.
+        ends.untaken();
+    }
+}
+
+/// How fast that is here nobody knows, but it is fast or slow.
+#[test]
+fn a_frame_that_was_taken_while_it_was_put_in_is_measured() {
+    let Some(ends) = Ends::new() else { return };
+    ends.untaken();
+    ends.taken();
+    let was_fast = ends.streams();
+    if was_fast {
+        ends.untaken();
+        assert!(ends.streams(), "it is the first slow one since");
+    }
+}
+
+#[test]
+fn what_says_nothing_of_the_pace_is_not_measured() {
+    let Some(ends) = Ends::new() else { return };
+    // The second of two that fit into the stream one by one has to wait.
+    for _ in 0..2 {
+        (0..2).for_each(|_| ends.send(UNMEASURED, || true, || ()));
+        assert!(ends.take() && ends.take());
+    }
+    assert!(ends.streams());
+    // By one processor there is no pace: a long frame is lent from its beginning on.
+    for _ in 0..2 {
+        let streamed = ends.streamed(|| {
+            ends.send(LENT_WHOLE_MIN, || false, || ());
+            assert!(ends.take());
+        });
+        assert_eq!(streamed, 0);
+    }
+    assert!(ends.streams());
+}
+
+#[test]
+fn whether_it_may_spin_is_asked_once_for_a_long_frame_and_not_for_a_short_one() {
+    let Some(ends) = Ends::new() else { return };
+    let asked = Cell::new(0);
+    let may_spin = || {
+        asked.set(asked.get() + 1);
+        true
+    };
+    ends.send(MEASURED, may_spin, || ());
+    assert_eq!(asked.get(), 1);
+    assert!(ends.take());
+    ends.send(10, may_spin, || ());
+    assert_eq!(asked.get(), 1);
+}
