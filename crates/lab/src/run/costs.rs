@@ -106,7 +106,7 @@ fn take_turns(
         .collect();
     let mut rounds = Rounds::default();
     while time.wants_round(rounds) {
-        visit_all(engine, &mut members, start, rounds.made);
+        visit_all(engine, &mut members, start, rounds.made, time.until());
         let lengthened = members.iter_mut().map(Member::lengthen);
         let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
         let was_calm = was_calm(engine, &members, rounds.made);
@@ -152,8 +152,19 @@ fn raised(
     Ok(raised)
 }
 
-/// A turn of each, forth in one round and back in the next.
-fn visit_all(engine: &mut Engine<'_, '_>, members: &mut [Member], start: u32, round: u32) {
+/// A turn of each, forth in one round and back in the next. Until then calm moments are sought for it.
+fn visit_all(
+    engine: &mut Engine<'_, '_>,
+    members: &mut [Member],
+    start: u32,
+    round: u32,
+    until: Instant,
+) {
+    let Some(first) = members.first() else {
+        return;
+    };
+    let placement = &engine.items[first.position].identity.placement;
+    let mut watch = Watch::in_turns(engine.seats.processors.placement(placement));
     let mut order: Vec<usize> = (0..members.len()).collect();
     if round % 2 == 1 {
         order.reverse();
@@ -162,7 +173,21 @@ fn visit_all(engine: &mut Engine<'_, '_>, members: &mut [Member], start: u32, ro
         if engine.interrupted() {
             break;
         }
-        visit(engine, &mut members[index], start, round);
+        let member = &mut members[index];
+        if member.failed || member.stands_aside(round) {
+            continue;
+        }
+        match visit(engine, member, start, until, &mut watch) {
+            Ok((turn, seen)) => {
+                member.seen = member.seen.and(seen);
+                member.turns.push((round, turn));
+            }
+            Err(error) => {
+                let identity = engine.items[member.position].identity.clone();
+                engine.seats.failed(&identity, start, &error);
+                member.failed = true;
+            }
+        }
     }
 }
 
@@ -244,24 +269,24 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
     }
 }
 
-/// One turn, if it takes any. What others use is read before and after it.
-fn visit(engine: &mut Engine<'_, '_>, member: &mut Member, start: u32, round: u32) {
-    if member.failed || member.stands_aside(round) {
-        return;
-    }
-    let placement = &engine.items[member.position].identity.placement;
-    let watch = Watch::in_turns(engine.seats.processors.placement(placement));
-    match turn(engine, member, start) {
-        Ok(turn) => {
-            member.seen = member.seen.and(watch.end());
-            member.turns.push((round, turn));
+/// One turn, in a calm moment if one comes in time: what slows a processor mostly does so for less than a round lasts, so that a whole round is hardly ever calm
+/// where single turns are. What others use is read before and after it.
+fn visit(
+    engine: &mut Engine<'_, '_>,
+    member: &Member,
+    start: u32,
+    until: Instant,
+    watch: &mut Watch,
+) -> Result<(Turn, Seen), SessionError> {
+    calm::calmest_turn(until, || {
+        if calm::wait_for_turn(engine, member.position, until) {
+            // Who ran while we waited disturbed no turn.
+            watch.next();
         }
-        Err(error) => {
-            let identity = engine.items[member.position].identity.clone();
-            engine.seats.failed(&identity, start, &error);
-            member.failed = true;
-        }
-    }
+        let turn = turn(engine, member, start)?;
+        let slowed = turn.slowed(&engine.gauge);
+        Ok(((turn, watch.next()), slowed))
+    })
 }
 
 /// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.

@@ -61,7 +61,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// By how much its processors were slower than when they were fast, as a part of that.
-    fn slowed(&self, gauge: &Gauge) -> f64 {
+    pub(super) fn slowed(&self, gauge: &Gauge) -> f64 {
         slowed(&self.moments, gauge)
     }
 }
