@@ -278,15 +278,24 @@ fn visit(
     until: Instant,
     watch: &mut Watch,
 ) -> Result<(Turn, Seen), SessionError> {
-    calm::calmest_turn(until, || {
+    let (mut taken, mut after) = (0, None);
+    let (mut kept, seen) = calm::calmest_turn(until, || {
         if calm::wait_for_turn(engine, member.position, until) {
             // Who ran while we waited disturbed no turn.
             watch.next();
         }
-        let turn = turn(engine, member, start)?;
+        let mut turn = turn(engine, member, start)?;
         let slowed = turn.slowed(&engine.gauge);
+        taken += 1;
+        after = Some((turn.held_bytes, std::mem::take(&mut turn.mappings)));
         Ok(((turn, watch.next()), slowed))
-    })
+    })?;
+    // Whichever counts, what the subject holds is that after the last.
+    kept.taken = taken;
+    if let Some((held_bytes, mappings)) = after {
+        (kept.held_bytes, kept.mappings) = (held_bytes, mappings);
+    }
+    Ok((kept, seen))
 }
 
 /// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.
@@ -404,6 +413,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
         held_bytes,
         mappings,
         moments,
+        taken: 1,
     })
 }
 

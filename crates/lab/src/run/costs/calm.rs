@@ -186,6 +186,7 @@ mod tests {
             slowed: 0.0,
             held_bytes: 0,
             walked_bytes: 0,
+            taken: 1,
         };
         let gauged = Gauged {
             position: 0,
