@@ -379,7 +379,8 @@ fn try_out(
     Ok((cpu_ns, wall_ns))
 }
 
-/// One turn. Around its slices it is asked how fast the processors are, but not between those of the test: what works beside an operation goes on there.
+/// One turn. Around each of its slices it is asked how fast the processors are: what slows them may last for less than the two of the test. No clock is read between
+/// those, so that what works beside an operation is counted there, too.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
     // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
@@ -390,11 +391,15 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     let mut moments = vec![probe(engine, member.position)];
     let mut read = Vec::new();
     for slices in [&[Role::Control][..], &[Role::Test; 2], &[Role::Control]] {
-        let (before, begun) = (trees.read(), Instant::now());
-        for role in slices {
+        let (before, mut wall_ns) = (trees.read(), 0.0);
+        for (at, role) in slices.iter().enumerate() {
+            if at > 0 {
+                moments.push(probe(engine, member.position));
+            }
+            let begun = Instant::now();
             slice(engine, member, start, *role, count)?;
+            wall_ns += begun.elapsed().as_nanos() as f64;
         }
-        let wall_ns = begun.elapsed().as_nanos() as f64;
         read.push((trees.read().less(before), wall_ns));
         moments.push(probe(engine, member.position));
     }
