@@ -20,6 +20,21 @@ pub struct Services {
     warnings: Mutex<Vec<String>>,
 }
 
+/// They end side by side: each takes a second or more.
+impl Drop for Services {
+    fn drop(&mut self) {
+        let started = self
+            .started
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::thread::scope(|scope| {
+            for (_, service) in started.drain() {
+                scope.spawn(|| drop(service));
+            }
+        });
+    }
+}
+
 impl Services {
     /// The environment variables that tell a subject where its database is, with tables of its own; none if it needs none.
     ///

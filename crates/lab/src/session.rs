@@ -72,7 +72,16 @@ impl Session {
     /// # Errors
     /// It could not be started, or did not greet as the protocol says.
     pub fn start(launch: &Launch) -> Result<Self, SessionError> {
+        Session::start_under(launch, |_| ())
+    }
+
+    /// The same with something that lasts until the subject is ready, by the number of its process.
+    pub(crate) fn start_under<T>(
+        launch: &Launch,
+        under: impl FnOnce(u32) -> T,
+    ) -> Result<Self, SessionError> {
         let mut conversation = Conversation::start(launch)?;
+        let _until_ready = under(conversation.process());
         let hello = greet(&mut conversation, launch.start_limit)?;
         let placement = Request::Placement(launch.placement);
         match conversation.ask(&placement, ANSWER_LIMIT) {

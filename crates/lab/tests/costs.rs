@@ -165,7 +165,8 @@ fn what_a_subject_holds_is_read_after_each_round_unless_it_is_a_virtual_machine(
     assert!(held("plain/v").iter().all(|bytes| *bytes > 0));
     let leaks = held("leaks/v");
     assert!(leaks.len() >= 5 && leaks.is_sorted(), "{leaks:?}");
-    assert!(leaks[leaks.len() - 1] > 2 * leaks[0], "{leaks:?}");
+    // A turn that something slowed is taken again: then more of them are before the first reading, too.
+    assert!(2 * leaks[leaks.len() - 1] > 3 * leaks[0], "{leaks:?}");
 }
 
 #[test]

@@ -126,6 +126,7 @@ fn round(subject_ns: f64, slowed: f64) -> CostRound {
         slowed,
         held_bytes: 0,
         walked_bytes: 0,
+        taken: 1,
     }
 }
 
@@ -291,6 +292,7 @@ fn grown_but(starts: [&[u64]; 2], walked_mib: u64) -> Vec<String> {
             slowed: 0.0,
             held_bytes: mib << 20,
             walked_bytes: (u64::from(round) * walked_mib) << 20,
+            taken: 1,
         };
         costs.rounds.extend((0..).zip(readings).map(round));
     }

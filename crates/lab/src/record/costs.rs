@@ -91,6 +91,18 @@ pub struct CostRound {
     /// goes through: in private mappings of at most 16 MiB that were as they are after the last round.
     #[serde(default, skip_serializing_if = "is_none_held")]
     pub walked_bytes: u64,
+    /// How often the subject took its turn in it until nothing slowed the processors: what it held before grew by that of all of them. 1 in runs that took each turn
+    /// once.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub taken: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(taken: &u32) -> bool {
+    *taken == 1
 }
 
 fn is_none_held(bytes: &u64) -> bool {
@@ -334,6 +346,7 @@ mod tests {
             slowed: 0.0,
             held_bytes: 0,
             walked_bytes: 0,
+            taken: 1,
         };
         Costs {
             rounds: of.iter().map(round).collect(),

@@ -106,7 +106,7 @@ fn take_turns(
         .collect();
     let mut rounds = Rounds::default();
     while time.wants_round(rounds) {
-        visit_all(engine, &mut members, start, rounds.made);
+        visit_all(engine, &mut members, start, rounds.made, time.until());
         let lengthened = members.iter_mut().map(Member::lengthen);
         let are_forgotten = lengthened.filter(|is_longer| *is_longer).count() > 0;
         let was_calm = was_calm(engine, &members, rounds.made);
@@ -152,8 +152,19 @@ fn raised(
     Ok(raised)
 }
 
-/// A turn of each, forth in one round and back in the next.
-fn visit_all(engine: &mut Engine<'_, '_>, members: &mut [Member], start: u32, round: u32) {
+/// A turn of each, forth in one round and back in the next. Until then calm moments are sought for it.
+fn visit_all(
+    engine: &mut Engine<'_, '_>,
+    members: &mut [Member],
+    start: u32,
+    round: u32,
+    until: Instant,
+) {
+    let Some(first) = members.first() else {
+        return;
+    };
+    let placement = &engine.items[first.position].identity.placement;
+    let mut watch = Watch::in_turns(engine.seats.processors.placement(placement));
     let mut order: Vec<usize> = (0..members.len()).collect();
     if round % 2 == 1 {
         order.reverse();
@@ -162,7 +173,21 @@ fn visit_all(engine: &mut Engine<'_, '_>, members: &mut [Member], start: u32, ro
         if engine.interrupted() {
             break;
         }
-        visit(engine, &mut members[index], start, round);
+        let member = &mut members[index];
+        if member.failed || member.stands_aside(round) {
+            continue;
+        }
+        match visit(engine, member, start, until, &mut watch) {
+            Ok((turn, seen)) => {
+                member.seen = member.seen.and(seen);
+                member.turns.push((round, turn));
+            }
+            Err(error) => {
+                let identity = engine.items[member.position].identity.clone();
+                engine.seats.failed(&identity, start, &error);
+                member.failed = true;
+            }
+        }
     }
 }
 
@@ -244,24 +269,33 @@ fn member(engine: &mut Engine<'_, '_>, position: usize, start: u32, time: &Time)
     }
 }
 
-/// One turn, if it takes any. What others use is read before and after it.
-fn visit(engine: &mut Engine<'_, '_>, member: &mut Member, start: u32, round: u32) {
-    if member.failed || member.stands_aside(round) {
-        return;
-    }
-    let placement = &engine.items[member.position].identity.placement;
-    let watch = Watch::in_turns(engine.seats.processors.placement(placement));
-    match turn(engine, member, start) {
-        Ok(turn) => {
-            member.seen = member.seen.and(watch.end());
-            member.turns.push((round, turn));
+/// One turn, in a calm moment if one comes in time: what slows a processor mostly does so for less than a round lasts, so that a whole round is hardly ever calm
+/// where single turns are. What others use is read before and after it.
+fn visit(
+    engine: &mut Engine<'_, '_>,
+    member: &Member,
+    start: u32,
+    until: Instant,
+    watch: &mut Watch,
+) -> Result<(Turn, Seen), SessionError> {
+    let (mut taken, mut after) = (0, None);
+    let (mut kept, seen) = calm::calmest_turn(until, || {
+        if calm::wait_for_turn(engine, member.position, until) {
+            // Who ran while we waited disturbed no turn.
+            watch.next();
         }
-        Err(error) => {
-            let identity = engine.items[member.position].identity.clone();
-            engine.seats.failed(&identity, start, &error);
-            member.failed = true;
-        }
+        let mut turn = turn(engine, member, start)?;
+        let slowed = turn.slowed(&engine.gauge);
+        taken += 1;
+        after = Some((turn.held_bytes, std::mem::take(&mut turn.mappings)));
+        Ok(((turn, watch.next()), slowed))
+    })?;
+    // Whichever counts, what the subject holds is that after the last.
+    kept.taken = taken;
+    if let Some((held_bytes, mappings)) = after {
+        (kept.held_bytes, kept.mappings) = (held_bytes, mappings);
     }
+    Ok((kept, seen))
 }
 
 /// How many iterations make a slice, by slices that are not counted: the first of a test prepares it.
@@ -345,7 +379,8 @@ fn try_out(
     Ok((cpu_ns, wall_ns))
 }
 
-/// One turn. Around its slices it is asked how fast the processors are, but not between those of the test: what works beside an operation goes on there.
+/// One turn. Around each of its slices it is asked how fast the processors are: what slows them may last for less than the two of the test. No clock is read between
+/// those, so that what works beside an operation is counted there, too.
 fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn, SessionError> {
     let count = member.iterations;
     // Others had the processor's caches since its last turn. What filling them again costs depends on who they were.
@@ -356,11 +391,15 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
     let mut moments = vec![probe(engine, member.position)];
     let mut read = Vec::new();
     for slices in [&[Role::Control][..], &[Role::Test; 2], &[Role::Control]] {
-        let (before, begun) = (trees.read(), Instant::now());
-        for role in slices {
+        let (before, mut wall_ns) = (trees.read(), 0.0);
+        for (at, role) in slices.iter().enumerate() {
+            if at > 0 {
+                moments.push(probe(engine, member.position));
+            }
+            let begun = Instant::now();
             slice(engine, member, start, *role, count)?;
+            wall_ns += begun.elapsed().as_nanos() as f64;
         }
-        let wall_ns = begun.elapsed().as_nanos() as f64;
         read.push((trees.read().less(before), wall_ns));
         moments.push(probe(engine, member.position));
     }
@@ -379,6 +418,7 @@ fn turn(engine: &mut Engine<'_, '_>, member: &Member, start: u32) -> Result<Turn
         held_bytes,
         mappings,
         moments,
+        taken: 1,
     })
 }
 

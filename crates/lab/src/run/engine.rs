@@ -199,6 +199,7 @@ impl<'e, 'l> Engine<'e, 'l> {
             items: prepared.items,
             lab,
         };
+        engine.seats.starts_first = engine.costs;
         engine.set_budget(options.time_budget_s.or(sizes.seconds));
         engine.claim_stored();
         engine

@@ -49,12 +49,19 @@ impl Watch {
     }
 
     /// What others used since.
-    pub(super) fn end(&self) -> Seen {
-        let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
-        let busy_ns = busy_ns(&self.used).saturating_sub(self.busy_ns) as f64;
-        let own_ns = (self.own)().saturating_sub(self.own_ns) as f64;
+    pub(super) fn end(mut self) -> Seen {
+        self.next()
+    }
+
+    /// What others used since, and begins anew: where one turn follows the other, one look at all processes ends the one and begins the other.
+    pub(super) fn next(&mut self) -> Seen {
+        let (own_ns, busy_ns, now) = ((self.own)(), busy_ns(&self.used), Instant::now());
+        let busy = busy_ns.saturating_sub(self.busy_ns) as f64;
+        let own = own_ns.saturating_sub(self.own_ns) as f64;
+        let elapsed_ns = now.duration_since(self.begun).as_nanos() as f64;
+        (self.own_ns, self.busy_ns, self.begun) = (own_ns, busy_ns, now);
         Seen {
-            foreign_ns: busy_ns - own_ns,
+            foreign_ns: busy - own,
             processors_ns: elapsed_ns * self.used.len() as f64,
         }
     }
@@ -120,15 +127,21 @@ mod tests {
     #[test]
     fn what_the_laboratory_does_itself_is_not_foreign() {
         for begin in [Watch::begin, Watch::in_turns] {
-            let watch = begin(Placement::Free);
+            let mut watch = begin(Placement::Free);
+            let (used, busy_before_ns) = (watch.used.clone(), watch.busy_ns);
             let begun = Instant::now();
             let mut chain = 1u64;
             while begun.elapsed().as_millis() < 50 {
                 chain = std::hint::black_box(chain.wrapping_mul(6364136223846793005));
             }
-            let seen = watch.end();
-            let busy_ns = busy_ns(&watch.used).saturating_sub(watch.busy_ns) as f64;
+            let seen = watch.next();
+            let busy_ns = busy_ns(&used).saturating_sub(busy_before_ns) as f64;
             assert!(seen.foreign_ns < busy_ns, "{seen:?} of {busy_ns}");
+            // What was told is not told again.
+            let rest = watch.end();
+            assert!(
+                rest.processors_ns < seen.processors_ns + 1e9 && rest.foreign_ns < busy_ns + 1e9
+            );
         }
     }
 }

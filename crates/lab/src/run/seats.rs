@@ -139,6 +139,8 @@ pub(super) struct Seats {
     pub(super) processors: Processors,
     /// Beyond what an answer should take.
     pub(super) hang_limit: Duration,
+    /// Whether a process comes before others of the machine while it starts: in suites in which it does so in its turns, too.
+    pub(super) starts_first: bool,
     seats: HashMap<Key, Seat>,
     /// Whose turn it is: all other processes rest.
     in_turn: Option<Key>,
@@ -159,6 +161,7 @@ impl Seats {
             builds,
             processors: Processors::choose(),
             hang_limit,
+            starts_first: false,
             seats: HashMap::new(),
             in_turn: None,
             counting: HashSet::new(),
@@ -266,7 +269,12 @@ impl Seats {
         launch.env.extend(self.services.environment(built)?);
         launch.limits = limits;
         launch.start_limit = launch.start_limit.min(self.hang_limit);
-        let mut session = Session::start(&launch)?;
+        // Nothing is measured until it is ready, and on a busy machine a virtual machine else takes seconds for that.
+        let first = |process| {
+            self.starts_first
+                .then(|| conditions::Raised::of(vec![process]))
+        };
+        let mut session = Session::start_under(&launch, first)?;
         let clock = session.hello().clock.clone();
         let readings = session.clock(&clock, CLOCK_READINGS, self.hang_limit);
         let clock = match readings {
@@ -331,7 +339,7 @@ impl Seats {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Ends all processes of a start.
+    /// Ends all processes of a start, side by side: each mostly waits.
     pub(super) fn end(&mut self, start: u32) {
         let keys: Vec<_> = self
             .seats
@@ -339,12 +347,15 @@ impl Seats {
             .filter(|key| key.start == start)
             .cloned()
             .collect();
-        for key in keys {
-            let seat = self.seats.remove(&key);
-            if let Some(live) = seat.and_then(|seat| seat.live) {
-                live.end();
+        let seats: Vec<Seat> = keys
+            .iter()
+            .filter_map(|key| self.seats.remove(key))
+            .collect();
+        std::thread::scope(|scope| {
+            for live in seats.into_iter().filter_map(|seat| seat.live) {
+                scope.spawn(|| live.end());
             }
-        }
+        });
     }
 }
 

@@ -7,11 +7,17 @@ use crate::record::CostRound;
 use crate::record::calm::CALM;
 use crate::run::RunError;
 use crate::run::engine::Engine;
+use crate::run::gate::ATTEMPTS;
 use std::time::{Duration, Instant};
 
 /// Processors are calm that were so in so many probes, with such pauses before them.
 const PROBES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// A turn waits for no longer than this, with such pauses between probes: the half of what slows a processor is over by then, and a turn that was
+/// slowed is taken again.
+const BEFORE_TURN: Duration = Duration::from_millis(100);
+const SHORT_PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until the processors of an item are calm, but no longer than until then. Nothing of ours runs meanwhile.
 pub(super) fn wait(engine: &mut Engine<'_, '_>, position: usize, until: Instant) {
@@ -23,6 +29,42 @@ pub(super) fn wait(engine: &mut Engine<'_, '_>, position: usize, until: Instant)
         let is_calm = engine.gauge.slowed(&moment) <= CALM;
         calm = if is_calm { calm + 1 } else { 0 };
     }
+}
+
+/// Waits for a moment until the processors of an item are calm, but no longer than until then; whether it waited at all. Nothing of ours runs meanwhile.
+pub(super) fn wait_for_turn(engine: &mut Engine<'_, '_>, position: usize, until: Instant) -> bool {
+    let until = until.min(Instant::now() + BEFORE_TURN);
+    let mut waited = false;
+    while Instant::now() < until && !engine.interrupted() {
+        let moment = probe(engine, position);
+        if engine.gauge.slowed(&moment) <= CALM {
+            break;
+        }
+        if !std::mem::replace(&mut waited, true) {
+            engine.seats.rest();
+        }
+        std::thread::sleep(SHORT_PAUSE);
+    }
+    waited
+}
+
+/// Takes a turn, and takes it again while the processors were slowed in it and time is left; of the attempts that is kept in which they were slowed least. `take`
+/// tells by how much they were. It is chosen by what a loop of known work took, never by what the turn cost.
+pub(super) fn calmest_turn<T, E>(
+    until: Instant,
+    mut take: impl FnMut() -> Result<(T, f64), E>,
+) -> Result<T, E> {
+    let (mut kept, mut slowed) = take()?;
+    for _ in 1..ATTEMPTS {
+        if slowed <= CALM || Instant::now() >= until {
+            break;
+        }
+        let (again, by) = take()?;
+        if by < slowed {
+            (kept, slowed) = (again, by);
+        }
+    }
+    Ok(kept)
 }
 
 /// What was asked of the processors in the turns of an item.
@@ -79,6 +121,58 @@ pub(in crate::run) fn tell_how_slow(engine: &mut Engine<'_, '_>) -> Result<(), R
 mod tests {
     use super::*;
 
+    /// What a turn costs of two subjects in turn, where something comes and goes that slows the one more than the other, with and without time to
+    /// take turns again. A moment is slow or not by itself, as in bursts that are shorter than a round.
+    fn ratios(until: Instant) -> Vec<f64> {
+        let mut chance = 1_u64;
+        let mut is_slow = || {
+            chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (chance >> 33).is_multiple_of(2)
+        };
+        let mut cost = |fast: f64, slow: f64| {
+            let take = || {
+                Ok::<_, ()>(match is_slow() {
+                    true => (slow, 0.5),
+                    false => (fast, 0.01),
+                })
+            };
+            calmest_turn(until, take).unwrap()
+        };
+        (0..1000)
+            .map(|_| cost(10.0, 16.0) / cost(20.0, 21.0))
+            .collect()
+    }
+
+    #[test]
+    fn what_comes_and_goes_is_in_few_turns() {
+        let now = Instant::now();
+        let true_ones = |ratios: &[f64]| ratios.iter().filter(|ratio| **ratio == 0.5).count();
+        let late = ratios(now);
+        assert!((200..300).contains(&true_ones(&late)));
+        // Of three attempts each one in eight meets no calm moment.
+        let gated = ratios(now + Duration::from_secs(3600));
+        assert!(true_ones(&gated) > 700, "{}", true_ones(&gated));
+    }
+
+    #[test]
+    fn of_slowed_turns_the_least_slowed_is_kept_whatever_it_cost() {
+        let take = |slowed: &[f64], until| {
+            let mut made = 0;
+            let kept = calmest_turn(until, || {
+                made += 1;
+                Ok::<_, ()>((made, slowed[made - 1]))
+            });
+            (kept.unwrap(), made)
+        };
+        let later = Instant::now() + Duration::from_secs(3600);
+        assert_eq!(take(&[0.0], later), (1, 1));
+        assert_eq!(take(&[0.5, 0.05], later), (2, 2));
+        assert_eq!(take(&[0.5, 0.2, 0.3], later), (2, 3));
+        assert_eq!(take(&[0.5], Instant::now()), (1, 1), "there is no time");
+        let fails = calmest_turn(later, || Err::<((), f64), _>("broken"));
+        assert_eq!(fails, Err("broken"));
+    }
+
     #[test]
     fn a_slow_first_minute_is_known_for_one_by_a_later_fast_one() {
         let round = |start, round| CostRound {
@@ -92,6 +186,7 @@ mod tests {
             slowed: 0.0,
             held_bytes: 0,
             walked_bytes: 0,
+            taken: 1,
         };
         let gauged = Gauged {
             position: 0,

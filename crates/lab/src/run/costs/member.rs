@@ -57,11 +57,13 @@ pub(super) struct Turn {
     pub(super) mappings: Vec<Mapping>,
     /// What tells how fast its processors were, around its slices.
     pub(super) moments: Vec<Moment>,
+    /// How often it was taken until it was calm.
+    pub(super) taken: u32,
 }
 
 impl Turn {
     /// By how much its processors were slower than when they were fast, as a part of that.
-    fn slowed(&self, gauge: &Gauge) -> f64 {
+    pub(super) fn slowed(&self, gauge: &Gauge) -> f64 {
         slowed(&self.moments, gauge)
     }
 }
@@ -164,6 +166,7 @@ impl Member {
                     slowed: turn.slowed(gauge),
                     held_bytes: turn.held_bytes,
                     walked_bytes,
+                    taken: turn.taken,
                 },
             )
             .collect()
@@ -191,6 +194,7 @@ mod tests {
                 held_bytes: 4096,
                 mappings: Vec::new(),
                 moments: Vec::new(),
+                taken: 1,
             }
         };
         Member {

@@ -17,6 +17,10 @@ const OVERDRAWN: f64 = 5.0;
 /// not made are the ones that are missed.
 const DUE: f64 = 2.0;
 
+/// However late a limited run is, the turns of a test may take so much for each of its subjects, s: that is time for a few rounds, and for turns that are taken
+/// again since something slowed them. Without it tests at the end of a plan, whose time the first ones had, would have three rounds as they come.
+const LEAST_DUE: f64 = 0.07;
+
 /// Slices of a turn that take long: half a one that does not count, and two of the test.
 const SLICES: f64 = 2.5;
 
@@ -26,6 +30,10 @@ const SHORTEST_NS: f64 = 5e6;
 /// What long slices of so many ms add to the time of a test's turns, s: two of the test in as many rounds as count.
 pub(super) fn of_long_slices(slice_ms: u64) -> f64 {
     f64::from(ROUNDS_EVER) * 2.0 * slice_ms as f64 / 1e3
+}
+
+fn least_due(members: usize) -> f64 {
+    LEAST_DUE * members as f64
 }
 
 /// Rounds of a test.
@@ -74,7 +82,10 @@ impl Time {
             begun: Instant::now(),
             members: positions.len() as f64,
             meant: nominal * share,
-            due: engine.budget.allowance(DUE * nominal),
+            due: engine
+                .budget
+                .allowance(DUE * nominal)
+                .map(|due| due.max(least_due(positions.len()))),
         }
     }
 
@@ -90,7 +101,8 @@ impl Time {
 
     fn most(&self) -> f64 {
         let most = OVERDRAWN * self.meant;
-        self.due.map_or(most, |due| due.min(most))
+        let least = least_due(self.members as usize);
+        self.due.map_or(most, |due| due.min(most.max(least)))
     }
 
     /// Whether another round is made after those.
@@ -176,6 +188,15 @@ mod tests {
         assert_eq!(rounds(&time(4.0, Some(8.0)), 1.0, 0), 8);
         assert_eq!(rounds(&time(4.0, Some(4.5)), 1.0, 0), 5);
         assert_eq!(rounds(&time(4.0, Some(0.0)), 1.0, 0), ROUNDS_EVER);
+    }
+
+    #[test]
+    fn a_late_run_has_time_for_calm_moments() {
+        // Ten subjects, of which a share of the time is next to nothing.
+        let late = time(0.05, Some(least_due(10)));
+        assert!(late.until() > late.begun + Duration::from_millis(600));
+        assert_eq!(rounds(&late, 0.2, 0), 4);
+        assert_eq!(rounds(&late, 9.0, 0), ROUNDS_EVER);
     }
 
     #[test]

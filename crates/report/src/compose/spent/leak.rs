@@ -52,8 +52,45 @@ fn grown(result: &ResultRecord) -> Option<String> {
     ))
 }
 
-/// What was held after each round, without what was reserved before them and only filled since.
+/// What was held after each round, without what was reserved before them and only filled since, and as if each turn had been taken once: one that was taken again, since
+/// something slowed it, adds what it adds as often.
 fn held(rounds: &[CostRound]) -> Vec<f64> {
     let of = |round: &CostRound| round.held_bytes.saturating_sub(round.walked_bytes) as f64;
-    rounds.iter().map(of).collect()
+    let mut held: Vec<f64> = rounds.iter().take(1).map(of).collect();
+    for (before, round) in rounds.iter().zip(rounds.iter().skip(1)) {
+        let added = (of(round) - of(before)) / f64::from(round.taken.max(1));
+        held.push(held[held.len() - 1] + added);
+    }
+    held
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_that_was_taken_again_adds_as_often() {
+        let round = |(round, (held_bytes, taken)): (u32, &(u64, u32))| CostRound {
+            start: 0,
+            round,
+            iterations: 1,
+            subject_ns: 1.0,
+            server_ns: None,
+            wall_ns: 1.0,
+            step_ns: 0.0,
+            slowed: 0.0,
+            held_bytes: *held_bytes,
+            walked_bytes: 0,
+            taken: *taken,
+        };
+        let of = |readings: &[(u64, u32)]| {
+            let rounds: Vec<CostRound> = (0..).zip(readings).map(round).collect();
+            held(&rounds)
+        };
+        assert_eq!(
+            of(&[(130, 3), (160, 3), (170, 1), (190, 2)]),
+            [130.0, 140.0, 150.0, 160.0]
+        );
+        assert!(of(&[]).is_empty());
+    }
 }
