@@ -211,15 +211,8 @@ impl<W: From<Travel>> Air<W> {
         }
         let noticed = self.notice(rank);
         for (by, at) in noticed {
-            let told = self.life_of(by);
-            self.connected.insert((rank, by), told);
-            let back = Travel::Back {
-                rank,
-                life,
-                by,
-                told,
-            };
-            self.send(at, back);
+            self.connected.insert((rank, by), self.life_of(by));
+            self.tell_life(at, (rank, by));
             known = known.max(at);
         }
         self.finds_living(rank, known);
@@ -232,14 +225,7 @@ impl<W: From<Travel>> Air<W> {
         let (network, chance) = (&mut self.network, &mut self.chance);
         let words = network.carry(chance, self.now, rank, by, &Message::new());
         if let Some(at) = words.into_iter().min() {
-            let (life, told) = (self.life_of(rank), self.life_of(by));
-            let back = Travel::Back {
-                rank,
-                life,
-                by,
-                told,
-            };
-            self.send(at, back);
+            self.tell_life(at, (rank, by));
         }
     }
 
@@ -248,14 +234,7 @@ impl<W: From<Travel>> Air<W> {
         let is_bus = self.network.kind == Kind::Bus;
         let others = self.living().into_iter().filter(|rank| *rank != by);
         for rank in others.filter(|_| is_bus) {
-            let (life, told) = (self.life_of(rank), self.life_of(by));
-            let back = Travel::Back {
-                rank,
-                life,
-                by,
-                told,
-            };
-            self.send(known, back);
+            self.tell_life(known, (rank, by));
         }
     }
 
@@ -271,6 +250,18 @@ impl<W: From<Travel>> Air<W> {
                 self.tell(at, (rank, by), why);
             }
         }
+    }
+
+    /// A process learns at a time that another lives.
+    fn tell_life(&mut self, at: Time, (rank, by): (Rank, Rank)) {
+        let (life, told) = (self.life_of(rank), self.life_of(by));
+        let back = Travel::Back {
+            rank,
+            life,
+            by,
+            told,
+        };
+        self.send(at, back);
     }
 
     /// A process learns at a time that another has ended.
