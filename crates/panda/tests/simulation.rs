@@ -319,6 +319,44 @@ fn who_stops_for_long_is_lost_and_who_does_not_is_not() {
     );
 }
 
+/// Where the platform orders, groups are what it says: one whom a call has given up, since it was silent, is a member all the same, to all alike.
+#[test]
+fn who_stops_on_a_bus_is_lost_to_who_calls_it_and_stays_a_member() {
+    let run = Simulation::of(3)
+        .over(Network::new(Kind::Bus, 0, 0, 50, 0))
+        .at(SECOND, Fault::Stop(2))
+        .at(SECOND * 20, Fault::Continue(2))
+        .run(|session| {
+            let seen = Arc::new(Mutex::<Vec<String>>::new(Default::default()));
+            let own = seen.clone();
+            let group = session.join_group("all", move |event| {
+                own.lock().push(match event {
+                    GroupEvent::Message { from, place, .. } => format!("{place} of {from}"),
+                    other => format!("{other:?}"),
+                });
+            })?;
+            thread::sleep(SECOND * 2);
+            if session.rank() == 0 {
+                let called = session.call(2, "echo", Message::new(), None);
+                assert!(matches!(called, Err(Error::Lost { rank: 2, .. })));
+            }
+            thread::sleep(SECOND * 8);
+            group.send(Message::new())?;
+            thread::sleep(SECOND * 20);
+            Ok::<_, Error>(std::mem::take(&mut *seen.lock()))
+        });
+    let ends = run
+        .unwrap()
+        .values()
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    for seen in ends {
+        let mut seen = seen.unwrap();
+        assert!(!seen.iter().any(|event| event.ends_with("left: [2] }")));
+        seen.retain(|event| event.contains(" of "));
+        assert_eq!(seen, ["1 of 1", "2 of 0", "3 of 2"]);
+    }
+}
+
 #[test]
 fn one_that_stays_stopped_is_told() {
     let run = Simulation::of(2).at(SECOND, Fault::Stop(1)).run(|session| {

@@ -118,7 +118,11 @@ impl Order for Bus {
         }
     }
 
-    fn lost(&mut self, _now: Time, rank: Rank, _is_certain: bool, out: &mut Output) {
+    fn lost(&mut self, _now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
+        // Only what the platform reports has a place in the order. Who is silent to one of the others is a member until then, to all alike.
+        if !is_certain {
+            return;
+        }
         match &mut self.late {
             Some(late) => late.lost(rank),
             None => self.take_loss(rank, out),

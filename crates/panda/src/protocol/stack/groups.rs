@@ -83,7 +83,7 @@ impl<O: Order> Groups<O> {
     }
 
     /// Another process is there no more.
-    pub fn lost(&mut self, rank: Rank) {
+    pub fn ended(&mut self, rank: Rank) {
         self.here.remove(&rank);
     }
 

@@ -275,7 +275,9 @@ impl<L: Links, O: Order> Stack<L, O> {
         let mut out = collective::Outcome::default();
         self.collectives.lost(rank, is_certain, why, &mut out);
         self.collective_outcome(now, out);
-        self.groups.lost(rank);
+        if is_certain {
+            self.groups.ended(rank);
+        }
         for id in self.groups.ids() {
             self.on_group(now, id, |group, now, out| {
                 group.lost(now, rank, is_certain, out)
