@@ -79,7 +79,7 @@ impl Drop for Launched {
 fn launch(options: &[&str], script: &str) -> Command {
     let mut command = Command::new("env");
     command
-        .arg("--default-signal=HUP,INT")
+        .arg("--default-signal=HUP,INT,QUIT")
         .arg(env!("CARGO_BIN_EXE_antiphon"))
         .args(["launch", "-n", "2", "--over", "shm"])
         .args(options)

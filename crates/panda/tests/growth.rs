@@ -368,7 +368,7 @@ fn datagrams() {
 
 #[test]
 fn multicasts() {
-    lied_to_while::<Retransmit, Sequencer>(1400, 20, Three::hear, |three| three.together > 100);
+    lied_to_while::<Retransmit, Sequencer>(1400, 20, Three::hear, |three| three.together > 50);
 }
 
 #[test]

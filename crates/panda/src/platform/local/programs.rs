@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Local;
 use crate::error::Error;
-use crate::platform::{JoinError, Rank, Seat};
+use crate::platform::{JoinError, Rank, Seat, join_over};
 use crate::session::Session;
 
 type Program = Arc<dyn Fn(Session, Vec<OsString>) + Send + Sync>;
@@ -83,7 +83,7 @@ impl Programs {
         let program = program.ok_or_else(|| not_spawned(next, unknown().into()))?;
         let seats = allot()?;
         // All have sessions before any program runs, so that none does if not all can.
-        let sessions = seats.iter().map(crate::platform::join);
+        let sessions = seats.iter().map(join_over::<Local>);
         let sessions: Vec<Session> = sessions.collect::<Result<_, _>>()?;
         for session in &sessions {
             let rank = session.rank();
