@@ -222,7 +222,9 @@ fn signals_reach_processes_spawned_on_other_hosts() {
     ends.sort_by_key(|ended| ended.rank);
     let ends: Vec<_> = ends.iter().map(|ended| &ended.end).collect();
     let by_signal = End::Exited(128 + 15);
-    assert_eq!(ends, [&End::Exited(0), &by_signal, &by_signal]);
+    assert_eq!(ends[1..], [&by_signal, &by_signal]);
+    // Its session ends before its process does, and the signal may come in between.
+    assert!([&End::Exited(0), &by_signal].contains(&ends[0]), "{ends:?}");
     here.sort();
     let ranks: Vec<_> = here.iter().map(|(rank, _)| *rank).collect();
     assert_eq!(ranks, [Some(1), Some(2)]);
