@@ -1,30 +1,38 @@
 //! Sessions over Open MPI are started by its own `mpirun`, which reaches other hosts and says of each line whose it is.
 
+use crate::hosts::Hosts;
 use crate::running::Running;
+use crate::seats::{Meeting, Over};
 use crate::{Launch, LaunchError, Line};
+use antiphon_panda::platform::{Seat, Secret};
 use antiphon_runner::{Error, Program, Stream};
+use std::path::Path;
 
 pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
+    let meeting = launch
+        .hosts
+        .as_deref()
+        .and_then(|file| meeting(launch, file));
+    // All that a seat says, be it nothing: else it would be that of the session that we are a process of, if we are one.
+    let seat = Seat {
+        silence: launch.silence,
+        ..meeting
+            .as_ref()
+            .map_or_else(|| bare(launch.count), |meeting| meeting.seat(Over::Mpi, 0))
+    };
     let mut mpirun = Program::new("mpirun")
-        .env("ANTIPHON_PLATFORM", "mpi")
-        // Else it would be that of the session that we are a process of, if we are one.
-        .env("ANTIPHON_SILENCE", "")
         .args(["--tag-output", "--oversubscribe", "-n"])
         .arg(launch.count.to_string());
-    if let Some(silence) = launch.silence {
-        mpirun = mpirun
-            .env("ANTIPHON_SILENCE", silence.as_secs_f64().to_string())
-            .args(["-x", "ANTIPHON_SILENCE"]);
+    for (name, value) in seat.to_mpirun_environment() {
+        // Only its name is seen by others.
+        mpirun = mpirun.env(name, value).args(["-x", name]);
     }
     // SAFETY: asks for a number.
     if unsafe { libc::geteuid() } == 0 {
         mpirun = mpirun.arg("--allow-run-as-root");
     }
     if let Some(hosts) = &launch.hosts {
-        mpirun = mpirun
-            .arg("--hostfile")
-            .arg(hosts)
-            .args(["-x", "ANTIPHON_PLATFORM"]);
+        mpirun = mpirun.arg("--hostfile").arg(hosts);
     }
     let process = mpirun
         .arg(&launch.program)
@@ -36,7 +44,32 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         })?;
     let mut running = Running::empty();
     running.add(None, process)?;
+    if let Some(meeting) = meeting {
+        running.hold(meeting);
+    }
     Ok(running)
+}
+
+/// Where processes to come and the others meet. A file that only `mpirun` understands is its own matter: then no processes can be added, and who wants some is told.
+fn meeting(launch: &Launch, hosts: &Path) -> Option<Meeting> {
+    let hosts = Hosts::read(hosts).ok()?;
+    Meeting::new(launch, hosts.own).ok()
+}
+
+/// What a session of this host has of a seat: rank 0 holds a meeting once there is need of one.
+fn bare(size: u32) -> Seat {
+    Seat {
+        platform: Over::Mpi.name().into(),
+        rank: 0,
+        size,
+        name: String::new(),
+        meeting: String::new(),
+        address: None,
+        silence: None,
+        parent: None,
+        starter: None,
+        secret: Secret([0; 16]),
+    }
 }
 
 /// Takes the mark off that `--tag-output` puts before a line: `[1,3]<stdout>:` is rank 3's standard output.

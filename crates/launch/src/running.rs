@@ -24,10 +24,10 @@ pub struct Running {
     _places: Option<Places>,
 }
 
-/// Where the processes meet, and where they ask for more.
+/// Where the processes meet, and where they ask for more, which those of Open MPI start themselves.
 pub(crate) struct Places {
     _meeting: Meeting,
-    _starter: Starter,
+    _starter: Option<Starter>,
 }
 
 /// What happens while processes are followed.
@@ -109,7 +109,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
         over: launch.over,
         seat: Seat {
             silence: launch.silence,
-            ..meeting.seat(0)
+            ..meeting.seat(launch.over, 0)
         },
         hosts,
     });
@@ -145,7 +145,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Running, LaunchError> {
     }
     running._places = Some(Places {
         _meeting: meeting,
-        _starter: starter,
+        _starter: Some(starter),
     });
     Ok(running)
 }
@@ -232,6 +232,14 @@ impl Running {
         let (process, way) = here(process)?;
         self.push(rank, process, way);
         Ok(())
+    }
+
+    /// Holds a meeting while they run.
+    pub(crate) fn hold(&mut self, meeting: Meeting) {
+        self._places = Some(Places {
+            _meeting: meeting,
+            _starter: None,
+        });
     }
 
     fn push(&mut self, rank: Option<Rank>, process: Forwarding, way: Way) {

@@ -34,7 +34,7 @@ impl Over {
 /// Where the processes of a session meet; held while they run.
 pub enum Meeting {
     Shm(shm::Meeting),
-    Tcp(platform::Meeting),
+    Connections(platform::Meeting),
     Udp(udp::Meeting),
 }
 
@@ -51,7 +51,10 @@ impl Meeting {
         let secret = Secret::fresh()?;
         match launch.over {
             Over::Shm => shm::Meeting::new(launch.count, secret).map(Self::Shm),
-            Over::Tcp => platform::Meeting::hold(own, launch.count, secret).map(Self::Tcp),
+            // Over Open MPI it is for processes to come, which go over connections.
+            Over::Tcp | Over::Mpi => {
+                platform::Meeting::hold(own, launch.count, secret).map(Self::Connections)
+            }
             Over::Udp => {
                 let meeting = udp::Meeting::at(own, launch.count, secret)?;
                 Ok(Self::Udp(match launch.faults {
@@ -59,14 +62,13 @@ impl Meeting {
                     None => meeting,
                 }))
             }
-            Over::Mpi => unreachable!("mpirun makes the sessions of Open MPI"),
         }
     }
 
-    pub fn seat(&self, rank: Rank) -> Seat {
+    pub fn seat(&self, over: Over, rank: Rank) -> Seat {
         match self {
             Self::Shm(meeting) => meeting.seat(rank),
-            Self::Tcp(meeting) => meeting.seat("tcp", rank),
+            Self::Connections(meeting) => meeting.seat(over.name(), rank),
             Self::Udp(meeting) => meeting.seat(rank),
         }
     }

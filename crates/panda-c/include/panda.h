@@ -413,7 +413,7 @@ panda_status panda_session_multicast(panda_session *session,
  * NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
  * started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
  *
- * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_spawn(panda_session *session,
                                  const char *program,
@@ -489,7 +489,7 @@ panda_status panda_session_local_with(uint32_t size, const panda_program *progra
  * if the variables of its seat are in its environment, whenever that is; the others need not wait for it, and panda_session_parent() of it is this process. seats[0] and so on are the caller's, to be given back
  * by panda_seat_free(). Whoever reads the variables may join: they hold the session's secret.
  *
- * Errors: PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+ * Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
  */
 panda_status panda_session_allot(panda_session *session,
                                  uint32_t count,

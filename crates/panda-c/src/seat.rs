@@ -36,7 +36,7 @@ fn handle(seat: &Seat) -> *mut panda_seat {
 /// if the variables of its seat are in its environment, whenever that is; the others need not wait for it, and panda_session_parent() of it is this process. seats[0] and so on are the caller's, to be given back
 /// by panda_seat_free(). Whoever reads the variables may join: they hold the session's secret.
 ///
-/// Errors: PANDA_NOT_JOINED: the platform takes no more (`local`, `mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_allot(
     session: Option<&panda_session>,

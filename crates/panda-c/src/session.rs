@@ -213,7 +213,7 @@ pub unsafe extern "C" fn panda_session_multicast(
 /// NULL and does not have the program itself; NULL is none. Their ranks, `count` of them, go to `ranks`, which may be NULL. If one does not join, those that were
 /// started are ended. Over `local` it is one of the programs that panda_session_local_with() was given.
 ///
-/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the platform takes no more (`mpi`); PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
+/// Errors: PANDA_NOT_SPAWNED; PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn panda_session_spawn(
     session: Option<&panda_session>,

@@ -5,9 +5,9 @@
     reason = "what a session that goes on without a peer does is not asked of MPI"
 )]
 mod conformance;
+mod under_mpirun;
 
 use std::collections::BTreeSet;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use antiphon_panda::platform::mpi::Mpi;
 use antiphon_panda::platform::{Event, Inbox, Platform, Rank, Seat};
 use antiphon_panda::session::SILENCE;
 use antiphon_panda::{Call, Message, Session};
+use under_mpirun::run;
 
 const MEMBERS: u32 = 3;
 const LENGTHS: [usize; 6] = [0, 1, 300, 16_384, 70_001, 3 << 20];
@@ -76,49 +77,6 @@ fn a_long_frame_is_seen_to_come_and_to_be_taken() {
     run("member_of_a_long_frame", 2, |code, output| {
         assert_eq!(code, Some(0), "{output}");
     });
-}
-
-#[test]
-fn more_processes_are_refused() {
-    run("member_spawns", 1, |code, output| {
-        assert_eq!(code, Some(0), "{output}");
-    });
-}
-
-/// Runs a function of this file as so many processes; `check` gets mpirun's exit code and what was written.
-fn run(member: &str, count: u32, check: impl FnOnce(Option<i32>, &str)) {
-    if std::env::var_os("OMPI_COMM_WORLD_RANK").is_some() {
-        return;
-    }
-    let program = std::env::current_exe().expect("this test has a path");
-    let mut mpirun = Command::new("mpirun");
-    mpirun
-        .args([
-            "--allow-run-as-root",
-            "--oversubscribe",
-            "--timeout",
-            "120",
-            "-n",
-            &count.to_string(),
-        ])
-        .arg(program)
-        .args([
-            "--exact",
-            member,
-            "--ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ]);
-    let output = match mpirun.output() {
-        Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: there is no mpirun (apt-get install openmpi-bin)");
-            return;
-        }
-        Err(error) => panic!("mpirun: {error}"),
-    };
-    let written = [output.stdout, output.stderr].concat();
-    check(output.status.code(), &String::from_utf8_lossy(&written));
 }
 
 #[test]
@@ -265,15 +223,6 @@ fn member_with_a_wrong_seat() {
     assert!(refusal.contains("rank 0 of 1"), "{refusal}");
 }
 
-#[test]
-#[ignore = "the process of more_processes_are_refused"]
-fn member_spawns() {
-    let session = session(1).pop().expect("its own");
-    let refusal = session.spawn("true", [""; 0], 1).unwrap_err().to_string();
-    assert!(refusal.contains("over Open MPI"), "{refusal}");
-    assert!(refusal.contains("start it with more of them"), "{refusal}");
-}
-
 fn receive(inbox: &mut impl Inbox, mut is_enough: impl FnMut(Rank, Message) -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     let mut events = Vec::new();
@@ -306,7 +255,7 @@ fn session(size: u32) -> Vec<Session> {
 /// Each test with the sizes of the sessions that it makes; a process is of one.
 macro_rules! conformance_under_mpirun {
     ($($test:ident $(of $module:ident)? : $($size:literal)+;)*) => {
-        mod under_mpirun {
+        mod conforms {
             $(#[test]
             fn $test() {
                 for size in [$($size),+] {

@@ -1,5 +1,7 @@
 //! Processes that are started while a session runs, by the process that wants them. This test starts itself.
 
+mod under_mpirun;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -87,6 +89,19 @@ fn processes_are_spawned_over_tcp() {
 fn processes_are_spawned_over_udp() {
     let meeting = udp::Meeting::new(1, Secret::fresh().unwrap()).unwrap();
     processes_are_spawned(&meeting.seat(0));
+}
+
+#[test]
+fn processes_are_spawned_over_mpi() {
+    under_mpirun::run("spawner_over_mpi", 1, |code, output| {
+        assert_eq!(code, Some(0), "{output}");
+    });
+}
+
+#[test]
+#[ignore = "the process of processes_are_spawned_over_mpi"]
+fn spawner_over_mpi() {
+    processes_are_spawned(&Seat::from_environment().expect("mpirun gives a seat"));
 }
 
 /// Who hears of a new process from the one that spawned it can send to it at once, even if it took nothing from anybody meanwhile.

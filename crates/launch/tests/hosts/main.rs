@@ -195,6 +195,17 @@ fn processes_spawned_on_other_hosts_are_followed() {
     assert_eq!((calls("127.0.0.2 "), calls("127.0.0.3 ")), (6, 2), "{log}");
 }
 
+/// They are their spawner's own, on its host, and reach those on others, too.
+#[test]
+fn processes_spawned_on_other_hosts_over_mpi_reach_all() {
+    if !has_mpi() {
+        return;
+    }
+    let fake = Fake::new("127.0.0.2\n127.0.0.3\n", HERE);
+    let (outcome, lines) = follow(&launch(&fake.hosts(), Over::Mpi, 2, &["spawn"]));
+    spawned::are_heard(&outcome, lines);
+}
+
 fn spawned_are_followed(hosts: &Path, over: Over) {
     let (outcome, lines) = follow(&launch(hosts, over, 2, &["spawn"]));
     spawned::are_followed(&outcome, lines);

@@ -275,6 +275,20 @@ pub fn enter(
     }
 }
 
+/// Enters a founder that has left its session, so that nobody waits for it.
+///
+/// # Errors
+/// The meeting cannot be reached.
+pub fn excuse(seat: &Seat) -> io::Result<()> {
+    let contact = Contact {
+        rank: seat.rank,
+        name: seat.name.clone(),
+        address: String::new(),
+        found: Found::Gone,
+    };
+    write(&mut connect(seat)?, &Question::Enter(contact))
+}
+
 /// Says what was found of contacts that is not what was told of them, so that who comes later need not find it out again. Where the meeting does not hear it, that one does.
 pub fn tell(seat: &Seat, found: Vec<Contact>) {
     if !found.is_empty()

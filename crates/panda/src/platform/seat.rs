@@ -88,6 +88,16 @@ impl Seat {
         ]
     }
 
+    /// The same for all processes that an `mpirun` starts, which tells each its rank.
+    #[must_use]
+    pub fn to_mpirun_environment(&self) -> Vec<(&'static str, String)> {
+        let mut variables = self.to_environment();
+        for (_, value) in (variables.iter_mut()).filter(|(name, _)| [RANK, NAME].contains(name)) {
+            value.clear();
+        }
+        variables
+    }
+
     /// The seat of this process.
     ///
     /// # Errors
@@ -110,9 +120,10 @@ impl Seat {
                 expected,
             })
         };
-        if lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
-            && let Some(seat) = Self::from_mpirun(&lookup)
-        {
+        // A process that was added to a session over Open MPI is none of `mpirun`'s, though what that has told another may be in its environment.
+        let is_mpiruns = lookup(PLATFORM).is_none_or(|platform| platform == "mpi")
+            && lookup(RANK).is_none_or(|rank| rank.is_empty());
+        if is_mpiruns && let Some(seat) = Self::from_mpirun(&lookup) {
             let silence = silence_from(&lookup)?;
             return Ok(Self { silence, ..seat });
         }
@@ -162,21 +173,25 @@ impl Seat {
         Self::from_mpirun(|name| std::env::var(name).ok())
     }
 
-    /// The seat that Open MPI's `mpirun` gives. There is no meeting and no secret: MPI knows who belongs to it.
+    /// The seat that Open MPI's `mpirun` gives. MPI knows who belongs to it; a meeting and a secret are for processes that come later, if `antiphon launch` says so.
     fn from_mpirun(lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |variable| lookup(variable)?.parse().ok();
-        let (rank, size) = (number(MPI_RANK)?, number(MPI_SIZE)?);
+        let (rank, size): (Rank, u32) = (number(MPI_RANK)?, number(MPI_SIZE)?);
+        // Else they are of another session, a process of which has started `mpirun`.
+        let is_ours = number(SIZE) == Some(size);
+        let given = |variable| lookup(variable).filter(|_| is_ours);
+        let secret = given(SECRET).and_then(|text| Secret::from_hex(&text));
         Some(Self {
             platform: "mpi".into(),
             rank,
             size,
             name: format!("rank {rank}"),
-            meeting: String::new(),
+            meeting: secret.and_then(|_| given(MEETING)).unwrap_or_default(),
             address: None,
             silence: None,
             parent: None,
             starter: None,
-            secret: Secret([0; 16]),
+            secret: secret.unwrap_or(Secret([0; 16])),
         })
     }
 }
@@ -339,6 +354,31 @@ mod tests {
             (seat.platform.as_str(), seat.rank, seat.size),
             ("mpi", 3, 4)
         );
+    }
+
+    #[test]
+    fn a_seat_of_mpirun_has_the_meeting_of_its_own_session() {
+        let seat = |rank: &'static str, size: &'static str| {
+            let seat = Seat::from_variables(|name| match name {
+                MPI_RANK => Some("1".into()),
+                MPI_SIZE => Some("4".into()),
+                PLATFORM => Some("mpi".into()),
+                RANK => Some(rank.into()),
+                SIZE => Some(size.into()),
+                MEETING => Some("127.0.0.1:9".into()),
+                SECRET => Some("ab".repeat(16)),
+                _ => None,
+            });
+            let seat = seat.expect("a seat");
+            (seat.rank, seat.meeting, seat.secret.0[0])
+        };
+        let meeting = || "127.0.0.1:9".to_owned();
+        assert_eq!(seat("", "4"), (1, meeting(), 0xab));
+        for other in ["3", ""] {
+            assert_eq!(seat("", other), (1, String::new(), 0));
+        }
+        // One that was added, with what `mpirun` told who started it.
+        assert_eq!(seat("5", "4"), (5, meeting(), 0xab));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::{Session, upcall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::meeting::{FOUNDERS_WAIT, read, write};
-use crate::platform::{JoinError, Rank, Seat};
+use crate::platform::{JoinError, Mpi, Platform, Rank, Seat, mpi};
 use crate::starter::{Keep, Order, Started, Told, reach, start_here};
 
 /// How long what a process said when it joined may be under way after its end is known.
@@ -54,11 +54,11 @@ impl Session {
     /// Over `local` it is one of the session's [`Programs`](crate::platform::local::Programs), and each process is a thread of this one with a session of its own. In a simulation it is one of the
     /// simulation's ([`Simulation::program`](crate::sim::Simulation::program)).
     ///
-    /// Others run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise
-    /// they are children of this process, write where it writes, and end with it.
+    /// Others run on this process's host. Under `antiphon launch` they are its children, on whichever host: their output is marked, their ends count, and they may outlive this process. Otherwise, and
+    /// over `mpi`, they are children of this process, write where it writes, and end with it.
     ///
     /// # Errors
-    /// The platform takes no more processes (`mpi`), the program cannot be started, a process did not join; this is an upcall.
+    /// The session takes no more processes, the program cannot be started, a process did not join; this is an upcall.
     #[track_caller]
     pub fn spawn(
         &self,
@@ -332,12 +332,13 @@ fn order(
     // Of the seat whoever starts the process knows all, and nobody else must: the secret is among it.
     let own = seats.first().map(Seat::to_environment).unwrap_or_default();
     let is_seats = |name: &OsStr| own.iter().any(|(own, _)| name == *own);
+    let is_mpiruns = |name: &OsStr| core.engine.platform() == Mpi::NAME && mpi::is_of_mpirun(name);
     Ok(Order {
         program,
         args,
         directory: std::env::current_dir().map_err(failed)?,
         environment: std::env::vars_os()
-            .filter(|(name, _)| !is_seats(name))
+            .filter(|(name, _)| !is_seats(name) && !is_mpiruns(name))
             .collect(),
         ranks: seats.iter().map(|seat| seat.rank).collect(),
         parent: core.rank,
@@ -349,7 +350,7 @@ fn order(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::{Local, Platform};
+    use crate::platform::Local;
 
     /// What is said when the time is over, while somebody is asked or nobody is.
     fn said(asks: Option<&str>, ranks: Option<Vec<Rank>>) -> String {

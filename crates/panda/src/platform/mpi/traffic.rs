@@ -4,18 +4,21 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
+use super::later::Place;
 use super::leaving::{Leaving, Looked};
 use super::library::{Library, Receiving, Sending};
 use crate::message::Message;
 use crate::platform::{Event, Flow, Loss, Rank, Transfer};
 
-/// More of the frame follows; the frame ends here; its sender leaves; it asks for a sign of life; it gives one.
+/// More of the frame follows; the frame ends here; its sender leaves; it asks for a sign of life; it gives one; it says something of processes to come.
 const MORE: i32 = 1;
 const LAST: i32 = 2;
 const LEAVE: i32 = 3;
 const ASK: i32 = 4;
 const ANSWER: i32 = 5;
+const NOTE: i32 = 6;
 
 /// Frames up to this long are sent in one piece, which is copied together if it is not one already; longer ones in the pieces that they have, cut into such as are not too long.
 const TOGETHER: usize = 16 << 10;
@@ -30,6 +33,17 @@ const LOW: usize = HIGH / 2;
 const BESIDES: usize = size_of::<(Rank, usize, Sending)>();
 /// Pieces that are taken at a time.
 const TURN: usize = 64;
+
+/// What founders say to each other of processes to come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Note {
+    /// To rank 0: some are wanted.
+    Want,
+    /// Rank 0's: all are to open there.
+    Open(Place),
+    /// Rank 0's: why there can be none.
+    Refused(String),
+}
 
 /// What is under way, in both directions.
 pub struct Traffic {
@@ -48,6 +62,7 @@ pub struct Traffic {
     /// In the order in which their senders sent them.
     incoming: VecDeque<Receiving>,
     joined: BTreeMap<Rank, Message>,
+    notes: Vec<(Rank, Note)>,
     gone: BTreeSet<Rank>,
     /// Given up by this process: what is under way to them cannot be taken back.
     cut_off: BTreeSet<Rank>,
@@ -73,6 +88,7 @@ impl Traffic {
             congested: BTreeSet::new(),
             incoming: VecDeque::new(),
             joined: BTreeMap::new(),
+            notes: Vec::new(),
             gone: BTreeSet::new(),
             cut_off: BTreeSet::new(),
             given_up: BTreeSet::new(),
@@ -139,6 +155,20 @@ impl Traffic {
         }
     }
 
+    /// Says something of processes to come.
+    pub fn note(&mut self, to: Rank, note: &Note) {
+        if !self.is_ended
+            && let Ok(bytes) = postcard::to_stdvec(note)
+        {
+            self.put(to, NOTE, bytes.into());
+        }
+    }
+
+    /// What was said here of processes to come.
+    pub fn take_notes(&mut self) -> Vec<(Rank, Note)> {
+        std::mem::take(&mut self.notes)
+    }
+
     /// Bytes under way to a peer, with what they take besides.
     pub fn untaken(&self, to: Rank) -> usize {
         self.bytes_to.get(&to).copied().unwrap_or(0)
@@ -194,9 +224,8 @@ impl Traffic {
         lost
     }
 
-    /// Whether all that was sent is out and all the others have left. What still comes is thrown away.
-    pub fn is_over(&mut self, rank: Rank, size: u32) -> bool {
-        self.turn(&mut Vec::new());
+    /// Whether all that was sent is out and all the others have left.
+    pub fn is_over(&self, rank: Rank, size: u32) -> bool {
         let mut others = (0..size).filter(|&other| other != rank);
         self.outgoing.is_empty()
             && self.waiting.is_empty()
@@ -311,6 +340,11 @@ impl Traffic {
         match tag {
             ASK => self.put(from, ANSWER, Bytes::new()),
             ANSWER => {}
+            NOTE => {
+                // It is of a process of ours.
+                let note = postcard::from_bytes(&bytes).ok();
+                self.notes.extend(note.map(|note| (from, note)));
+            }
             MORE | LAST if self.cut_off.contains(&from) => {}
             MORE => self
                 .joined

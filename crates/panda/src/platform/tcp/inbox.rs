@@ -234,6 +234,18 @@ impl TcpInbox {
         }
     }
 
+    /// Takes what is there without waiting, for who waits for something else besides and gives the time when it is about to sleep.
+    pub(in crate::platform) fn poll(&mut self, sleeps: Option<Instant>, events: &mut Vec<Event>) {
+        if self.kept.is_empty() {
+            self.look(events);
+            self.shared.bell.hear();
+        }
+        events.extend(self.kept.drain(..));
+        if sleeps.is_some() {
+            self.pool.tidy(sleeps, None);
+        }
+    }
+
     /// What comes in besides what was kept; the time then, if it was read.
     pub(super) fn receive_fresh(
         &mut self,

@@ -22,7 +22,7 @@ use crate::message::Message;
 use crate::protocol::group::Sequencer;
 use crate::protocol::link::Through;
 use calls::FOUNDER_WAIT;
-use inbox::TcpInbox;
+pub(super) use inbox::TcpInbox;
 use peer::Outbox;
 
 mod calls;
@@ -81,23 +81,7 @@ impl Platform for Tcp {
 
     fn join(seat: &Seat) -> Result<(Self, TcpInbox), JoinError> {
         let system = |what: String| move |source| JoinError::system::<Self>(what, source);
-        let mut listener = None;
-        let contacts = meeting::enter(seat, Self::NAME, |ip: IpAddr| {
-            let own = TcpListener::bind(SocketAddr::new(ip, 0))?;
-            own.set_nonblocking(true)?;
-            let address = own.local_addr()?.to_string();
-            listener = Some(own);
-            Ok(address)
-        })?;
-        let listener = listener.expect("the meeting was told its address");
-        let bell = Bell::new().map_err(system("make an event counter".into()))?;
-        let shared = Arc::new(Shared {
-            outboxes: RwLock::default(),
-            bell,
-            has_kept: AtomicBool::new(false),
-        });
-        let mut inbox = TcpInbox::new(seat, listener, shared.clone())
-            .map_err(system("watch the listening socket".into()))?;
+        let (tcp, mut inbox, contacts) = Self::enter(seat)?;
         let is_late = seat.rank >= seat.size;
         let others = contacts
             .iter()
@@ -130,14 +114,7 @@ impl Platform for Tcp {
             meeting::tell(seat, news);
         }
         await_founders(&mut inbox, seat, &contacts)?;
-        Ok((
-            Self {
-                shared,
-                seat: seat.clone(),
-                has_left: Once::new(),
-            },
-            inbox,
-        ))
+        Ok((tcp, inbox))
     }
 
     fn untaken(&self, to: Rank) -> usize {
@@ -181,6 +158,43 @@ impl Platform for Tcp {
 }
 
 impl Tcp {
+    /// Takes a founder's seat for those only that come later: founders have another way to each other. Waits until all of them have entered the meeting.
+    ///
+    /// # Errors
+    /// The meeting cannot be reached, or founders are missing.
+    pub(super) fn beside(seat: &Seat) -> Result<(Self, TcpInbox), JoinError> {
+        let (tcp, inbox, _founders) = Self::enter(seat)?;
+        Ok((tcp, inbox))
+    }
+
+    /// Listens, and enters the meeting; who else is there.
+    fn enter(seat: &Seat) -> Result<(Self, TcpInbox, Vec<Contact>), JoinError> {
+        let system = |what: String| move |source| JoinError::system::<Self>(what, source);
+        let mut listener = None;
+        let contacts = meeting::enter(seat, Self::NAME, |ip: IpAddr| {
+            let own = TcpListener::bind(SocketAddr::new(ip, 0))?;
+            own.set_nonblocking(true)?;
+            let address = own.local_addr()?.to_string();
+            listener = Some(own);
+            Ok(address)
+        })?;
+        let listener = listener.expect("the meeting was told its address");
+        let bell = Bell::new().map_err(system("make an event counter".into()))?;
+        let shared = Arc::new(Shared {
+            outboxes: RwLock::default(),
+            bell,
+            has_kept: AtomicBool::new(false),
+        });
+        let inbox = TcpInbox::new(seat, listener, shared.clone())
+            .map_err(system("watch the listening socket".into()))?;
+        let tcp = Self {
+            shared,
+            seat: seat.clone(),
+            has_left: Once::new(),
+        };
+        Ok((tcp, inbox, contacts))
+    }
+
     /// Nothing of a peer that is gone.
     fn of_outbox<R>(&self, rank: Rank, act: impl FnOnce(&Outbox) -> R) -> Option<R> {
         let outboxes = self.shared.outboxes.read();

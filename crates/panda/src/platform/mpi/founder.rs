@@ -1,0 +1,287 @@
+//! A process that the session began with, which MPI knows.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::Mpi;
+use super::later::{Later, Place};
+use super::library::{self, Library};
+use super::traffic::{Note, Traffic};
+use crate::message::Message;
+use crate::platform::patience::Patience;
+use crate::platform::{Event, Flow, JoinError, Rank, Seat, Transfer, farewell, futex};
+
+/// How long a wait polls in all before it sleeps between polls. First as hard as its patience says, then giving way to who else can run.
+const SOFT: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_micros(100);
+/// Of so many hard polls one looks for processes that came later, too: each of those looks is a call of the system.
+const FEW: u32 = 8;
+
+/// How long who wants more processes waits for founders to listen for them: less than it waits for the processes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A founder's sending end.
+pub struct Founder {
+    shared: Arc<Shared>,
+}
+
+/// A founder's receiving end.
+pub struct FounderInbox {
+    shared: Arc<Shared>,
+    patience: Patience,
+    polls: u32,
+}
+
+/// The seat that this process has.
+static TAKEN: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+
+struct Shared {
+    traffic: Mutex<Traffic>,
+    later: Later,
+    /// 1 when a wait is to end; slept on.
+    woken: AtomicU32,
+    rank: Rank,
+    size: u32,
+}
+
+impl Founder {
+    pub fn join(seat: &Seat) -> Result<(Self, FounderInbox), JoinError> {
+        let refused = JoinError::refused::<Mpi>;
+        let check = |rank, size| match (rank, size) == (seat.rank, seat.size) {
+            true => Ok(()),
+            false => Err(refused(format!(
+                "Open MPI says that this is rank {rank} of {size}, and the session that it is rank {} of {}: start the program with `antiphon launch --over mpi` or with `mpirun`",
+                seat.rank, seat.size
+            ))),
+        };
+        // Before it is begun: who begins MPI must also end it, together with all the others.
+        let given = Seat::of_mpirun();
+        check(
+            given.as_ref().map_or(0, |given| given.rank),
+            given.as_ref().map_or(1, |given| given.size),
+        )?;
+        let library = Library::begin().map_err(refused)?;
+        let (rank, size) = (library.rank, library.size);
+        check(rank, size)?;
+        let shared = Arc::new(Shared {
+            traffic: Mutex::new(Traffic::new(library)),
+            later: Later::new(seat),
+            woken: AtomicU32::new(0),
+            rank,
+            size,
+        });
+        *TAKEN.lock() = Arc::downgrade(&shared);
+        library::at_exit(leave_at_exit);
+        let inbox = FounderInbox {
+            shared: Arc::clone(&shared),
+            patience: Patience::default(),
+            polls: 0,
+        };
+        Ok((Self { shared }, inbox))
+    }
+
+    pub fn send(&self, to: Rank, frame: Message) -> Flow {
+        if to >= self.shared.size {
+            return self.shared.later.send(to, frame);
+        }
+        if to == self.shared.rank {
+            return Flow::Free;
+        }
+        self.shared.traffic.lock().send(to, frame)
+    }
+
+    pub fn wake(&self) {
+        self.shared.woken.store(1, SeqCst);
+        futex::wake(&self.shared.woken, 1);
+    }
+
+    pub fn leave(&self, patience: Duration) {
+        self.shared.leave(patience);
+    }
+
+    pub fn untaken(&self, to: Rank) -> usize {
+        match to < self.shared.size {
+            true => self.shared.traffic.lock().untaken(to),
+            false => self.shared.later.untaken(to),
+        }
+    }
+
+    pub fn transfer(&self, peer: Rank) -> Transfer {
+        match peer < self.shared.size {
+            true => self.shared.traffic.lock().transfer(peer),
+            false => self.shared.later.transfer(peer),
+        }
+    }
+
+    pub fn cut_off(&self, rank: Rank) {
+        match rank < self.shared.size {
+            true => self.shared.traffic.lock().cut_off(rank),
+            false => self.shared.later.cut_off(rank),
+        }
+    }
+
+    pub fn gave_up(&self, rank: Rank) {
+        if rank < self.shared.size {
+            self.shared.traffic.lock().give_up(rank);
+        }
+    }
+
+    pub fn allot(&self, count: u32) -> Result<Vec<Seat>, JoinError> {
+        let shared = &self.shared;
+        shared.later.allot(count, PATIENCE, || {
+            match shared.rank {
+                0 => shared.heed(0, Note::Want),
+                _ => shared.traffic.lock().note(0, &Note::Want),
+            }
+            // Who waits for messages polls, and who does not is woken in time.
+            self.wake();
+        })
+    }
+}
+
+/// A process that ends with its session still held, by an upcall for instance, leaves it all the same; for Open MPI it would be one that failed.
+extern "C" fn leave_at_exit() {
+    let taken = TAKEN.lock().upgrade();
+    if let Some(shared) = taken {
+        shared.leave(farewell::PATIENCE);
+    }
+}
+
+impl Shared {
+    /// Has Open MPI go on, and takes what is there.
+    fn turn(self: &Arc<Self>, events: &mut Vec<Event>) {
+        let mut traffic = self.traffic.lock();
+        traffic.turn(events);
+        let notes = traffic.take_notes();
+        drop(traffic);
+        for (from, note) in notes {
+            self.heed(from, note);
+        }
+    }
+
+    /// Does what another founder, or this one, says of processes to come.
+    fn heed(self: &Arc<Self>, from: Rank, note: Note) {
+        match note {
+            Note::Want => match self.later.place() {
+                Ok(place) => {
+                    let mut traffic = self.traffic.lock();
+                    let open = Note::Open(place.clone());
+                    (0..self.size)
+                        .filter(|to| *to != self.rank)
+                        .for_each(|to| traffic.note(to, &open));
+                    drop(traffic);
+                    self.open(place);
+                }
+                Err(why) if from == self.rank => self.later.refuse(why),
+                Err(why) => self.traffic.lock().note(from, &Note::Refused(why)),
+            },
+            Note::Open(place) => self.open(place),
+            Note::Refused(why) => self.later.refuse(why),
+        }
+    }
+
+    /// Opens this process to those that come later, on a thread of its own: others must do so as well before that is over.
+    fn open(self: &Arc<Self>, place: Place) {
+        let shared = self.clone();
+        let opens = move || shared.later.open(&place);
+        let thread = std::thread::Builder::new().name("panda opens".into());
+        if let Err(error) = thread.spawn(opens) {
+            let why = format!("cannot start a thread for processes that come later: {error}");
+            self.later.refuse(why);
+        }
+    }
+
+    /// Waits for the other founders to leave as well, as MPI does: only then may it be ended. Where one of them never will it ends all.
+    fn leave(self: &Arc<Self>, patience: Duration) {
+        self.later.leave(patience);
+        let said = self
+            .traffic
+            .lock()
+            .say_farewell(self.rank, self.size, patience);
+        let Some(mut leaving) = said else {
+            return;
+        };
+        let mut pause = Duration::from_micros(1);
+        loop {
+            // What still comes is thrown away.
+            self.turn(&mut Vec::new());
+            let mut traffic = self.traffic.lock();
+            if traffic.is_over(self.rank, self.size) {
+                return traffic.end();
+            }
+            if let Some(lost) = traffic.look_after(&mut leaving) {
+                eprintln!(
+                    "antiphon: rank {lost} is lost: it does not answer. Over mpi no process can leave a session without the others, so this ends all of them"
+                );
+                return traffic.abort();
+            }
+            drop(traffic);
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+}
+
+impl FounderInbox {
+    pub fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
+        let began = Instant::now();
+        let now = match self.poll(until, events) {
+            Ok(now) => return Some(now),
+            Err(now) => now,
+        };
+        let hard = self.patience.spin();
+        let (mut now, mut has_spun) = (now, !hard.is_zero());
+        loop {
+            match now - began {
+                waited if waited < hard => std::hint::spin_loop(),
+                waited if waited < SOFT => {
+                    std::thread::yield_now();
+                    // Whoever shares the processor may be who is waited for.
+                    if std::mem::take(&mut has_spun) {
+                        self.patience.gave_way(now.elapsed());
+                    }
+                }
+                _ => {
+                    let left = until.map_or(PAUSE, |until| (until - now).min(PAUSE));
+                    let before = events.len();
+                    self.shared.later.poll(Some(now), events);
+                    if events.len() > before {
+                        return Some(now);
+                    }
+                    futex::wait(&self.shared.woken, 0, Some(left));
+                }
+            }
+            now = match self.poll(until, events) {
+                Ok(ended) => {
+                    if has_spun {
+                        self.patience.found();
+                    }
+                    return Some(ended);
+                }
+                Err(now) => now,
+            };
+        }
+    }
+
+    /// Has Open MPI go on, and takes what is there. The time, in `Ok` if the wait is over.
+    fn poll(
+        &mut self,
+        until: Option<Instant>,
+        events: &mut Vec<Event>,
+    ) -> Result<Instant, Instant> {
+        let before = events.len();
+        self.shared.turn(events);
+        self.polls = self.polls.wrapping_add(1);
+        let now = Instant::now();
+        let is_last = until.is_some_and(|until| until <= now);
+        if self.polls.is_multiple_of(FEW) || is_last {
+            self.shared.later.poll(None, events);
+        }
+        let is_over = events.len() > before || self.shared.woken.swap(0, SeqCst) != 0 || is_last;
+        if is_over { Ok(now) } else { Err(now) }
+    }
+}

@@ -1,0 +1,351 @@
+//! Processes that come later, over `tcp`, as a founder has to do with them.
+//!
+//! Before the first is asked for there is nothing of this. Who wants some asks rank 0, which says at what [meeting](crate::platform::meeting) founders and those to come find each other, and with which
+//! secret: that of who started the session, if it holds one, as it does where there are several hosts; else one that rank 0 holds itself. All founders enter it, and listen from then on.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use serde::{Deserialize, Serialize};
+
+use super::Mpi;
+use crate::message::Message;
+use crate::platform::tcp::{Tcp, TcpInbox};
+use crate::platform::{
+    Event, Flow, JoinError, Meeting, Platform, Rank, Seat, Secret, Transfer, meeting,
+};
+
+/// Where founders and those that come later find each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    meeting: String,
+    secret: [u8; 16],
+}
+
+/// What a founder has to do with processes that come later.
+pub struct Later {
+    /// This process's, with the meeting if whoever started the session holds one.
+    seat: Seat,
+    state: Mutex<State>,
+    changed: Condvar,
+    tcp: OnceLock<Tcp>,
+    inbox: Mutex<Option<TcpInbox>>,
+    /// Rank 0's own.
+    meeting: Mutex<Option<Meeting>>,
+    /// How many processes of the session `mpirun` has placed on this host, if it says so.
+    here: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    /// Nobody has asked, or the last time it could not be done.
+    Closed,
+    Opening,
+    Open,
+    /// Why it cannot be done.
+    Refused(String),
+    /// This process has left.
+    Left,
+}
+
+impl Later {
+    pub fn new(seat: &Seat) -> Self {
+        let here = std::env::var("OMPI_COMM_WORLD_LOCAL_SIZE").ok();
+        Self {
+            here: here.and_then(|here| here.parse().ok()),
+            seat: seat.clone(),
+            state: Mutex::new(State::Closed),
+            changed: Condvar::new(),
+            tcp: OnceLock::new(),
+            inbox: Mutex::default(),
+            meeting: Mutex::default(),
+        }
+    }
+
+    /// Where all meet; asked of rank 0 only. In words why nowhere.
+    pub fn place(&self) -> Result<Place, String> {
+        let size = self.seat.size;
+        if !self.seat.meeting.is_empty() {
+            return Ok(Place::of(&self.seat));
+        }
+        if self.here.is_some_and(|here| here != size) {
+            return Err("the session has several hosts, and nobody holds a meeting for more processes: start it with `antiphon launch --over mpi --hosts FILE`".into());
+        }
+        let mut own = self.meeting.lock();
+        if own.is_none() {
+            let secret = Secret::fresh();
+            let held = secret.and_then(|secret| Meeting::hold(LOOPBACK.into(), size, secret));
+            let held =
+                held.map_err(|e| format!("cannot hold a meeting for more processes: {e}"))?;
+            *own = Some(held);
+        }
+        let meeting = own.as_ref().expect("it was made");
+        Ok(Place::of(&meeting.seat(Mpi::NAME, 0)))
+    }
+
+    /// Opens this process, once all founders do.
+    pub fn open(&self, place: &Place) {
+        let seat = place.seat(&self.seat);
+        let mut state = self.state.lock();
+        match *state {
+            State::Opening | State::Open => return,
+            State::Left => {
+                drop(state);
+                // That nobody hears of it is found out by who waits for us.
+                let _ = meeting::excuse(&seat);
+                return;
+            }
+            State::Closed | State::Refused(_) => *state = State::Opening,
+        }
+        drop(state);
+        let opened = Tcp::beside(&seat);
+        let mut state = self.state.lock();
+        let too_late = match opened {
+            Ok(both) if *state == State::Left => Some(both),
+            Ok((tcp, inbox)) => {
+                *self.inbox.lock() = Some(inbox);
+                // Nobody else has opened meanwhile.
+                let _ = self.tcp.set(tcp);
+                *state = State::Open;
+                None
+            }
+            Err(error) => {
+                refuse(&mut state, error.to_string());
+                None
+            }
+        };
+        drop(state);
+        drop(too_late);
+        self.changed.notify_all();
+    }
+
+    /// Somebody could not do its part.
+    pub fn refuse(&self, why: String) {
+        refuse(&mut self.state.lock(), why);
+        self.changed.notify_all();
+    }
+
+    /// Allots ranks once this process is open; if it is not, `ask` has all founders open, which are waited for so long.
+    pub fn allot(
+        &self,
+        count: u32,
+        patience: Duration,
+        ask: impl FnOnce(),
+    ) -> Result<Vec<Seat>, JoinError> {
+        let refused = JoinError::refused::<Mpi>;
+        let mut state = self.state.lock();
+        if *state != State::Open {
+            if let State::Refused(_) = *state {
+                *state = State::Closed;
+            }
+            drop(state);
+            ask();
+            state = self.state.lock();
+        }
+        let until = Instant::now() + patience;
+        while matches!(*state, State::Closed | State::Opening) {
+            if self.changed.wait_until(&mut state, until).timed_out() {
+                return Err(refused(format!(
+                    "waited {} s for all processes that the session began with to listen for more: see whether one of them is stopped or cut off",
+                    patience.as_secs()
+                )));
+            }
+        }
+        match &*state {
+            State::Refused(why) => return Err(refused(why.clone())),
+            State::Left => return Err(refused("this process has left the session".into())),
+            _ => drop(state),
+        }
+        self.tcp.get().expect("it is open").allot(count)
+    }
+
+    pub fn send(&self, to: Rank, frame: Message) -> Flow {
+        let tcp = self.tcp.get();
+        tcp.map_or(Flow::Free, |tcp| tcp.send(to, frame))
+    }
+
+    /// Takes what is there; also asked before this process sleeps, at a time.
+    pub fn poll(&self, sleeps: Option<Instant>, events: &mut Vec<Event>) {
+        if self.tcp.get().is_none() {
+            return;
+        }
+        if let Some(inbox) = &mut *self.inbox.lock() {
+            inbox.poll(sleeps, events);
+        }
+    }
+
+    /// Takes leave of those that came later. Who comes from now on finds nobody here.
+    pub fn leave(&self, patience: Duration) {
+        *self.state.lock() = State::Left;
+        self.changed.notify_all();
+        if let Some(tcp) = self.tcp.get() {
+            tcp.leave(patience);
+        }
+        drop(self.inbox.lock().take());
+    }
+
+    pub fn untaken(&self, to: Rank) -> usize {
+        self.tcp.get().map_or(0, |tcp| tcp.untaken(to))
+    }
+
+    pub fn transfer(&self, peer: Rank) -> Transfer {
+        let tcp = self.tcp.get();
+        tcp.map_or_else(Transfer::default, |tcp| tcp.transfer(peer))
+    }
+
+    pub fn cut_off(&self, rank: Rank) {
+        if let Some(tcp) = self.tcp.get() {
+            tcp.cut_off(rank);
+        }
+    }
+}
+
+/// Where all founders are on one host.
+const LOOPBACK: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
+
+/// What was open stays so.
+fn refuse(state: &mut State, why: String) {
+    if !matches!(state, State::Open | State::Left) {
+        *state = State::Refused(why);
+    }
+}
+
+impl Place {
+    fn of(seat: &Seat) -> Self {
+        Self {
+            meeting: seat.meeting.clone(),
+            secret: seat.secret.0,
+        }
+    }
+
+    /// A process's seat there.
+    fn seat(&self, seat: &Seat) -> Seat {
+        Seat {
+            meeting: self.meeting.clone(),
+            secret: Secret(self.secret),
+            ..seat.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::*;
+    use crate::platform::Inbox;
+
+    const SHORT: Duration = Duration::from_millis(20);
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn founder(rank: Rank, meeting: &str, here: u32) -> Later {
+        let seat = Seat {
+            platform: Mpi::NAME.into(),
+            rank,
+            size: 2,
+            name: format!("rank {rank}"),
+            meeting: meeting.into(),
+            address: None,
+            silence: None,
+            parent: None,
+            starter: None,
+            secret: Secret([7; 16]),
+        };
+        Later {
+            here: Some(here),
+            ..Later::new(&seat)
+        }
+    }
+
+    #[test]
+    fn all_meet_where_a_launch_says_and_else_at_rank_0_of_one_host() {
+        let given = founder(0, "192.0.2.1:9", 1).place().unwrap();
+        assert_eq!(given.meeting, "192.0.2.1:9");
+        assert_eq!(given.secret, [7; 16]);
+        let alone = founder(0, "", 2);
+        let own = alone.place().unwrap();
+        assert!(own.meeting.starts_with("127.0.0.1:"), "{own:?}");
+        assert_ne!(own.secret, [7; 16]);
+        assert_eq!(alone.place(), Ok(own));
+        let why = founder(0, "", 1).place().unwrap_err();
+        assert!(why.contains("antiphon launch --over mpi --hosts"), "{why}");
+    }
+
+    #[test]
+    fn who_wants_processes_hears_why_there_are_none_and_may_ask_again() {
+        let (later, asks) = (founder(1, "", 2), Cell::new(0));
+        let allot = |ask: &dyn Fn()| {
+            let refusal = later.allot(1, SHORT, || {
+                asks.set(asks.get() + 1);
+                ask();
+            });
+            refusal.unwrap_err().to_string()
+        };
+        let told = allot(&|| later.refuse("no room".into()));
+        assert_eq!(told, "mpi: no room");
+        let told = allot(&|| ());
+        assert!(told.contains("stopped or cut off"), "{told}");
+        later.leave(SHORT);
+        assert!(allot(&|| ()).contains("has left"));
+        assert_eq!(asks.get(), 3);
+    }
+
+    #[test]
+    fn founders_that_open_are_reached_by_who_comes_later() {
+        let founders = [0, 1].map(|rank| Arc::new(founder(rank, "", 2)));
+        let place = founders[0].place().unwrap();
+        let mut seats = (founders[0].allot(1, LONG, || {
+            for founder in &founders {
+                let (founder, place) = (founder.clone(), place.clone());
+                thread::spawn(move || founder.open(&place));
+            }
+        }))
+        .unwrap();
+        let seat = seats.pop().unwrap();
+        assert_eq!(
+            (seat.platform.as_str(), seat.rank, seat.size),
+            ("mpi", 2, 2)
+        );
+        let coming = thread::spawn(move || Tcp::join(&seat).unwrap());
+        let next = |founder: &Later| {
+            let (mut events, until) = (Vec::new(), Instant::now() + LONG);
+            while events.is_empty() {
+                assert!(Instant::now() < until, "nothing comes");
+                founder.poll(None, &mut events);
+            }
+            events.remove(0)
+        };
+        // They are polled in turns: it waits for both.
+        let mut joined = [false; 2];
+        while joined != [true; 2] {
+            for (founder, joined) in founders.iter().zip(&mut joined) {
+                let mut events = Vec::new();
+                founder.poll(None, &mut events);
+                *joined |= matches!(events[..], [Event::Joined { rank: 2, .. }]);
+            }
+        }
+        let (tcp, mut inbox) = coming.join().unwrap();
+        for (rank, founder) in (0..).zip(&founders) {
+            let sent = Message::from(vec![rank; 5]);
+            let _ = tcp.send(rank.into(), sent.clone());
+            let came = next(founder);
+            assert!(matches!(came, Event::Frame { from: 2, frame } if frame == sent));
+            let _ = founder.send(2, sent);
+        }
+        let mut answers = 0;
+        while answers < 2 {
+            let mut events = Vec::new();
+            inbox.receive(Some(Instant::now() + LONG), &mut events);
+            answers += (events.iter())
+                .filter(|event| matches!(event, Event::Frame { .. }))
+                .count();
+        }
+        founders[1].leave(SHORT);
+        let mut events = Vec::new();
+        inbox.receive(Some(Instant::now() + LONG), &mut events);
+        assert!(matches!(&events[..], [Event::Lost { rank: 1, loss }] if loss.is_certain));
+    }
+}
