@@ -2,10 +2,11 @@
 
 mod under_mpirun;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -181,33 +182,30 @@ fn without_descriptors_nobody_spins() {
     assert!(said.any(|line| line.unwrap().contains("all are taken")));
     let tasks = format!("/proc/{}/task", child.id());
     for name in ["panda starter", "panda meeting"] {
-        let task = fs::read_dir(&tasks)
-            .unwrap()
-            .map(|task| task.unwrap().path());
-        let is_it = |task: &PathBuf| {
-            fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name)
+        // Others of that name serve one connection each, which is one wait, and end.
+        let (mut first, end) = (BTreeMap::new(), Instant::now() + Duration::from_secs(60));
+        let mut pauses = || {
+            let found = fs::read_dir(&tasks).unwrap().flatten();
+            found
+                .filter_map(|task| waits_of(&task.path(), name).zip(Some(task.path())))
+                .any(|(waits, task)| waits >= *first.entry(task).or_insert(waits) + 20)
         };
-        // Of those of that name the one that came first waits for connections; others serve one each.
-        let task = task.filter(is_it).min_by_key(|task| {
-            let number = task.file_name().unwrap().to_string_lossy();
-            number.parse::<u32>().unwrap()
-        });
-        let task = task.expect(name);
-        // Who spins gives way to nobody of its own accord.
-        let pauses = || {
-            let status = fs::read_to_string(task.join("status")).unwrap();
-            let mut lines = status.lines();
-            let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-            count.unwrap().trim().parse::<u64>().unwrap()
-        };
-        let (before, end) = (pauses(), Instant::now() + Duration::from_secs(60));
-        while pauses() < before + 20 {
+        while !pauses() {
             assert!(Instant::now() < end, "{name} does not pause");
             thread::sleep(Duration::from_millis(5));
         }
     }
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
+}
+
+/// How often a thread of that name has waited, by the system's count: who spins gives way to nobody of its own accord.
+fn waits_of(task: &Path, name: &str) -> Option<u64> {
+    let comm = fs::read_to_string(task.join("comm")).ok()?;
+    let status = fs::read_to_string(task.join("status")).ok()?;
+    let mut lines = status.lines().filter(|_| comm.trim() == name);
+    let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count?.trim().parse().ok()
 }
 
 #[test]
