@@ -158,6 +158,31 @@ fn a_seat_of_a_session_that_is_over_or_elsewhere_is_refused() {
     }
 }
 
+/// A port holds what a session stands on, but is nobody's session.
+#[test]
+fn a_seat_of_a_session_that_all_have_left_is_refused() {
+    let session = Local::sessions(1).unwrap().remove(0);
+    let (seat, port) = (seat(&session), session.port("held"));
+    drop(session);
+    let error = platform::join(&seat).err().expect("it is over").to_string();
+    assert!(error.contains("no session that goes on"), "{error}");
+    drop(port);
+}
+
+#[test]
+fn a_session_that_is_over_starts_nothing() {
+    let (runs, ran) = mpsc::channel();
+    let programs = Programs::default().program("worker", move |_, _| {
+        let _ = runs.send(());
+    });
+    let session = programs.sessions(1).unwrap().remove(0);
+    session.end_for_all();
+    let error = session.spawn("worker", [""; 0], 2).unwrap_err();
+    assert!(matches!(error, Error::Over), "{error}");
+    drop(session);
+    assert_eq!(ran.try_iter().count(), 0);
+}
+
 #[test]
 fn more_than_a_session_can_have_are_refused() {
     let session = Local::sessions(1).unwrap().remove(0);

@@ -17,7 +17,7 @@ use crate::session::{SILENCE, Session};
 mod hub;
 mod programs;
 
-use hub::{FULL, Hub, Queue, name_of};
+use hub::{FULL, Hub, NoPlace, Queue, name_of};
 pub use programs::Programs;
 
 const BATCH: usize = 256;
@@ -135,7 +135,10 @@ impl Platform for Local {
 
     fn join(seat: &Seat) -> Result<(Self, LocalInbox), JoinError> {
         let hub = Hub::find(&seat.meeting).ok_or_else(|| elsewhere(seat))?;
-        let queue = hub.come(seat.rank).ok_or_else(|| taken(seat.rank))?;
+        let queue = hub.come(seat.rank).map_err(|why| match why {
+            NoPlace::Over => elsewhere(seat),
+            NoPlace::Taken => taken(seat.rank),
+        })?;
         Ok(Self::ends(seat.rank, &hub, queue))
     }
 
@@ -173,7 +176,20 @@ impl Platform for Local {
         allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
     ) -> Option<Result<Vec<Rank>, Error>> {
         let next = self.hub.population();
-        Some((self.hub.programs).start(program, args, next, allot))
+        let begun = |sessions: &[Session]| {
+            let weak = (sessions.iter()).map(|session| (session.rank(), session.downgrade()));
+            self.hub.started.lock().extend(weak);
+        };
+        Some((self.hub.programs).start(program, args, next, allot, begun))
+    }
+
+    fn take_back(&self, started: &[Rank]) {
+        for rank in started {
+            let weak = self.hub.started.lock().remove(rank);
+            if let Some(session) = weak.and_then(|weak| weak.upgrade().ok()) {
+                session.end_for_all();
+            }
+        }
     }
 }
 
@@ -243,5 +259,32 @@ impl Inbox for LocalInbox {
             self.take(events);
         }
         seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn programs_that_are_taken_back_have_no_session_any_more() {
+        let (ends, ended) = channel();
+        let programs = Programs::default().program("waits", move |session, _| {
+            let error = session.port("nothing").receive(None, None).unwrap_err();
+            let _ = ends.send((session.rank(), error.to_string()));
+        });
+        let (_, local, _inbox) = Local::session_with(1, programs).remove(0);
+        let allot = || local.allot(2);
+        let started = local.start("waits".as_ref(), &[], &allot);
+        let ranks = started.expect("it starts them").unwrap();
+        assert_eq!((ranks, local.hub.started.lock().len()), (vec![1, 2], 2));
+        local.take_back(&[2]);
+        let over = Error::Over.to_string();
+        assert_eq!(ended.recv().unwrap(), (2, over.clone()));
+        local.take_back(&[1]);
+        assert_eq!(ended.recv().unwrap(), (1, over));
+        assert!(local.hub.started.lock().is_empty());
     }
 }

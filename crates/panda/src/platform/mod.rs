@@ -155,6 +155,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
     ) -> Option<Result<Vec<Rank>, Error>> {
         None
     }
+
+    /// Ends processes that it has [started](Self::start).
+    fn take_back(&self, _started: &[Rank]) {}
 }
 
 /// The receiving end of a platform. One thread at a time holds it, not always the same one.
@@ -350,7 +353,7 @@ pub fn join(seat: &Seat) -> Result<Session, Error> {
         Local::NAME => join_over::<Local>(seat),
         other => Err(JoinError::Refused {
             platform: "panda",
-            why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi"),
+            why: format!("there is no platform {other:?}: give one of shm, tcp, udp, mpi, or local for a seat of Session::allot"),
         }
         .into()),
     }

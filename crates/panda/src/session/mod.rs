@@ -1,5 +1,6 @@
 //! The interface that programs see. Nothing in it depends on the platform, which is chosen once, when the session begins.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,12 @@ pub struct Session {
 #[derive(Clone, Default)]
 pub struct WeakSession {
     keeper: Weak<Keeper>,
+}
+
+impl fmt::Debug for WeakSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSession").finish_non_exhaustive()
+    }
 }
 
 /// Ends the session with the last [`Session`], although ports may hold its core for longer.

@@ -58,7 +58,7 @@ impl Session {
     /// over `mpi`, they are children of this process, write where it writes, and end with it.
     ///
     /// # Errors
-    /// The session takes no more processes, the program cannot be started, a process did not join; this is an upcall.
+    /// The session takes no more processes, or has ended; the program cannot be started, a process did not join; this is an upcall.
     #[track_caller]
     pub fn spawn(
         &self,
@@ -67,6 +67,7 @@ impl Session {
         count: u32,
     ) -> Result<Vec<Rank>, Error> {
         upcall::must_not_wait()?;
+        self.core().check()?;
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -95,7 +96,8 @@ impl Session {
             || progress.is_decided(self.core()),
             Some(until),
         );
-        let ranks = progress.settle(self.core())?;
+        let settled = progress.settle(self.core());
+        let ranks = settled.map_err(|error| self.core().check().err().unwrap_or(error))?;
         self.await_answers(&ranks, until);
         Ok(ranks)
     }
@@ -113,6 +115,8 @@ impl Session {
         if !have_joined() {
             let failed = engine.has_failed(&ranks);
             engine.take_back(&ranks);
+            // Then nobody waited any more.
+            self.core().check()?;
             return Err(match failed {
                 None => missing(self.core(), &ranks),
                 Some(rank) => Error::NotSpawned {

@@ -10,6 +10,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use super::programs::Programs;
 use crate::message::Message;
 use crate::platform::{Event, Flow, Loss, Rank};
+use crate::session::WeakSession;
 
 /// Frames that wait before senders are asked to.
 pub const FULL: usize = 1024;
@@ -26,10 +27,11 @@ pub struct Hub {
     founders: Vec<Arc<Queue>>,
     /// Those of ranks that were allotted later, at their ranks less the number of founders. Apart, so that founders find each other without a lock.
     later: RwLock<Vec<Arc<Queue>>>,
-    /// Held while something is put into all queues, and while somebody comes.
-    order: Mutex<()>,
-    /// What threads start by name.
+    /// Those that are here. Held while something is put into all queues, and while somebody comes or goes.
+    here: Mutex<BTreeMap<Rank, Arc<Queue>>>,
+    /// What threads start by name, and the sessions of those that run.
     pub programs: Programs,
+    pub started: Mutex<BTreeMap<Rank, WeakSession>>,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,15 @@ pub enum Stage {
     Awaited,
     Here,
     Gone,
+}
+
+/// Why somebody cannot come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoPlace {
+    /// All have gone.
+    Over,
+    /// They have been here, or the rank was allotted to nobody.
+    Taken,
 }
 
 impl Queue {
@@ -102,12 +113,14 @@ impl Hub {
     pub fn new(size: u32, programs: Programs) -> Arc<Self> {
         static SESSIONS: AtomicU64 = AtomicU64::new(1);
         let number = SESSIONS.fetch_add(1, Relaxed);
+        let founders: Vec<_> = (0..size).map(|_| Queue::new(Stage::Here)).collect();
         let hub = Arc::new(Self {
             meeting: format!("session {number} of process {}", std::process::id()),
-            founders: (0..size).map(|_| Queue::new(Stage::Here)).collect(),
+            here: Mutex::new((0..).zip(founders.iter().cloned()).collect()),
+            founders,
             later: RwLock::default(),
-            order: Mutex::new(()),
             programs,
+            started: Mutex::default(),
         });
         let known = (hub.meeting.clone(), Arc::downgrade(&hub));
         HUBS.lock().insert(known.0, known.1);
@@ -149,13 +162,14 @@ impl Hub {
         Ok(given as Rank)
     }
 
-    /// Somebody comes who was allotted a rank; their queue, unless they have been here. All are told at the same place of the order, and who comes learns there who else has come later, and who has
-    /// gone.
-    pub fn come(&self, rank: Rank) -> Option<Arc<Queue>> {
-        let _order = self.order.lock();
-        let own = self.queue(rank)?;
-        if own.stage() != Stage::Awaited {
-            return None;
+    /// Somebody comes who was allotted a rank; their queue. All are told at the same place of the order, and who comes learns there who else has come later, and who has gone.
+    pub fn come(&self, rank: Rank) -> Result<Arc<Queue>, NoPlace> {
+        let mut here = self.here.lock();
+        let awaited = self.queue(rank);
+        let awaited = awaited.filter(|queue| queue.stage() == Stage::Awaited);
+        let own = awaited.ok_or(NoPlace::Taken)?;
+        if here.is_empty() {
+            return Err(NoPlace::Over);
         }
         let others = self.others(rank);
         let told = others
@@ -170,22 +184,25 @@ impl Hub {
         (state.events, state.stage) = (told, Stage::Here);
         own.is_ready.store(true, Relaxed);
         drop(state);
-        for (other, queue) in &others {
+        for (other, queue) in &*here {
             queue.put(joined(rank), *other, true);
         }
-        Some(own)
+        here.insert(rank, own.clone());
+        Ok(own)
     }
 
     /// Somebody goes, and what waits for them with them.
     pub fn go(&self, rank: Rank, own: &Queue) {
-        let _order = self.order.lock();
-        let mut state = own.state.lock();
-        if std::mem::replace(&mut state.stage, Stage::Gone) == Stage::Gone {
+        let mut here = self.here.lock();
+        if here.remove(&rank).is_none() {
             return;
         }
+        self.started.lock().remove(&rank);
+        let mut state = own.state.lock();
+        state.stage = Stage::Gone;
         state.events.clear();
         drop(state);
-        for (_, queue) in self.others(rank) {
+        for queue in here.values() {
             queue.put(lost(rank), rank, true);
         }
     }
@@ -199,11 +216,9 @@ impl Hub {
 
     /// Puts a frame into everybody's queue, in one order with all that is put so.
     pub fn put_to_all(&self, from: Rank, frame: &Message) {
-        let _order = self.order.lock();
-        let later = self.later.read();
-        for (to, queue) in (0..).zip(self.founders.iter().chain(later.iter())) {
+        for (to, queue) in &*self.here.lock() {
             let frame = frame.clone();
-            queue.put(Event::Frame { from, frame }, from, from == to);
+            queue.put(Event::Frame { from, frame }, from, from == *to);
         }
     }
 

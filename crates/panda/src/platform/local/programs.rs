@@ -12,8 +12,8 @@ use crate::session::Session;
 
 type Program = Arc<dyn Fn(Session, Vec<OsString>) + Send + Sync>;
 
-/// Programs by their names, for [`Session::spawn`] over `local`. A thread that runs one has a session of its own, under a rank of its own. It ends with the process at the latest, as a spawned process ends with its
-/// spawner's.
+/// Programs by their names, for [`Session::spawn`] over `local`. A thread that runs one has a session of its own, under a rank of its own. It may outlive the session that it was spawned from, and ends with the process at the
+/// latest.
 ///
 /// ```
 /// use antiphon_panda::Message;
@@ -65,13 +65,14 @@ impl Programs {
         Local::begin(size, self)
     }
 
-    /// Starts one on a thread for each seat that is allotted to it.
+    /// Starts one on a thread for each seat that is allotted to it. `begun` is told of their sessions before they run.
     pub(super) fn start(
         &self,
         name: &OsStr,
         args: &[OsString],
         next: Rank,
         allot: &dyn Fn() -> Result<Vec<Seat>, JoinError>,
+        begun: impl FnOnce(&[Session]),
     ) -> Result<Vec<Rank>, Error> {
         let not_spawned = |rank, why: String| Error::NotSpawned {
             program: name.to_string_lossy().into_owned(),
@@ -85,6 +86,7 @@ impl Programs {
         // All have sessions before any program runs, so that none does if not all can.
         let sessions = seats.iter().map(join_over::<Local>);
         let sessions: Vec<Session> = sessions.collect::<Result<_, _>>()?;
+        begun(&sessions);
         for session in &sessions {
             let rank = session.rank();
             let (own, program, args) = (session.clone(), program.clone(), args.to_vec());

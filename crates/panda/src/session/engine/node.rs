@@ -393,6 +393,10 @@ impl<P: Platform> Engine for Node<P> {
         self.platform.start(program, args, &allot)
     }
 
+    fn take_back(&self, spawned: &[Rank]) {
+        self.platform.take_back(spawned);
+    }
+
     fn stop(&self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.nudge();
