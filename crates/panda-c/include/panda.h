@@ -314,7 +314,7 @@ typedef struct {
      */
     void *context;
     /**
-     * Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If the function below fails it has been called.
+     * Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If panda_session_local_with() fails it has been called.
      */
     panda_release release;
 } panda_program;
@@ -478,15 +478,18 @@ void panda_detect_waiting_upcalls(bool detects);
 panda_status panda_must_not_wait(void);
 
 /**
- * As panda_session_local(), for sessions that can start these programs by panda_session_spawn().
+ * As panda_session_local(), for sessions that can start these programs by panda_session_spawn(). Of two of one name the later one counts, and the other's context is let go of at once.
  *
  * Errors: as there.
  */
-panda_status panda_session_local_with(uint32_t size, const panda_program *programs, size_t count, panda_session **sessions);
+panda_status panda_session_local_with(uint32_t size,
+                                      const panda_program *programs,
+                                      size_t count,
+                                      panda_session **sessions);
 
 /**
  * Seats for `count` processes that the program starts itself, as panda_session_spawn() does not: on another host, by another tool, or with an environment of their own. Each joins by panda_session_join()
- * if the variables of its seat are in its environment, whenever that is; the others need not wait for it, and panda_session_parent() of it is this process. seats[0] and so on are the caller's, to be given back
+ * if the variables of its seat are in its environment, whenever that is, or, over `local`, as a thread of this process by panda_seat_join(); the others need not wait for it, and panda_session_parent() of it is this process. seats[0] and so on are the caller's, to be given back
  * by panda_seat_free(). Whoever reads the variables may join: they hold the session's secret.
  *
  * Errors: PANDA_NOT_JOINED: the session takes no more; PANDA_IN_UPCALL; PANDA_OVER; PANDA_BAD_ARGUMENT.
@@ -494,6 +497,15 @@ panda_status panda_session_local_with(uint32_t size, const panda_program *progra
 panda_status panda_session_allot(panda_session *session,
                                  uint32_t count,
                                  panda_seat **seats);
+
+/**
+ * Takes a seat in this process, which over `local` is how a further thread joins. A seat is taken once; its handle remains the caller's. The session's handle is the caller's, to be given back by
+ * panda_session_free().
+ *
+ * Errors: PANDA_NOT_JOINED, with the reason; PANDA_BAD_ARGUMENT.
+ */
+panda_status panda_seat_join(panda_seat *seat,
+                             panda_session **session);
 
 /**
  * The rank of the process that takes the seat; PANDA_ANY for NULL.

@@ -30,11 +30,11 @@ pub struct panda_program {
     pub main: panda_main,
     /// What it is given.
     pub context: *mut c_void,
-    /// Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If the function below fails it has been called.
+    /// Lets go of the context when the session is over for all and no thread runs the program; NULL if there is nothing to be let go of. If panda_session_local_with() fails it has been called.
     pub release: panda_release,
 }
 
-/// As panda_session_local(), for sessions that can start these programs by panda_session_spawn().
+/// As panda_session_local(), for sessions that can start these programs by panda_session_spawn(). Of two of one name the later one counts, and the other's context is let go of at once.
 ///
 /// Errors: as there.
 #[unsafe(no_mangle)]

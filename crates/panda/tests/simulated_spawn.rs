@@ -119,6 +119,40 @@ fn a_spawned_process_is_known_to_all_and_has_its_arguments() {
     }
 }
 
+/// Over a bus only those that have followed a group know who is in it. While all of them are stopped nobody else is let in, and hears why.
+#[test]
+fn who_wants_into_a_group_that_stopped_processes_know_is_told_so() {
+    let joins = |session: &Session| session.join_group("all", |_| ());
+    for seed in seeds(20) {
+        let run = Simulation::of(1)
+            .over(rough(Kind::Bus))
+            .seed(seed)
+            .at(SECOND * 5, Fault::Stop(0))
+            .at(SECOND * 40, Fault::Continue(0))
+            .program("worker", move |session, _| {
+                thread::sleep(SECOND * 10);
+                let refused = joins(&session).err().expect("nobody says who is in it");
+                // At the latest when the other goes on it would be let in.
+                let is_named = refused.to_string().contains("rank 0 did not answer");
+                assert!(is_named, "{refused}");
+                thread::sleep(SECOND * 40);
+                drop(joins(&session)?);
+                Ok::<_, Error>(())
+            })
+            .run(move |session| {
+                let _group = joins(&session)?;
+                let worker = session.spawn("worker", [""; 0], 1)?[0];
+                thread::sleep(SECOND * 60);
+                let end = session.port("end").receive(Some(worker), None);
+                assert!(matches!(end, Err(Error::Lost { .. })), "{end:?}");
+                Ok(())
+            })
+            .unwrap();
+        let ends = run.values().unwrap_or_else(|failure| panic!("{failure}"));
+        ends.into_iter().for_each(|end| end.unwrap());
+    }
+}
+
 #[test]
 fn a_program_that_there_is_not_is_an_error_as_elsewhere() {
     let run = Programs::run(

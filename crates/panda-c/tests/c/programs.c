@@ -32,6 +32,23 @@ static void comes_as(panda_port *port, panda_rank from, uint32_t tag, const char
     panda_message_free(arrived.message);
 }
 
+/* What the program starts itself takes a seat, once. */
+static void takes_a_seat(panda_session *session)
+{
+    panda_seat *seat;
+    panda_session *own, *again = NULL;
+    OK(panda_session_allot(session, 1, &seat));
+    OK(panda_seat_join(seat, &own));
+    CHECK(panda_session_rank(own) == 5 && panda_seat_rank(seat) == 5 && panda_session_parent(own) == 0);
+    IS(PANDA_NOT_JOINED, panda_seat_join(seat, &again));
+    SAYS("rank 5");
+    CHECK(again == NULL);
+    IS(PANDA_BAD_ARGUMENT, panda_seat_join(NULL, &again));
+    IS(PANDA_BAD_ARGUMENT, panda_seat_join(seat, NULL));
+    panda_session_free(own);
+    panda_seat_free(seat);
+}
+
 int main(void)
 {
     static uint32_t one = 1, two = 2;
@@ -54,6 +71,7 @@ int main(void)
     comes_as(port, 4, 2, "second");
     IS(PANDA_NOT_SPAWNED, panda_session_spawn(sessions[0], "three", NULL, 1, ranks));
     SAYS("three");
+    takes_a_seat(sessions[0]);
     while (runs < 3)
         panda_session_poll(sessions[1]);
     panda_port_free(port);
@@ -68,5 +86,12 @@ int main(void)
     SAYS("name");
     CHECK(releases == 5);
     IS(PANDA_BAD_ARGUMENT, panda_session_local_with(1, NULL, 1, sessions));
+    /* Of two of one name the later one counts. */
+    const panda_program twice[] = {{"one", worker, &one, release}, {"one", worker, &two, release}};
+    OK(panda_session_local_with(1, twice, 2, sessions));
+    CHECK(releases == 6);
+    panda_session_free(sessions[0]);
+    while (releases < 7)
+        panda_thread_yield();
     return 0;
 }

@@ -271,7 +271,8 @@ impl Session {
         self.core().desk.rooms.limit(bytes);
     }
 
-    /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment, or by [`Session::over`].
+    /// Seats for processes that the program starts: each of them joins with [`Seat::to_environment`] in its environment. Over `local` they are for threads, each of which takes one by
+    /// [`platform::join`](crate::platform::join).
     ///
     /// # Errors
     /// Why there can be no more; or this is an upcall, as over some platforms another process must be asked.

@@ -12,7 +12,7 @@ use crate::protocol::{Time, wire};
 
 mod late;
 
-use late::{Heard, Late};
+use late::{Asked, Heard, Late};
 
 /// What processes say of a group.
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,13 +20,13 @@ pub enum Note {
     Join,
     Leave,
     Data,
-    /// Who came when the session had begun asks how the group stands; which life of it.
+    /// Who came when the session had begun asks how the group stands.
     Ask {
-        birth: u64,
+        asked: Asked,
     },
     /// How it stood at the place of such a question, to who asked; nothing if that is not known.
     Tell {
-        birth: u64,
+        asked: Asked,
         standing: Option<Standing>,
     },
 }
@@ -102,9 +102,16 @@ impl Order for Bus {
         out: &mut Output,
     ) -> Result<(), DecodeError> {
         let (note, payload) = wire::unpack(message)?;
-        let is_own = from == self.me;
         let answer = match &mut self.late {
-            Some(late) => late.hear(from, is_own, note, payload),
+            Some(late) => {
+                let is_own = from == self.me;
+                let is_question = is_own && matches!(note, Note::Ask { .. });
+                let answer = late.hear(from, is_own, note, payload);
+                if is_question {
+                    out.watch = Some(late.waits_for());
+                }
+                answer
+            }
             None => self.take(from, note, payload, out),
         };
         self.answer(from, answer, out);
@@ -120,12 +127,11 @@ impl Order for Bus {
 
     fn lost(&mut self, _now: Time, rank: Rank, is_certain: bool, out: &mut Output) {
         // Only what the platform reports has a place in the order. Who is silent to one of the others is a member until then, to all alike.
-        if !is_certain {
-            return;
-        }
         match &mut self.late {
-            Some(late) => late.lost(rank),
-            None => self.take_loss(rank, out),
+            Some(late) if is_certain => late.lost(rank),
+            Some(late) => late.is_silent(rank),
+            None if is_certain => self.take_loss(rank, out),
+            None => {}
         }
         self.settle(out);
     }
@@ -157,9 +163,9 @@ impl Bus {
                     });
                 }
             }
-            Note::Ask { birth } if from != self.me => {
+            Note::Ask { asked } if from != self.me => {
                 let standing = Some(self.standing.clone());
-                return Some(Note::Tell { birth, standing });
+                return Some(Note::Tell { asked, standing });
             }
             Note::Join | Note::Leave | Note::Data | Note::Ask { .. } | Note::Tell { .. } => {}
         }
@@ -178,12 +184,19 @@ impl Bus {
         out.sends.extend(frame.map(to));
     }
 
-    /// Goes on from the place of this process's question, once it knows how the group stood there.
+    /// Goes on from the place of this process's question, once it knows how the group stood there. If all that may know are silent it is not let in.
     fn settle(&mut self, out: &mut Output) {
-        let Some((standing, since)) = self.late.as_mut().and_then(Late::settle) else {
+        let Some(late) = &mut self.late else {
+            return;
+        };
+        let Some((standing, since)) = late.settle() else {
+            if let Some(silent) = late.give_up() {
+                self.is_not_let_in(&silent, out);
+            }
             return;
         };
         (self.late, self.standing) = (None, standing);
+        out.watch = Some(Vec::new());
         let forgets = self.fault.is(Mutant::ForgetsSince);
         for heard in since.into_iter().filter(|_| !forgets) {
             match heard {
@@ -194,6 +207,20 @@ impl Bus {
                 }
             }
         }
+    }
+
+    /// The others have taken its wish to join at its place.
+    fn is_not_let_in(&mut self, silent: &[Rank], out: &mut Output) {
+        self.wants_in = false;
+        out.watch = Some(Vec::new());
+        let leave = wire::pack(&Note::Leave, Message::new());
+        out.multicasts.push(leave);
+        let silent: Vec<String> = silent.iter().map(|rank| format!("rank {rank}")).collect();
+        let why = format!(
+            "{} did not answer, and nobody else knows who is in it",
+            silent.join(", ")
+        );
+        out.events.push(GroupEvent::Expelled { why });
     }
 
     /// Whether this process is a member.

@@ -134,7 +134,9 @@ impl<O: Order> Groups<O> {
             return false;
         }
         self.strange += 1;
-        self.known.insert(id, Known::new(myself, &self.here, true));
+        // Nor who is there matters to one that is forgotten at once unless this process is in it.
+        let nobody = BTreeSet::new();
+        self.known.insert(id, Known::new(myself, &nobody, true));
         true
     }
 

@@ -2,9 +2,12 @@
 //!
 //! It asks by a multicast, so that the question has a place in the order. Each of the others tells how the group stands at that place, or that it came late itself and never asked. What comes
 //! after that place waits until somebody has told; if nobody can, since none of those that knew is there any more, the group begins anew. Who was asked while it waited for an answer to its own
-//! question tells when it has that one: so waits only go to earlier questions, and end.
+//! question tells when it has that one: so waits only go to earlier questions, and end. Where all that may know are there and silent, the question is given up: what they know nobody else can
+//! make up.
 
 use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
 
 use super::{Note, Standing};
 use crate::message::Message;
@@ -13,15 +16,33 @@ use crate::platform::Rank;
 /// What a process has of a group that it does not know.
 #[derive(Debug)]
 pub struct Late {
-    /// This life of the process: answers to an earlier one's question are of no use.
-    birth: u64,
-    /// The others that are there; once its question has its place, those of them that were there then.
+    /// The others that are there.
     here: BTreeSet<Rank>,
-    has_asked: bool,
-    /// Those of them that do not know either.
+    /// The next question.
+    next: Asked,
+    question: Option<Question>,
+}
+
+/// A question, among all that any process asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The life of the process: answers to an earlier one's questions are of no use.
+    birth: u64,
+    number: u32,
+}
+
+/// What has become of a question.
+#[derive(Debug)]
+struct Question {
+    asked: Asked,
+    /// Once it has its place, who was there at that: who comes after has not seen more than this process.
+    waits_for: BTreeSet<Rank>,
+    /// Those that do not know either.
     unknowing: BTreeSet<Rank>,
+    /// Those that are there, and silent.
+    silent: BTreeSet<Rank>,
     told: Option<Standing>,
-    /// What has come since its question, once that has its place.
+    /// What has come since, once it has its place.
     since: Option<Vec<Heard>>,
 }
 
@@ -36,73 +57,136 @@ impl Late {
     /// Before anything is known of who else is there.
     pub fn new(birth: u64) -> Self {
         Self {
-            birth,
             here: BTreeSet::new(),
-            has_asked: false,
-            unknowing: BTreeSet::new(),
-            told: None,
-            since: None,
+            next: Asked { birth, number: 0 },
+            question: None,
         }
     }
 
     /// Whether it has asked.
     pub fn has_asked(&self) -> bool {
-        self.has_asked
+        self.question.is_some()
     }
 
-    /// The question, unless it has been asked.
+    /// A question, unless one has been asked.
     pub fn ask(&mut self) -> Option<Note> {
-        let birth = self.birth;
-        (!std::mem::replace(&mut self.has_asked, true)).then_some(Note::Ask { birth })
+        if self.question.is_some() {
+            return None;
+        }
+        let asked = self.next;
+        self.next.number += 1;
+        self.question = Some(Question {
+            asked,
+            waits_for: BTreeSet::new(),
+            unknowing: BTreeSet::new(),
+            silent: BTreeSet::new(),
+            told: None,
+            since: None,
+        });
+        Some(Note::Ask { asked })
     }
 
     /// Another process is there.
     pub fn joined(&mut self, rank: Rank) {
-        // Who comes after the question has not seen more than it.
-        if self.since.is_none() {
-            self.here.insert(rank);
-        }
+        self.here.insert(rank);
     }
 
     /// Another process is there no more, and answers nothing.
     pub fn lost(&mut self, rank: Rank) {
         self.here.remove(&rank);
-        if let Some(since) = &mut self.since {
-            since.push(Heard::Lost(rank));
+        if let Some(question) = &mut self.question {
+            question.waits_for.remove(&rank);
+            if let Some(since) = &mut question.since {
+                since.push(Heard::Lost(rank));
+            }
+        }
+    }
+
+    /// Another process is silent, and may still be there.
+    pub fn is_silent(&mut self, rank: Rank) {
+        if let Some(question) = &mut self.question {
+            question.silent.insert(rank);
         }
     }
 
     /// Takes a note. What it answers to a question.
     pub fn hear(&mut self, from: Rank, is_own: bool, note: Note, payload: Message) -> Option<Note> {
-        match (note, &mut self.since) {
-            (Note::Tell { birth, standing }, _) => self.told_by(from, birth, standing),
-            (Note::Ask { birth }, None) if is_own => {
-                self.since = (birth == self.birth).then(Vec::new);
+        let own = self.question.as_mut();
+        match note {
+            Note::Tell { asked, standing } => {
+                // It may come before the question has its place here.
+                if let Some(own) = own.filter(|question| question.asked == asked) {
+                    own.told_by(from, standing);
+                }
+                return None;
             }
-            (Note::Ask { birth }, None) => {
-                let standing = None;
-                return Some(Note::Tell { birth, standing });
+            Note::Ask { asked } if is_own => {
+                if let Some(own) = own.filter(|question| question.asked == asked) {
+                    own.is_placed(&self.here);
+                }
+                return None;
             }
-            (note, Some(since)) => since.push(Heard::Note(from, note, payload)),
-            (Note::Join | Note::Leave | Note::Data, None) => {}
+            _ => {}
+        }
+        match own.and_then(|question| question.since.as_mut()) {
+            Some(since) => since.push(Heard::Note(from, note, payload)),
+            None => return unknown(note),
         }
         None
     }
 
-    /// An answer; it may come before the question has its place here.
-    fn told_by(&mut self, from: Rank, birth: u64, standing: Option<Standing>) {
-        match standing {
-            _ if birth != self.birth => {}
-            None => drop(self.unknowing.insert(from)),
-            Some(standing) => drop(self.told.get_or_insert(standing)),
-        }
+    /// Who is asked, if that is known and nothing is: they are to be watched.
+    pub fn waits_for(&self) -> Vec<Rank> {
+        let question = self.question.iter();
+        question
+            .flat_map(|question| question.waits_for.iter().copied())
+            .collect()
     }
 
     /// How the group stood at the place of the question, and what has come since, once that is known.
     pub fn settle(&mut self) -> Option<(Standing, Vec<Heard>)> {
-        let is_told = self.told.is_some() || self.here.is_subset(&self.unknowing);
-        let since = self.since.take_if(|_| is_told)?;
-        Some((self.told.take().unwrap_or_default(), since))
+        let question = self.question.take_if(|question| question.is_settled())?;
+        Some((question.told.unwrap_or_default(), question.since?))
+    }
+
+    /// Gives the question up if all that it waits for are silent; who they are.
+    pub fn give_up(&mut self) -> Option<Vec<Rank>> {
+        let question = self.question.take_if(|question| question.is_in_vain())?;
+        Some(question.waits_for.into_iter().collect())
+    }
+}
+
+/// What is answered to a note of a group that this process knows nothing of.
+fn unknown(note: Note) -> Option<Note> {
+    let Note::Ask { asked } = note else {
+        return None;
+    };
+    let standing = None;
+    Some(Note::Tell { asked, standing })
+}
+
+impl Question {
+    fn is_placed(&mut self, here: &BTreeSet<Rank>) {
+        self.since = Some(Vec::new());
+        self.waits_for = here.difference(&self.unknowing).copied().collect();
+    }
+
+    fn told_by(&mut self, from: Rank, standing: Option<Standing>) {
+        match standing {
+            Some(standing) => drop(self.told.get_or_insert(standing)),
+            None => {
+                self.waits_for.remove(&from);
+                self.unknowing.insert(from);
+            }
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.since.is_some() && (self.told.is_some() || self.waits_for.is_empty())
+    }
+
+    fn is_in_vain(&self) -> bool {
+        self.since.is_some() && self.waits_for.is_subset(&self.silent)
     }
 }
 
@@ -309,19 +393,54 @@ mod tests {
         assert_eq!(bench.view(2), (2, vec![1, 2]));
     }
 
+    /// The only one that knows is silent, and then goes on.
+    #[test]
+    fn who_asks_those_that_are_silent_is_told_so_and_may_ask_again() {
+        let mut bench = Bench::of(1);
+        bench.join(0);
+        bench.settle();
+        bench.come(1);
+        bench.come(1);
+        bench.join(1);
+        let is_silent = |bench: &mut Bench, rank| {
+            bench.act(1, |bus, out| bus.lost(Duration::ZERO, rank, false, out));
+        };
+        is_silent(&mut bench, 2);
+        // The question has its place, and that one knows nothing.
+        [1, 2, 1].map(|rank| bench.take(rank));
+        assert!(bench.seen[1].is_empty(), "{:?}", bench.seen[1]);
+        is_silent(&mut bench, 0);
+        let why = match &bench.seen[1][..] {
+            [GroupEvent::Expelled { why }] => why.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert!(why.contains("rank 0 did not answer"), "{why}");
+        assert!(!bench.buses[1].is_member());
+        // What it says at last answers an earlier question; it has the other in and out again.
+        bench.settle();
+        assert_eq!(bench.view(0), (3, vec![0]));
+        bench.join(1);
+        bench.settle();
+        assert_eq!(bench.view(1), (4, vec![0, 1]));
+        assert_eq!(bench.view(0), bench.view(1));
+    }
+
     #[test]
     fn an_answer_to_an_earlier_life_is_none() {
+        let [early, own] = [1, 2].map(|birth| Asked { birth, number: 0 });
         let mut late = Late::new(2);
         late.joined(0);
         assert!(late.ask().is_some());
-        let own = Note::Ask { birth: 1 };
-        assert!(late.hear(5, true, own, Message::new()).is_none());
-        let standing = Some(Standing::default());
-        let old = Note::Tell { birth: 1, standing };
-        late.hear(0, false, old, Message::new());
+        let hears = |late: &mut Late, from, note| {
+            let answer = late.hear(from, from == 5, note, Message::new());
+            assert!(answer.is_none());
+        };
+        hears(&mut late, 5, Note::Ask { asked: early });
         assert!(late.settle().is_none());
-        let own = Note::Ask { birth: 2 };
-        late.hear(5, true, own, Message::new());
+        let standing = Some(Standing::default());
+        let asked = early;
+        hears(&mut late, 0, Note::Tell { asked, standing });
+        hears(&mut late, 5, Note::Ask { asked: own });
         assert!(late.settle().is_none(), "the other one may know");
         late.lost(0);
         assert!(late.settle().is_some());
