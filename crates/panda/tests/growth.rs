@@ -75,20 +75,21 @@ struct Three<L: Links, O> {
     together: usize,
 }
 
+fn stack<L: Links, O: Order>(rank: Rank, is_founder: bool, largest: usize) -> Stack<L, O> {
+    let myself = Myself {
+        rank,
+        size: 3,
+        is_founder,
+        birth: 1 + u64::from(rank),
+        silence: Duration::from_millis(400),
+    };
+    Stack::new(myself, largest)
+}
+
 impl<L: Links, O: Order> Three<L, O> {
     fn new(largest: usize, seed: u64) -> Self {
-        let stack = |rank| {
-            let myself = Myself {
-                rank,
-                size: 3,
-                is_founder: true,
-                birth: 1 + u64::from(rank),
-                silence: Duration::from_millis(400),
-            };
-            Stack::new(myself, largest)
-        };
         Self {
-            stacks: (0..3).map(stack).collect(),
+            stacks: (0..3).map(|rank| stack(rank, true, largest)).collect(),
             now: Duration::from_secs(1),
             queue: VecDeque::new(),
             earlier: Vec::new(),
@@ -155,7 +156,7 @@ impl<L: Links, O: Order> Three<L, O> {
     }
 
     fn carry(&mut self, from: Rank, to: Rank, way: Way, frame: Vec<u8>) {
-        if from != LIAR {
+        if from != LIAR || to == LIAR {
             return self.feed(from, to, way, frame);
         }
         self.earlier.push((way, frame.clone()));
@@ -204,9 +205,8 @@ impl<L: Links, O: Order> Three<L, O> {
                 }
                 Action::Multicast(frame) => {
                     let frame = frame.to_bytes().to_vec();
-                    let others = (0..3).filter(|to| *to != rank);
-                    self.queue
-                        .extend(others.map(|to| (rank, to, Way::Alone, frame.clone())));
+                    let all = (0..3).map(|to| (rank, to, Way::Alone, frame.clone()));
+                    self.queue.extend(all);
                 }
                 Action::Together(frame) => {
                     let frame = frame.to_bytes().to_vec();
@@ -379,4 +379,13 @@ fn long_frames() {
 #[test]
 fn bus() {
     lied_to::<Through, Bus>(usize::MAX);
+}
+
+/// One comes late, and asks who is in the group.
+#[test]
+fn bus_with_one_that_comes_late() {
+    let comes_late = |three: &mut Three<Through, Bus>| {
+        three.stacks[1] = stack(1, false, usize::MAX);
+    };
+    lied_to_while::<Through, Bus>(usize::MAX, 60, comes_late, |_| true);
 }

@@ -6,6 +6,10 @@
 
 use std::time::Duration;
 
+use super::memory::STREAM;
+
+/// A frame up to this long may lie in the stream before its receiver has begun to take it: what that took says nothing of the two.
+pub const ONE_SIDED: usize = STREAM as usize;
 /// The stream is slow if a KiB takes longer in it: about what one copy out of another process's memory takes, the system's part included.
 const SLOW: Duration = Duration::from_nanos(100);
 /// Frames in a row that were slow until others are lent: who lost its processor amid one has seen nothing of the stream.
@@ -43,8 +47,20 @@ impl Pace {
         streams
     }
 
+    /// A frame was put in, longer than [`ONE_SIDED`]. Whether some of it had no room at first, and at last, and how long that took.
+    pub fn saw(&mut self, length: usize, waited: bool, waits: bool, took: Duration) {
+        match (waited, waits) {
+            // Its receiver did not take it while it was put in, so nothing was gained.
+            (_, true) => self.was_slow(),
+            // The end of it lies in the stream, and was not waited for.
+            (true, false) => self.streamed(length - ONE_SIDED, took),
+            // It was taken as fast as it was put in.
+            (false, false) => self.streamed(length, took),
+        }
+    }
+
     /// A receiver has taken so many bytes of a frame in so long, while it was put in.
-    pub fn streamed(&mut self, bytes: usize, took: Duration) {
+    fn streamed(&mut self, bytes: usize, took: Duration) {
         if took.as_nanos() * 1024 > SLOW.as_nanos() * bytes as u128 {
             return self.was_slow();
         }
@@ -52,8 +68,7 @@ impl Pace {
         self.lent = (self.lent / 2).max(LENT_LEAST);
     }
 
-    /// A frame was slow, or its receiver did not take it while it was put in, so that nothing was gained.
-    pub fn was_slow(&mut self) {
+    fn was_slow(&mut self) {
         self.slow += 1;
         if self.slow >= IN_A_ROW {
             self.lend = self.lent;
@@ -118,5 +133,27 @@ mod tests {
         streamed(&mut pace, 1000, FAR);
         streamed(&mut pace, LENT_MOST as usize + 1, NEAR);
         assert_eq!(streamed(&mut pace, 100, NEAR), 100);
+    }
+
+    /// A frame that was slow as it was taken says so, whether any of it had to wait or not; what lay in the stream at last was not waited for.
+    #[test]
+    fn what_a_frame_took_is_of_the_bytes_that_were_taken_meanwhile() {
+        let lends = |waited, waits, took| {
+            let mut pace = Pace::default();
+            (0..IN_A_ROW).for_each(|_| pace.saw(BYTES, waited, waits, took));
+            !pace.streams()
+        };
+        // Enough for all bytes, and too much for those that were taken where the end still lies there.
+        let between = SLOW * (BYTES - ONE_SIDED / 2) as u32 / 1024;
+        let all = [NEAR, between, FAR];
+        assert_eq!(
+            all.map(|took| lends(false, false, took)),
+            [false, false, true]
+        );
+        assert_eq!(
+            all.map(|took| lends(true, false, took)),
+            [false, true, true]
+        );
+        assert_eq!(all.map(|took| lends(true, true, took)), [true; 3]);
     }
 }

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::memory::STREAM;
-use super::pace::Pace;
+use super::pace::{ONE_SIDED, Pace};
 use super::ring::{Corrupt, LENT_MIN, LENT_WHOLE_MIN, Loans, Sender};
 use crate::message::{Header, Message};
 use crate::platform::Flow;
@@ -17,8 +16,6 @@ const LOW: usize = HIGH / 2;
 const LOOKS: u32 = 2000;
 /// The same before it lends the rest of a frame: about what a receiver that looks takes for a step, so that who is busy with something else is not waited for.
 const LOOKS_LENDING: u32 = 200;
-/// A frame up to this long may lie in the stream before its receiver has begun to take it: what that took says nothing of the two.
-const ONE_SIDED: usize = STREAM as usize;
 /// Times that a sender finds room before it gives up all the same, so that no call lasts long.
 const TURNS: u32 = 256;
 
@@ -79,22 +76,17 @@ impl Outgoing {
             may_spin_for_long.is_some_and(|has_two| sender.choose(pace, length, has_two));
         let began = is_measured.then(Instant::now);
         sender.send(frame)?;
-        if sender.has_queue() {
-            if may_spin_for_long.unwrap_or_else(may_spin) {
-                ring();
-                sender.spin_through(&ring)?;
-            }
-            if let Some(began) = began {
-                match sender.has_queue() {
-                    true => pace.was_slow(),
-                    // The end of it lies in the stream, and was not waited for.
-                    false => pace.streamed(length - ONE_SIDED, began.elapsed()),
-                }
-            }
+        let waited = sender.has_queue();
+        if waited && may_spin_for_long.unwrap_or_else(may_spin) {
+            ring();
+            sender.spin_through(&ring)?;
+        }
+        if let Some(began) = began {
+            let waits = sender.has_queue();
+            pace.saw(length, waited, waits, began.elapsed());
+        }
+        if waited {
             sender.settle(&ring)?;
-        } else if let Some(began) = began {
-            // It was taken as fast as it was put in.
-            pace.streamed(length, began.elapsed());
         }
         // A peer that shares our processor is woken when all of it is there, or it would run out of it at once.
         ring();
