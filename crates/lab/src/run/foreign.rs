@@ -110,6 +110,7 @@ pub(super) fn processors(placement: Placement) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn short_readings_add_up() {
@@ -137,11 +138,29 @@ mod tests {
             let seen = watch.next();
             let busy_ns = busy_ns(&used).saturating_sub(busy_before_ns) as f64;
             assert!(seen.foreign_ns < busy_ns, "{seen:?} of {busy_ns}");
-            // What was told is not told again.
-            let rest = watch.end();
-            assert!(
-                rest.processors_ns < seen.processors_ns + 1e9 && rest.foreign_ns < busy_ns + 1e9
-            );
         }
+    }
+
+    /// A watch that began before this machine did anything, and what it is at least where it begins anew now.
+    fn long_begun() -> (Watch, Instant, u64) {
+        let used = processors(Placement::Free);
+        let (now, busy_ns) = (Instant::now(), busy_ns(&used));
+        let watch = Watch {
+            used,
+            busy_ns: 0,
+            own_ns: 0,
+            begun: now - Duration::from_secs(1),
+            own: || 7,
+        };
+        (watch, now, busy_ns)
+    }
+
+    #[test]
+    fn what_was_told_is_not_told_again() {
+        let (mut watch, now, busy_ns) = long_begun();
+        let seen = watch.next();
+        assert!(seen.processors_ns >= 1e9 && seen.foreign_ns >= busy_ns as f64 - 7.0);
+        assert!(watch.begun >= now && watch.busy_ns >= busy_ns && busy_ns > 0);
+        assert_eq!(watch.own_ns, 7);
     }
 }
