@@ -65,6 +65,17 @@ impl Watch {
             processors_ns: elapsed_ns * self.used.len() as f64,
         }
     }
+
+    /// Lets a turn be taken, which moves this on where it goes well. Where it fails this begins anew after it: who else ran while a subject hung disturbed no
+    /// turn, and least of all the next subject's.
+    pub(super) fn through<T, E>(
+        &mut self,
+        turn: impl FnOnce(&mut Watch) -> Result<T, E>,
+    ) -> Result<T, E> {
+        turn(self).inspect_err(|_| {
+            self.next();
+        })
+    }
 }
 
 impl Seen {
@@ -162,5 +173,20 @@ mod tests {
         assert!(seen.processors_ns >= 1e9 && seen.foreign_ns >= busy_ns as f64 - 7.0);
         assert!(watch.begun >= now && watch.busy_ns >= busy_ns && busy_ns > 0);
         assert_eq!(watch.own_ns, 7);
+    }
+
+    #[test]
+    fn who_ran_while_a_turn_failed_did_not_disturb_the_next() {
+        let (mut watch, now, busy_ns) = long_begun();
+        let failed = watch.through(|_| Err::<(), _>("it hung"));
+        assert_eq!(failed, Err("it hung"));
+        assert!(watch.begun >= now && watch.busy_ns >= busy_ns);
+        // One that goes well has moved it on itself.
+        let (mut watch, now, _) = long_begun();
+        let seen = watch.through(|watch| Ok::<_, ()>(watch.next()));
+        assert!(seen.unwrap().processors_ns >= 1e9 && watch.begun >= now);
+        let (mut watch, now, _) = long_begun();
+        watch.through(|_| Ok::<_, ()>(())).unwrap();
+        assert!(watch.begun < now && watch.busy_ns == 0);
     }
 }
