@@ -8,6 +8,7 @@ use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::record::{Absence, Identity};
 use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
+use crate::side_by_side::side_by_side;
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
 use antiphon_service::Kind;
@@ -351,11 +352,8 @@ impl Seats {
             .iter()
             .filter_map(|key| self.seats.remove(key))
             .collect();
-        std::thread::scope(|scope| {
-            for live in seats.into_iter().filter_map(|seat| seat.live) {
-                scope.spawn(|| live.end());
-            }
-        });
+        let live = seats.into_iter().filter_map(|seat| seat.live);
+        side_by_side(live, Live::end);
     }
 }
 
