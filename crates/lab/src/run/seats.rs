@@ -1,5 +1,6 @@
 //! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
-//! after a failure, and given up on after three in a row. One of them runs at a time: the others rest.
+//! after a failure, and given up on after three in a row. One of them runs at a time: the others rest. Only to end, when nothing is
+//! measured any more, do those of a start run side by side.
 
 use super::resting::Resting;
 use super::{analysis, conditions};
