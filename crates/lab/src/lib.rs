@@ -16,6 +16,7 @@ mod record;
 pub mod run;
 mod services;
 mod session;
+mod side_by_side;
 pub mod store;
 pub mod subject;
 pub mod suite;

@@ -2,6 +2,7 @@
 
 use crate::build::Built;
 use crate::session::SessionError;
+use crate::side_by_side::side_by_side;
 use antiphon_service::{Kind, Place, Service, ServiceError};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -27,11 +28,7 @@ impl Drop for Services {
             .started
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        std::thread::scope(|scope| {
-            for (_, service) in started.drain() {
-                scope.spawn(|| drop(service));
-            }
-        });
+        side_by_side(started.drain(), drop);
     }
 }
 

@@ -273,11 +273,11 @@ fn a_server_s_memory_is_not_its_subject_s() {
 
 /// What is said of Ada's memory in one test, where it held so much after each round of two starts, in MiB.
 fn grown(starts: [&[u64]; 2]) -> Vec<String> {
-    grown_but(starts, 0)
+    grown_but(starts, 0, 1)
 }
 
-/// The same, where it held so much more after each round in what it had reserved before.
-fn grown_but(starts: [&[u64]; 2], walked_mib: u64) -> Vec<String> {
+/// The same, where it held so much more after each round in what it had reserved before, and took each turn so often.
+fn grown_but(starts: [&[u64]; 2], walked_mib: u64, taken: u32) -> Vec<String> {
     let mut run = run([(ADA, 0.0), (JAVA, 0.0)], 0.001);
     let mut costs = after(held(9), None);
     for (start, readings) in (0..).zip(starts) {
@@ -292,7 +292,7 @@ fn grown_but(starts: [&[u64]; 2], walked_mib: u64) -> Vec<String> {
             slowed: 0.0,
             held_bytes: mib << 20,
             walked_bytes: (u64::from(round) * walked_mib) << 20,
-            taken: 1,
+            taken,
         };
         costs.rounds.extend((0..).zip(readings).map(round));
     }
@@ -329,8 +329,30 @@ fn a_subject_that_holds_more_after_each_round_is_named() {
     }
     assert!(grown([&leaks[..5], &leaks[..5]]).is_empty());
     // It filled what it had reserved, or leaked beside that.
-    assert!(grown_but([&leaks, &leaks], 5).is_empty());
-    assert!(grown_but([&leaks, &leaks], 2)[0].contains("1.20\u{202f}B an operation"));
+    assert!(grown_but([&leaks, &leaks], 5, 1).is_empty());
+    assert!(grown_but([&leaks, &leaks], 2, 1)[0].contains("1.20\u{202f}B an operation"));
     // A start that is too short to tell says nothing against the other one.
     assert_eq!(grown([&leaks, &leaks[..2]]).len(), 1);
+}
+
+#[test]
+fn what_was_reckoned_is_not_told_as_read() {
+    let leaks = [10, 15, 20, 25, 30, 35];
+    let again = "as if each turn had been taken once";
+    let walked = "without memory that was reserved before";
+    for (walked_mib, taken, second, says) in [
+        (0, 1, "15.0", [false, false]),
+        (0, 2, "12.5", [true, false]),
+        (2, 1, "13.0", [false, true]),
+        (2, 2, "11.5", [true, true]),
+    ] {
+        let told = &grown_but([&leaks, &leaks], walked_mib, taken)[0];
+        let readings = format!("10.0\u{202f}MiB, {second}\u{202f}MiB");
+        assert!(told.contains(&readings), "{told}");
+        assert_eq!(
+            [again, walked].map(|part| told.contains(part)),
+            says,
+            "{told}"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use super::realtime::{self, OwnThread, Refused};
 use super::tree::{Parents, Tree, each_once};
 use crate::machine::allowed_processors;
 use antiphon_measure::Placement;
-use rustix::process::{Pid, setpriority_process};
+use rustix::process::{Pid, getpriority_process, setpriority_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// The ordinary one.
@@ -50,7 +50,7 @@ impl Raised {
     pub(super) fn of(roots: Vec<u32>) -> Raised {
         // Whether this is permitted is told by the others.
         let _ = setpriority_process(None, MOST_URGENT);
-        let refused = roots.iter().filter(|root| !prioritize(**root, MOST_URGENT));
+        let refused = roots.iter().filter(|root| !put_first(**root));
         Raised {
             is_permitted: refused.count() == 0,
             _sessions: roots.iter().flat_map(|root| sessions(*root)).collect(),
@@ -92,14 +92,7 @@ impl Raised {
         if self.first.is_none() {
             return;
         }
-        for root in &self.roots {
-            while kept_threads(*root)
-                .into_iter()
-                .filter(|t| realtime::put_back(*t))
-                .count()
-                > 0
-            {}
-        }
+        put_all_back(&self.roots, realtime::put_back);
         keepers(&self.roots).for_each(|keeper| {
             realtime::put_back(keeper);
         });
@@ -110,9 +103,7 @@ impl Raised {
 impl Drop for Raised {
     fn drop(&mut self) {
         self.end_real_time();
-        for root in &self.roots {
-            prioritize(*root, ORDINARY);
-        }
+        put_all_back(&self.roots, put_back);
         let _ = setpriority_process(None, ORDINARY);
     }
 }
@@ -136,15 +127,28 @@ fn sessions(root: u32) -> Vec<Session> {
     processes.into_iter().map(Session::put_first).collect()
 }
 
-/// Sets the priority of all threads, which pass it on to those that they start; whether that is permitted.
-fn prioritize(root: u32, priority: i32) -> bool {
+/// Makes all threads urgent, which pass it on to those that they start; whether that is permitted.
+fn put_first(root: u32) -> bool {
     let all = threads(root).into_iter();
     let refused = all.filter(|thread| {
-        setpriority_process(Some(*thread), priority).is_err_and(|error| {
+        setpriority_process(Some(*thread), MOST_URGENT).is_err_and(|error| {
             error == rustix::io::Errno::ACCESS || error == rustix::io::Errno::PERM
         })
     });
     refused.count() == 0
+}
+
+/// Makes an urgent thread ordinary; whether it was urgent, and is not any more.
+fn put_back(thread: Pid) -> bool {
+    let is_urgent = getpriority_process(Some(thread)).is_ok_and(|priority| priority < ORDINARY);
+    is_urgent && setpriority_process(Some(thread), ORDINARY).is_ok()
+}
+
+/// Puts all threads of processes and of what they started back, until a look finds none that has to be: one that had to may have started others before its
+/// turn came. Who goes on starting some keeps nobody here, since they are born ordinary by then.
+fn put_all_back(roots: &[u32], put_back: impl Fn(Pid) -> bool) {
+    let all = || roots.iter().flat_map(|root| kept_threads(*root));
+    while all().filter(|thread| put_back(*thread)).count() > 0 {}
 }
 
 /// All threads of a process, of those below it, and of those that it started and that belong to its keeper now.
@@ -187,6 +191,28 @@ mod tests {
         assert!(all.iter().all(|process| realtime::is_so(*process)));
         make_ordinary(subject.id());
         assert!(!all.iter().any(|process| realtime::is_so(*process)));
+    }
+
+    #[test]
+    fn who_is_started_while_priorities_are_put_back_is_put_back_too() {
+        // It starts many that stay, one after the other, and does not wait for us.
+        let script = "i=0; while [ $i -lt 150 ]; do sleep 600 & i=$((i+1)); [ $i = 20 ] && echo many; done; echo all; wait";
+        let program = antiphon_runner::Program::new("sh").args(["-c", script]);
+        let mut subject = program.spawn().unwrap();
+        let raised = Raised::of(vec![subject.id()]);
+        let is_permitted = raised.is_permitted;
+        assert_eq!(subject.read_line().unwrap().trim(), "many");
+        drop(raised);
+        assert_eq!(subject.read_line().unwrap().trim(), "all");
+        if !is_permitted {
+            println!("skipped: a higher priority is not permitted");
+            return;
+        }
+        let all = kept_threads(subject.id());
+        assert!(all.len() > 150, "{}", all.len());
+        let priority = |thread: &Pid| getpriority_process(Some(*thread)).unwrap_or(ORDINARY);
+        let urgent = all.iter().filter(|thread| priority(thread) < ORDINARY);
+        assert_eq!(urgent.count(), 0, "of {}", all.len());
     }
 
     #[test]

@@ -177,16 +177,19 @@ fn visit_all(
         if member.failed || member.stands_aside(round) {
             continue;
         }
-        match visit(engine, member, start, until, &mut watch) {
+        // Who failed is ended in it, too.
+        let visited = watch.through(|watch| {
+            visit(engine, member, start, until, watch).map_err(|error| {
+                let identity = engine.items[member.position].identity.clone();
+                engine.seats.failed(&identity, start, &error)
+            })
+        });
+        match visited {
             Ok((turn, seen)) => {
                 member.seen = member.seen.and(seen);
                 member.turns.push((round, turn));
             }
-            Err(error) => {
-                let identity = engine.items[member.position].identity.clone();
-                engine.seats.failed(&identity, start, &error);
-                member.failed = true;
-            }
+            Err(_) => member.failed = true,
         }
     }
 }

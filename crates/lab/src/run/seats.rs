@@ -1,5 +1,6 @@
 //! The subjects' processes: one for each subject, policy and placement in each process start, started when first needed, started again
-//! after a failure, and given up on after three in a row. One of them runs at a time: the others rest.
+//! after a failure, and given up on after three in a row. One of them runs at a time: the others rest. Only to end, when nothing is
+//! measured any more, do those of a start run side by side.
 
 use super::resting::Resting;
 use super::{analysis, conditions};
@@ -8,6 +9,7 @@ use crate::machine::{FIFO_PRIORITY, allowed_processors};
 use crate::record::{Absence, Identity};
 use crate::services::Services;
 use crate::session::{Launch, Session, SessionError};
+use crate::side_by_side::side_by_side;
 use antiphon_measure::{ClockFacts, Placement};
 use antiphon_runner::{Limits, Policy};
 use antiphon_service::Kind;
@@ -351,11 +353,8 @@ impl Seats {
             .iter()
             .filter_map(|key| self.seats.remove(key))
             .collect();
-        std::thread::scope(|scope| {
-            for live in seats.into_iter().filter_map(|seat| seat.live) {
-                scope.spawn(|| live.end());
-            }
-        });
+        let live = seats.into_iter().filter_map(|seat| seat.live);
+        side_by_side(live, Live::end);
     }
 }
 

@@ -43,13 +43,31 @@ fn grown(result: &ResultRecord) -> Option<String> {
     let bytes = |of: f64| number::quantity(Unit::Bytes, of);
     let told: Vec<String> = counted.into_iter().map(bytes).collect();
     Some(format!(
-        "it held more memory after each round than before it, and did not settle: {}, {} an operation. It may leak: \
+        "it held more memory after each round than before it, and did not settle: {}{}, {} an operation. It may leak: \
          `antiphon profile {} {}` says who holds it",
         told.join(", "),
+        reckoned(first),
         bytes(each),
         result.identity.subject,
         result.identity.test
     ))
+}
+
+/// How what is told of rounds differs from what was read after them, in words to stand behind it.
+fn reckoned(rounds: &[CostRound]) -> &'static str {
+    let later = &rounds[1..];
+    let again = later.iter().any(|round| round.taken > 1);
+    let walked = later.iter().any(|round| round.walked_bytes > 0);
+    match (again, walked) {
+        (false, false) => "",
+        (true, false) => {
+            " (reckoned as if each turn had been taken once, though some were taken again)"
+        }
+        (false, true) => " (without memory that was reserved before and only filled since)",
+        (true, true) => {
+            " (reckoned as if each turn had been taken once, though some were taken again, and without memory that was reserved before and only filled since)"
+        }
+    }
 }
 
 /// What was held after each round, without what was reserved before them and only filled since, and as if each turn had been taken once: one that was taken again, since
