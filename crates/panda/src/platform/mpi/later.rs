@@ -111,7 +111,9 @@ impl Later {
                 None
             }
             Err(error) => {
-                refuse(&mut state, error.to_string());
+                if *state == State::Opening {
+                    *state = State::Refused(error.to_string());
+                }
                 None
             }
         };
@@ -120,9 +122,13 @@ impl Later {
         self.changed.notify_all();
     }
 
-    /// Somebody could not do its part.
+    /// It cannot be done, unless it is being done already.
     pub fn refuse(&self, why: String) {
-        refuse(&mut self.state.lock(), why);
+        let mut state = self.state.lock();
+        if matches!(*state, State::Closed | State::Refused(_)) {
+            *state = State::Refused(why);
+        }
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -203,13 +209,6 @@ impl Later {
 
 /// Where all founders are on one host.
 const LOOPBACK: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
-
-/// What was open stays so.
-fn refuse(state: &mut State, why: String) {
-    if !matches!(state, State::Open | State::Left) {
-        *state = State::Refused(why);
-    }
-}
 
 impl Place {
     fn of(seat: &Seat) -> Self {
