@@ -412,3 +412,29 @@ fn subjects_are_built_for_the_policies_that_the_chosen_rows_need() {
         assert_eq!(seen.built_for, policies, "{only:?}");
     }
 }
+
+/// A quick run leaves rows out on purpose: only of others is it told that nobody lists them.
+#[test]
+fn rows_that_no_subject_lists_are_told_of_unless_they_are_left_out_of_quick_runs() {
+    let rows = r#"
+[[group.row]]
+test = "nobody.has.it"
+label = "nobody"
+[[group.row]]
+test = "nobody.has.that"
+label = "only in full runs"
+quick_runs = []
+"#;
+    let text = format!("{POLICIES}{rows}");
+    let suite = Suite::parse("policies.toml", &text).unwrap();
+    let mut seen = Seen::default();
+    Place::with(&["plain"]).laboratory(&mut seen, |lab| {
+        lab.measure(&suite, &text, &quick(&[])).unwrap()
+    });
+    let told = |row| {
+        let row = format!("row `{row}`");
+        seen.warnings.iter().any(|told| told.contains(&row))
+    };
+    assert!(told("nobody.has.it"), "{:?}", seen.warnings);
+    assert!(!told("nobody.has.that"), "{:?}", seen.warnings);
+}

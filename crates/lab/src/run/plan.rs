@@ -201,8 +201,8 @@ impl Planner<'_> {
             if !self.selection.fits(&group.id, &instance.test) {
                 continue;
             }
-            wanted = true;
             for placed in row.runs(self.options.quick) {
+                wanted = true;
                 // The same row for one subject after the other: a change of the machine hits both.
                 for index in 0..self.known.len() {
                     listed |= self.item(group, row, &instance, placed, index);
