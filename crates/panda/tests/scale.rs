@@ -88,7 +88,7 @@ fn collect(
     )
 }
 
-/// Collectives over everybody, and over a subset in an order of its own: right, and no process handles more messages than the tree has levels, both ways.
+/// Collectives over everybody, and over a subset in an order of its own: right, and no process sends more than three messages for each level of the tree, and one up it.
 #[test]
 fn collectives_among_many_cost_the_logarithm() {
     for size in [64, 257, 1000_u32] {
@@ -96,7 +96,7 @@ fn collectives_among_many_cost_the_logarithm() {
         let everybody: Arc<[Rank]> = (0..size).collect();
         let subset: Arc<[Rank]> = (0..size).rev().filter(|rank| rank % 3 != 1).collect();
         for ranks in [everybody, subset] {
-            let levels = u64::from(ranks.len().next_power_of_two().ilog2());
+            let levels = u64::from((ranks.len() - 1).ilog(4)) + 1;
             let expected: u64 = ranks.iter().map(|rank| u64::from(*rank)).sum();
             let word = |bytes: &Bytes| u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
             for root in [0, ranks.len() / 2] {
@@ -107,7 +107,10 @@ fn collectives_among_many_cost_the_logarithm() {
                         .iter()
                         .all(|(_, values)| word(&values[0]) == expected)
                 );
-                assert!(busiest <= levels + 1, "{busiest} messages of one of {size}");
+                assert!(
+                    busiest <= 3 * levels + 1,
+                    "{busiest} messages of one of {size}"
+                );
 
                 let (results, busiest) = collect(&mut world, &ranks, root, || Operation::Gather);
                 let at_root = results.iter().find(|(rank, _)| *rank == ranks[root]);
@@ -128,7 +131,7 @@ fn collectives_among_many_cost_the_logarithm() {
                         .iter()
                         .all(|(_, values)| word(&values[0]) == of_root)
                 );
-                assert!(busiest <= levels);
+                assert!(busiest <= 3 * levels);
             }
         }
     }

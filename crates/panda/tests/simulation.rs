@@ -266,6 +266,8 @@ fn the_majority_goes_on_without_who_is_cut_off() {
                     None => group,
                 };
                 session.wait_until(|| again.members().len() == 5, None)?;
+                // Who has seen all is not to leave before the others have.
+                thread::sleep(SECOND * 10);
                 Ok::<_, Error>(took)
             })
             .unwrap();

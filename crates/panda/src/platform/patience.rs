@@ -35,7 +35,7 @@ const UNWANTED: Duration = Duration::from_nanos(2500);
 const SLICE: Duration = Duration::from_micros(500);
 const UNASKED: u32 = 64;
 /// A spin in somebody's way costs as much as so many that found something have brought …
-const PRICE: u32 = 2;
+const PRICE: u32 = 3;
 /// … of which so many are kept in mind: where processes begin to share a processor, spins are in the way from one moment to the next.
 const CREDIT_MAX: u32 = 16;
 /// Spins that must find something, while none is too much in the way, until those that were are forgotten.

@@ -1,6 +1,6 @@
-//! Collective operations over a list of processes: contributions go up a binomial tree, results come down it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
+//! Collective operations over a list of processes: contributions go up a [tree](place), results come down it. Arrays of numbers are combined [otherwise](plan), in rounds of pairs.
 //!
-//! Places in the list, counted from the root's, form the tree: place p's parent is p without its lowest bit, so each process handles at most log₂ n messages.
+//! Places in the list, counted from the root's, form the tree, in which each process handles at most 3 ⌈log₄ n⌉ messages each way.
 //! All of them must call the same operations in the same order on the same list. Who finds a process lost, or that another one takes part otherwise, tells its
 //! neighbours in the tree, and they theirs, so all end.
 //!

@@ -1,24 +1,44 @@
-//! Places in a binomial tree, counted from its root: a place's parent is the place without its lowest bit.
+//! Places in a k-nomial tree, counted from its root and written with digits of [`RADIX`]: a place's parent is the place with its lowest digit that is not zero made zero.
+
+use std::ops::Range;
 
 use super::{Operation, Part, Shape};
 use crate::platform::Rank;
 
+/// A place has up to three children for each digit. In a binomial tree it has one for each bit, and twice as many hops lie between root and leaves: where members sleep until they are
+/// woken, a hop takes far longer than one message more of a process that is awake. With eight a process has more than twice as many messages, for a third less of hops.
+const RADIX: usize = 4;
+
+/// What the lowest digit of a place counts that is not zero. The root's is as many as there are places, or more.
+fn unit(place: usize, count: usize) -> usize {
+    let mut units = std::iter::successors(Some(1), |unit| Some(unit * RADIX));
+    let is_it = |unit: &usize| match place {
+        0 => *unit >= count,
+        _ => !place.is_multiple_of(unit * RADIX),
+    };
+    units.find(is_it).unwrap_or(1)
+}
+
 /// The place above; the root has none.
 pub fn parent(place: usize) -> Option<usize> {
-    (place > 0).then(|| place & (place - 1))
+    let above = RADIX * unit(place, 1);
+    (place > 0).then(|| place - place % above)
 }
 
 /// The places right below, the nearest first, in a tree of `count`.
 pub fn children(place: usize, count: usize) -> impl Iterator<Item = usize> {
-    let lowest = match place {
-        0 => count.next_power_of_two(),
-        _ => place & place.wrapping_neg(),
-    };
-    let bits = std::iter::successors(Some(1), |bit| Some(bit << 1));
-    let below = bits.take_while(move |bit| *bit < lowest);
+    let own = unit(place, count);
+    let units = std::iter::successors(Some(1), |unit| Some(unit * RADIX));
+    let below = units.take_while(move |unit| *unit < own);
     below
-        .map(move |bit| place + bit)
+        .flat_map(|unit| (1..RADIX).map(move |digit| digit * unit))
+        .map(move |more| place + more)
         .filter(move |child| *child < count)
+}
+
+/// A place and all below it.
+pub fn subtree(place: usize, count: usize) -> Range<usize> {
+    place..(place + unit(place, count)).min(count)
 }
 
 impl Part {
@@ -40,7 +60,7 @@ impl Part {
         self.order ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// Whom this process sends to or hears from, log₂ n of n at most.
+    /// Whom this process sends to or hears from: of n up to 3 ⌈log₄ n⌉, or ⌈log₂ n⌉ where arrays are combined.
     pub fn neighbours(&self) -> Vec<Rank> {
         let (place, count) = (self.place(), self.ranks.len());
         if let Operation::Numbers(numbers) = &self.operation {
@@ -58,14 +78,27 @@ mod tests {
 
     use super::*;
 
+    /// Digits of the places of so many.
+    fn digits(count: usize) -> usize {
+        (0..).find(|&digits| RADIX.pow(digits) >= count).unwrap() as usize
+    }
+
+    /// Hops from a place to the root.
+    fn above(place: usize) -> usize {
+        std::iter::successors(parent(place), |above| parent(*above)).count()
+    }
+
     #[test]
     fn parents_and_children_agree_and_all_hang_together() {
-        for count in 1..70 {
+        for count in 1..270 {
             let mut seen = BTreeSet::from([0]);
             for place in 0..count {
                 let below: Vec<usize> = children(place, count).collect();
                 assert!(below.iter().all(|child| parent(*child) == Some(place)));
-                assert!(below.len() <= count.next_power_of_two().trailing_zeros() as usize);
+                assert!(below.len() <= (RADIX - 1) * digits(count));
+                let all = below.iter().flat_map(|child| subtree(*child, count));
+                assert!(std::iter::once(place).chain(all).eq(subtree(place, count)));
+                assert!(above(place) <= digits(count));
                 seen.extend(below);
             }
             assert!(seen.into_iter().eq(0..count));

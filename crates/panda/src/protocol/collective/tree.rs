@@ -86,8 +86,9 @@ impl Tree {
 
     /// The places of a child's subtree, by the child's number.
     fn places_below(&self, child: usize) -> std::ops::Range<usize> {
-        let first = self.place + (1 << child);
-        first..(first + (1 << child)).min(self.ranks.len())
+        let count = self.ranks.len();
+        let child = place::children(self.place, count).nth(child);
+        place::subtree(child.unwrap_or(count), count)
     }
 
     /// Keeps values of a neighbour of which more follow, if they may be some.
