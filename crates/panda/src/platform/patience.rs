@@ -170,6 +170,23 @@ impl Patience {
     }
 }
 
+/// The clock, when it was last read. A time that was over by then is a poll, which needs no look at the clock to be told from a wait.
+#[derive(Debug, Default)]
+pub struct Looked(Option<Instant>);
+
+impl Looked {
+    /// It was read.
+    pub fn at(&mut self, now: Instant) {
+        self.0 = Some(now);
+    }
+
+    /// Whether a time was yet to come. Before the first look nobody knows.
+    pub fn is_before(&self, until: Option<Instant>) -> bool {
+        let is_later = |looked| until.is_none_or(|until| until > looked);
+        self.0.is_some_and(is_later)
+    }
+}
+
 /// A receiving end that can be spun on and slept on.
 pub trait Waits {
     /// Looks before the clock is read again: more than one where a look is cheaper than that.
@@ -240,6 +257,15 @@ fn beyond(any_case: Duration, spun: Duration, slept: Duration) -> (Duration, Dur
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_before_the_first_look_is_not_taken_for_one_to_come() {
+        let (mut looked, start) = (Looked::default(), Instant::now());
+        assert!(!looked.is_before(Some(start)) && !looked.is_before(None));
+        looked.at(start + SPIN);
+        assert!(!looked.is_before(Some(start)) && !looked.is_before(Some(start + SPIN)));
+        assert!(looked.is_before(Some(start + 2 * SPIN)) && looked.is_before(None));
+    }
 
     #[test]
     fn spins_that_are_in_the_way_become_rare() {

@@ -17,7 +17,7 @@ use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
 use super::retry::retry_often;
 use crate::platform::meeting::RANKS;
-use crate::platform::patience::{self, Patience, Waits};
+use crate::platform::patience::{self, Looked, Patience, Waits};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
 use crate::platform::{Event, Inbox, Loss, Rank, Seat};
@@ -45,8 +45,7 @@ pub struct TcpInbox {
     kept: VecDeque<Event>,
     patience: Patience,
     waiting: Waiting,
-    /// The clock, when it was last read.
-    looked: Instant,
+    looked: Looked,
     /// Where bytes are read.
     space: Box<[u8]>,
     /// Space of long frames, whoever sends them.
@@ -75,7 +74,7 @@ impl TcpInbox {
             kept: VecDeque::new(),
             patience: Patience::default(),
             waiting,
-            looked: Instant::now(),
+            looked: Looked::default(),
             space: vec![0; READ].into(),
             pool: Pool::default(),
         })
@@ -266,7 +265,7 @@ impl TcpInbox {
             } else {
                 self.look(events);
             }
-            self.looked = seen.unwrap_or(now);
+            self.looked.at(seen.unwrap_or(now));
         }
         self.shared.bell.hear();
         seen
@@ -274,8 +273,7 @@ impl TcpInbox {
 
     /// Whether a wait may go to sleep without a look at the clock.
     fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
-        // A time that was over at the last look is a poll.
-        until.is_none_or(|until| until > self.looked) && self.patience.sleeps_at_once()
+        self.looked.is_before(until) && self.patience.sleeps_at_once()
     }
 }
 

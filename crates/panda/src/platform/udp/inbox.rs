@@ -17,7 +17,7 @@ use super::shared::Shared;
 use super::wire::{self, Content, EVERYBODY, Note, Place};
 use crate::message::Message;
 use crate::platform::clock::Clock;
-use crate::platform::patience::{self, Patience, Waits};
+use crate::platform::patience::{self, Looked, Patience, Waits};
 use crate::platform::waiting::Waiting;
 use crate::platform::{Event, Inbox, Loss, Rank};
 
@@ -57,8 +57,7 @@ pub struct UdpInbox {
     /// Turns that take all that is there.
     burst: u32,
     turns: u32,
-    /// The clock, when it was last read.
-    looked: Instant,
+    looked: Looked,
     /// What was known when this process joined.
     news: Vec<Event>,
 }
@@ -96,7 +95,7 @@ impl UdpInbox {
             attention: 0,
             burst: 0,
             turns: 0,
-            looked: Instant::now(),
+            looked: Looked::default(),
             news: left_before(&shared),
             shared,
         })
@@ -209,7 +208,7 @@ impl Waits for UdpInbox {
                 });
                 self.turn(events);
             }
-            Bed::Socket(_) if until.is_some_and(|until| until <= now.unwrap_or(self.looked)) => {
+            Bed::Socket(_) if until.zip(now).is_some_and(|(until, now)| until <= now) => {
                 self.turn(events);
             }
             Bed::Socket(clock) => {
@@ -226,8 +225,7 @@ impl Waits for UdpInbox {
 impl UdpInbox {
     /// Whether a wait may go to sleep without a look at the clock.
     fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
-        // A time that was over at the last look is a poll.
-        until.is_none_or(|until| until > self.looked)
+        self.looked.is_before(until)
             && self.shared.multicast.is_none()
             && self.weather.is_none()
             && self.patience.sleeps_at_once()
@@ -255,7 +253,7 @@ impl Inbox for UdpInbox {
             } else {
                 self.turn(events);
             }
-            self.looked = seen.unwrap_or(now);
+            self.looked.at(seen.unwrap_or(now));
         }
         self.shared.bell.hear();
         seen
