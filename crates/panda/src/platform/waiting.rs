@@ -6,6 +6,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Instant;
@@ -25,7 +26,7 @@ const TIMER: u64 = u64::MAX - 1;
 /// Wakes whoever waits; costs a system call only if somebody sleeps.
 #[derive(Debug)]
 pub struct Bell {
-    counter: OwnedFd,
+    counter: Arc<OwnedFd>,
     is_asleep: AtomicBool,
     is_rung: AtomicBool,
 }
@@ -33,7 +34,7 @@ pub struct Bell {
 impl Bell {
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            counter: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            counter: Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?),
             is_asleep: AtomicBool::new(false),
             is_rung: AtomicBool::new(false),
         })
@@ -80,6 +81,8 @@ impl Bell {
 #[derive(Debug)]
 pub struct Waiting {
     set: OwnedFd,
+    /// The bell's.
+    counter: Arc<OwnedFd>,
     timer: OwnedFd,
     /// When the timer goes off.
     armed: Option<Instant>,
@@ -114,10 +117,11 @@ impl Waiting {
         )?;
         let waiting = Self {
             set: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            counter: Arc::clone(&bell.counter),
             timer,
             armed: None,
         };
-        waiting.add(&bell.counter, BELL)?;
+        waiting.add(&waiting.counter, BELL)?;
         waiting.add(&waiting.timer, TIMER)?;
         Ok(waiting)
     }
@@ -171,14 +175,17 @@ impl Waiting {
         mut ready: impl FnMut(Ready),
     ) {
         let is_over = until.is_some_and(|until| !self.arm(now, until));
-        if bell.lie_down() && !is_over {
-            self.wait(None, &mut ready);
-        } else {
-            self.look(&mut ready);
+        let may_block = bell.lie_down() && !is_over;
+        let timeout = (!may_block).then(Timespec::default);
+        let is_heard = self.wait(timeout.as_ref(), &mut ready);
+        if bell.get_up() && !is_heard {
+            self.silence();
         }
-        if bell.get_up() {
-            let _ = rustix::io::read(&bell.counter, &mut [0; 8]);
-        }
+    }
+
+    /// Has the bell not be ready any more. Who rings says so before it makes it ready, and may be held up between the two: then it is found ready, and silenced, later.
+    fn silence(&self) {
+        let _ = rustix::io::read(&self.counter, &mut [0; 8]);
     }
 
     /// Has the timer go off by then. False if that is over.
@@ -204,15 +211,20 @@ impl Waiting {
         true
     }
 
-    fn wait(&mut self, timeout: Option<&Timespec>, ready: &mut impl FnMut(Ready)) {
+    /// Whether the bell was ready, which it is no longer.
+    fn wait(&mut self, timeout: Option<&Timespec>, ready: &mut impl FnMut(Ready)) -> bool {
+        let mut is_heard = false;
         let mut space = [MaybeUninit::<Event>::uninit(); READY];
         // An interruption is an early return, which is allowed.
         let Ok((events, _)) = epoll::wait(&self.set, &mut space, timeout) else {
-            return;
+            return is_heard;
         };
         for event in events {
             match event.data.u64() {
-                BELL => {}
+                BELL => {
+                    self.silence();
+                    is_heard = true;
+                }
                 TIMER => {
                     let _ = rustix::io::read(&self.timer, &mut [0; 8]);
                     self.armed = None;
@@ -225,6 +237,7 @@ impl Waiting {
                 }),
             }
         }
+        is_heard
     }
 }
 
@@ -234,6 +247,26 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn who_rings_and_is_held_up_ends_one_sleep_and_no_later_ones() {
+        let bell = Bell::new().expect("a counter");
+        let mut waiting = Waiting::new(&bell).expect("a set");
+        let sleep_until = |waiting: &mut Waiting, until| {
+            waiting.sleep(&bell, None, Some(until), |_| panic!("nothing is ready"));
+        };
+        // It is silenced in vain here …
+        assert!(bell.lie_down());
+        bell.ring_by(|| {});
+        sleep_until(&mut waiting, Instant::now());
+        bell.hear();
+        // … and made ready only now.
+        let _ = rustix::io::write(&bell.counter, &1_u64.to_ne_bytes());
+        let until = Instant::now() + Duration::from_millis(20);
+        let sleeps = std::iter::repeat_with(|| sleep_until(&mut waiting, until))
+            .take_while(|()| Instant::now() < until);
+        assert!(sleeps.count() <= 3);
+    }
 
     #[test]
     fn a_sleep_is_ended_by_what_is_ready_by_the_bell_and_by_the_time() {
