@@ -26,6 +26,7 @@ pub(super) use inbox::TcpInbox;
 use peer::Outbox;
 
 mod calls;
+mod head;
 mod hello;
 mod inbox;
 mod peer;

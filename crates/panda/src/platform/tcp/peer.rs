@@ -9,6 +9,7 @@ use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
+use super::head::Head;
 use super::progress;
 use crate::message::Message;
 use crate::platform::{Flow, Transfer};
@@ -49,8 +50,7 @@ impl Outbox {
 
     /// Sends a frame, or keeps what does not go out; whether anything was kept that nobody watches over yet, and whether the peer is slow.
     pub fn send(&self, mut frame: Message) -> (bool, Flow) {
-        let length = frame.len() as u64;
-        frame.push(&length.to_le_bytes());
+        Head::before(&frame).push_onto(&mut frame);
         let mut waiting = self.waiting.lock();
         if waiting.is_closed {
             return (false, Flow::Free);

@@ -9,15 +9,12 @@ use std::net::TcpStream;
 use rustix::net::RecvFlags;
 use smallvec::SmallVec;
 
+use super::head::{HEAD, Head, LONG};
 use crate::message::Message;
 use crate::platform::pool::Pool;
 
-/// The longest frame that is believed: as long as an address space. A longer one comes from nobody of ours.
-const FRAME_MAX: u64 = 1 << 47;
-/// Bytes that say a frame's length.
-const HEAD: usize = size_of::<u64>();
-/// Bytes of the shared space.
-pub const READ: usize = 16 << 10;
+/// Bytes of the shared space. A frame that it has room for lies nowhere else before it is handed on.
+pub const READ: usize = LONG;
 /// Reserved before the bytes of a long frame have come; after that as much again as has.
 const BELIEVED: usize = 1 << 20;
 /// Reads from one peer before the next has its turn.
@@ -28,11 +25,28 @@ const WARM: usize = 256 << 10;
 /// The reading end of a connection.
 #[derive(Debug)]
 pub struct Reader {
-    /// What has come of the next frame's length.
+    /// What has come of the next frame's head.
     head: SmallVec<[u8; HEAD]>,
-    /// What has come of a frame, and its length.
-    current: Option<(Vec<u8>, usize)>,
+    /// A frame of which something is to come.
+    current: Option<Begun>,
     pool: Pool,
+}
+
+/// A long frame whose beginning has come.
+#[derive(Debug)]
+struct Begun {
+    head: Head,
+    /// Bytes of the gap that are to come.
+    gap: usize,
+    /// What has come of it, behind the [lead](Head::lead).
+    bytes: Vec<u8>,
+}
+
+impl Begun {
+    /// Bytes of the frame that are to come.
+    fn missing(&self) -> usize {
+        self.head.lead() + self.head.length - self.bytes.len()
+    }
 }
 
 /// How a connection is after a read.
@@ -71,9 +85,7 @@ impl Reader {
         };
         for _ in 0..READS {
             let left = match &mut self.current {
-                Some((bytes, length)) if *length - bytes.len() >= READ => {
-                    read_on(stream, bytes, *length)
-                }
+                Some(begun) if begun.gap == 0 && begun.missing() >= READ => read_on(stream, begun),
                 _ => self.read_and_part(stream, space, &mut frame),
             };
             self.finish(&mut frame);
@@ -103,40 +115,53 @@ impl Reader {
     /// Takes frames apart; false if this is none.
     fn part(&mut self, mut bytes: &[u8], frame: &mut impl FnMut(Message)) -> bool {
         while !bytes.is_empty() {
-            if let Some((begun, length)) = &mut self.current {
-                let (mine, rest) = bytes.split_at((*length - begun.len()).min(bytes.len()));
-                begun.extend_from_slice(mine);
+            if let Some(begun) = &mut self.current {
+                let (_, behind) = bytes.split_at(begun.gap.min(bytes.len()));
+                begun.gap -= bytes.len() - behind.len();
+                let (mine, rest) = behind.split_at(begun.missing().min(behind.len()));
+                begun.bytes.extend_from_slice(mine);
                 bytes = rest;
                 self.finish(frame);
                 continue;
             }
-            let Some(length) = self.take_length(&mut bytes) else {
+            let Some(head) = self.take_head(&mut bytes) else {
                 break;
             };
-            let believed = Some(length).filter(|length| *length <= FRAME_MAX);
-            let Some(length) = believed.and_then(|length| usize::try_from(length).ok()) else {
+            let Some(head) = Head::of(head) else {
                 return false;
             };
-            if let Some((whole, rest)) = bytes.split_at_checked(length).filter(|_| length < READ) {
+            let is_short = head.length < READ;
+            if let Some((whole, rest)) = bytes.split_at_checked(head.length).filter(|_| is_short) {
                 frame(Message::copy_of(whole));
                 bytes = rest;
                 continue;
             }
-            let mut place = self.pool.space(length);
-            if place.try_reserve(length.min(BELIEVED)).is_err() {
+            if !self.begin(head) {
                 return false;
             }
-            self.current = Some((place, length));
         }
         true
     }
 
-    /// The next frame's length, if it has come.
-    fn take_length(&mut self, bytes: &mut &[u8]) -> Option<u64> {
-        let head = match bytes.split_first_chunk() {
+    /// Makes place for a frame of which more is to come; false if there is no memory.
+    fn begin(&mut self, head: Head) -> bool {
+        let whole = head.lead() + head.length;
+        let mut bytes = self.pool.space(whole);
+        if bytes.try_reserve(whole.min(BELIEVED)).is_err() {
+            return false;
+        }
+        bytes.resize(head.lead(), 0);
+        let gap = head.gap;
+        self.current = Some(Begun { head, gap, bytes });
+        true
+    }
+
+    /// The next frame's head, if it has come.
+    fn take_head(&mut self, bytes: &mut &[u8]) -> Option<[u8; HEAD]> {
+        match bytes.split_first_chunk() {
             Some((head, rest)) if self.head.is_empty() => {
                 *bytes = rest;
-                *head
+                Some(*head)
             }
             _ => {
                 let (head, rest) = bytes.split_at((HEAD - self.head.len()).min(bytes.len()));
@@ -144,32 +169,32 @@ impl Reader {
                 *bytes = rest;
                 let head = <[u8; HEAD]>::try_from(self.head.as_slice()).ok()?;
                 self.head.clear();
-                head
+                Some(head)
             }
-        };
-        Some(u64::from_le_bytes(head))
+        }
     }
 
     /// Hands the frame on if it is whole.
     fn finish(&mut self, frame: &mut impl FnMut(Message)) {
-        let is_whole = |(bytes, length): &mut (Vec<u8>, usize)| bytes.len() == *length;
-        if let Some((bytes, _)) = self.current.take_if(is_whole) {
-            frame(self.pool.frame(bytes));
+        let is_whole = |begun: &mut Begun| begun.gap == 0 && begun.missing() == 0;
+        if let Some(begun) = self.current.take_if(is_whole) {
+            let mut whole = self.pool.frame(begun.bytes);
+            whole.advance(begun.head.lead());
+            frame(whole);
         }
     }
 }
 
 /// Reads more of a frame into its place: as much as there is, in one call.
-fn read_on(stream: &TcpStream, bytes: &mut Vec<u8>, length: usize) -> Left {
+fn read_on(stream: &TcpStream, begun: &mut Begun) -> Left {
+    let missing = begun.missing();
+    let bytes = &mut begun.bytes;
+    let room = bytes.capacity() - bytes.len();
     let believed = bytes.len().max(BELIEVED);
-    if bytes.capacity() < length
-        && bytes
-            .try_reserve_exact(believed.min(length - bytes.len()))
-            .is_err()
-    {
+    if room < missing && bytes.try_reserve_exact(believed.min(missing)).is_err() {
         return Left::Refused;
     }
-    let wanted = (length - bytes.len()).min(bytes.capacity() - bytes.len());
+    let wanted = missing.min(bytes.capacity() - bytes.len());
     match receive_behind(stream, bytes, wanted) {
         Ok(0) => Left::Over,
         Ok(_) => Left::More,
@@ -204,6 +229,13 @@ mod tests {
 
     use super::*;
 
+    /// What the sender makes of a frame: of a long one, whose memory begins at a page or a few bytes behind, with a gap.
+    fn sent(frame: &[u8]) -> Vec<u8> {
+        let mut frame = Message::from(frame.to_vec());
+        Head::before(&frame).push_onto(&mut frame);
+        frame.to_bytes().to_vec()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
@@ -212,10 +244,7 @@ mod tests {
             parts in proptest::collection::vec(1..30_000_usize, 1..40),
         ) {
             let frames: Vec<Vec<u8>> = (0..).zip(lengths).map(|(i, length)| vec![i; length]).collect();
-            let bytes: Vec<u8> = frames
-                .iter()
-                .flat_map(|frame| [&(frame.len() as u64).to_le_bytes(), frame.as_slice()].concat())
-                .collect();
+            let bytes: Vec<u8> = frames.iter().flat_map(|frame| sent(frame)).collect();
             let (mut reader, mut came, mut rest) = (Reader::new(Pool::default()), Vec::new(), &bytes[..]);
             for part in parts.into_iter().chain([usize::MAX]) {
                 let (now, later) = rest.split_at(part.min(rest.len()));
@@ -253,8 +282,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for frame in &frames {
-                    from.write_all(&(frame.len() as u64).to_le_bytes()).unwrap();
-                    from.write_all(frame).unwrap();
+                    from.write_all(&sent(frame)).unwrap();
                 }
             });
             while came.len() < frames.len() {
