@@ -1,6 +1,6 @@
 //! Operations that all members call.
 
-use antiphon_panda::{Circle, Error, Port, Reduction};
+use antiphon_panda::{Circle, Error, Message, Port, Reduction};
 use bytes::Bytes;
 
 use super::{Passive, payload, weight};
@@ -126,7 +126,7 @@ impl Part for Sums {
 /// So many bytes of each, at the leader; the others go on before.
 pub fn gather(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let gather = collective(stage, bytes, |circle, payload| {
-        circle.gather(0, payload).map(drop)
+        circle.gather_bytes(0, payload.clone()).map(drop)
     })?;
     Ok(Box::new(Collective {
         confirms: true,
@@ -139,21 +139,21 @@ pub fn scatter(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed>
     let parts = if stage.rank == 0 { stage.size } else { 0 };
     Ok(Box::new(Scatter {
         circle: stage.everyone()?,
-        parts: vec![payload(bytes); parts],
+        parts: vec![payload(bytes).into(); parts],
     }))
 }
 
 struct Scatter {
     circle: Circle,
     /// At the leader, what each is to have.
-    parts: Vec<Bytes>,
+    parts: Vec<Message>,
 }
 
 impl Part for Scatter {
     fn run(&mut self, iterations: u64) -> Result<u64, Failed> {
         let mut sum = 0;
         for _ in 0..iterations {
-            let own: Bytes = self.circle.scatter(0, &self.parts)?;
+            let own = self.circle.scatter_bytes(0, self.parts.clone())?;
             sum += weight(own.len());
         }
         Ok(sum)
