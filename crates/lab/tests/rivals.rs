@@ -62,12 +62,12 @@ fn received(test: &str) -> u64 {
 }
 
 fn every_test_moves_its_messages(built: &Built) {
-    let ran = tests_move_their_messages(built, |_| true);
+    let ran = tests_move_their_messages(built, 64, |_| true);
     assert!(ran >= 20, "{}: {ran} tests ran", built.record.id);
 }
 
-/// Runs the tests that are wanted; how many.
-fn tests_move_their_messages(built: &Built, is_wanted: impl Fn(&str) -> bool) -> usize {
+/// Runs the tests that are wanted with messages of so many bytes; how many.
+fn tests_move_their_messages(built: &Built, bytes: u64, is_wanted: impl Fn(&str) -> bool) -> usize {
     let mut launch = Launch::new(&built.record.id, &built.run, &built.folder);
     launch.env = built.environment.clone();
     let mut session = Session::start(&launch).unwrap();
@@ -82,7 +82,7 @@ fn tests_move_their_messages(built: &Built, is_wanted: impl Fn(&str) -> bool) ->
             warmup: 1,
             purpose: Purpose::Sample,
         };
-        let arg = test.arg.as_ref().map(|_| 64);
+        let arg = test.arg.as_ref().map(|_| bytes);
         let batch = session.batch(&test.name, arg, &wanted, LIMIT);
         let batch = batch.unwrap_or_else(|error| panic!("{}: {error}", test.name));
         for slice in batch.slices.iter().filter(|slice| slice.role == Role::Test) {
@@ -130,12 +130,21 @@ fn pvm_moves_its_messages() {
         .for_each(every_test_moves_its_messages);
 }
 
+/// PVM refuses to send numbers that 32 bits do not hold.
+#[test]
+fn pvm_reduces_long_arrays() {
+    let is_reduction = |test: &str| test.starts_with("reduce.");
+    for built in builds("layer-pvm") {
+        assert_eq!(tests_move_their_messages(&built, 64 << 10, is_reduction), 7);
+    }
+}
+
 /// Each group is as many virtual machines, which first run in: those of two and three stand for all, in the variant that is translated at once.
 #[test]
 fn jgroups_moves_its_messages() {
     let is_small = |test: &str| test.ends_with(".2") || test.ends_with(".3");
     for built in builds("layer-jgroups").iter().take(1) {
-        assert_eq!(tests_move_their_messages(built, is_small), 4);
+        assert_eq!(tests_move_their_messages(built, 64, is_small), 4);
     }
 }
 
