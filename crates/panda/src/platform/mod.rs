@@ -81,6 +81,11 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
     fn send(&self, to: Rank, frame: Message) -> Flow;
 
+    /// Whether what was sent is kept that whoever waits on the inbox has not seen yet.
+    fn has_kept(&self) -> bool {
+        false
+    }
+
     /// Sends a frame that consists of a header and what follows it, where that can be done without putting it together first. `None` where it cannot, and nothing was sent:
     /// [`send`](Self::send) it.
     fn send_parts(&self, _to: Rank, _header: &Header, _rest: &Message) -> Option<Flow> {

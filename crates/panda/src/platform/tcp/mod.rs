@@ -145,6 +145,10 @@ impl Platform for Tcp {
         flow
     }
 
+    fn has_kept(&self) -> bool {
+        self.shared.has_kept.load(SeqCst)
+    }
+
     fn wake(&self) {
         self.shared.bell.ring();
     }

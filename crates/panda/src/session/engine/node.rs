@@ -199,6 +199,10 @@ impl<P: Platform> Node<P> {
             let before = self.platform.untaken(to).saturating_sub(length);
             self.desk.rooms.found_full(to, found, before);
         }
+        // The end of a long frame must not wait until our own thread looks: its sender may not come back for long.
+        if self.platform.has_kept() && !self.end.is_taken() {
+            self.own.call();
+        }
         flow
     }
 

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::platform::local::LocalInbox;
-use crate::platform::{Event, Inbox, Local, Platform};
+use crate::platform::meeting::Meeting;
+use crate::platform::{Event, Inbox, Local, Platform, Secret, Tcp};
 use crate::protocol::Answer;
 use crate::protocol::group::Myself;
 use crate::session::desk::Desk;
@@ -137,6 +138,36 @@ fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
     let mut end = asked::End::from(1, &node.desk.asked);
     calls(&node, &mut end);
     assert!(end.holds());
+}
+
+/// Whether the own thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not.
+fn is_called_for_what_is_kept(somebody_drives: bool) -> bool {
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let meeting = Meeting::hold(any, 2, Secret([7; 16])).expect("a port");
+    let joining = [0, 1].map(|rank| {
+        let seat = meeting.seat(Tcp::NAME, rank);
+        thread::spawn(move || Tcp::join(&seat).expect("joined"))
+    });
+    let [(tcp, inbox), _peer] = joining.map(|joining| joining.join().expect("no panic"));
+    let [(_, _, myself, desk), _] = parts();
+    let node = Node::new(tcp, inbox, myself, desk);
+    let turn = node.take_turn().filter(|_| somebody_drives);
+    let call = Envelope::Call {
+        service: SERVICE,
+        id: 1,
+    };
+    node.give_plain(1, &call, Message::from(vec![7; 64 << 20]));
+    assert!(node.platform.has_kept());
+    let is_called = node.own.stand_aside(Duration::ZERO);
+    drop(turn);
+    is_called
+}
+
+/// Its sender may not come back for long. Who has the receiving end sees it.
+#[test]
+fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
+    assert!(is_called_for_what_is_kept(false));
+    assert!(!is_called_for_what_is_kept(true));
 }
 
 #[test]
