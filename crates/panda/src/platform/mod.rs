@@ -81,7 +81,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
     fn send(&self, to: Rank, frame: Message) -> Flow;
 
-    /// Whether what was sent is kept that whoever waits on the inbox has not seen yet.
+    /// Whether something did not go out that nobody who waits on the inbox has seen yet.
     fn has_kept(&self) -> bool {
         false
     }

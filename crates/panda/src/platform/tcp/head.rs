@@ -3,7 +3,7 @@
 //! The kernel copies by one instruction, `rep movsb`, which on AMD's Zen 3 and Zen 4 takes 290 ns a KiB in place of 20 where the destination lies one to fifteen bytes behind the source, both
 //! counted from the start of their page (as glibc's bug 30994 tells of it). Its own memory mostly begins with the frame at the start of a page, and so does memory of long payloads,
 //! but for 16 bytes: with some bytes of headers before it, a payload would be copied in and out in just that way. So a gap has it lie in the connection as in memory, as far as
-//! multiples of [`LINE`] go, and the receiver has it lie so, too. Whoever's bytes begin elsewhere loses nothing by it.
+//! multiples of [`LINE`] go, and the receiver has head and gap lie before it, too. Whoever's bytes begin elsewhere loses nothing by it.
 
 use crate::message::Message;
 
@@ -56,12 +56,9 @@ impl Head {
         })
     }
 
-    /// Bytes that the receiver leaves free before the frame, so that it lies in memory as in the connection.
-    pub fn lead(self) -> usize {
-        match self.length < LONG {
-            true => 0,
-            false => (HEAD + self.gap) % LINE,
-        }
+    /// Bytes before the frame.
+    pub fn before_frame(self) -> usize {
+        HEAD + self.gap
     }
 }
 
@@ -94,8 +91,7 @@ mod tests {
             let mut frame = Message::from(payload);
             frame.push(&[1; 40][..header]);
             let head = Head::before(&frame);
-            assert_eq!((HEAD + head.gap + header) % LINE, at % LINE);
-            assert_eq!((head.lead() + header) % LINE, at % LINE);
+            assert_eq!((head.before_frame() + header) % LINE, at % LINE);
             head.push_onto(&mut frame);
             let came = Head::of(frame.pop().expect("a head"));
             assert_eq!(came, Some(head));
@@ -106,7 +102,10 @@ mod tests {
     #[test]
     fn short_frames_have_no_gap() {
         let head = Head::before(&Message::from(vec![7; LONG - 1]));
-        assert_eq!((head.gap, head.lead(), head.length), (0, 0, LONG - 1));
+        assert_eq!(
+            (head.gap, head.before_frame(), head.length),
+            (0, HEAD, LONG - 1)
+        );
     }
 
     #[test]

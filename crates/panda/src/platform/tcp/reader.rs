@@ -32,20 +32,18 @@ pub struct Reader {
     pool: Pool,
 }
 
-/// A long frame whose beginning has come.
+/// A frame whose head has come.
 #[derive(Debug)]
 struct Begun {
     head: Head,
-    /// Bytes of the gap that are to come.
-    gap: usize,
-    /// What has come of it, behind the [lead](Head::lead).
+    /// What has come, as it lies in the connection: room for the head, the gap and the frame.
     bytes: Vec<u8>,
 }
 
 impl Begun {
-    /// Bytes of the frame that are to come.
+    /// Bytes that are to come.
     fn missing(&self) -> usize {
-        self.head.lead() + self.head.length - self.bytes.len()
+        self.head.before_frame() + self.head.length - self.bytes.len()
     }
 }
 
@@ -85,7 +83,7 @@ impl Reader {
         };
         for _ in 0..READS {
             let left = match &mut self.current {
-                Some(begun) if begun.gap == 0 && begun.missing() >= READ => read_on(stream, begun),
+                Some(begun) if begun.missing() >= READ => read_on(stream, begun),
                 _ => self.read_and_part(stream, space, &mut frame),
             };
             self.finish(&mut frame);
@@ -116,9 +114,7 @@ impl Reader {
     fn part(&mut self, mut bytes: &[u8], frame: &mut impl FnMut(Message)) -> bool {
         while !bytes.is_empty() {
             if let Some(begun) = &mut self.current {
-                let (_, behind) = bytes.split_at(begun.gap.min(bytes.len()));
-                begun.gap -= bytes.len() - behind.len();
-                let (mine, rest) = behind.split_at(begun.missing().min(behind.len()));
+                let (mine, rest) = bytes.split_at(begun.missing().min(bytes.len()));
                 begun.bytes.extend_from_slice(mine);
                 bytes = rest;
                 self.finish(frame);
@@ -145,14 +141,13 @@ impl Reader {
 
     /// Makes place for a frame of which more is to come; false if there is no memory.
     fn begin(&mut self, head: Head) -> bool {
-        let whole = head.lead() + head.length;
+        let whole = head.before_frame() + head.length;
         let mut bytes = self.pool.space(whole);
         if bytes.try_reserve(whole.min(BELIEVED)).is_err() {
             return false;
         }
-        bytes.resize(head.lead(), 0);
-        let gap = head.gap;
-        self.current = Some(Begun { head, gap, bytes });
+        bytes.resize(HEAD, 0);
+        self.current = Some(Begun { head, bytes });
         true
     }
 
@@ -176,10 +171,10 @@ impl Reader {
 
     /// Hands the frame on if it is whole.
     fn finish(&mut self, frame: &mut impl FnMut(Message)) {
-        let is_whole = |begun: &mut Begun| begun.gap == 0 && begun.missing() == 0;
+        let is_whole = |begun: &mut Begun| begun.missing() == 0;
         if let Some(begun) = self.current.take_if(is_whole) {
             let mut whole = self.pool.frame(begun.bytes);
-            whole.advance(begun.head.lead());
+            whole.advance(begun.head.before_frame());
             frame(whole);
         }
     }

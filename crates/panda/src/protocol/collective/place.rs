@@ -25,15 +25,17 @@ pub fn parent(place: usize) -> Option<usize> {
     (place > 0).then(|| place - place % above)
 }
 
+/// The place right below with a number, if the tree has it: they are counted from the nearest on.
+pub fn child(place: usize, number: usize) -> usize {
+    let (digits, digit) = (number / (RADIX - 1), number % (RADIX - 1) + 1);
+    place + digit * RADIX.pow(digits as u32)
+}
+
 /// The places right below, the nearest first, in a tree of `count`.
 pub fn children(place: usize, count: usize) -> impl Iterator<Item = usize> {
-    let own = unit(place, count);
-    let units = std::iter::successors(Some(1), |unit| Some(unit * RADIX));
-    let below = units.take_while(move |unit| *unit < own);
-    below
-        .flat_map(|unit| (1..RADIX).map(move |digit| digit * unit))
-        .map(move |more| place + more)
-        .filter(move |child| *child < count)
+    let end = subtree(place, count).end;
+    let below = (0..).map(move |number| child(place, number));
+    below.take_while(move |child| *child < end)
 }
 
 /// A place and all below it.

@@ -86,9 +86,7 @@ impl Tree {
 
     /// The places of a child's subtree, by the child's number.
     fn places_below(&self, child: usize) -> std::ops::Range<usize> {
-        let count = self.ranks.len();
-        let child = place::children(self.place, count).nth(child);
-        place::subtree(child.unwrap_or(count), count)
+        place::subtree(place::child(self.place, child), self.ranks.len())
     }
 
     /// Keeps values of a neighbour of which more follow, if they may be some.
