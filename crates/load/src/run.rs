@@ -7,6 +7,8 @@ use crate::{Error, Load, Schedule, cpu};
 use rustix::fd::OwnedFd;
 use std::net::TcpStream;
 use std::sync::Barrier;
+use std::sync::mpsc::channel;
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// Sends the load, and gives what was measured. It takes at most `duration` and `drain`, and the time in which the connections are opened,
@@ -56,34 +58,63 @@ fn once_over_each(load: &Load) -> Load {
     }
 }
 
+/// What a thread measured, with its connections.
+type Done = (Measured, Vec<Connection>);
+
 /// Has each thread do its part over these connections, and gives them back.
-fn all(load: &Load, connections: Vec<Connection>) -> Result<(Measured, Vec<Connection>), Error> {
+fn all(load: &Load, connections: Vec<Connection>) -> Result<Done, Error> {
+    on(Builder::new, load, connections)
+}
+
+fn on(
+    thread: impl Fn() -> Builder,
+    load: &Load,
+    connections: Vec<Connection>,
+) -> Result<Done, Error> {
     let parts = divide(load, connections);
-    let barrier = Barrier::new(parts.len());
+    let barrier = &Barrier::new(parts.len());
     std::thread::scope(|scope| {
-        let threads: Vec<_> = parts
-            .into_iter()
-            .map(|part| scope.spawn(|| one(load, part, &barrier)))
-            .collect();
-        let mut joined: Option<Measured> = None;
-        let mut connections = Vec::new();
-        for thread in threads {
-            let (measured, had) = thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            connections.extend(had);
-            joined = Some(match joined {
-                Some(before) => before.join(measured),
-                None => measured,
-            });
+        let (mut threads, mut signals) = (Vec::new(), Vec::new());
+        for part in parts {
+            // At the barrier those that have started would wait for good for one that the system refuses. So each waits for a signal first,
+            // and does nothing where none can come any more.
+            let (signal, all_are_there) = channel();
+            let work = move || match all_are_there.recv() {
+                Ok(()) => one(load, part, barrier).map(Some),
+                Err(_) => Ok(None),
+            };
+            let started = thread().spawn_scoped(scope, work);
+            threads.push(started.map_err(Error::system("starting a thread of the generator"))?);
+            signals.push(signal);
         }
-        let measured = joined.expect("a run has at least one thread");
-        Ok((measured, connections))
+        for signal in signals {
+            // Who is to have it waits for nothing else.
+            let _ = signal.send(());
+        }
+        join(threads)
     })
 }
 
+/// Joins what the threads of a run measured.
+fn join(threads: Vec<ScopedJoinHandle<Result<Option<Done>, Error>>>) -> Result<Done, Error> {
+    let mut all: Option<Done> = None;
+    for thread in threads {
+        let done = thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        all = match (all, done) {
+            (Some((measured, mut connections)), Some((more, had))) => {
+                connections.extend(had);
+                Some((measured.join(more), connections))
+            }
+            (all, done) => all.or(done),
+        };
+    }
+    Ok(all.expect("a run has at least one thread, and each had its signal"))
+}
+
 /// One thread. All begin together, also those that cannot go on.
-fn one(load: &Load, part: Part, barrier: &Barrier) -> Result<(Measured, Vec<Connection>), Error> {
+fn one(load: &Load, part: Part, barrier: &Barrier) -> Result<Done, Error> {
     let placed = load.processor.map_or(Ok(()), cpu::stay_on);
     if load.first {
         cpu::come_first();
@@ -143,4 +174,41 @@ fn divide(load: &Load, connections: Vec<Connection>) -> Vec<Part> {
         }
     };
     (0..load.threads).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Expected, Reach, Target};
+    use std::cell::Cell;
+
+    #[test]
+    fn a_thread_that_the_system_refuses_is_an_error_and_nobody_waits_for_it() {
+        let target = Target::parse("http://127.0.0.1:9/", Reach::Loopback).unwrap();
+        let expected = Expected {
+            status: 200,
+            body: Vec::new(),
+        };
+        let load = Load {
+            threads: 3,
+            keep_alive: false,
+            ..Load::new(target, expected)
+        };
+        let asked = Cell::new(0);
+        let thread = || {
+            asked.set(asked.get() + 1);
+            // No address space holds such a stack.
+            let bytes = if asked.get() == 3 { 1 << 60 } else { 1 << 20 };
+            Builder::new().stack_size(bytes)
+        };
+        let (connections, _) = open(&load).unwrap();
+        let error = on(thread, &load, connections).map(|_| ()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("starting a thread of the generator: "),
+            "{error}"
+        );
+        assert_eq!(asked.get(), 3);
+    }
 }

@@ -8,6 +8,7 @@ use crate::run::compilers::Compilers;
 use crate::run::gate::{ATTEMPTS, Attempt, calmest};
 use crate::run::tree::Tree;
 use antiphon_load::{Expected, Latency, Load, Measured, Schedule, Target, run, run_steady};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// An answer may take so long. Longer waits count with what they had waited.
@@ -178,7 +179,13 @@ fn frozen(
         ..load.clone()
     };
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| run(&load));
+        let running = match Builder::new().spawn_scoped(scope, || run(&load)) {
+            Ok(running) => running,
+            Err(source) => {
+                let doing = "starting a thread for the load";
+                return (Err(antiphon_load::Error::System { doing, source }), 0);
+            }
+        };
         std::thread::sleep(load.duration.saturating_sub(length) / 2);
         let begun = Instant::now();
         server.freeze();

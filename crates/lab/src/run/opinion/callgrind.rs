@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// A single request is not given less time than this, though little be left for all.
@@ -71,9 +72,15 @@ impl<'s> Jobs<'s> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
             let (sender, counts) = channel();
+            let mut working = 0;
             for _ in 0..processors.min(self.waiting()) {
                 let sender = sender.clone();
-                scope.spawn(move || self.work(&sender));
+                let work = move || self.work(&sender);
+                working += usize::from(Builder::new().spawn_scoped(scope, work).is_ok());
+            }
+            if working == 0 {
+                // The system has no thread left: what is counted here is taken when all is counted.
+                self.work(&sender);
             }
             drop(sender);
             // Dropping the receiver ends the workers, whose next count nobody takes.
