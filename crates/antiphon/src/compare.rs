@@ -58,7 +58,8 @@ fn verdict(comparison: &Comparison, live: bool) -> Exit {
 fn ratios(cli: &Cli, options: &Compare) -> Result<Exit> {
     let (a, b) = (store::number(&options.a)?, store::number(&options.b)?);
     let store = store::open_filled(cli)?;
-    let mut agreements = agreements(&store.load(a)?, &store.load(b)?);
+    let first = store.load(a)?;
+    let mut agreements = agreements(&first, &store.load(b)?);
     let patterns = Patterns::new(&options.only)?;
     agreements.retain(|of| patterns.fit(&of.identity.test));
     if agreements.is_empty() {
@@ -66,7 +67,7 @@ fn ratios(cli: &Cli, options: &Compare) -> Result<Exit> {
         return Ok(Exit::Missing);
     }
     let threshold = options.threshold / 100.0;
-    let document = compose_agreement(&agreements, threshold, (a, b));
+    let document = compose_agreement(&agreements, threshold, &first, b);
     print(&export::text::render(&document, text_options()))?;
     Ok(match agrees(&agreements, threshold) {
         true => Exit::Done,

@@ -90,6 +90,30 @@ impl Agreement {
     }
 }
 
+/// What a run says of a subject beside another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Of what.
+    pub identity: Identity,
+    /// The subject that it is compared with.
+    pub base: String,
+    /// The ratio of processor time an operation.
+    pub ratio: Interval,
+}
+
+/// All ratios of a run, in the order of its results.
+pub fn compared(run: &RunRecord) -> Vec<Compared> {
+    let compared = |of: &ResultRecord| {
+        let to = base(run, of)?;
+        Some(Compared {
+            identity: of.identity.clone(),
+            base: to.identity.subject.clone(),
+            ratio: ratio(of, to)?.0,
+        })
+    };
+    run.results.iter().filter_map(compared).collect()
+}
+
 /// The ratios that both runs have, in the order of the first.
 pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
     first

@@ -22,7 +22,8 @@ pub mod subject;
 pub mod suite;
 
 pub use agreement::{
-    Agreed, Agreement, Measured, SlicesDiffer, StartsOf, WANTED, agreements, starts,
+    Agreed, Agreement, Compared, Measured, SlicesDiffer, StartsOf, WANTED, agreements, compared,
+    starts,
 };
 pub use compare::{ComparisonRow, compare_runs};
 pub use document::{Fault, Faults};
@@ -32,7 +33,7 @@ pub use patterns::{PatternError, Patterns};
 pub use record::{
     Absence, CostRound, Costs, Foreign, Freeze, Generator, Held, HeldAfter, Identity, Latencies,
     LoadOutcome, LoadRound, LoadTask, Machine, Outcome, ResultRecord, RunRecord, ServerHeld,
-    Starts, SubjectRecord, WarmSlice, WarmUp, mostly_disturbed, original_of, twin_of,
+    Starts, SubjectRecord, WarmSlice, WarmUp, mostly_disturbed, original_of, twin_of, typical,
 };
 pub use services::Services;
 pub use session::{

@@ -7,7 +7,7 @@ mod ratio;
 
 pub use costs::{CostRound, Costs, Foreign, Held, HeldAfter, ServerHeld, mostly_disturbed};
 pub use load::{Freeze, Generator, Latencies, LoadOutcome, LoadRound, LoadTask, WarmSlice, WarmUp};
-pub use ratio::Starts;
+pub use ratio::{Starts, typical};
 
 use antiphon_measure::{
     ClockEstimate, DelayCurve, Estimate, Finding, Interference, LatencyEstimate, StorageEstimate,

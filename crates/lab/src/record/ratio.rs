@@ -111,6 +111,23 @@ fn centre(values: &[f64]) -> Option<f64> {
     Some(median_interval(&means.collect::<Vec<f64>>())?.value)
 }
 
+/// What several ratios of the same two subjects have in common: the median of the geometric means of any two of them, and of each with itself (Hodges and Lehmann, of
+/// their logarithms). It is the same whichever of the two is divided by the other, and one ratio that is like none of the others draws it little.
+///
+/// Errors of ratios depend on each other, as those of one process do. It rises with each ratio, so where all ratios are within their limits it is within those that
+/// follow from all lower and from all upper ones; no independence makes them narrower.
+pub fn typical(ratios: &[Interval]) -> Option<Interval> {
+    let of = |limit: fn(&Interval) -> f64| {
+        let logarithms: Vec<f64> = ratios.iter().map(|ratio| limit(ratio).ln()).collect();
+        Some(centre(&logarithms)?.exp())
+    };
+    Some(Interval {
+        value: of(|ratio| ratio.value)?,
+        low: of(|ratio| ratio.low)?,
+        high: of(|ratio| ratio.high)?,
+    })
+}
+
 /// The ratio by all rounds, each with the start that it is of; `None` of no rounds.
 ///
 /// Rounds of one start have its state in common, so each start counts once, with what stands for its rounds. The interval holds what starts differ by, and
@@ -187,6 +204,39 @@ mod tests {
         let centre = of(&moments, Within::Centre);
         assert!((1.03..1.08).contains(&centre), "{centre}");
         assert!((of(&moments[..5], Within::Centre) - 1.04).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_ratios_have_in_common_is_drawn_little_by_one_and_is_the_same_both_ways() {
+        let ratio = |value: f64| Interval {
+            value,
+            low: 0.9 * value,
+            high: 1.2 * value,
+        };
+        let inverse = |of: &Interval| Interval {
+            value: 1.0 / of.value,
+            low: 1.0 / of.high,
+            high: 1.0 / of.low,
+        };
+        let all = [2.0, 8.0, 4.0, 4.0].map(ratio);
+        let common = typical(&all).unwrap();
+        let is = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+        assert!(is(common.value, 4.0), "{common:?}");
+        assert!(is(common.low, 3.6) && is(common.high, 4.8), "{common:?}");
+        let other_way = typical(&all.map(|of| inverse(&of))).unwrap();
+        assert!(is(other_way.value, 0.25) && is(other_way.low, 1.0 / 4.8));
+        let odd = typical(&[2.0, 2.1, 1.9, 2.0, 900.0].map(ratio)).unwrap();
+        assert!(odd.value < 2.2, "{odd:?}");
+        // Limits that are not known make those of all unknown no sooner than half of them are.
+        let open = Interval {
+            value: 1.0,
+            low: 0.0,
+            high: f64::INFINITY,
+        };
+        let mostly = typical(&[open, ratio(2.0), ratio(2.0), ratio(2.0)]).unwrap();
+        assert!(mostly.low > 0.0 && mostly.high.is_finite(), "{mostly:?}");
+        assert_eq!(typical(&[open]), Some(open));
+        assert_eq!(typical(&[]), None);
     }
 
     #[test]

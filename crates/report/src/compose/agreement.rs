@@ -1,10 +1,13 @@
 //! How well two runs agree in what they say of languages.
 
+use super::arranged;
+use super::typical::{InBoth, in_both};
+use super::view::View;
 use crate::document::{
     Block, Cell, Column, Document, Note, Row, RowKind, Section, Table, Unit, Weight,
 };
 use crate::number;
-use antiphon_lab::{Agreed, Agreement, Measured, SlicesDiffer};
+use antiphon_lab::{Agreed, Agreement, Measured, RunRecord, SlicesDiffer};
 use antiphon_measure::Interval;
 use std::collections::BTreeSet;
 
@@ -98,6 +101,61 @@ fn label(of: &Agreement) -> String {
     )
 }
 
+/// How subjects' typical ratios agree, in a sentence and a table, the farthest first; nothing where no group has any.
+fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block> {
+    if typical.is_empty() {
+        return Vec::new();
+    }
+    let mut groups: Vec<&str> = typical.iter().map(|of| of.group.as_str()).collect();
+    groups.dedup();
+    let told = |group: &&str| {
+        let own = typical.iter().filter(|of| of.group == **group);
+        let within = own.clone().filter(|of| of.difference() <= threshold);
+        format!("{} of {} of {group}", within.count(), own.count())
+    };
+    let text = format!(
+        "Typical ratios, of a subject over all operations of a group, within {}: {}.",
+        percent(threshold),
+        groups.iter().map(told).collect::<Vec<_>>().join(", ")
+    );
+    let mut ordered: Vec<&InBoth> = typical.iter().collect();
+    ordered.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
+    let number = |value, unit| Cell::Number { value, unit };
+    let each = |of: &&InBoth| {
+        let place = format!(
+            "{} as a ratio to {} · {}",
+            of.column.subject,
+            of.base,
+            of.column.conditions()
+        );
+        let cells = vec![
+            number(of.ratios.0.value, Unit::Ratio),
+            number(of.ratios.1.value, Unit::Ratio),
+            number(of.difference(), Unit::Share),
+        ];
+        row(of.group.clone(), place, cells)
+    };
+    let titles = [
+        format!("run {}", runs.0),
+        format!("run {}", runs.1),
+        "difference".to_owned(),
+    ];
+    let table = Table {
+        title: "Typical ratios, the farthest apart first".into(),
+        caption: "Over the operations of a group: the median of the geometric means of any two of their ratios.".into(),
+        corner: "Group".into(),
+        columns: titles
+            .map(|title| Column {
+                title,
+                ..Column::default()
+            })
+            .into(),
+        rows: ordered.iter().map(each).collect(),
+        folded: false,
+    };
+    vec![Block::Prose { text }, Block::Table(table)]
+}
+
 /// The threshold as it was given, in per cent.
 fn percent(threshold: f64) -> String {
     format!("{} %", (threshold * 1e4).round() / 100.0)
@@ -128,8 +186,26 @@ fn slices(agreements: &[Agreement], runs: (i64, i64)) -> Vec<Note> {
     each.into_iter().map(note).collect()
 }
 
-/// The document: how many agree, by kind of measurement, then every ratio, the farthest first.
-pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i64)) -> Document {
+/// The document: how many agree, by kind of measurement, then every ratio, the farthest first. Operations are in groups as those of the first run are.
+pub fn compose_agreement(
+    agreements: &[Agreement],
+    threshold: f64,
+    first: &RunRecord,
+    second: i64,
+) -> Document {
+    let (layout, _) = arranged(first);
+    let view = View::new(first, &layout);
+    let all = agreements.iter().cloned();
+    let typical = in_both(&view, all.map(|of| (of.identity, of.base, of.ratios)));
+    document(agreements, &typical, threshold, (first.id, second))
+}
+
+fn document(
+    agreements: &[Agreement],
+    typical: &[InBoth],
+    threshold: f64,
+    runs: (i64, i64),
+) -> Document {
     let heading = |title: String| Column {
         title,
         ..Column::default()
@@ -210,6 +286,7 @@ pub fn compose_agreement(agreements: &[Agreement], threshold: f64, runs: (i64, i
     let mut blocks = vec![Block::Prose {
         text: summary(agreements, threshold),
     }];
+    blocks.extend(of_typical(typical, threshold, runs));
     let slices = slices(agreements, runs);
     blocks.extend((!slices.is_empty()).then_some(Block::Notes { notes: slices }));
     blocks.extend(tables.map(Block::Table));
@@ -304,7 +381,7 @@ mod tests {
     #[test]
     fn the_document_tells_of_every_ratio_how_it_agrees() {
         let all = agreements(Measured::InProcess, &[0.01, 0.5]);
-        let document = compose_agreement(&all, 0.03, (1, 2));
+        let document = document(&all, &[], 0.03, (1, 2));
         let blocks = &document.sections[0].blocks;
         assert!(matches!(&blocks[0], Block::Prose { text } if *text == summary(&all, 0.03)));
         let Block::Table(each) = &blocks[2] else {
@@ -324,7 +401,7 @@ mod tests {
     fn a_subject_whose_slices_were_longer_in_one_run_is_named_once() {
         let mut all = agreements(Measured::InProcess, &[0.01, 0.5, 0.5]);
         let notes = |all: &[Agreement]| {
-            let document = compose_agreement(all, 0.03, (11, 12));
+            let document = document(all, &[], 0.03, (11, 12));
             let blocks = document.sections.into_iter().flat_map(|of| of.blocks);
             let notes = blocks.filter_map(|block| match block {
                 Block::Notes { notes } => Some(notes),

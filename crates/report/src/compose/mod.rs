@@ -28,6 +28,7 @@ mod spent;
 mod storage;
 mod together;
 mod trends;
+mod typical;
 mod verdict;
 pub(crate) mod view;
 
@@ -77,6 +78,7 @@ fn sections(view: &View) -> Vec<Section> {
     sections.extend(profile::sections(view));
     sections.extend(load::sections(view));
     sections.extend(spent::sections(view));
+    sections.extend(typical::section(view));
     sections.extend(disagreement::section(view));
     for (index, group) in view.layout.groups.iter().enumerate() {
         let results = results_of(view, Some(index));

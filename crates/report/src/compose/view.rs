@@ -140,13 +140,16 @@ impl<'a> View<'a> {
     /// The group that a result is shown in; `None` for results that the suite does not name.
     pub fn group_of(&self, result: &ResultRecord) -> Option<usize> {
         let clock = matches!(result.outcome, Outcome::Clock { .. });
-        self.layout.groups.iter().position(|group| {
-            (clock && group.clocks)
-                || group
-                    .rows
-                    .iter()
-                    .any(|row| row.test == result.identity.test)
-        })
+        let of_clocks = || self.layout.groups.iter().position(|group| group.clocks);
+        let clocks = clock.then(of_clocks).flatten();
+        let named = self.group_of_test(&result.identity.test);
+        clocks.into_iter().chain(named).min()
+    }
+
+    /// The group that names a test.
+    pub fn group_of_test(&self, test: &str) -> Option<usize> {
+        let names = |group: &crate::layout::Group| group.rows.iter().any(|row| row.test == test);
+        self.layout.groups.iter().position(names)
     }
 }
 

@@ -1,0 +1,208 @@
+//! What subjects cost beside the first one over a whole group of operations.
+
+use super::view::{RunColumn, View};
+use crate::document::{Block, Cell, Column, Fact, Figure, Row, RowKind, Section, Table, Unit};
+use crate::number;
+use antiphon_lab::{Compared, Identity, compared, typical};
+use antiphon_measure::Interval;
+
+/// Fewer ratios have nothing in common that one of them does not say.
+const LEAST: usize = 3;
+
+const PROSE: &str = "How many times the processor time of the first subject over the same database a subject needs, over all operations of a group: the median of the geometric means \
+                     of any two of its ratios (Hodges and Lehmann, of logarithms), with the limits that follow from those of the ratios. One operation that is unlike the others \
+                     draws it little, and what one of them met with by chance does so, too: two runs agree in it more closely than in single ratios. It replaces none of them: how \
+                     far they are from each other stands beside it.";
+
+/// A column: a group of operations under one policy and placement.
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    group: usize,
+    policy: String,
+    placement: String,
+}
+
+impl Place {
+    fn of(view: &View, identity: &Identity) -> Option<Self> {
+        Some(Place {
+            group: view.group_of_test(&identity.test)?,
+            policy: identity.policy.clone(),
+            placement: identity.placement.clone(),
+        })
+    }
+}
+
+/// What is said of a subject in a group of operations.
+#[derive(Clone, Debug, PartialEq)]
+struct Over<T> {
+    place: Place,
+    subject: String,
+    base: String,
+    /// Of each operation.
+    each: Vec<(Identity, T)>,
+}
+
+/// Puts together what is said of the same subject, beside the same other one, in the same group. Groups of few operations are left out.
+fn over<T>(view: &View, all: impl IntoIterator<Item = (Identity, String, T)>) -> Vec<Over<T>> {
+    let mut found: Vec<Over<T>> = Vec::new();
+    for (identity, base, said) in all {
+        let Some(place) = Place::of(view, &identity) else {
+            continue;
+        };
+        let same = |of: &&mut Over<T>| {
+            of.place == place && of.subject == identity.subject && of.base == base
+        };
+        match found.iter_mut().find(same) {
+            Some(of) => of.each.push((identity, said)),
+            None => found.push(Over {
+                place,
+                subject: identity.subject.clone(),
+                base,
+                each: vec![(identity, said)],
+            }),
+        }
+    }
+    found.retain(|of| of.each.len() >= LEAST);
+    found.sort_by_key(|of| of.place.group);
+    found
+}
+
+/// The section; `None` where no group has so many ratios.
+pub fn section(view: &View) -> Option<Section> {
+    let all = compared(view.run).into_iter();
+    let all = over(
+        view,
+        all.map(|of: Compared| (of.identity, of.base, of.ratio)),
+    );
+    let mut places: Vec<&Place> = Vec::new();
+    for of in &all {
+        if !places.contains(&&of.place) {
+            places.push(&of.place);
+        }
+    }
+    if places.is_empty() {
+        return None;
+    }
+    let table = Table {
+        title: "Typical ratios of processor time".into(),
+        caption: "Servers of databases are included. The evidence of a figure names the least and the largest ratio of its operations.".into(),
+        corner: "Subject".into(),
+        columns: places.iter().map(|place| heading(view, place)).collect(),
+        rows: rows(view, &all, &places),
+        folded: false,
+    };
+    let blocks = vec![Block::Prose { text: PROSE.into() }, Block::Table(table)];
+    Some(Section {
+        id: "typical".into(),
+        title: "Processor time on the whole".into(),
+        blocks,
+    })
+}
+
+fn heading(view: &View, place: &Place) -> Column {
+    Column {
+        title: view.layout.groups[place.group].title.clone(),
+        subtitle: format!("{}, {}", place.policy, place.placement),
+        ..Column::default()
+    }
+}
+
+/// A row for each subject and what it is compared with, in order of appearance.
+fn rows(view: &View, all: &[Over<Interval>], places: &[&Place]) -> Vec<Row> {
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for of in all {
+        let pair = (of.subject.as_str(), of.base.as_str());
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    pairs.sort_by_key(|(subject, _)| view.colour(subject));
+    let row = |(subject, base): (&str, &str)| {
+        let find = |place: &&Place| {
+            let fits = |of: &&Over<Interval>| {
+                of.place == **place && (of.subject.as_str(), of.base.as_str()) == (subject, base)
+            };
+            all.iter().find(fits)
+        };
+        let cell = |place| find(place).map_or(Cell::Empty, |of| cell(view, of));
+        Row {
+            label: subject.to_owned(),
+            place: format!("as a ratio to {base}"),
+            kind: RowKind::Derived,
+            subject: view.colour(subject),
+            cells: places.iter().map(cell).collect(),
+        }
+    };
+    pairs.into_iter().map(row).collect()
+}
+
+fn cell(view: &View, of: &Over<Interval>) -> Cell {
+    let ratios: Vec<Interval> = of.each.iter().map(|(_, ratio)| *ratio).collect();
+    let Some(common) = typical(&ratios) else {
+        return Cell::Empty;
+    };
+    let mut ordered: Vec<&(Identity, Interval)> = of.each.iter().collect();
+    ordered.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    let told = |of: &&(Identity, Interval)| {
+        format!(
+            "{} ({})",
+            number::quantity(Unit::Ratio, of.1.value),
+            view.label(&of.0)
+        )
+    };
+    let mut figure = Figure::resolved(common, Unit::Ratio);
+    figure.detail = vec![Fact::new("Operations", number::count(of.each.len() as u64))];
+    figure.detail.extend(
+        ordered
+            .first()
+            .map(|of| Fact::new("The least ratio", told(of))),
+    );
+    figure.detail.extend(
+        ordered
+            .last()
+            .map(|of| Fact::new("The largest ratio", told(of))),
+    );
+    Cell::Figure(Box::new(figure))
+}
+
+/// A typical ratio in two runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct InBoth {
+    /// The group's title.
+    pub group: String,
+    /// Subject, policy and placement.
+    pub column: RunColumn,
+    /// The subject that it is compared with.
+    pub base: String,
+    /// In the one run and in the other, of the same operations.
+    pub ratios: (Interval, Interval),
+}
+
+impl InBoth {
+    /// How far the second is off the first, as a part of it.
+    pub fn difference(&self) -> f64 {
+        (self.ratios.1.value / self.ratios.0.value - 1.0).abs()
+    }
+}
+
+/// Those of ratios that are known of two runs, arranged as the first is.
+pub(super) fn in_both(
+    view: &View,
+    all: impl IntoIterator<Item = (Identity, String, (Interval, Interval))>,
+) -> Vec<InBoth> {
+    let both = |of: Over<(Interval, Interval)>| {
+        let (first, second): (Vec<Interval>, Vec<Interval>) =
+            of.each.iter().map(|(_, both)| *both).unzip();
+        Some(InBoth {
+            group: view.layout.groups[of.place.group].title.clone(),
+            column: RunColumn {
+                subject: of.subject,
+                policy: of.place.policy,
+                placement: of.place.placement,
+            },
+            base: of.base,
+            ratios: (typical(&first)?, typical(&second)?),
+        })
+    };
+    over(view, all).into_iter().filter_map(both).collect()
+}

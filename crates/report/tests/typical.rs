@@ -1,0 +1,144 @@
+//! What a subject costs on the whole stands beside what each operation costs, and is compared between runs.
+
+mod sample;
+
+use antiphon_lab::{CostRound, Costs, Outcome, RunRecord, agreements};
+use antiphon_report::document::{Block, Cell, Document, Figure, Table};
+use antiphon_report::{compose, compose_agreement};
+use sample::{empty_run, estimate, identity, result, section, tables};
+
+const SUITE: &str = include_str!("../../../suites/sql.toml");
+const C: &str = "sql-c/sqlite";
+const GO: &str = "sql-go/sqlite";
+
+fn costs(subject_ns: f64) -> Costs {
+    let round = |round| CostRound {
+        start: 0,
+        round,
+        iterations: 1,
+        subject_ns,
+        server_ns: None,
+        wall_ns: subject_ns,
+        step_ns: 0.0,
+        slowed: 0.0,
+        held_bytes: 0,
+        walked_bytes: 0,
+        taken: 1,
+    };
+    Costs {
+        rounds: (0..20).map(round).collect(),
+        ..Costs::default()
+    }
+}
+
+/// Operations of C's that take a microsecond each, and Go's so many times as long.
+fn run(times: &[(&str, f64)]) -> RunRecord {
+    let mut run = empty_run();
+    run.suite_toml = SUITE.to_owned();
+    for (test, times) in times {
+        for (subject, ns) in [(C, 1e3), (GO, 1e3 * times)] {
+            let identity = identity(test, subject, "other", "same");
+            let frame = Outcome::Frame(Box::new(estimate(ns, 1.0)));
+            let mut result = result(identity, frame);
+            result.costs = Some(costs(ns));
+            run.results.push(result);
+        }
+    }
+    run
+}
+
+/// The groups and figures of Go's only row.
+fn shown(document: &Document) -> Vec<(String, Figure)> {
+    let table = tables(section(document, "typical")).remove(0);
+    assert_eq!(table.rows.len(), 1, "{:?}", table.rows);
+    let row = &table.rows[0];
+    assert_eq!(
+        (row.label.as_str(), row.place.as_str()),
+        (GO, "as a ratio to sql-c/sqlite")
+    );
+    let titles = table.columns.iter().map(|column| column.title.clone());
+    let figures = row.cells.iter().map(|cell| match cell {
+        Cell::Figure(figure) => (**figure).clone(),
+        other => panic!("{other:?}"),
+    });
+    titles.zip(figures).collect()
+}
+
+#[test]
+fn a_subject_has_a_ratio_for_each_group_of_which_enough_was_measured() {
+    let queries = [("select.1", 2.0), ("rows.1", 2.0), ("rows.100", 8.0)];
+    let writing = [("insert", 3.0), ("drop_create", 5.0)];
+    let figures = shown(&compose(&run(&[&queries[..], &writing].concat())));
+    let [(group, figure)] = &figures[..] else {
+        panic!("{figures:?}")
+    };
+    assert_eq!(group, "Queries");
+    // Two, two, two, four, four and eight: between the third and the fourth.
+    assert!((figure.value - 8.0_f64.sqrt()).abs() < 1e-6, "{figure:?}");
+    assert!(figure.low < figure.value && figure.value < figure.high);
+    let told = |label: &str| {
+        let fact = figure.detail.iter().find(|fact| fact.label == label);
+        fact.map(|fact| fact.text.clone()).unwrap_or_default()
+    };
+    assert_eq!(told("Operations"), "3");
+    assert!(
+        told("The largest ratio").contains("LIMIT 100"),
+        "{figure:?}"
+    );
+}
+
+#[test]
+fn a_run_in_which_nothing_is_compared_has_no_such_section() {
+    let mut alone = run(&[("select.1", 2.0), ("rows.1", 2.0), ("rows.100", 8.0)]);
+    alone.results.retain(|result| result.identity.subject == C);
+    let document = compose(&alone);
+    assert!(
+        document
+            .sections
+            .iter()
+            .all(|section| section.id != "typical")
+    );
+}
+
+#[test]
+fn two_runs_agree_on_the_whole_where_one_operation_does_not() {
+    let first = run(&[
+        ("select.1", 2.0),
+        ("rows.1", 2.1),
+        ("rows.10", 2.2),
+        ("rows.100", 2.3),
+        ("do.1", 2.2),
+    ]);
+    let second = run(&[
+        ("select.1", 2.0),
+        ("rows.1", 2.1),
+        ("rows.10", 3.0),
+        ("rows.100", 2.3),
+        ("do.1", 2.2),
+    ]);
+    let document = compose_agreement(&agreements(&first, &second), 0.03, &first, 8);
+    let blocks = &document.sections[0].blocks;
+    let prose = blocks.iter().filter_map(|block| match block {
+        Block::Prose { text } => Some(text.replace('\u{202f}', " ")),
+        _ => None,
+    });
+    let prose: Vec<String> = prose.collect();
+    assert!(
+        prose[0].starts_with("4 of 5 ratios within 3 %"),
+        "{prose:?}"
+    );
+    assert!(
+        prose[1].ends_with("within 3 %: 1 of 1 of Queries."),
+        "{prose:?}"
+    );
+    let all = tables(&document.sections[0]);
+    let typical: Vec<&&Table> = all
+        .iter()
+        .filter(|table| table.title.starts_with("Typical"))
+        .collect();
+    let [table] = &typical[..] else {
+        panic!("{all:?}")
+    };
+    assert_eq!(table.columns[1].title, "run 8");
+    assert!(table.rows[0].place.starts_with(GO), "{:?}", table.rows);
+}
