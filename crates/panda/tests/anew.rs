@@ -38,6 +38,7 @@ fn cross(now: Time, ends: &mut [End; 2]) {
                 end.link.send(now, Message::from(vec![7]), sent);
             }
         }
+        end.link.flush(now, sent);
         if end.link.deadline().is_some_and(|at| at <= now) {
             end.link.tick(now, sent);
         }

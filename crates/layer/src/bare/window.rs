@@ -5,12 +5,12 @@
 use std::io;
 use std::net::UdpSocket;
 
-/// The longest datagram: as long as those of panda's `udp`.
-pub const DATAGRAM: usize = 1452;
-/// So many are under way at most …
-pub const WINDOW: u64 = 64;
+/// The longest datagram: as long as those of panda's `udp` between processes of one host.
+pub const DATAGRAM: usize = 16 << 10;
+/// So many are under way at most: what Linux keeps for a socket that asks for no more holds them …
+pub const WINDOW: u64 = 8;
 /// … and so many are acknowledged at a time.
-pub const EVERY: u64 = 16;
+pub const EVERY: u64 = 4;
 
 /// The sending end.
 #[derive(Default)]

@@ -178,7 +178,7 @@ impl Table {
         let seat = |rank| -> Seat {
             match contestant {
                 "tcp" | "tcp session" => tcp.seat("tcp", rank),
-                "udp" => udp.seat(rank),
+                "udp" | "udp session" => udp.seat(rank),
                 _ => shm.seat(rank),
             }
         };

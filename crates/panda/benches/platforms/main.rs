@@ -46,6 +46,7 @@ fn main() {
                     "mpi",
                     "raw tcp",
                     "tcp",
+                    "udp session",
                 ])
                 .print(rounds);
         }
@@ -64,7 +65,13 @@ fn one_way(rounds: usize) {
         for (placement, burst) in [("one", 1), ("across", 1), ("one", 16), ("across", 16)] {
             Table::new(name, placement, bytes, (trips / burst).max(5))
                 .one_way(burst)
-                .of(&["open mpi", "shm session", "open mpi tcp", "tcp session"])
+                .of(&[
+                    "open mpi",
+                    "shm session",
+                    "open mpi tcp",
+                    "tcp session",
+                    "udp session",
+                ])
                 .print(rounds);
         }
     }

@@ -26,7 +26,7 @@ pub fn run(case: &Case) {
     });
     match case.contestant.as_str() {
         "shm" => platform::<Shm>(case),
-        "shm session" | "tcp session" => session(case),
+        "shm session" | "tcp session" | "udp session" => session(case),
         "tcp" => platform::<Tcp>(case),
         "udp" => platform::<Udp>(case),
         "mpi" => platform::<Mpi>(case),

@@ -57,7 +57,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const RELIABLE: bool;
     /// [`multicast`](Self::multicast) reaches all ranks, the sender's own included, in one order at all of them; losses and arrivals of peers stand in that order as well.
     const ORDERED: bool;
-    /// Bytes of the longest frame; `usize::MAX` if there is no limit.
+    /// Bytes of the longest frame in any session; `usize::MAX` if there is no limit.
     const LARGEST: usize;
     /// Whether one frame can reach many processes at once by [`send_together`](Self::send_together), wherever [`Event::Hears`] says so.
     const MULTICAST: bool = false;
@@ -77,7 +77,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// What is missing and what to do about it; peers by name.
     fn join(seat: &Seat) -> Result<(Self, Self::Inbox), JoinError>;
 
-    /// Sends a frame of at most [`LARGEST`](Self::LARGEST) bytes to another rank (never to the caller's own) and returns at once. What does not go out now is kept and
+    /// Bytes of the longest frame in this session, the same at all processes.
+    fn largest(&self) -> usize {
+        Self::LARGEST
+    }
+
+    /// Sends a frame of at most [`largest`](Self::largest) bytes to another rank (never to the caller's own) and returns at once. What does not go out now is kept and
     /// goes out while the inbox is waited on. To a rank that is lost or unknown: does nothing. A platform that is not [`RELIABLE`](Self::RELIABLE) may drop the frame.
     fn send(&self, to: Rank, frame: Message) -> Flow;
 
@@ -109,7 +114,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
         )
     }
 
-    /// Only where [`MULTICAST`](Self::MULTICAST): sends a frame of at most [`LARGEST`](Self::LARGEST) bytes to all that hear it, at least those that were reported to by
+    /// Only where [`MULTICAST`](Self::MULTICAST): sends a frame of at most [`largest`](Self::largest) bytes to all that hear it, at least those that were reported to by
     /// [`Event::Hears`]. Any of them may lack it, or get it twice or late.
     fn send_together(&self, _frame: Message) {
         unreachable!("{} has no multicast", Self::NAME)

@@ -15,8 +15,8 @@ use crate::message::Message;
 
 /// Shorter frames are given memory of their own, which costs as little.
 const SHORTEST: usize = 4 << 10;
-/// Spaces that are kept, and bytes in them: one of 32 MiB or two of 16 MiB, with headers.
-const KEPT: usize = 16;
+/// Spaces that are kept, and bytes in them: one of 32 MiB or two of 16 MiB, with headers. Of frames of 16 KiB so many are a MiB.
+const KEPT: usize = 64;
 const MOST: usize = 33 << 20;
 /// Bytes that are kept however long nobody uses them.
 const LITTLE: usize = 256 << 10;
@@ -93,6 +93,17 @@ impl Pool {
             bytes,
             pool: self.clone(),
         }))
+    }
+
+    /// A frame with a copy of these bytes.
+    pub fn copy_of(&self, bytes: &[u8]) -> Message {
+        if bytes.len() < SHORTEST {
+            return Message::copy_of(bytes);
+        }
+        let mut space = self.space(bytes.len());
+        space.reserve_exact(bytes.len());
+        space.extend_from_slice(bytes);
+        self.frame(space)
     }
 
     /// Gives back to the system what nobody has used for a while. For who is about to sleep, perhaps `until` a time: until when at most, so that it asks again.

@@ -89,6 +89,7 @@ impl World {
                     self.act(end, |link, now, frames| {
                         let taken = link.receive(now, frame, frames, &mut messages);
                         taken.expect("a frame of its peer's");
+                        link.flush(now, frames);
                     });
                     if !end.is_multiple_of(2) {
                         let bytes = messages.iter().map(Message::len).sum::<usize>();

@@ -92,8 +92,8 @@ impl Batch {
         None
     }
 
-    /// Takes what is there; how many that are.
-    pub fn receive(&mut self, socket: &UdpSocket, patient: Patient) -> usize {
+    /// Takes what is there, as far as that are so many; how many it took.
+    pub fn receive(&mut self, socket: &UdpSocket, patient: Patient, most: usize) -> usize {
         // As above.
         let is_hidden = |error: io::Error| {
             !matches!(
@@ -101,11 +101,15 @@ impl Batch {
                 io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
             )
         };
-        (0..TURN).find(|_| !self.try_receive(socket, patient).is_err_and(is_hidden));
+        (0..TURN).find(|_| {
+            !self
+                .try_receive(socket, patient, most)
+                .is_err_and(is_hidden)
+        });
         self.count
     }
 
-    fn try_receive(&mut self, socket: &UdpSocket, patient: Patient) -> io::Result<()> {
+    fn try_receive(&mut self, socket: &UdpSocket, patient: Patient, most: usize) -> io::Result<()> {
         let flags = match patient {
             Patient::Yes => libc::MSG_WAITFORONE,
             Patient::No => libc::MSG_DONTWAIT,
@@ -118,7 +122,7 @@ impl Batch {
             libc::recvmmsg(
                 socket.as_raw_fd(),
                 self.headers.as_mut_ptr(),
-                TURN as libc::c_uint,
+                most.min(TURN) as libc::c_uint,
                 flags,
                 std::ptr::null_mut(),
             )

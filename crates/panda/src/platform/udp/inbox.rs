@@ -11,11 +11,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::batch::{Batch, Patient};
+use super::batch::{Batch, Patient, TURN};
 use super::faults::Weather;
 use super::shared::Shared;
 use super::wire::{self, Content, EVERYBODY, Note, Place};
-use crate::message::Message;
 use crate::platform::clock::Clock;
 use crate::platform::patience::{self, Looked, Patience, Waits};
 use crate::platform::waiting::Waiting;
@@ -33,6 +32,9 @@ const SELDOM: u32 = 16;
 
 /// After a turn that brought several datagrams, so many take all that is there; else one of as many does, to see whether there are several: one is cheaper to take alone.
 const BURST: u32 = 64;
+/// Bytes of a datagram, or of what the system joined, that is long, and how many such are taken at a time.
+const LONG: usize = 8 << 10;
+const FEW: usize = 2;
 /// How long a sleep may take whose bell was lost.
 const DEAF: Duration = Duration::from_millis(200);
 
@@ -56,6 +58,8 @@ pub struct UdpInbox {
     attention: u32,
     /// Turns that take all that is there.
     burst: u32,
+    /// As many as are taken in such a turn.
+    most: usize,
     turns: u32,
     looked: Looked,
     /// What was known when this process joined.
@@ -94,6 +98,7 @@ impl UdpInbox {
             bed: Bed::new(&shared)?,
             attention: 0,
             burst: 0,
+            most: TURN,
             turns: 0,
             looked: Looked::default(),
             news: left_before(&shared),
@@ -123,7 +128,7 @@ impl UdpInbox {
     fn take_own(&mut self, patient: Patient, events: &mut Vec<Event>) {
         let shared = &self.shared;
         let mut pass = |received: &[u8], address| {
-            for datagram in wire::apart(received) {
+            for datagram in wire::apart(received, shared.segments.length) {
                 pass(
                     shared,
                     &mut self.weather,
@@ -141,13 +146,21 @@ impl UdpInbox {
             }
             return;
         }
-        self.burst = match self.batch.receive(&shared.socket, patient) {
+        let count = self.batch.receive(&shared.socket, patient, self.most);
+        self.burst = match count {
             0 | 1 => self.burst.saturating_sub(1),
             _ => BURST,
         };
-        self.batch
-            .received()
-            .for_each(|(received, address)| pass(received, address));
+        let mut bytes = 0;
+        for (received, address) in self.batch.received() {
+            bytes += received.len();
+            pass(received, address);
+        }
+        // Of long ones only some at a time: a sender whose window is full goes on when it hears of them.
+        self.most = match bytes > count * LONG {
+            true => FEW,
+            false => TURN,
+        };
     }
 
     /// Takes what came to the multicast group.
@@ -156,7 +169,7 @@ impl UdpInbox {
         let Some(multicast) = &shared.multicast else {
             return;
         };
-        if self.batch.receive(&multicast.socket, Patient::No) > 0 {
+        if self.batch.receive(&multicast.socket, Patient::No, TURN) > 0 {
             self.attention = ATTENTION;
         }
         for (datagram, address) in self.batch.received() {
@@ -198,6 +211,7 @@ impl Waits for UdpInbox {
         let multicast = self.shared.multicast.as_ref();
         let probe = multicast.and_then(|multicast| multicast.probing.lock().due());
         let until = [until, due, probe].into_iter().flatten().min();
+        let until = self.shared.pool.tidy(now, until);
         match &mut self.bed {
             Bed::Set(waiting) => {
                 let attention = &mut self.attention;
@@ -308,7 +322,7 @@ fn take(shared: &Shared, datagram: &[u8], address: SocketAddr, way: Way, events:
             if shared.places.read().contains_key(&from) {
                 events.push(Event::Frame {
                     from,
-                    frame: Message::copy_of(bytes),
+                    frame: shared.pool.copy_of(bytes),
                 });
             }
         }
@@ -354,7 +368,7 @@ fn take_of_group(shared: &Shared, datagram: &[u8], events: &mut Vec<Event>) {
     match content {
         Content::Frame(bytes) => events.push(Event::Together {
             from,
-            frame: Message::copy_of(bytes),
+            frame: shared.pool.copy_of(bytes),
         }),
         Content::Note(Note::Probe { birth }) => shared.note(from, &Note::Hears { birth }),
         Content::Note(_) => {}

@@ -16,8 +16,9 @@ use super::meeting::{ALONE, TOGETHER};
 use super::multicast::Multicast;
 use super::segments::{self, Segments};
 use super::shared::Shared;
-use super::wire::{self, Content, DATAGRAM, Found, MEETING, NAME, Note, Place};
+use super::wire::{self, Content, Found, MEETING, NAME, NOTE_MAX, Note, Place};
 use crate::platform::meeting::{check_scope, towards};
+use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
 use crate::platform::{JoinError, Platform, Rank, Seat};
 
@@ -74,7 +75,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
     };
     segments::join_received(&socket);
     let shared = Arc::new(Shared {
-        segments: Segments::begin(&socket),
+        segments: Segments::begin(&socket, longest_from(own)),
         wakes_itself: hears_itself && multicast.is_none(),
         here,
         socket,
@@ -89,6 +90,7 @@ pub fn join(seat: &Seat) -> Result<(Arc<Shared>, UdpInbox), JoinError> {
         left: RwLock::new(left),
         multicast,
         bell,
+        pool: Pool::default(),
     });
     let weather = faults.map(|faults| Weather::new(faults, seat.rank));
     let inbox = UdpInbox::new(Arc::clone(&shared), weather)
@@ -190,6 +192,14 @@ fn open(own: IpAddr) -> io::Result<UdpSocket> {
     let _ = socket.set_send_buffer_size(BUFFER);
     socket.bind(&own.into())?;
     Ok(socket.into())
+}
+
+/// Bytes of the longest datagram that carries a frame, at all processes of the session: who has a loopback address is reached by none that has another.
+fn longest_from(own: IpAddr) -> usize {
+    match own.is_loopback() {
+        true => wire::ON_HOST,
+        false => wire::PACKET,
+    }
 }
 
 /// Whether a socket that nobody knows of yet gets what it sends to itself, as it does unless this host's own network is down or filtered.
@@ -374,7 +384,7 @@ impl Host<'_> {
         let failed = |e| JoinError::system::<Udp>("ask the session's meeting", e);
         let end = Instant::now() + patience;
         let mut pause = ASK_FIRST;
-        let mut space = [0; DATAGRAM];
+        let mut space = [0; NOTE_MAX];
         while Instant::now() < end {
             for (to, at, note) in questions() {
                 let datagram = wire::note(self.seat.secret, self.seat.rank, to, &note);
@@ -401,5 +411,21 @@ impl Host<'_> {
             }
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stays_on_the_host_is_longer_than_a_packet() {
+        let longest = |own: &str| longest_from(own.parse().expect("an address"));
+        for own in ["127.0.0.1", "127.3.2.1", "::1"] {
+            assert_eq!(longest(own), wire::ON_HOST, "{own}");
+        }
+        for own in ["10.0.0.7", "192.168.1.1", "fe80::1", "::"] {
+            assert_eq!(longest(own), wire::PACKET, "{own}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 
 use super::faults::Faults;
-use super::wire::{self, Content, DATAGRAM, Found, MEETING, NAME, Note, Place};
+use super::wire::{self, Content, Found, MEETING, NAME, NOTE_MAX, Note, Place};
 use crate::platform::meeting::check_scope;
 use crate::platform::{Rank, Seat, Secret};
 
@@ -63,7 +63,7 @@ impl Meeting {
         let thread = std::thread::Builder::new()
             .name("udp-meeting".into())
             .spawn(move || {
-                let mut space = [0; DATAGRAM];
+                let mut space = [0; NOTE_MAX];
                 while !over.load(SeqCst) {
                     // An error is one of an earlier answer, whose asker is gone.
                     if let Ok((length, from)) = socket.recv_from(&mut space)

@@ -41,7 +41,7 @@ impl Platform for Udp {
     const NAME: &'static str = "udp";
     const RELIABLE: bool = false;
     const ORDERED: bool = false;
-    const LARGEST: usize = wire::SEGMENT - wire::HEADER;
+    const LARGEST: usize = wire::ON_HOST - wire::HEADER;
     const MULTICAST: bool = true;
 
     type Links = Retransmit;
@@ -52,6 +52,10 @@ impl Platform for Udp {
         let (shared, inbox) = join::join(seat)?;
         let has_left = Once::new();
         Ok((Self { shared, has_left }, inbox))
+    }
+
+    fn largest(&self) -> usize {
+        self.shared.segments.length - wire::HEADER
     }
 
     fn send(&self, to: Rank, frame: Message) -> Flow {

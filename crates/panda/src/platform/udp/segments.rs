@@ -10,33 +10,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
-use super::wire::SEGMENT;
 use crate::platform::option;
 
-/// The longest run: what a UDP datagram over IPv4 holds, in whole segments.
-pub const RUN: usize = 65_507 / SEGMENT * SEGMENT;
+/// What a UDP datagram over IPv4 holds.
+const LONGEST: usize = 65_507;
 
-/// Whether the system cuts runs apart for a socket.
+/// How long the datagrams of a run are, and whether the system cuts runs apart for a socket.
 #[derive(Debug)]
-pub struct Segments(AtomicBool);
+pub struct Segments {
+    /// Bytes of the longest datagram that carries a frame.
+    pub length: usize,
+    are: AtomicBool,
+}
 
 impl Segments {
-    /// Asks the system to cut whatever is longer than [`SEGMENT`] that this socket sends.
-    pub fn begin(socket: &UdpSocket) -> Self {
-        let segment = SEGMENT as libc::c_int;
-        Self(AtomicBool::new(
-            set(socket, libc::UDP_SEGMENT, segment).is_ok(),
-        ))
+    /// Asks the system to cut whatever is longer that this socket sends.
+    pub fn begin(socket: &UdpSocket, length: usize) -> Self {
+        let is_set = set(socket, libc::UDP_SEGMENT, length as libc::c_int);
+        Self {
+            length,
+            are: AtomicBool::new(is_set.is_ok()),
+        }
+    }
+
+    /// Bytes of the longest run, which is of whole segments.
+    pub fn run(&self) -> usize {
+        LONGEST / self.length * self.length
     }
 
     /// Whether it does.
     pub fn are(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.are.load(Ordering::Relaxed)
     }
 
     /// It does not after all. While it is asked to, it does not send a single datagram either that does not fit the card's packets.
     pub fn end(&self, socket: &UdpSocket) {
-        self.0.store(false, Ordering::Relaxed);
+        self.are.store(false, Ordering::Relaxed);
         let _ = set(socket, libc::UDP_SEGMENT, 0);
     }
 }

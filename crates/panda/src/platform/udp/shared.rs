@@ -10,9 +10,10 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::multicast::Multicast;
-use super::segments::{self, RUN, Segments};
-use super::wire::{self, EVERYBODY, MEETING, Note, Place, SEGMENT};
+use super::segments::{self, Segments};
+use super::wire::{self, EVERYBODY, MEETING, Note, Place};
 use crate::message::Message;
+use crate::platform::pool::Pool;
 use crate::platform::waiting::Bell;
 use crate::platform::{Rank, Secret};
 
@@ -37,6 +38,8 @@ pub struct Shared {
     pub multicast: Option<Multicast>,
     /// What wakes the inbox.
     pub bell: Bell,
+    /// Memory of long frames that came.
+    pub pool: Pool,
     /// Whether who sleeps does so in `socket`, and a datagram to itself wakes it: nothing else is waited for, and such datagrams were seen to arrive.
     pub wakes_itself: bool,
     /// The socket's own address.
@@ -87,7 +90,8 @@ impl Shared {
             run.clear();
             for frame in frames {
                 wire::frame(self.secret, self.rank, to, frame.slices(), run);
-                let is_end = run.len() % SEGMENT != 0 || run.len() == RUN;
+                let is_end =
+                    run.len() % self.segments.length != 0 || run.len() == self.segments.run();
                 if is_end || !self.segments.are() {
                     self.put(run, place.address);
                     run.clear();
@@ -144,12 +148,12 @@ impl Shared {
         self.note(MEETING, note);
     }
 
-    /// A datagram, or a run of [`SEGMENT`] bytes each, of which the last may be shorter. What cannot go out now is lost: that is what the platform promises.
+    /// A datagram, or a run of [`Segments::length`] bytes each, of which the last may be shorter. What cannot go out now is lost: that is what the platform promises.
     fn put(&self, datagrams: &[u8], to: SocketAddr) {
         let is_refused = self.try_put(datagrams, to).is_err_and(segments::is_refusal);
         if is_refused && self.segments.are() {
             self.segments.end(&self.socket);
-            for datagram in datagrams.chunks(SEGMENT) {
+            for datagram in datagrams.chunks(self.segments.length) {
                 let _ = self.try_put(datagram, to);
             }
         }

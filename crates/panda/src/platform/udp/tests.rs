@@ -240,7 +240,7 @@ fn who_did_not_answer_is_doubted_until_it_does() {
         let (birth, name, next) = (0, String::new(), 1);
         let here = wire::note(secret, 0, wire::MEETING, &Note::Here { birth, name, next });
         asking.send_to(&here, address).expect("sent");
-        let mut space = [0; wire::DATAGRAM];
+        let mut space = [0; wire::NOTE_MAX];
         let length = asking.recv(&mut space).expect("an answer");
         match wire::open(secret, 0, &space[..length]) {
             Some((_, wire::Content::Note(Note::Known { mut places, .. }))) => places.remove(0),
@@ -276,7 +276,7 @@ fn who_leaves_while_another_asks_its_way_in_is_not_waited_for() {
             name,
         })
     };
-    let mut space = [0; wire::DATAGRAM];
+    let mut space = [0; wire::NOTE_MAX];
     let mut answer_from = |wanted: Rank, found: Vec<wire::Found>, leaves: bool| loop {
         let (length, from) = meeting.recv_from(&mut space).expect("it asks");
         let asked = wire::open(secret, wire::MEETING, &space[..length]);

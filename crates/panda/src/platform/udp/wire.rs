@@ -24,12 +24,14 @@ const LENGTH: usize = 5;
 const SEAL: usize = 7;
 /// Bytes before the content.
 pub const HEADER: usize = SEAL + 8;
-/// The longest datagram that carries a frame: what an Ethernet packet holds besides the headers of IPv6 and UDP. One in several packets is lost when one of them is.
-pub const SEGMENT: usize = 1500 - 40 - 8;
+/// The longest datagram that carries a frame between hosts: what an Ethernet packet holds besides the headers of IPv6 and UDP. One in several packets is lost when one of them is.
+pub const PACKET: usize = 1500 - 40 - 8;
+/// The same where all processes are on one host, whose own network takes as much as UDP does. A loss costs more, the longer what is sent again is.
+pub const ON_HOST: usize = 16 << 10;
 /// Content of more bytes is sealed with the hash for long ones, which takes longer to begin and to end.
 const SHORT: usize = 256;
-/// The longest datagram that is received; longer ones are not ours.
-pub const DATAGRAM: usize = 2048;
+/// The longest datagram that carries a note.
+pub const NOTE_MAX: usize = 2048;
 /// The meeting's place among the ranks, which has no rank.
 pub const MEETING: Rank = Rank::MAX;
 /// Whoever gets it: the receiver of what goes to the multicast group.
@@ -170,14 +172,14 @@ pub fn frame<'a>(
 /// [does not open](open).
 ///
 /// Lengths are believed before seals are seen. So who sends in a peer's name, from its address and port, may have some datagrams dropped that come right behind his own; they
-/// are sent again. None of ours that carries a frame is longer than [`SEGMENT`], so neither is one here.
-pub fn apart(received: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// are sent again. None of ours that carries a frame is longer than the session's `longest`, so neither is one here.
+pub fn apart(received: &[u8], longest: usize) -> impl Iterator<Item = &[u8]> {
     let mut rest = received;
     std::iter::from_fn(move || {
         let length = rest
             .get(LENGTH..SEAL)
             .map(|length| HEADER + usize::from(u16::from_le_bytes([length[0], length[1]])))
-            .map(|length| length.min(SEGMENT));
+            .map(|length| length.min(longest));
         let (first, behind) = rest.split_at(length.unwrap_or(rest.len()).min(rest.len()));
         rest = behind;
         (!first.is_empty()).then_some(first)
@@ -218,7 +220,10 @@ fn seal<'a>(
         .into_iter()
         .for_each(|slice| datagrams.extend_from_slice(slice));
     let (header, content) = datagrams[begin..].split_at_mut(HEADER);
-    debug_assert!(content.len() <= DATAGRAM, "a frame is longer than LARGEST");
+    debug_assert!(
+        content.len() <= ON_HOST - HEADER,
+        "a frame is longer than LARGEST"
+    );
     let tag = tag(secret, kind, from, to, content);
     header[LENGTH..SEAL].copy_from_slice(&(content.len() as u16).to_le_bytes());
     header[SEAL..].copy_from_slice(&tag.to_le_bytes());
@@ -279,7 +284,7 @@ mod tests {
             }
             let is_cut = !tail.is_empty();
             joined.extend(tail);
-            let apart: Vec<_> = apart(&joined).map(|datagram| open(SECRET, 9, datagram)).collect();
+            let apart: Vec<_> = apart(&joined, PACKET).map(|datagram| open(SECRET, 9, datagram)).collect();
             prop_assert_eq!(apart.len(), lengths.len() + usize::from(is_cut));
             for (number, length) in lengths.iter().enumerate() {
                 prop_assert_eq!(&apart[number], &Some((4, Content::Frame(&vec![number as u8; *length]))));
@@ -289,7 +294,7 @@ mod tests {
 
         #[test]
         fn nonsense_comes_apart_without_loss_or_end(bytes in proptest::collection::vec(any::<u8>(), 0..5000)) {
-            prop_assert_eq!(apart(&bytes).flatten().copied().collect::<Vec<u8>>(), bytes);
+            prop_assert_eq!(apart(&bytes, PACKET).flatten().copied().collect::<Vec<u8>>(), bytes);
         }
 
         #[test]

@@ -55,7 +55,7 @@ pub trait Links: Send + Sized + 'static {
     /// Sends a message.
     fn send(&mut self, now: Time, message: Message, frames: &mut Vec<Message>);
 
-    /// Takes a frame of the peer.
+    /// Takes a frame of the peer. [`flush`](Self::flush) follows, after several that came at once.
     ///
     /// # Errors
     /// The frame is none of this protocol's; nothing has changed.
@@ -67,6 +67,9 @@ pub trait Links: Send + Sized + 'static {
         messages: &mut Vec<Message>,
     ) -> Result<Arrival, DecodeError>;
 
+    /// All that came at once has been taken: sends what that lets go, and acknowledges it.
+    fn flush(&mut self, _now: Time, _frames: &mut Vec<Message>) {}
+
     /// When [`tick`](Self::tick) is next needed.
     fn deadline(&self) -> Option<Time> {
         None
@@ -77,6 +80,11 @@ pub trait Links: Send + Sized + 'static {
 
     /// The peer is taken for lost: what was under way is forgotten, here and, when the peer is heard of again, there.
     fn reset(&mut self);
+
+    /// Whether something waits until the peer has taken what is under way.
+    fn waits(&self) -> bool {
+        false
+    }
 
     /// Bytes that wait to be sent or acknowledged.
     fn backlog(&self) -> usize {

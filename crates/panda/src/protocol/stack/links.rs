@@ -37,7 +37,10 @@ impl<L: Links, O: Order> Stack<L, O> {
             return self.refuse(now, to, message.len());
         }
         let (mut frames, length) = (self.spare(), message.len());
-        self.link(to).send(now, message, &mut frames);
+        let link = self.link(to);
+        link.send(now, message, &mut frames);
+        let is_cut = link.waits() && length > self.largest;
+        self.has_kept |= is_cut;
         self.note_full(to, length);
         self.put(to, frames);
         self.follow(to);

@@ -153,7 +153,11 @@ pub struct Stack<L: Links, O> {
     multicasts: u64,
     /// Peers for which much waits.
     full: BTreeSet<Rank>,
+    /// The end of a long message waits in a link since somebody last asked.
+    has_kept: bool,
     timers: Timers<Rank>,
+    /// Peers whose links have taken something since they were flushed.
+    touched: Vec<Rank>,
     groups: Groups<O>,
     requests: Requests,
     collectives: Collectives,
@@ -183,7 +187,9 @@ impl<L: Links, O: Order> Stack<L, O> {
             to_all: L::ToAll::default(),
             multicasts: 0,
             full: BTreeSet::new(),
+            has_kept: false,
             timers: Timers::default(),
+            touched: Vec::new(),
             groups: Groups::new(myself),
             requests: Requests::of(myself.birth),
             collectives: Collectives::new(myself.silence, longest_of::<L>()),
@@ -201,6 +207,11 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// What is to be done now. Empty again afterwards.
     pub fn actions(&mut self) -> &mut Vec<Action> {
         &mut self.actions
+    }
+
+    /// Whether the end of a long message that was sent waits in a link; told once. It goes when what is under way is acknowledged, so somebody must take that.
+    pub(crate) fn has_kept(&mut self) -> bool {
+        std::mem::take(&mut self.has_kept)
     }
 
     /// Bytes that wait to be sent or acknowledged.

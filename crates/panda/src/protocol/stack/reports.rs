@@ -41,8 +41,9 @@ impl<L: Links, O: Order> Stack<L, O> {
             .link(from)
             .receive(now, frame, &mut frames, &mut messages);
         self.put(from, frames);
-        self.follow(from);
-        self.go_together(now);
+        if L::RETRANSMITS && !self.touched.contains(&from) {
+            self.touched.push(from);
+        }
         match arrival? {
             Arrival::Usual => {}
             Arrival::Anew => {
@@ -156,12 +157,30 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.finish(now);
     }
 
-    /// All that came at once has been taken: sends what groups held back.
+    /// All that came at once has been taken: sends what groups held back, and what links let go now.
     pub fn flush(&mut self, now: Time) {
         while let Some(id) = self.groups.next_touched() {
             self.flush_group(now, id);
         }
         self.finish(now);
+        self.flush_links(now);
+    }
+
+    fn flush_links(&mut self, now: Time) {
+        if self.touched.is_empty() {
+            return;
+        }
+        let touched = std::mem::take(&mut self.touched);
+        for &rank in &touched {
+            let mut frames = self.spare();
+            self.link(rank).flush(now, &mut frames);
+            self.put(rank, frames);
+            self.follow(rank);
+        }
+        self.go_together(now);
+        // Its room is used again.
+        self.touched = touched;
+        self.touched.clear();
     }
 
     /// Whether there are frames that no protocol has to know of.

@@ -112,6 +112,7 @@ impl<P: Platform> Node<P> {
                 "Platform::Order must fit Platform::ORDERED"
             );
         }
+        let stack = Stack::new(myself, platform.largest());
         Self {
             platform,
             end: Turnstile::new(End {
@@ -121,7 +122,7 @@ impl<P: Platform> Node<P> {
             }),
             rank: myself.rank,
             silence: myself.silence,
-            stack: Mutex::new(Stack::new(myself, P::LARGEST)),
+            stack: Mutex::new(stack),
             desk,
             deliveries: Mutex::default(),
             has_deliveries: AtomicBool::new(false),
@@ -199,11 +200,17 @@ impl<P: Platform> Node<P> {
             let before = self.platform.untaken(to).saturating_sub(length);
             self.desk.rooms.found_full(to, found, before);
         }
-        // The end of a long frame must not wait until our own thread looks: its sender may not come back for long.
-        if self.platform.has_kept() && !self.end.is_taken() {
-            self.own.call();
+        if self.platform.has_kept() {
+            self.see_to_the_rest();
         }
         flow
+    }
+
+    /// The end of a long message must not wait until our own thread looks: its sender may not come back for long.
+    fn see_to_the_rest(&self) {
+        if !self.end.is_taken() {
+            self.own.call();
+        }
     }
 
     /// Does what the protocols want, with their lock held so that frames go out in their order, and gives up those for whom too much waits. Whether a request has ended.
@@ -284,7 +291,11 @@ impl<P: Platform> Node<P> {
             self.has_deliveries.store(true, Ordering::SeqCst);
         });
         let is_sooner = self.set_due(&stack);
+        let has_kept = stack.has_kept();
         drop(stack);
+        if has_kept {
+            self.see_to_the_rest();
+        }
         if has_ended {
             self.has_ended.store(true, Ordering::SeqCst);
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::platform::local::LocalInbox;
 use crate::platform::meeting::Meeting;
-use crate::platform::{Event, Inbox, Local, Platform, Secret, Tcp};
+use crate::platform::{Event, Inbox, Local, Platform, Secret, Tcp, Udp, udp};
 use crate::protocol::Answer;
 use crate::protocol::group::Myself;
 use crate::session::desk::Desk;
@@ -168,6 +168,36 @@ fn is_called_for_what_is_kept(somebody_drives: bool) -> bool {
 fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
     assert!(is_called_for_what_is_kept(false));
     assert!(!is_called_for_what_is_kept(true));
+}
+
+/// The same of what waits in a link over udp, whose window is full, or whose peer has not answered yet.
+fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> bool {
+    let meeting = udp::Meeting::new(2, Secret([7; 16])).expect("a port");
+    let joining = [0, 1].map(|rank| {
+        let seat = meeting.seat(rank);
+        thread::spawn(move || Udp::join(&seat).expect("joined"))
+    });
+    let [(udp, inbox), _peer] = joining.map(|joining| joining.join().expect("no panic"));
+    let [(_, _, myself, desk), _] = parts();
+    let node = Node::new(udp, inbox, myself, desk);
+    let turn = node.take_turn().filter(|_| somebody_drives);
+    let to_port = Envelope::Port {
+        port: 1,
+        tag: 0,
+        receipt: None,
+    };
+    node.post(1, to_port, Message::from(vec![7; length]));
+    let is_called = node.own.stand_aside(Duration::ZERO);
+    drop(turn);
+    is_called
+}
+
+/// Short messages are many, and who sends them mostly waits soon.
+#[test]
+fn the_own_thread_is_called_for_the_end_of_a_long_message_unless_another_drives() {
+    assert!(is_called_for_what_waits(1 << 20, false));
+    assert!(!is_called_for_what_waits(1 << 20, true));
+    assert!(!is_called_for_what_waits(100, false));
 }
 
 #[test]

@@ -36,6 +36,8 @@ mod tests;
 
 /// Pieces that may be under way, and pieces that a receiver keeps out of order.
 const WINDOW: u64 = 256;
+/// Bytes that may be under way before the last piece: what Linux keeps for a socket, if it is not asked for more, holds so many.
+const BYTES: usize = 384 << 10;
 /// How long an acknowledgement may wait for a piece that goes the other way.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 /// Pieces that arrive before an acknowledgement is sent without delay.
@@ -147,11 +149,14 @@ impl Links for Retransmit {
                 return Ok(Arrival::TooLong);
             }
         }
+        Ok(arrival)
+    }
+
+    fn flush(&mut self, now: Time, frames: &mut Vec<Message>) {
         self.fill(now, frames);
         if self.incoming.unacknowledged >= ACK_EVERY {
             self.acknowledge(frames);
         }
-        Ok(arrival)
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -175,6 +180,10 @@ impl Links for Retransmit {
         self.begin_anew();
         self.theirs_min = self.theirs_min.max(self.theirs.saturating_add(1));
         self.theirs = 0;
+    }
+
+    fn waits(&self) -> bool {
+        self.outgoing.is_waiting()
     }
 
     fn backlog(&self) -> usize {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
+use super::BYTES;
 use super::header::Header;
 use super::pace::Pace;
 use super::piece::Piece;
@@ -22,6 +23,8 @@ pub struct Outgoing {
     pub first: u64,
     /// How many of them are taken for lost.
     lost: usize,
+    /// Bytes of those that are not acknowledged.
+    under_way: usize,
     waiting: VecDeque<Waiting>,
     /// Numbers of those of `waiting` that go together with other links', which rise.
     together: VecDeque<u64>,
@@ -108,13 +111,18 @@ impl Outgoing {
                 out.push((number, sent.piece.clone()));
             }
         }
-        while self.sent.len() < window
+        while self.has_room()
             && let Some(next) = self.next(false)
         {
             out.push((first + self.sent.len() as u64, next.piece.clone()));
             self.sends(now, next);
         }
         self.await_answer(now);
+    }
+
+    /// Whether the window lets another piece go.
+    fn has_room(&self) -> bool {
+        self.sent.len() < self.pace.window() && self.under_way < BYTES
     }
 
     /// Sets the time-out while something is under way.
@@ -143,6 +151,7 @@ impl Outgoing {
 
     /// A piece goes, and is to be acknowledged.
     fn sends(&mut self, now: Time, waiting: Waiting) {
+        self.under_way += waiting.piece.body.len();
         self.sent.push_back(Some(Sent {
             piece: waiting.piece,
             at: now,
@@ -171,7 +180,7 @@ impl Outgoing {
     /// Whether that piece can go now: nothing stands before it, and the window has room.
     pub fn is_ready(&self, number: u64) -> bool {
         let next = self.waiting.front().and_then(|next| next.together);
-        next == Some(number) && self.lost == 0 && self.sent.len() < self.pace.window()
+        next == Some(number) && self.lost == 0 && self.has_room()
     }
 
     /// The piece that is [ready](Self::is_ready) goes; its number in this link.
@@ -214,6 +223,7 @@ impl Outgoing {
     /// Takes the last one for arrived.
     pub fn trust_last(&mut self) {
         if let Some(sent) = self.sent.back_mut().and_then(Option::take) {
+            self.under_way -= sent.piece.body.len();
             self.bytes -= room_of(&sent.piece);
         }
     }
@@ -251,6 +261,7 @@ impl Outgoing {
     fn done(&mut self, now: Time, sent: Option<Sent>) -> bool {
         let Some(sent) = sent else { return false };
         self.bytes -= room_of(&sent.piece);
+        self.under_way -= sent.piece.body.len();
         self.lost -= usize::from(sent.is_lost);
         if !sent.is_again {
             self.missed *= u32::from(!sent.is_together);
@@ -277,9 +288,14 @@ impl Outgoing {
         }
         self.missed += u32::from(is_missed);
         if is_lost {
-            self.pace
-                .shrink(self.first, self.first + self.sent.len() as u64, false);
+            self.shrink(false);
         }
+    }
+
+    /// Pieces were lost: all that are under way, if nothing is heard at all.
+    fn shrink(&mut self, is_silent: bool) {
+        let numbers = self.first..self.first + self.sent.len() as u64;
+        self.pace.shrink(numbers, is_silent);
     }
 
     pub fn timed_out(&mut self, now: Time) {
@@ -290,8 +306,7 @@ impl Outgoing {
             (sent.is_again, sent.is_lost) = (true, true);
         }
         self.missed += u32::from(is_missed);
-        self.pace
-            .shrink(self.first, self.first + self.sent.len() as u64, true);
+        self.shrink(true);
         self.pace.doublings += 1;
         self.resend_at = Some(now + self.pace.time_out());
     }

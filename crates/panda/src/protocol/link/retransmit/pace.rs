@@ -1,5 +1,6 @@
 //! How fast to send: the window of RFC 5681 and the time-out of RFC 6298.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use super::{ACK_DELAY, WINDOW};
@@ -71,13 +72,14 @@ impl Pace {
         self.window = self.window.min(WINDOW as f64);
     }
 
-    /// Once for all losses of one window.
-    pub fn shrink(&mut self, first: u64, end: u64, is_silent: bool) {
-        if first < self.shrunk_at && !is_silent {
+    /// Once for all losses of one window: to half of what was under way, which may be less than the window lets go (RFC 5681, equation 4).
+    pub fn shrink(&mut self, under_way: Range<u64>, is_silent: bool) {
+        if under_way.start < self.shrunk_at && !is_silent {
             return;
         }
-        self.threshold = (self.window / 2.0).max(2.0);
+        let flight = (under_way.end - under_way.start) as f64;
+        self.threshold = (flight.min(self.window) / 2.0).max(2.0);
         self.window = if is_silent { 1.0 } else { self.threshold };
-        self.shrunk_at = end;
+        self.shrunk_at = under_way.end;
     }
 }

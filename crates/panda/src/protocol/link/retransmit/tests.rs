@@ -47,6 +47,7 @@ impl Two {
                     taken.expect("well formed");
                 }
             }
+            self.ends[1].flush(self.now, &mut back);
             self.now += ACK_DELAY;
             self.ends[1].tick(self.now, &mut back);
             self.came.extend(messages.iter().map(Message::len));
@@ -54,6 +55,7 @@ impl Two {
                 let taken = self.ends[0].receive(self.now, frame, &mut there, &mut messages);
                 taken.expect("well formed");
             }
+            self.ends[0].flush(self.now, &mut there);
             self.ends[0].tick(self.now, &mut there);
             if there.is_empty() && self.ends[0].backlog() == 0 {
                 return;
@@ -112,4 +114,83 @@ fn a_bundle_that_is_none_is_refused_and_changes_nothing() {
     assert!(taken.is_err() && back.is_empty() && messages.is_empty());
     two.carry(vec![good], |_| true);
     assert_eq!(two.came, [SHORT]);
+}
+
+/// Two ends over frames of so many bytes, which have met, and whose windows are as wide as they become.
+fn warm(largest: usize) -> [Retransmit; 2] {
+    let mut ends = [1, 2].map(|birth| Retransmit::new(largest, birth));
+    let mut now = Duration::from_secs(1);
+    let mut there = Vec::new();
+    ends[0].send(now, Message::from(vec![7; 1000 * largest]), &mut there);
+    while !there.is_empty() {
+        now += ACK_DELAY;
+        let (back, _) = take(&mut ends[1], now, there);
+        (there, _) = take(&mut ends[0], now, back);
+    }
+    assert_eq!(ends[0].backlog(), 0);
+    ends
+}
+
+/// What an end sends after frames that come at once, what is due a moment later included, and how many messages are whole then.
+fn take(end: &mut Retransmit, now: Time, frames: Vec<Message>) -> (Vec<Message>, usize) {
+    let (mut sent, mut messages) = (Vec::new(), Vec::new());
+    for frame in frames {
+        let taken = end.receive(now, frame, &mut sent, &mut messages);
+        taken.expect("well formed");
+    }
+    end.flush(now, &mut sent);
+    end.tick(now + ACK_DELAY, &mut sent);
+    (sent, messages.len())
+}
+
+#[test]
+fn what_comes_at_once_is_acknowledged_once() {
+    let [mut from, mut to] = warm(LARGEST);
+    let now = Duration::from_secs(10);
+    let mut frames = Vec::new();
+    from.send(now, Message::from(vec![7; 64 * LARGEST]), &mut frames);
+    let count = frames.len();
+    assert!(count > 64, "{count}");
+    let (mut sent, mut messages) = (Vec::new(), Vec::new());
+    for frame in frames {
+        to.receive(now, frame, &mut sent, &mut messages)
+            .expect("well formed");
+    }
+    assert!(sent.is_empty(), "{}", sent.len());
+    to.flush(now, &mut sent);
+    assert_eq!((sent.len(), messages.len()), (1, 1));
+}
+
+#[test]
+fn as_many_bytes_are_under_way_however_long_pieces_are() {
+    for (largest, most) in [(LARGEST, 256), (16 << 10, 25)] {
+        let [mut from, _] = warm(largest);
+        let mut frames = Vec::new();
+        from.send(
+            Duration::from_secs(10),
+            Message::from(vec![7; 4 << 20]),
+            &mut frames,
+        );
+        assert_eq!(frames.len(), most, "pieces of {largest} bytes");
+    }
+}
+
+/// The window may be wider than what is under way: half of that alone would change nothing.
+#[test]
+fn who_loses_long_pieces_has_half_as_many_under_way() {
+    let [mut from, mut to] = warm(16 << 10);
+    let now = Duration::from_secs(10);
+    let mut frames = Vec::new();
+    from.send(now, Message::from(vec![7; 4 << 20]), &mut frames);
+    let whole = frames.len();
+    frames.remove(0);
+    let (back, _) = take(&mut to, now, frames);
+    let (again, _) = take(&mut from, now, back);
+    // The lost one alone: the others that have arrived count until it has.
+    assert_eq!(again.len(), 1);
+    let (back, _) = take(&mut to, now, again);
+    let (next, _) = take(&mut from, now, back);
+    // Half, and what the window has grown by since.
+    let half = whole / 2..whole * 2 / 3;
+    assert!(half.contains(&next.len()), "{} of {whole}", next.len());
 }

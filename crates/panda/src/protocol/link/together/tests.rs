@@ -97,6 +97,7 @@ impl Several {
                 let taken = peer.receive(self.now, frame, &mut back, &mut messages);
                 taken.expect("well formed");
             }
+            peer.flush(self.now, &mut back);
             // It acknowledges without delay.
             peer.tick(self.now + Duration::from_millis(1), &mut back);
             let came = self.messages.entry(rank).or_default();
@@ -106,6 +107,7 @@ impl Several {
                 let taken = link.receive(self.now, frame, &mut there, &mut messages);
                 taken.expect("well formed");
             }
+            link.flush(self.now, &mut there);
             self.alone += pieces(&there);
         }
     }
