@@ -9,7 +9,7 @@ use antiphon_measure::Interval;
 /// Fewer ratios have nothing in common that one of them does not say.
 const LEAST: usize = 3;
 
-const PROSE: &str = "How many times the processor time of the first subject over the same database a subject needs, over all operations of a group: the median of the geometric means \
+const PROSE: &str = "How many times the processor time of the first subject (over the same database, where there is one) a subject needs, over all operations of a group: the median of the geometric means \
                      of any two of its ratios (Hodges and Lehmann, of logarithms), with the limits that follow from those of the ratios. One operation that is unlike the others \
                      draws it little, and what one of them met with by chance does so, too: two runs agree in it more closely than in single ratios. It replaces none of them: how \
                      far they are from each other stands beside it.";
@@ -85,7 +85,7 @@ pub fn section(view: &View) -> Option<Section> {
     }
     let table = Table {
         title: "Typical ratios of processor time".into(),
-        caption: "Servers of databases are included. The evidence of a figure names the least and the largest ratio of its operations.".into(),
+        caption: "Where a database’s server has a part, it is included. The evidence of a figure names the least and the largest ratio of its operations.".into(),
         corner: "Subject".into(),
         columns: places.iter().map(|place| heading(view, place)).collect(),
         rows: rows(view, &all, &places),
