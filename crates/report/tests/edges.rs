@@ -2,7 +2,7 @@
 
 mod sample;
 
-use antiphon_lab::Outcome;
+use antiphon_lab::{Outcome, RunRecord};
 use antiphon_measure::FindingKind;
 use antiphon_report::compose;
 use antiphon_report::document::Block;
@@ -135,4 +135,23 @@ fn a_huge_run_is_shown_whole() {
         tables(section(&document, "group-others"))[0].rows.len(),
         20_000
     );
+}
+
+/// Else a page of compilers and settings stands above what was found.
+#[test]
+fn what_many_subjects_are_is_folded() {
+    let mut run = run(true);
+    let folds = |run: &RunRecord| html::render(&compose(run)).contains("settings of the");
+    let subject = run.subjects[0].clone();
+    assert!(!folds(&run));
+    run.subjects = (0..7)
+        .map(|number| {
+            let mut subject = subject.clone();
+            subject.id = format!("kit/{number}");
+            subject
+        })
+        .collect();
+    assert!(folds(&run));
+    let page = html::render(&compose(&run));
+    assert!(page.contains("<dt>kit/6</dt>"), "it is there all the same");
 }

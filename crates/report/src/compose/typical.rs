@@ -9,10 +9,9 @@ use antiphon_measure::Interval;
 /// Fewer ratios have nothing in common that one of them does not say.
 const LEAST: usize = 3;
 
-const PROSE: &str = "How many times the processor time of the first subject (over the same database, where there is one) a subject needs, over all operations of a group: the median of the geometric means \
-                     of any two of its ratios (Hodges and Lehmann, of logarithms), with the limits that follow from those of the ratios. One operation that is unlike the others \
-                     draws it little, and what one of them met with by chance does so, too: two runs agree in it more closely than in single ratios. It replaces none of them: how \
-                     far they are from each other stands beside it.";
+const PROSE: &str = "How many times the processor time of the first subject (over the same database, where there is one) a subject needs over a group of operations: the median of \
+                     the geometric means of any two of their ratios (Hodges and Lehmann, of logarithms), with limits that follow from theirs. One operation that is unlike the others \
+                     draws it little, so two runs agree in it more closely than in single ratios.";
 
 /// A column: a group of operations under one policy and placement.
 #[derive(Clone, Debug, PartialEq)]

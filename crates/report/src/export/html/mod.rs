@@ -126,14 +126,27 @@ impl<'a> Page<'a> {
     }
 }
 
+/// What more subjects are is folded: what was found should not begin a page below it.
+const SUBJECTS_SHOWN: usize = 6;
+
 fn masthead(document: &Document) -> Markup {
+    let is_of_subject = |fact: &&Fact| document.subjects.contains(&fact.label);
+    let (subjects, run): (Vec<&Fact>, Vec<&Fact>) = document.facts.iter().partition(is_of_subject);
     html! {
         header.masthead {
             p.kicker { "Antiphon" }
             h1 { (document.title) }
             @if !document.subtitle.is_empty() { p.lede { (document.subtitle) } }
             (notes(&document.summary))
-            (facts(&document.facts, "conditions"))
+            @if subjects.len() <= SUBJECTS_SHOWN {
+                (facts(&document.facts, "conditions"))
+            } @else {
+                (facts(run, "conditions"))
+                details.folded {
+                    summary { "Languages, compilers, flags and settings of the " (subjects.len()) " subjects" }
+                    (facts(subjects, "conditions"))
+                }
+            }
             @if !document.subjects.is_empty() {
                 p.subjects aria-label="Colours" {
                     @for (index, subject) in document.subjects.iter().enumerate() {
@@ -154,9 +167,10 @@ fn prose(text: &str) -> Markup {
     }
 }
 
-fn facts(facts: &[Fact], class: &str) -> Markup {
+fn facts<'a>(facts: impl IntoIterator<Item = &'a Fact>, class: &str) -> Markup {
+    let mut facts = facts.into_iter().peekable();
     html! {
-        @if !facts.is_empty() {
+        @if facts.peek().is_some() {
             dl class=(class) {
                 @for fact in facts {
                     div { dt { (fact.label) } dd { (prose(&fact.text)) } }
