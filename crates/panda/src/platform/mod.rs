@@ -34,6 +34,7 @@ pub mod shm;
 pub mod tcp;
 pub mod udp;
 mod waiting;
+mod yields;
 
 pub use local::Local;
 pub use meeting::Meeting;

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::Event;
+use super::yields::Yields;
 
 /// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
 const VARIABLE: &str = "ANTIPHON_SPIN";
@@ -58,6 +59,9 @@ pub struct Patience {
     found: u32,
     /// Spins in vain after which nobody is given way to.
     unasked: u32,
+    /// The wait that has begun does not spin, as the sender may need the processor.
+    shares: bool,
+    yields: Yields,
 }
 
 impl Default for Patience {
@@ -84,11 +88,14 @@ impl Patience {
             in_the_way: 0,
             found: 0,
             unasked: 0,
+            shares: false,
+            yields: Yields::default(),
         }
     }
 
     /// How long the next wait should spin; nothing if it should sleep at once.
     pub fn spin(&mut self) -> Duration {
+        self.shares = self.waits_without > 0 && self.waits_without < ALL;
         if self.waits_without > 0 {
             self.waits_without -= u32::from(self.waits_without < ALL);
             return Duration::ZERO;
@@ -142,8 +149,19 @@ impl Patience {
     /// Whether the next wait should sleep at once, and nothing is to be learnt from it: then the clock need not be read for it.
     pub fn sleeps_at_once(&mut self) -> bool {
         let sleeps = self.waits_without > 1;
-        self.waits_without -= u32::from(sleeps && self.waits_without < ALL);
+        self.shares = sleeps && self.waits_without < ALL;
+        self.waits_without -= u32::from(self.shares);
         sleeps
+    }
+
+    /// The wait that has begun does not spin, as more want the processors than there are.
+    pub fn is_in_a_crowd(&mut self) {
+        self.shares = self.waits_without < ALL;
+    }
+
+    /// Whether the wait that has begun should give way before it sleeps.
+    fn gives_way(&mut self) -> bool {
+        self.shares && self.yields.are_due()
     }
 
     /// Whether there is anything to learn from the next wait. While none may spin, how long they are does not matter.
@@ -236,7 +254,7 @@ pub fn wait<W: Waits>(
         let given = std::mem::replace(&mut now, Instant::now());
         inbox.patience().gave_way(now - given);
     }
-    inbox.sleep(Some(now), until, events);
+    sleep(inbox, Some(now), until, events);
     if !inbox.patience().learns() {
         return None;
     }
@@ -246,6 +264,27 @@ pub fn wait<W: Waits>(
         inbox.patience().slept(spun, slept);
     }
     Some(woken)
+}
+
+/// Sleeps, or gives way in place of it. It is `now`, if that was looked at.
+pub fn sleep<W: Waits>(
+    inbox: &mut W,
+    mut now: Option<Instant>,
+    until: Option<Instant>,
+    events: &mut Vec<Event>,
+) {
+    if inbox.patience().gives_way() {
+        let began = now.unwrap_or_else(Instant::now);
+        std::thread::yield_now();
+        let is_there = inbox.look(events);
+        let took = began.elapsed();
+        inbox.patience().yields.learn(is_there, took);
+        if is_there {
+            return;
+        }
+        now = Some(began + took);
+    }
+    inbox.sleep(now, until, events);
 }
 
 /// What is left of a spin and the sleep after it without what they would have taken in any case.
@@ -285,9 +324,28 @@ mod tests {
         let mut patience = Patience::with(ALL);
         for took in [2, 200, 20].into_iter().cycle().take(10_000) {
             assert!(patience.sleeps_at_once() && !patience.learns());
+            assert!(!patience.gives_way());
             assert_eq!(patience.spin(), Duration::ZERO);
+            patience.is_in_a_crowd();
+            assert!(!patience.gives_way());
             patience.slept(Duration::ZERO, Duration::from_micros(took));
         }
+    }
+
+    #[test]
+    fn only_who_does_not_spin_for_the_senders_sake_gives_way() {
+        let mut patience = Patience::with(0);
+        assert!(patience.spin() > Duration::ZERO && !patience.gives_way());
+        patience.slept(SPIN, Duration::from_secs(1));
+        assert!(
+            patience.spin().is_zero() && !patience.gives_way(),
+            "waits are long"
+        );
+        patience.is_in_a_crowd();
+        assert!(patience.gives_way());
+        let mut patience = Patience::with(3);
+        assert!(patience.sleeps_at_once() && patience.gives_way());
+        assert!(patience.spin().is_zero() && patience.gives_way());
     }
 
     /// How many of so many waits spin in vain, if one in `every` spins does and others then have the processor for so long.

@@ -205,9 +205,15 @@ impl ShmInbox {
         taker: &mut dyn Taker,
     ) -> (bool, Option<Instant>) {
         if self.shared.is_crowded() {
-            // A spin would keep the sender from running: nothing to learn from this wait.
-            self.sleep(Some(now), until, events);
-            return (false, None);
+            // A spin would keep the sender from running: nothing to learn of spins from this wait.
+            self.patience.is_in_a_crowd();
+            let mut waiting = Waiting {
+                inbox: self,
+                taker,
+                has_any: false,
+            };
+            patience::sleep(&mut waiting, Some(now), until, events);
+            return (waiting.has_any, None);
         }
         // No answer comes before the peer has read what it answers.
         let reading = match self.shared.backlogs.load(Relaxed) > 0 {
