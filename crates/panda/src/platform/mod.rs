@@ -78,7 +78,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// What is missing and what to do about it; peers by name.
     fn join(seat: &Seat) -> Result<(Self, Self::Inbox), JoinError>;
 
-    /// Bytes of the longest frame in this session, the same at all processes.
+    /// Bytes of the longest frame that this process sends in this session.
     fn largest(&self) -> usize {
         Self::LARGEST
     }

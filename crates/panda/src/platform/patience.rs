@@ -275,14 +275,16 @@ pub fn sleep<W: Waits>(
 ) {
     if inbox.patience().gives_way() {
         let began = now.unwrap_or_else(Instant::now);
-        std::thread::yield_now();
-        let is_there = inbox.look(events);
-        let took = began.elapsed();
-        inbox.patience().yields.learn(is_there, took);
-        if is_there {
-            return;
+        if until.is_none_or(|until| began < until) {
+            std::thread::yield_now();
+            let given = Instant::now();
+            let is_there = inbox.look(events);
+            inbox.patience().yields.learn(is_there, given - began);
+            if is_there {
+                return;
+            }
+            now = Some(given);
         }
-        now = Some(began + took);
     }
     inbox.sleep(now, until, events);
 }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-/// A yield that took longer went to somebody else's work.
+/// A yield that took longer went to somebody's work, which may be the sender's: to wait for that a sleep is as good.
 const SLOW: Duration = Duration::from_micros(120);
 /// One in vain costs a system call, of the two and the switch that one that brings something saves.
 const PRICE: u32 = 2;

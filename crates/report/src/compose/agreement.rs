@@ -114,7 +114,7 @@ fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block
         format!("{} of {} of {group}", within.count(), own.count())
     };
     let text = format!(
-        "Typical ratios, of a subject over all operations of a group, within {}: {}.",
+        "Typical ratios, of a subject over the operations of a group that both runs have here, within {}: {}.",
         percent(threshold),
         groups.iter().map(told).collect::<Vec<_>>().join(", ")
     );

@@ -128,7 +128,7 @@ impl UdpInbox {
     fn take_own(&mut self, patient: Patient, events: &mut Vec<Event>) {
         let shared = &self.shared;
         let mut pass = |received: &[u8], address| {
-            for datagram in wire::apart(received, shared.segments.length) {
+            for datagram in wire::apart(received) {
                 pass(
                     shared,
                     &mut self.weather,

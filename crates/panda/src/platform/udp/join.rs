@@ -194,7 +194,7 @@ fn open(own: IpAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Bytes of the longest datagram that carries a frame, at all processes of the session: who has a loopback address is reached by none that has another.
+/// Bytes of the longest datagram that carries a frame: who has a loopback address reaches none on another host.
 fn longest_from(own: IpAddr) -> usize {
     match own.is_loopback() {
         true => wire::ON_HOST,

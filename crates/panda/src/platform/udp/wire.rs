@@ -172,14 +172,14 @@ pub fn frame<'a>(
 /// [does not open](open).
 ///
 /// Lengths are believed before seals are seen. So who sends in a peer's name, from its address and port, may have some datagrams dropped that come right behind his own; they
-/// are sent again. None of ours that carries a frame is longer than the session's `longest`, so neither is one here.
-pub fn apart(received: &[u8], longest: usize) -> impl Iterator<Item = &[u8]> {
+/// are sent again. None of ours that carries a frame is longer than [`ON_HOST`], so neither is one here.
+pub fn apart(received: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = received;
     std::iter::from_fn(move || {
         let length = rest
             .get(LENGTH..SEAL)
             .map(|length| HEADER + usize::from(u16::from_le_bytes([length[0], length[1]])))
-            .map(|length| length.min(longest));
+            .map(|length| length.min(ON_HOST));
         let (first, behind) = rest.split_at(length.unwrap_or(rest.len()).min(rest.len()));
         rest = behind;
         (!first.is_empty()).then_some(first)
@@ -284,7 +284,7 @@ mod tests {
             }
             let is_cut = !tail.is_empty();
             joined.extend(tail);
-            let apart: Vec<_> = apart(&joined, PACKET).map(|datagram| open(SECRET, 9, datagram)).collect();
+            let apart: Vec<_> = apart(&joined).map(|datagram| open(SECRET, 9, datagram)).collect();
             prop_assert_eq!(apart.len(), lengths.len() + usize::from(is_cut));
             for (number, length) in lengths.iter().enumerate() {
                 prop_assert_eq!(&apart[number], &Some((4, Content::Frame(&vec![number as u8; *length]))));
@@ -294,7 +294,7 @@ mod tests {
 
         #[test]
         fn nonsense_comes_apart_without_loss_or_end(bytes in proptest::collection::vec(any::<u8>(), 0..5000)) {
-            prop_assert_eq!(apart(&bytes, PACKET).flatten().copied().collect::<Vec<u8>>(), bytes);
+            prop_assert_eq!(apart(&bytes).flatten().copied().collect::<Vec<u8>>(), bytes);
         }
 
         #[test]

@@ -44,6 +44,8 @@ pub struct Node<P: Platform> {
     pub(super) has_deliveries: AtomicBool,
     /// Whether another thread had a request end, and nobody has driven since.
     pub(super) has_ended: AtomicBool,
+    /// Whether the end of a long message waits that was sent while somebody drove.
+    pub(super) has_rest: AtomicBool,
     /// When the protocols have something to do, in nanoseconds of [`Node::now`]; `u64::MAX` for never, and as long as it is that, plain frames go past them.
     pub(super) due_ns: AtomicU64,
     pub(super) start: Instant,
@@ -127,6 +129,7 @@ impl<P: Platform> Node<P> {
             deliveries: Mutex::default(),
             has_deliveries: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
+            has_rest: AtomicBool::new(false),
             due_ns: AtomicU64::new(u64::MAX),
             start: Instant::now(),
             wants: Wants::default(),
@@ -206,9 +209,11 @@ impl<P: Platform> Node<P> {
         flow
     }
 
-    /// The end of a long message must not wait until our own thread looks: its sender may not come back for long.
-    fn see_to_the_rest(&self) {
-        if !self.end.is_taken() {
+    /// The end of a long message must not wait until our own thread looks: its sender may not come back for long. Who drives sees to it as long as it does, and calls our own
+    /// thread when it leaves.
+    pub(super) fn see_to_the_rest(&self) {
+        self.has_rest.store(true, Ordering::SeqCst);
+        if !self.end.is_taken() && self.has_rest.swap(false, Ordering::SeqCst) {
             self.own.call();
         }
     }

@@ -140,8 +140,8 @@ fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
     assert!(end.holds());
 }
 
-/// Whether the own thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not.
-fn is_called_for_what_is_kept(somebody_drives: bool) -> bool {
+/// Whether the own thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not, and when that one leaves.
+fn is_called_for_what_is_kept(somebody_drives: bool) -> [bool; 2] {
     let any = "127.0.0.1:0".parse().expect("an address");
     let meeting = Meeting::hold(any, 2, Secret([7; 16])).expect("a port");
     let joining = [0, 1].map(|rank| {
@@ -160,18 +160,18 @@ fn is_called_for_what_is_kept(somebody_drives: bool) -> bool {
     assert!(node.platform.has_kept());
     let is_called = node.own.stand_aside(Duration::ZERO);
     drop(turn);
-    is_called
+    [is_called, node.own.stand_aside(Duration::ZERO)]
 }
 
-/// Its sender may not come back for long. Who has the receiving end sees it.
+/// Its sender may not come back for long. Who has the receiving end sees it as long as that is so.
 #[test]
 fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
-    assert!(is_called_for_what_is_kept(false));
-    assert!(!is_called_for_what_is_kept(true));
+    assert_eq!(is_called_for_what_is_kept(false), [true, false]);
+    assert_eq!(is_called_for_what_is_kept(true), [false, true]);
 }
 
 /// The same of what waits in a link over udp, whose window is full, or whose peer has not answered yet.
-fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> bool {
+fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> [bool; 2] {
     let meeting = udp::Meeting::new(2, Secret([7; 16])).expect("a port");
     let joining = [0, 1].map(|rank| {
         let seat = meeting.seat(rank);
@@ -189,15 +189,16 @@ fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> bool {
     node.post(1, to_port, Message::from(vec![7; length]));
     let is_called = node.own.stand_aside(Duration::ZERO);
     drop(turn);
-    is_called
+    [is_called, node.own.stand_aside(Duration::ZERO)]
 }
 
 /// Short messages are many, and who sends them mostly waits soon.
 #[test]
 fn the_own_thread_is_called_for_the_end_of_a_long_message_unless_another_drives() {
-    assert!(is_called_for_what_waits(1 << 20, false));
-    assert!(!is_called_for_what_waits(1 << 20, true));
-    assert!(!is_called_for_what_waits(100, false));
+    assert_eq!(is_called_for_what_waits(1 << 20, false), [true, false]);
+    assert_eq!(is_called_for_what_waits(1 << 20, true), [false, true]);
+    assert_eq!(is_called_for_what_waits(100, false), [false, false]);
+    assert_eq!(is_called_for_what_waits(100, true), [false, false]);
 }
 
 #[test]

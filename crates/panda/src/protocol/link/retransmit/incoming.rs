@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::header::{BUNDLE, Header, LAST};
 use super::piece::split;
-use super::{ACK_DELAY, ACK_EVERY, WINDOW};
+use super::{ACK_BYTES, ACK_DELAY, ACK_EVERY, QUICK, WINDOW};
 use crate::message::Message;
 use crate::protocol::Time;
 use crate::protocol::link::LONGEST;
@@ -19,6 +19,10 @@ pub struct Incoming {
     pub joined: Message,
     /// Pieces since an acknowledgement was sent.
     pub unacknowledged: u32,
+    /// Their bytes.
+    pub unacknowledged_bytes: usize,
+    /// Pieces since the beginning, or since one was missing.
+    calm: u32,
     pub ack_at: Option<Time>,
 }
 
@@ -31,6 +35,8 @@ impl Incoming {
         messages: &mut Vec<Message>,
     ) {
         self.unacknowledged += 1;
+        self.unacknowledged_bytes += piece.len();
+        self.calm = self.calm.saturating_add(1);
         self.ack_at = self.ack_at.or(Some(now + ACK_DELAY));
         if header.number < self.next || header.number >= self.next + WINDOW {
             return;
@@ -41,6 +47,7 @@ impl Incoming {
         if header.number > self.next {
             // The sender should hear of a gap soon.
             self.unacknowledged += ACK_EVERY;
+            self.calm = 0;
         }
         self.early
             .entry(header.number)
@@ -48,6 +55,13 @@ impl Incoming {
         while let Some((kind, piece)) = self.early.remove(&self.next) {
             self.take_next(kind, piece, messages);
         }
+    }
+
+    /// Whether an acknowledgement should be sent without delay.
+    pub fn owes_an_answer(&self) -> bool {
+        let is_waited_for = !self.joined.is_empty() && self.calm < QUICK;
+        let is_much = self.unacknowledged_bytes >= ACK_BYTES;
+        self.unacknowledged >= ACK_EVERY || is_waited_for && is_much
     }
 
     /// Whether what has come is of a message that no correct peer sends.

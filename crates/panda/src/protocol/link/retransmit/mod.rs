@@ -36,12 +36,21 @@ mod tests;
 
 /// Pieces that may be under way, and pieces that a receiver keeps out of order.
 const WINDOW: u64 = 256;
-/// Bytes that may be under way before the last piece: what Linux keeps for a socket, if it is not asked for more, holds so many.
+/// Bytes that may be under way before the last piece: a socket that asks for as much as Linux gives anybody, twice 208 KiB, holds so many.
 const BYTES: usize = 384 << 10;
+/// Pieces, and bytes of long ones, that may be under way to a peer at first. Many may send to it at once, and all that they send lies in its one socket.
+const FIRST: usize = 16;
+const FIRST_BYTES: usize = 24 << 10;
+/// Bytes of a piece that short messages share: one of them that is not taken holds all of it.
+const SHARED: usize = 4 << 10;
 /// How long an acknowledgement may wait for a piece that goes the other way.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 /// Pieces that arrive before an acknowledgement is sent without delay.
 const ACK_EVERY: u32 = 8;
+/// Bytes of a message that is not whole yet for which the same holds at first, and after a loss: its sender may have no more of it under way than that, and wait …
+const ACK_BYTES: usize = 11 << 10;
+/// … until so many pieces have come, with which its window has grown.
+const QUICK: u32 = 32;
 
 /// Numbers, acknowledges and sends again.
 #[derive(Debug)]
@@ -78,7 +87,7 @@ impl Links for Retransmit {
             theirs: 0,
             theirs_min: 1,
             has_met: false,
-            outgoing: Outgoing::default(),
+            outgoing: Outgoing::new(largest),
             incoming: Incoming::default(),
             fault: Fault::default(),
         }
@@ -86,7 +95,7 @@ impl Links for Retransmit {
 
     fn send(&mut self, now: Time, message: Message, frames: &mut Vec<Message>) {
         let room = self.largest - HEADER;
-        if !self.outgoing.join(&message, None, room) {
+        if !self.outgoing.join(&message, None, room.min(SHARED)) {
             Piece::cut(message, room, |piece| {
                 let together = None;
                 self.outgoing.add(Waiting { piece, together });
@@ -154,7 +163,7 @@ impl Links for Retransmit {
 
     fn flush(&mut self, now: Time, frames: &mut Vec<Message>) {
         self.fill(now, frames);
-        if self.incoming.unacknowledged >= ACK_EVERY {
+        if self.incoming.owes_an_answer() {
             self.acknowledge(frames);
         }
     }
@@ -205,7 +214,7 @@ impl Retransmit {
                 self.incoming = Incoming::default();
                 if !self.outgoing.sent.is_empty() {
                     // It may have reached an earlier life of the peer.
-                    self.outgoing = Outgoing::default();
+                    self.outgoing = Outgoing::new(self.largest);
                     arrival = Arrival::Anew;
                 }
             } else {
@@ -221,7 +230,7 @@ impl Retransmit {
     fn begin_anew(&mut self) {
         self.mine += 1;
         self.has_met = false;
-        self.outgoing = Outgoing::default();
+        self.outgoing = Outgoing::new(self.largest);
         self.incoming = Incoming::default();
     }
 
@@ -261,6 +270,7 @@ impl Retransmit {
     /// Every header acknowledges.
     fn header(&mut self, kind: u8, number: u64) -> Header {
         self.incoming.unacknowledged = 0;
+        self.incoming.unacknowledged_bytes = 0;
         self.incoming.ack_at = None;
         let next = self.incoming.next;
         let above = self

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::BYTES;
 use super::header::Header;
-use super::pace::Pace;
+use super::pace::{self, Pace};
 use super::piece::Piece;
+use super::{BYTES, FIRST, FIRST_BYTES};
 use crate::message::Message;
 use crate::protocol::Time;
 
@@ -16,7 +16,7 @@ const SILENT: u32 = 2;
 /// So often in a row pieces that went together were lost: who should have heard them does not.
 const DEAF: u32 = 4;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outgoing {
     /// Sent and not acknowledged, from number `first` on; holes are acknowledged ones.
     pub sent: VecDeque<Option<Sent>>,
@@ -67,6 +67,24 @@ pub struct Sent {
 }
 
 impl Outgoing {
+    /// With pieces that fill frames of so many bytes at most.
+    pub fn new(largest: usize) -> Self {
+        let first = (FIRST_BYTES / largest).clamp(pace::LEAST, FIRST);
+        Self {
+            sent: VecDeque::new(),
+            first: 0,
+            lost: 0,
+            under_way: 0,
+            waiting: VecDeque::new(),
+            together: VecDeque::new(),
+            apart_until: None,
+            missed: 0,
+            bytes: 0,
+            pace: Pace::new(first),
+            resend_at: None,
+        }
+    }
+
     pub fn add(&mut self, waiting: Waiting) {
         self.bytes += room_of(&waiting.piece);
         self.together.extend(waiting.together);
@@ -116,6 +134,9 @@ impl Outgoing {
         {
             out.push((first + self.sent.len() as u64, next.piece.clone()));
             self.sends(now, next);
+        }
+        if self.under_way >= BYTES && self.is_waiting() {
+            self.pace.bounded(self.sent.len());
         }
         self.await_answer(now);
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::{ACK_DELAY, WINDOW};
 
+/// Pieces that may be under way in any case, but when nothing is heard at all.
+pub const LEAST: usize = 2;
 const ROUND_TRIP_MIN: Duration = Duration::from_millis(4);
 const ROUND_TRIP_FIRST: Duration = Duration::from_millis(40);
 const ROUND_TRIP_MAX: Duration = Duration::from_millis(500);
@@ -22,19 +24,18 @@ pub struct Pace {
     shrunk_at: u64,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
+impl Pace {
+    /// With so many pieces under way at first.
+    pub fn new(first: usize) -> Self {
         Self {
-            window: 16.0,
+            window: first as f64,
             threshold: WINDOW as f64,
             round_trip: None,
             doublings: 0,
             shrunk_at: 0,
         }
     }
-}
 
-impl Pace {
     /// Pieces that may be under way.
     pub fn window(&self) -> usize {
         (self.window as usize).clamp(1, WINDOW as usize)
@@ -72,13 +73,17 @@ impl Pace {
         self.window = self.window.min(WINDOW as f64);
     }
 
-    /// Once for all losses of one window: to half of what was under way, which may be less than the window lets go (RFC 5681, equation 4).
+    /// No more can be under way than these pieces, however wide the window is: it was not tried beyond them (RFC 7661).
+    pub fn bounded(&mut self, pieces: usize) {
+        self.window = self.window.min(pieces.max(LEAST) as f64);
+    }
+
+    /// Once for all losses of one window.
     pub fn shrink(&mut self, under_way: Range<u64>, is_silent: bool) {
         if under_way.start < self.shrunk_at && !is_silent {
             return;
         }
-        let flight = (under_way.end - under_way.start) as f64;
-        self.threshold = (flight.min(self.window) / 2.0).max(2.0);
+        self.threshold = (self.window / 2.0).max(LEAST as f64);
         self.window = if is_silent { 1.0 } else { self.threshold };
         self.shrunk_at = under_way.end;
     }

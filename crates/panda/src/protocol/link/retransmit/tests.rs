@@ -178,19 +178,79 @@ fn as_many_bytes_are_under_way_however_long_pieces_are() {
 /// The window may be wider than what is under way: half of that alone would change nothing.
 #[test]
 fn who_loses_long_pieces_has_half_as_many_under_way() {
+    for lost in [0, 20] {
+        let [mut from, mut to] = warm(16 << 10);
+        let now = Duration::from_secs(10);
+        let mut frames = Vec::new();
+        from.send(now, Message::from(vec![7; 4 << 20]), &mut frames);
+        let whole = frames.len();
+        frames.remove(lost);
+        let (back, _) = take(&mut to, now, frames);
+        let (mut again, _) = take(&mut from, now, back);
+        // The lost one, and what half of the window lets go besides those that are not acknowledged.
+        assert!(again.len() <= whole / 2 + 1, "{} of {whole}", again.len());
+        let (back, _) = take(&mut to, now, std::mem::take(&mut again));
+        let (next, _) = take(&mut from, now, back);
+        // Half, and what the window has grown by since.
+        let half = whole / 2..whole * 2 / 3;
+        assert!(half.contains(&next.len()), "{} of {whole}", next.len());
+    }
+}
+
+#[test]
+fn what_is_sent_first_is_as_many_bytes_however_long_pieces_are() {
+    for (largest, most) in [(LARGEST, 16), (16 << 10, 2)] {
+        let mut ends = [1, 2].map(|birth| Retransmit::new(largest, birth));
+        let now = Duration::from_secs(1);
+        let mut greeting = Vec::new();
+        ends[0].send(now, Message::from(vec![7; 1 << 20]), &mut greeting);
+        let (welcome, _) = take(&mut ends[1], now, greeting);
+        let (first, _) = take(&mut ends[0], now, welcome);
+        assert_eq!(first.len(), most, "pieces of {largest} bytes");
+    }
+}
+
+/// With a window of fewer pieces than are acknowledged at a time it would wait for a delayed acknowledgement each time.
+#[test]
+fn who_may_send_few_long_pieces_is_answered_at_once() {
+    let mut ends = [1, 2].map(|birth| Retransmit::new(16 << 10, birth));
+    let now = Duration::from_secs(1);
+    let mut there = Vec::new();
+    ends[0].send(now, Message::from(vec![7; 1 << 20]), &mut there);
+    let (mut turns, mut came) = (0, 0);
+    while came == 0 {
+        assert!(!there.is_empty(), "it waits after {turns} turns");
+        let (mut back, mut messages) = (Vec::new(), Vec::new());
+        for frame in there.drain(..) {
+            let taken = ends[1].receive(now, frame, &mut back, &mut messages);
+            taken.expect("well formed");
+        }
+        ends[1].flush(now, &mut back);
+        came = messages.len();
+        for frame in back {
+            let taken = ends[0].receive(now, frame, &mut there, &mut messages);
+            taken.expect("well formed");
+        }
+        ends[0].flush(now, &mut there);
+        turns += 1;
+    }
+    assert!(turns < 10, "{turns}");
+}
+
+#[test]
+fn short_messages_share_no_more_than_a_little() {
     let [mut from, mut to] = warm(16 << 10);
     let now = Duration::from_secs(10);
-    let mut frames = Vec::new();
-    from.send(now, Message::from(vec![7; 4 << 20]), &mut frames);
-    let whole = frames.len();
-    frames.remove(0);
-    let (back, _) = take(&mut to, now, frames);
-    let (again, _) = take(&mut from, now, back);
-    // The lost one alone: the others that have arrived count until it has.
-    assert_eq!(again.len(), 1);
-    let (back, _) = take(&mut to, now, again);
-    let (next, _) = take(&mut from, now, back);
-    // Half, and what the window has grown by since.
-    let half = whole / 2..whole * 2 / 3;
-    assert!(half.contains(&next.len()), "{} of {whole}", next.len());
+    let (mut frames, lengths) = (Vec::new(), [SHORT; 2000]);
+    for length in lengths {
+        from.send(now, Message::from(vec![7; length]), &mut frames);
+    }
+    let mut came = 0;
+    while !frames.is_empty() {
+        assert!(frames.iter().all(|frame| frame.len() <= SHARED + HEADER));
+        let (back, messages) = take(&mut to, now, frames);
+        came += messages;
+        (frames, _) = take(&mut from, now, back);
+    }
+    assert_eq!(came, lengths.len());
 }
