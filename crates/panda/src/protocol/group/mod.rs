@@ -149,6 +149,10 @@ pub trait Order: Send + 'static {
     fn is_congested(&self) -> bool;
     /// Whether this process has asked to be a member and is not told otherwise yet.
     fn is_member(&self) -> bool;
+    /// Whether others' messages wait until this process has given them their places.
+    fn leads(&self) -> bool {
+        false
+    }
     /// Whether it is as a [`new`](Self::new) one would be: nothing has been asked for, promised, accepted, learnt or begun that others may rely on.
     fn is_pristine(&self) -> bool;
     /// Takes a message of a peer's link, or a frame of the platform's multicast.

@@ -219,8 +219,12 @@ impl<L: Links, O: Order> Stack<L, O> {
             }
             return Err(too_many(strange));
         }
-        let take = |group: &mut O, now, out: &mut Output| group.receive(now, from, message, out);
-        let taken = self.on_group(now, id, take).unwrap_or(Ok(()));
+        let take = |group: &mut O, now, out: &mut Output| {
+            let taken = group.receive(now, from, message, out);
+            (taken, group.leads())
+        };
+        let (taken, leads) = self.on_group(now, id, take).unwrap_or((Ok(()), false));
+        self.led += u64::from(leads);
         if is_new {
             let watched = self.groups.forget_if_pristine(id);
             watched.into_iter().for_each(|rank| self.unwatch(rank));

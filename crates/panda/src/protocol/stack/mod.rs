@@ -159,6 +159,8 @@ pub struct Stack<L: Links, O> {
     /// Peers whose links have taken something since they were flushed.
     touched: Vec<Rank>,
     groups: Groups<O>,
+    /// Messages of others for groups that this process gives places in.
+    led: u64,
     requests: Requests,
     collectives: Collectives,
     pulse: Pulse,
@@ -191,6 +193,7 @@ impl<L: Links, O: Order> Stack<L, O> {
             timers: Timers::default(),
             touched: Vec::new(),
             groups: Groups::new(myself),
+            led: 0,
             requests: Requests::of(myself.birth),
             collectives: Collectives::new(myself.silence, longest_of::<L>()),
             pulse: Pulse::new(myself.silence),
@@ -212,6 +215,11 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Whether the end of a long message that was sent waits in a link; told once. It goes when what is under way is acknowledged, so somebody must take that.
     pub(crate) fn has_kept(&mut self) -> bool {
         std::mem::take(&mut self.has_kept)
+    }
+
+    /// How many messages of others have come for groups in which they wait for this process to give them places.
+    pub(crate) fn led(&self) -> u64 {
+        self.led
     }
 
     /// Bytes that wait to be sent or acknowledged.

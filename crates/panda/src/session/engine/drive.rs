@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::node::{End, Node, StackOf};
-use super::own::{ASIDE, ASIDE_MAX};
+use super::own::{ASIDE_MAX, Aside};
 use super::{Awaited, Nobody};
 use crate::message::Message;
 use crate::platform::farewell::Farewell;
@@ -70,14 +70,12 @@ const FAR_IN_A_SILENCE: u32 = 8;
 impl<P: Platform> Node<P> {
     /// The session's own thread.
     pub(super) fn drive_always(&self) {
-        let (mut rounds, mut is_called, mut aside) = (0, false, ASIDE);
+        let (mut rounds, mut is_called, mut aside) = (0, false, Aside::default());
         while !self.is_over() {
             let seen = self.wants.rounds();
             let is_idle = is_called || seen == rounds;
-            aside = match seen.wrapping_sub(rounds) < OFTEN {
-                true => ASIDE,
-                false => ASIDE_MAX.min(aside * 2),
-            };
+            let is_often = seen.wrapping_sub(rounds) >= OFTEN;
+            let for_so_long = aside.next(is_often, self.stack.lock().led());
             rounds = seen;
             if is_idle && !self.wants.are() && self.drive_until_wanted() {
                 is_called = false;
@@ -86,7 +84,7 @@ impl<P: Platform> Node<P> {
             let waits = || self.wants.are() && self.wants.rounds() == rounds && !self.is_over();
             is_called = match is_idle && waits() {
                 true => self.leave_to_who_waits(waits),
-                false => self.own.stand_aside(aside),
+                false => self.own.stand_aside(for_so_long),
             };
         }
         let patience = Farewell::patience_of(self.silence);
@@ -265,6 +263,9 @@ impl<P: Platform> Node<P> {
             end.deliveries.push_back(delivery)
         });
         self.set_due(&stack);
+        if stack.has_kept() {
+            self.has_rest.store(true, Ordering::SeqCst);
+        }
         true
     }
 

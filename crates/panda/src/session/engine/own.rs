@@ -10,9 +10,32 @@ use parking_lot::{Condvar, Mutex};
 use crate::platform::fence;
 
 /// How long it leaves the receiving end to threads that wait, after the last of them had it.
-pub const ASIDE: Duration = Duration::from_millis(1);
+const ASIDE: Duration = Duration::from_millis(1);
 /// How long at most while they have it again and again: whenever it looks, it is in their way.
 pub const ASIDE_MAX: Duration = Duration::from_millis(4);
+/// How long while others send to a group in which this process gives places: all its members wait for that.
+const ASIDE_LEADING: Duration = Duration::from_micros(100);
+
+/// How long it stands aside.
+#[derive(Debug, Default)]
+pub struct Aside {
+    time: Duration,
+    led: u64,
+}
+
+impl Aside {
+    /// The next time, whether threads have driven often in the last one, and how many messages of others have come by now that wait for this process.
+    pub fn next(&mut self, is_often: bool, led: u64) -> Duration {
+        self.time = match is_often {
+            true => ASIDE_MAX.min(self.time * 2),
+            false => ASIDE,
+        };
+        match std::mem::replace(&mut self.led, led) == led {
+            true => self.time,
+            false => ASIDE_LEADING,
+        }
+    }
+}
 
 /// Where it stands aside, and how it is called.
 #[derive(Debug, Default)]
@@ -87,5 +110,26 @@ impl Own {
             true => ManyServers::blocking(move || handle.join()),
             false => handle.join(),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stands_aside_for_longer_where_others_drive_and_looks_soon_where_members_wait_for_places()
+    {
+        let mut aside = Aside::default();
+        assert_eq!(aside.next(false, 0), ASIDE);
+        assert_eq!(
+            [(); 3].map(|()| aside.next(true, 0)),
+            [2, 4, 4].map(Duration::from_millis)
+        );
+        assert_eq!(aside.next(true, 3), ASIDE_LEADING);
+        assert_eq!(aside.next(true, 7), ASIDE_LEADING);
+        // None has come since.
+        assert_eq!(aside.next(true, 7), ASIDE_MAX);
+        assert_eq!(aside.next(false, 7), ASIDE);
     }
 }

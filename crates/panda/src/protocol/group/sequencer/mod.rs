@@ -206,6 +206,10 @@ impl Order for Sequencer {
         matches!(self.status, Status::Joining | Status::Member) || self.comes_back
     }
 
+    fn leads(&self) -> bool {
+        self.is_first()
+    }
+
     fn is_pristine(&self) -> bool {
         let has_decided = self.promised.is_some() || self.accepted.is_some();
         let has_learnt = self.view.number > 0 || self.known.is_some();
