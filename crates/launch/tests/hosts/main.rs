@@ -63,7 +63,8 @@ impl Fake {
     }
 }
 
-const HERE: &str = "exec sh -c \"$*\"";
+/// Runs the command on this host, with a folder of its own for what is temporary: daemons of Open MPI that shared one would map a file that another still writes.
+const HERE: &str = "mkdir -p \"$beside/$host\" && TMPDIR=$beside/$host exec sh -c \"$*\"";
 
 fn launch(hosts: &Path, over: Over, count: u32, words: &[&str]) -> Launch {
     Launch::new(over, count, MEMBER)
@@ -76,7 +77,10 @@ fn follow(launch: &Launch) -> (Outcome, Vec<(u32, String)>) {
     let running = launch.start().expect("started");
     let outcome = running.to_end(|line: Line| {
         let text = String::from_utf8_lossy(&line.text).into_owned();
-        lines.push((line.rank.expect("a rank"), text));
+        lines.push((
+            line.rank.unwrap_or_else(|| panic!("of no rank: {text}")),
+            text,
+        ));
     });
     lines.sort();
     (outcome.expect("followed"), lines)
