@@ -103,24 +103,20 @@ pub struct Compared {
 
 /// All ratios of a run, in the order of its results.
 pub fn compared(run: &RunRecord) -> Vec<Compared> {
-    let compared = |of: &ResultRecord| {
-        let to = base(run, of)?;
+    let compared = |(of, to): (&ResultRecord, &ResultRecord)| {
         Some(Compared {
             identity: of.identity.clone(),
             base: to.identity.subject.clone(),
             ratio: ratio(of, to)?.0,
         })
     };
-    run.results.iter().filter_map(compared).collect()
+    beside_base(run).filter_map(compared).collect()
 }
 
 /// The ratios that both runs have, in the order of the first.
 pub fn agreements(first: &RunRecord, second: &RunRecord) -> Vec<Agreement> {
-    first
-        .results
-        .iter()
-        .filter_map(|of| {
-            let to = base(first, of)?;
+    beside_base(first)
+        .filter_map(|(of, to)| {
             let find = |wanted: &ResultRecord| {
                 second
                     .results
@@ -158,8 +154,7 @@ pub struct StartsOf {
 
 /// What the starts of a run say, ratio by ratio, in the order of its results; nothing of whole programs, of which each round is a start.
 pub fn starts(run: &RunRecord) -> Vec<StartsOf> {
-    let of = |of: &ResultRecord| {
-        let to = base(run, of)?;
+    let of = |(of, to): (&ResultRecord, &ResultRecord)| {
         let starts = match (&of.outcome, &to.outcome) {
             (Outcome::Load(of), Outcome::Load(to)) => of.starts(to, |round| round.cpu_ns())?,
             _ => {
@@ -173,7 +168,13 @@ pub fn starts(run: &RunRecord) -> Vec<StartsOf> {
             starts,
         })
     };
-    run.results.iter().filter_map(of).collect()
+    beside_base(run).filter_map(of).collect()
+}
+
+/// The results that are compared with another, each with that.
+fn beside_base(run: &RunRecord) -> impl Iterator<Item = (&ResultRecord, &ResultRecord)> {
+    let beside = |of| Some((of, base(run, of)?));
+    run.results.iter().filter_map(beside)
 }
 
 /// The first result of the same test, argument, policy and placement that uses the same database, if that is not the result itself.

@@ -8,7 +8,7 @@ use antiphon_lab::{
 use antiphon_measure::Estimate;
 use antiphon_report::compose;
 use antiphon_report::document::{Block, Cell, Row};
-use sample::{empty_run, estimate, identity, result, section, tables};
+use sample::{empty_run, estimate, identity, result, round, section, tables};
 
 const SUITE: &str = include_str!("../../../suites/sql.toml");
 const ROWS: [u32; 4] = [1, 10, 100, 1000];
@@ -111,23 +111,6 @@ fn the_largest_memory_of_a_server_of_several_processes_is_not_drawn() {
     // Two subjects and the server: what they held, and their largest.
     assert_eq!(drawn(1), [3, 3]);
     assert_eq!(drawn(7), [3, 2]);
-}
-
-/// A round of processor time.
-fn round(subject_ns: f64, slowed: f64) -> CostRound {
-    CostRound {
-        start: 0,
-        round: 0,
-        iterations: 1,
-        subject_ns,
-        server_ns: None,
-        wall_ns: subject_ns,
-        step_ns: 0.0,
-        slowed,
-        held_bytes: 0,
-        walked_bytes: 0,
-        taken: 1,
-    }
 }
 
 #[test]

@@ -5,28 +5,19 @@ mod sample;
 use antiphon_lab::{CostRound, Costs, Outcome, RunRecord, agreements};
 use antiphon_report::document::{Block, Cell, Document, Figure, Table};
 use antiphon_report::{compose, compose_agreement};
-use sample::{empty_run, estimate, identity, result, section, tables};
+use sample::{empty_run, estimate, identity, result, round, section, tables};
 
 const SUITE: &str = include_str!("../../../suites/sql.toml");
 const C: &str = "sql-c/sqlite";
 const GO: &str = "sql-go/sqlite";
 
 fn costs(subject_ns: f64) -> Costs {
-    let round = |round| CostRound {
-        start: 0,
-        round,
-        iterations: 1,
-        subject_ns,
-        server_ns: None,
-        wall_ns: subject_ns,
-        step_ns: 0.0,
-        slowed: 0.0,
-        held_bytes: 0,
-        walked_bytes: 0,
-        taken: 1,
+    let numbered = |number| CostRound {
+        round: number,
+        ..round(subject_ns, 0.0)
     };
     Costs {
-        rounds: (0..20).map(round).collect(),
+        rounds: (0..20).map(numbered).collect(),
         ..Costs::default()
     }
 }

@@ -97,7 +97,7 @@ impl Patience {
     pub fn spin(&mut self) -> Duration {
         self.shares = self.waits_without > 0 && self.waits_without < ALL;
         if self.waits_without > 0 {
-            self.waits_without -= u32::from(self.waits_without < ALL);
+            self.waits_without -= u32::from(self.shares);
             return Duration::ZERO;
         }
         if self.was_short { SPIN } else { Duration::ZERO }
@@ -155,7 +155,7 @@ impl Patience {
     }
 
     /// The wait that has begun does not spin, as more want the processors than there are.
-    pub fn is_in_a_crowd(&mut self) {
+    fn is_in_a_crowd(&mut self) {
         self.shares = self.waits_without < ALL;
     }
 
@@ -287,6 +287,17 @@ pub fn sleep<W: Waits>(
         }
     }
     inbox.sleep(now, until, events);
+}
+
+/// The same where more want the processors than there are, so that a spin would keep the sender from running: nothing is learnt of spins.
+pub fn sleep_in_a_crowd<W: Waits>(
+    inbox: &mut W,
+    now: Instant,
+    until: Option<Instant>,
+    events: &mut Vec<Event>,
+) {
+    inbox.patience().is_in_a_crowd();
+    sleep(inbox, Some(now), until, events);
 }
 
 /// What is left of a spin and the sleep after it without what they would have taken in any case.

@@ -135,21 +135,11 @@ fn of_typical(typical: &[InBoth], threshold: f64, runs: (i64, i64)) -> Vec<Block
         ];
         row(of.group.clone(), place, cells)
     };
-    let titles = [
-        format!("run {}", runs.0),
-        format!("run {}", runs.1),
-        "difference".to_owned(),
-    ];
     let table = Table {
         title: "Typical ratios, the farthest apart first".into(),
         caption: "Over the operations of a group: the median of the geometric means of any two of their ratios.".into(),
         corner: "Group".into(),
-        columns: titles
-            .map(|title| Column {
-                title,
-                ..Column::default()
-            })
-            .into(),
+        columns: in_both_runs(runs).map(heading).into(),
         rows: ordered.iter().map(each).collect(),
         folded: false,
     };
@@ -206,10 +196,6 @@ fn document(
     threshold: f64,
     runs: (i64, i64),
 ) -> Document {
-    let heading = |title: String| Column {
-        title,
-        ..Column::default()
-    };
     let by_kind = KINDS.iter().filter_map(|(kind, name)| {
         let of_kind = || agreements.iter().filter(|of| of.by == *kind);
         let differences = Differences::of(of_kind());
@@ -276,9 +262,7 @@ fn document(
         Table {
             title: "Every ratio, the farthest apart first".into(),
             corner: "Operation".into(),
-            columns: [format!("run {}", runs.0), format!("run {}", runs.1), "difference".into(), "agrees".into()]
-                .map(heading)
-                .into(),
+            columns: in_both_runs(runs).into_iter().chain(["agrees".into()]).map(heading).collect(),
             rows: each.collect(),
             ..Table::default()
         },
@@ -301,6 +285,22 @@ fn document(
             blocks,
         }],
         ..Document::default()
+    }
+}
+
+/// What heads a ratio in the one run and in the other, and how far they are apart.
+fn in_both_runs(runs: (i64, i64)) -> [String; 3] {
+    [
+        format!("run {}", runs.0),
+        format!("run {}", runs.1),
+        "difference".to_owned(),
+    ]
+}
+
+fn heading(title: String) -> Column {
+    Column {
+        title,
+        ..Column::default()
     }
 }
 

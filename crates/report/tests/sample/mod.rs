@@ -5,7 +5,7 @@ pub mod compared;
 pub mod kinds;
 
 use antiphon_lab::suite::{Row, RowKind, Suite};
-use antiphon_lab::{Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
+use antiphon_lab::{CostRound, Identity, Machine, Outcome, ResultRecord, RunRecord, SubjectRecord};
 use antiphon_measure::*;
 use antiphon_report::document::{Block, Document, Section, Table};
 use kinds::{clocks, delay, interference, latency, storage};
@@ -103,6 +103,23 @@ pub fn identity(test: &str, subject: &str, policy: &str, placement: &str) -> Ide
 /// A result from one start of the subject's process.
 pub fn result(identity: Identity, outcome: Outcome) -> ResultRecord {
     ResultRecord::new(identity, outcome)
+}
+
+/// A round of processor time.
+pub fn round(subject_ns: f64, slowed: f64) -> CostRound {
+    CostRound {
+        start: 0,
+        round: 0,
+        iterations: 1,
+        subject_ns,
+        server_ns: None,
+        wall_ns: subject_ns,
+        step_ns: 0.0,
+        slowed,
+        held_bytes: 0,
+        walked_bytes: 0,
+        taken: 1,
+    }
 }
 
 pub fn empty_run() -> RunRecord {

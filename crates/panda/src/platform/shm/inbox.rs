@@ -204,26 +204,20 @@ impl ShmInbox {
         events: &mut Vec<Event>,
         taker: &mut dyn Taker,
     ) -> (bool, Option<Instant>) {
-        if self.shared.is_crowded() {
-            // A spin would keep the sender from running: nothing to learn of spins from this wait.
-            self.patience.is_in_a_crowd();
-            let mut waiting = Waiting {
-                inbox: self,
-                taker,
-                has_any: false,
-            };
-            patience::sleep(&mut waiting, Some(now), until, events);
-            return (waiting.has_any, None);
-        }
-        // No answer comes before the peer has read what it answers.
-        let reading = match self.shared.backlogs.load(Relaxed) > 0 {
-            true => READING * self.shared.lent_kib(),
-            false => Duration::ZERO,
-        };
         let mut waiting = Waiting {
             inbox: self,
             taker,
             has_any: false,
+        };
+        let shared = &waiting.inbox.shared;
+        if shared.is_crowded() {
+            patience::sleep_in_a_crowd(&mut waiting, now, until, events);
+            return (waiting.has_any, None);
+        }
+        // No answer comes before the peer has read what it answers.
+        let reading = match shared.backlogs.load(Relaxed) > 0 {
+            true => READING * shared.lent_kib(),
+            false => Duration::ZERO,
         };
         let seen = patience::wait(&mut waiting, now, reading, until, events);
         (waiting.has_any, seen)

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::node::{End, Node, StackOf};
+use super::node::{End, Node, StackOf, told_once};
 use super::own::{ASIDE_MAX, Aside};
 use super::{Awaited, Nobody};
 use crate::message::Message;
@@ -171,7 +171,8 @@ impl<P: Platform> Node<P> {
             (Some(until), Some(due)) => Some(until.min(due)),
             (until, due) => until.or(due),
         };
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !self.has_ended();
+        // Whoever drives may wait for a request that has ended.
+        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !told_once(&self.has_ended);
         let until = if may_sleep { until } else { Some(self.start) };
         let mut taker = Waiter {
             node: self,
@@ -187,15 +188,6 @@ impl<P: Platform> Node<P> {
         if is_served || is_changed {
             self.waiting.changed();
         }
-    }
-
-    /// Whether a request has ended that whoever drives may wait for; told once.
-    fn has_ended(&self) -> bool {
-        let has_ended = self.has_ended.load(Ordering::SeqCst);
-        if has_ended {
-            self.has_ended.store(false, Ordering::SeqCst);
-        }
-        has_ended
     }
 
     /// Whether nothing is before a plain frame that comes now, and nobody but the program has to know of it.
@@ -264,7 +256,7 @@ impl<P: Platform> Node<P> {
         });
         self.set_due(&stack);
         if stack.has_kept() {
-            self.has_rest.store(true, Ordering::SeqCst);
+            self.see_to_the_rest();
         }
         true
     }

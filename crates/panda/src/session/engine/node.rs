@@ -73,6 +73,11 @@ const FAR: u64 = u64::MAX - 1;
 /// So long before the start times are counted from, so that there are times before now.
 const BEFORE_START: Duration = Duration::from_secs(1);
 
+/// Whether that is so; told once. Mostly it is not, and then nothing is written.
+pub(super) fn told_once(is: &AtomicBool) -> bool {
+    is.load(Ordering::SeqCst) && is.swap(false, Ordering::SeqCst)
+}
+
 impl<P: Platform> Node<P> {
     /// Begins; the returned engine's own thread runs until [`Engine::stop`].
     pub fn begin(
@@ -213,7 +218,7 @@ impl<P: Platform> Node<P> {
     /// thread when it leaves.
     pub(super) fn see_to_the_rest(&self) {
         self.has_rest.store(true, Ordering::SeqCst);
-        if !self.end.is_taken() && self.has_rest.swap(false, Ordering::SeqCst) {
+        if !self.end.is_taken() && told_once(&self.has_rest) {
             self.own.call();
         }
     }

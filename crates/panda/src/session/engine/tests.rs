@@ -140,27 +140,39 @@ fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
     assert!(end.holds());
 }
 
+/// A node without a thread of its own over a platform, and its peer's end.
+fn joined<P: Platform>(seat: impl Fn(Rank) -> Seat) -> (Node<P>, (P, P::Inbox)) {
+    let joining = [0, 1].map(|rank| {
+        let seat = seat(rank);
+        thread::spawn(move || P::join(&seat).expect("joined"))
+    });
+    let [(platform, inbox), peer] = joining.map(|joining| joining.join().expect("no panic"));
+    let [(_, _, myself, desk), _] = parts();
+    (Node::new(platform, inbox, myself, desk), peer)
+}
+
+/// Whether the own thread was called, while somebody drives or not, and when that one leaves.
+fn are_calls<P: Platform>(node: &Node<P>, somebody_drives: bool, act: impl FnOnce()) -> [bool; 2] {
+    let turn = node.take_turn().filter(|_| somebody_drives);
+    act();
+    let is_called = node.own.stand_aside(Duration::ZERO);
+    drop(turn);
+    [is_called, node.own.stand_aside(Duration::ZERO)]
+}
+
 /// Whether the own thread is called when a process sends more over tcp than the connection holds, while somebody has the receiving end or not, and when that one leaves.
 fn is_called_for_what_is_kept(somebody_drives: bool) -> [bool; 2] {
     let any = "127.0.0.1:0".parse().expect("an address");
     let meeting = Meeting::hold(any, 2, Secret([7; 16])).expect("a port");
-    let joining = [0, 1].map(|rank| {
-        let seat = meeting.seat(Tcp::NAME, rank);
-        thread::spawn(move || Tcp::join(&seat).expect("joined"))
-    });
-    let [(tcp, inbox), _peer] = joining.map(|joining| joining.join().expect("no panic"));
-    let [(_, _, myself, desk), _] = parts();
-    let node = Node::new(tcp, inbox, myself, desk);
-    let turn = node.take_turn().filter(|_| somebody_drives);
+    let (node, _peer) = joined::<Tcp>(|rank| meeting.seat(Tcp::NAME, rank));
     let call = Envelope::Call {
         service: SERVICE,
         id: 1,
     };
-    node.give_plain(1, &call, Message::from(vec![7; 64 << 20]));
-    assert!(node.platform.has_kept());
-    let is_called = node.own.stand_aside(Duration::ZERO);
-    drop(turn);
-    [is_called, node.own.stand_aside(Duration::ZERO)]
+    are_calls(&node, somebody_drives, || {
+        node.give_plain(1, &call, Message::from(vec![7; 64 << 20]));
+        assert!(node.platform.has_kept());
+    })
 }
 
 /// Its sender may not come back for long. Who has the receiving end sees it as long as that is so.
@@ -173,23 +185,15 @@ fn the_own_thread_is_called_for_what_did_not_go_out_unless_another_drives() {
 /// The same of what waits in a link over udp, whose window is full, or whose peer has not answered yet.
 fn is_called_for_what_waits(length: usize, somebody_drives: bool) -> [bool; 2] {
     let meeting = udp::Meeting::new(2, Secret([7; 16])).expect("a port");
-    let joining = [0, 1].map(|rank| {
-        let seat = meeting.seat(rank);
-        thread::spawn(move || Udp::join(&seat).expect("joined"))
-    });
-    let [(udp, inbox), _peer] = joining.map(|joining| joining.join().expect("no panic"));
-    let [(_, _, myself, desk), _] = parts();
-    let node = Node::new(udp, inbox, myself, desk);
-    let turn = node.take_turn().filter(|_| somebody_drives);
+    let (node, _peer) = joined::<Udp>(|rank| meeting.seat(rank));
     let to_port = Envelope::Port {
         port: 1,
         tag: 0,
         receipt: None,
     };
-    node.post(1, to_port, Message::from(vec![7; length]));
-    let is_called = node.own.stand_aside(Duration::ZERO);
-    drop(turn);
-    [is_called, node.own.stand_aside(Duration::ZERO)]
+    are_calls(&node, somebody_drives, || {
+        node.post(1, to_port, Message::from(vec![7; length]));
+    })
 }
 
 /// Short messages are many, and who sends them mostly waits soon.

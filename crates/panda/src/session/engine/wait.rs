@@ -282,10 +282,7 @@ impl<P: Platform> Node<P> {
     fn pass_on_unless(&self, nobody_waits: bool) {
         if nobody_waits {
             // What upcalls brought about at last is left for the next round, and so is the end of what was sent meanwhile.
-            let has_rest = || {
-                self.has_rest.load(Ordering::SeqCst) && self.has_rest.swap(false, Ordering::SeqCst)
-            };
-            match self.has_deliveries.load(Ordering::SeqCst) || has_rest() {
+            match self.has_deliveries.load(Ordering::SeqCst) || node::told_once(&self.has_rest) {
                 true => self.own.call(),
                 false => self.own.rouse(),
             }
