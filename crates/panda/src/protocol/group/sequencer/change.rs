@@ -282,19 +282,26 @@ impl Sequencer {
         else {
             return;
         };
-        let Phase::Proposing { step, by } = &mut change.phase else {
+        let Phase::Proposing { by, .. } = &mut change.phase else {
             return;
         };
         by.insert(from);
-        let (count, step) = (by.len(), step.clone());
-        let has_accepted = |rank: &Rank| match self.change.as_ref().map(|change| &change.phase) {
-            Some(Phase::Proposing { by, .. }) => by.contains(rank),
-            _ => false,
+        self.decide_if_accepted(now, out);
+    }
+
+    /// Tells that it is decided when enough have accepted.
+    fn decide_if_accepted(&mut self, now: Time, out: &mut Output) {
+        let Some(Change {
+            phase: Phase::Proposing { step, by },
+            ..
+        }) = &self.change
+        else {
+            return;
         };
-        if !self.is_enough(count, has_accepted) {
+        if !self.is_enough(by.len(), |rank| by.contains(rank)) {
             return;
         }
-        let (me, view) = (self.me.rank, self.view.number);
+        let (me, view, step) = (self.me.rank, self.view.number, step.clone());
         let (mut stay, mut rest) = self.audience(&step);
         stay.remove(&me);
         rest.remove(&me);
@@ -349,17 +356,27 @@ impl Sequencer {
         }
     }
 
+    /// An attempt goes on without whom it does not wait for, and begins again without whom it does. Who is gone already is found lost again by each attempt, which asks
+    /// it too: were that a reason to begin again, none would ever come to an end.
     pub(super) fn change_lost(&mut self, now: Time, rank: Rank, out: &mut Output) {
-        match self.change.as_ref().map(|change| &change.phase) {
-            Some(Phase::Collecting) => self.collect_if_whole(now, out),
-            Some(Phase::Fetching { from, .. }) if *from == rank => self.begin_change(now, out),
-            Some(Phase::Proposing { by, .. }) if !by.contains(&rank) => self.begin_change(now, out),
-            _ => {}
+        let Some(change) = &self.change else {
+            return self.coordinator_lost(now, rank);
+        };
+        let has_answered = change.states.contains_key(&rank);
+        match &change.phase {
+            Phase::Collecting => self.collect_if_whole(now, out),
+            Phase::Fetching { from, .. } if *from == rank => self.begin_change(now, out),
+            Phase::Proposing { by, .. } if has_answered && !by.contains(&rank) => {
+                self.begin_change(now, out)
+            }
+            Phase::Proposing { .. } => self.decide_if_accepted(now, out),
+            Phase::Fetching { .. } => {}
         }
-        if self.promised.is_some_and(|ballot| ballot.rank == rank)
-            && self.change.is_none()
-            && self.is_inside()
-        {
+    }
+
+    /// Another attempt is needed, soon, if the one that was promised to cannot go on.
+    fn coordinator_lost(&mut self, now: Time, rank: Rank) {
+        if self.promised.is_some_and(|ballot| ballot.rank == rank) && self.is_inside() {
             self.change_at = Some(now + self.patience(0) / 4);
         }
     }
