@@ -22,6 +22,21 @@ pub struct Document {
     pub subjects: Vec<String>,
     /// The body.
     pub sections: Vec<Section>,
+    /// The sections, by their ids, that begin a part which those after them belong to, where a document is of several runs.
+    pub heads: Vec<String>,
+}
+
+impl Document {
+    /// The sections in parts, each with the section that begins it, if any does.
+    pub fn parts(&self) -> impl Iterator<Item = (Option<&Section>, &[Section])> {
+        let begins = |section: &Section| self.heads.contains(&section.id);
+        self.sections
+            .chunk_by(move |_, next| !begins(next))
+            .map(move |part| match part {
+                [head, rest @ ..] if begins(head) => (Some(head), rest),
+                part => (None, part),
+            })
+    }
 }
 
 /// A label and what it says.

@@ -3,6 +3,7 @@
 mod sample;
 
 use antiphon_lab::{Outcome, RunRecord};
+use antiphon_report::document::Section;
 use antiphon_report::export::{csv, html, json};
 use antiphon_report::{compose, compose_together};
 use sample::{empty_run, estimate, identity, result};
@@ -60,6 +61,39 @@ fn each_run_has_a_part_and_the_method_stands_once() {
     assert!(facts.contains(&"Machine") && !facts.contains(&"When"));
     let page = html::render(&document);
     assert!(page.contains("8 of suite small"));
+}
+
+#[test]
+fn the_contents_fold_each_run_below_its_title() {
+    let document = compose_together(&[small(1, "a/x"), small(2, "b/x")]);
+    fn id(section: &Section) -> &str {
+        &section.id
+    }
+    let parts: Vec<(Option<&str>, Vec<&str>)> = document
+        .parts()
+        .map(|(head, rest)| (head.map(id), rest.iter().map(id).collect()))
+        .collect();
+    let heads: Vec<Option<&str>> = parts.iter().map(|(head, _)| *head).collect();
+    assert_eq!(
+        heads,
+        [
+            Some("run-1-suite-small"),
+            Some("run-2-suite-small"),
+            Some("method")
+        ]
+    );
+    assert!(parts[0].1.contains(&"run-1-group-calls"), "{parts:?}");
+    assert!(parts[1].1.iter().all(|id| id.starts_with("run-2-")));
+    assert_eq!(parts[2].1.len(), 0);
+    let contents = |document| {
+        let page = html::render(document);
+        let (_, rest) = page.split_once("<nav class=\"contents\"").unwrap();
+        rest.split_once("</nav>").unwrap().0.to_owned()
+    };
+    let folded = contents(&document);
+    assert_eq!(folded.matches("<details>").count(), 2);
+    assert!(folded.contains("<summary><a href=\"#run-2-suite-small\">Small</a></summary>"));
+    assert!(!contents(&compose(&small(1, "a/x"))).contains("<details>"));
 }
 
 #[test]

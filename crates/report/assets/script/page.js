@@ -89,7 +89,10 @@ function startContents() {
       if (!entry.isIntersecting) continue;
       for (const link of links.values()) link.removeAttribute("aria-current");
       const link = links.get(entry.target.id);
-      if (link) link.setAttribute("aria-current", "true");
+      if (!link) continue;
+      link.setAttribute("aria-current", "true");
+      const part = link.closest("details");
+      for (const other of document.querySelectorAll(".contents details")) other.open = other === part;
     }
   }, { rootMargin: "-10% 0px -80% 0px" });
   for (const section of document.querySelectorAll("main > section")) observer.observe(section);

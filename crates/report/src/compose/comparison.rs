@@ -35,6 +35,7 @@ pub fn compose_comparison(comparison: &Comparison) -> Document {
         facts,
         subjects: vec![before.name.clone(), after.name.clone()],
         sections: sections(comparison),
+        ..Document::default()
     }
 }
 

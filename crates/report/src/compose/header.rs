@@ -19,7 +19,7 @@ pub fn document(view: &View) -> Document {
         summary: summary(view),
         facts: facts(run),
         subjects: view.subjects.clone(),
-        sections: Vec::new(),
+        ..Document::default()
     }
 }
 

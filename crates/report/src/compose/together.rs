@@ -34,6 +34,7 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
         let part = part(&view, fault.clone(), one_machine, &mut document.summary);
         titles.push(part.title.clone());
         let prefix = format!("run-{}", run.id);
+        document.heads.push(format!("{prefix}-{}", part.id));
         let own = std::iter::once(part).chain(sections(&view));
         document.sections.extend(own.map(|section| Section {
             id: format!("{prefix}-{}", section.id),
@@ -41,7 +42,9 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
         }));
     }
     document.title = titles.join(" · ");
-    document.sections.push(method::section(runs.iter()));
+    let method = method::section(runs.iter());
+    document.heads.push(method.id.clone());
+    document.sections.push(method);
     document
 }
 

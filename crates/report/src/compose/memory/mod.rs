@@ -35,6 +35,7 @@ pub fn compose_memory(profile: &Profile, against: Option<&Profile>) -> Document 
         facts: facts(&sides),
         subjects,
         sections: vec![heap::section(&sides), cache::section(&sides)],
+        ..Document::default()
     }
 }
 

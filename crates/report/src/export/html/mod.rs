@@ -87,9 +87,7 @@ impl<'a> Page<'a> {
                 nav.contents aria-label="Contents" {
                     p.kicker { "Contents" }
                     ol {
-                        @for section in &document.sections {
-                            li { a href={ "#" (section.id) } { (section.title) } }
-                        }
+                        @for (head, rest) in document.parts() { (contents(head, rest)) }
                     }
                 }
                 main #figures {
@@ -126,8 +124,27 @@ impl<'a> Page<'a> {
     }
 }
 
+/// The part of the contents that a part of the document has: folded below what begins it, as a document of several runs has more sections than anybody reads over.
+fn contents(head: Option<&Section>, rest: &[Section]) -> Markup {
+    let link = |section: &Section| html! { a href={ "#" (section.id) } { (section.title) } };
+    html! {
+        @match head {
+            Some(head) if rest.is_empty() => li { (link(head)) },
+            Some(head) => li {
+                details {
+                    summary { (link(head)) }
+                    ol { @for section in rest { li { (link(section)) } } }
+                }
+            },
+            None => @for section in rest { li { (link(section)) } },
+        }
+    }
+}
+
 /// What more subjects are is folded: what was found should not begin a page below it.
 const SUBJECTS_SHOWN: usize = 6;
+/// So many names of colours are two lines or three.
+const COLOURS_SHOWN: usize = 24;
 
 fn masthead(document: &Document) -> Markup {
     let is_of_subject = |fact: &&Fact| document.subjects.contains(&fact.label);
@@ -147,12 +164,23 @@ fn masthead(document: &Document) -> Markup {
                     (facts(subjects, "conditions"))
                 }
             }
-            @if !document.subjects.is_empty() {
-                p.subjects aria-label="Colours" {
-                    @for (index, subject) in document.subjects.iter().enumerate() {
-                        span class={ "subject " (colour(Some(index))) } { (subject) }
-                    }
-                }
+            @match document.subjects.len() {
+                0 => {},
+                1..=COLOURS_SHOWN => (colours(&document.subjects)),
+                count => details.folded {
+                    summary { "Colours of the " (count) " subjects" }
+                    (colours(&document.subjects))
+                },
+            }
+        }
+    }
+}
+
+fn colours(subjects: &[String]) -> Markup {
+    html! {
+        p.subjects aria-label="Colours" {
+            @for (index, subject) in subjects.iter().enumerate() {
+                span class={ "subject " (colour(Some(index))) } { (subject) }
             }
         }
     }
