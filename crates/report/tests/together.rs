@@ -64,6 +64,23 @@ fn each_run_has_a_part_and_the_method_stands_once() {
 }
 
 #[test]
+fn what_many_subjects_of_a_run_are_is_folded_in_its_part_too() {
+    let mut many = small(2, "b/x");
+    let subject = sample::run(true).subjects[0].clone();
+    many.subjects = (0..7)
+        .map(|number| {
+            let mut subject = subject.clone();
+            subject.id = format!("kit/{number}");
+            subject
+        })
+        .collect();
+    let page = |runs: &[RunRecord]| html::render(&compose_together(runs));
+    let few = [small(1, "a/x"), small(2, "b/x")];
+    assert!(!page(&few).contains("settings of the"));
+    assert!(page(&[small(1, "a/x"), many]).contains("settings of the 7 subjects"));
+}
+
+#[test]
 fn the_contents_fold_each_run_below_its_title() {
     let document = compose_together(&[small(1, "a/x"), small(2, "b/x")]);
     fn id(section: &Section) -> &str {

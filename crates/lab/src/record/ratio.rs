@@ -115,10 +115,11 @@ fn centre(values: &[f64]) -> Option<f64> {
 /// their logarithms). It is the same whichever of the two is divided by the other, and one ratio that is like none of the others draws it little.
 ///
 /// Errors of ratios depend on each other, as those of one process do. It rises with each ratio, so where all ratios are within their limits it is within those that
-/// follow from all lower and from all upper ones; no independence makes them narrower.
+/// follow from all lower and from all upper ones; no independence makes them narrower. No cost is less than nothing, so a limit below is taken for it.
 pub fn typical(ratios: &[Interval]) -> Option<Interval> {
     let of = |limit: fn(&Interval) -> f64| {
-        let logarithms: Vec<f64> = ratios.iter().map(|ratio| limit(ratio).ln()).collect();
+        let logarithm = |ratio| f64::ln(limit(ratio).max(0.0));
+        let logarithms: Vec<f64> = ratios.iter().map(logarithm).collect();
         Some(centre(&logarithms)?.exp())
     };
     Some(Interval {
@@ -236,6 +237,11 @@ mod tests {
         let mostly = typical(&[open, ratio(2.0), ratio(2.0), ratio(2.0)]).unwrap();
         assert!(mostly.low > 0.0 && mostly.high.is_finite(), "{mostly:?}");
         assert_eq!(typical(&[open]), Some(open));
+        // A difference of two times may be below nothing.
+        let below = Interval { low: -0.3, ..open };
+        let some = typical(&[below, ratio(2.0), ratio(2.0), ratio(2.0)]).unwrap();
+        assert_eq!(some, mostly);
+        assert_eq!(typical(&[below; 3]).map(|of| of.low), Some(0.0));
         assert_eq!(typical(&[]), None);
     }
 

@@ -18,8 +18,13 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     };
     let place = p.clamp(0.0, 1.0) * last as f64;
     let below = place.floor() as usize;
-    let above = (below + 1).min(last);
-    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+    let part = place - below as f64;
+    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    // Between what has no end there is nothing to interpolate.
+    match part == 0.0 || low == high || low.is_infinite() {
+        true => low,
+        false => low + (high - low) * part,
+    }
 }
 
 /// The median of sorted values; 0 of nothing.
@@ -174,6 +179,15 @@ mod tests {
         };
         let i = ranked.sign(0.95);
         assert_eq!((i.low, i.value, i.high), (8.0, 13.0, 18.0));
+    }
+
+    #[test]
+    fn what_has_no_end_has_a_median_too() {
+        let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!(median(&[least, least]), least);
+        assert_eq!(median(&[least, 1.0]), least);
+        assert_eq!(median(&[1.0, most]), most);
+        assert_eq!(median(&[least, 1.0, most]), 1.0);
     }
 
     #[test]

@@ -35,6 +35,7 @@ struct Data<'a> {
 /// The page.
 pub fn render(document: &Document) -> String {
     let mut page = Page {
+        subjects: &document.subjects,
         evidence: Evidence::default(),
         plots: Plots::default(),
     };
@@ -73,6 +74,7 @@ fn json(data: &impl Serialize) -> String {
 
 /// A page as it is built: what the script will need is gathered on the way.
 struct Page<'a> {
+    subjects: &'a [String],
     evidence: Evidence,
     plots: Plots<'a>,
 }
@@ -119,7 +121,7 @@ impl<'a> Page<'a> {
             Block::Table(found) => table::table(found, &mut self.evidence),
             Block::Plot(found) => self.plots.figure(found),
             Block::Notes { notes: found } => notes(found),
-            Block::Facts { facts: found } => facts(found, "facts"),
+            Block::Facts { facts: found } => conditions(found, self.subjects, "facts"),
         }
     }
 }
@@ -147,23 +149,13 @@ const SUBJECTS_SHOWN: usize = 6;
 const COLOURS_SHOWN: usize = 24;
 
 fn masthead(document: &Document) -> Markup {
-    let is_of_subject = |fact: &&Fact| document.subjects.contains(&fact.label);
-    let (subjects, run): (Vec<&Fact>, Vec<&Fact>) = document.facts.iter().partition(is_of_subject);
     html! {
         header.masthead {
             p.kicker { "Antiphon" }
             h1 { (document.title) }
             @if !document.subtitle.is_empty() { p.lede { (document.subtitle) } }
             (notes(&document.summary))
-            @if subjects.len() <= SUBJECTS_SHOWN {
-                (facts(&document.facts, "conditions"))
-            } @else {
-                (facts(run, "conditions"))
-                details.folded {
-                    summary { "Languages, compilers, flags and settings of the " (subjects.len()) " subjects" }
-                    (facts(subjects, "conditions"))
-                }
-            }
+            (conditions(&document.facts, &document.subjects, "conditions"))
             @match document.subjects.len() {
                 0 => {},
                 1..=COLOURS_SHOWN => (colours(&document.subjects)),
@@ -172,6 +164,22 @@ fn masthead(document: &Document) -> Markup {
                     (colours(&document.subjects))
                 },
             }
+        }
+    }
+}
+
+/// Facts of a run, those of its subjects folded if they are many.
+fn conditions(all: &[Fact], subjects: &[String], class: &str) -> Markup {
+    let is_of_subject = |fact: &&Fact| subjects.contains(&fact.label);
+    let (of_subjects, of_run): (Vec<&Fact>, Vec<&Fact>) = all.iter().partition(is_of_subject);
+    if of_subjects.len() <= SUBJECTS_SHOWN {
+        return facts(all, class);
+    }
+    html! {
+        (facts(of_run, class))
+        details.folded {
+            summary { "Languages, compilers, flags and settings of the " (of_subjects.len()) " subjects" }
+            (facts(of_subjects, class))
         }
     }
 }
