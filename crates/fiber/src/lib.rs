@@ -30,6 +30,7 @@ mod fibers;
 mod histograms;
 mod idle;
 mod line;
+mod lookout;
 mod os;
 mod outside;
 mod overflow;

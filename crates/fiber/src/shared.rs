@@ -10,6 +10,7 @@ use crate::counters::{Counters, Tally};
 use crate::fiber::Fiber;
 use crate::histograms::Histograms;
 use crate::idle::{Rest, Work};
+use crate::lookout::{self, Lookout};
 use crate::outside::Inbox;
 use crate::overflow::OnOverflow;
 use crate::policy::Policy;
@@ -37,6 +38,8 @@ pub struct Shared<S: Servers> {
     pub(crate) clock: Clock<S>,
     /// A ready list for each server.
     pub(crate) queues: Vec<Apart<S::Lock<Ready<S>>>>,
+    /// Of each server, where they look out before they park.
+    lookouts: Option<Vec<Apart<Lookout>>>,
     pub(crate) store: S::Lock<Store<S>>,
     pub(crate) director: Option<S::Lock<Director>>,
     pub(crate) histograms: Option<S::Lock<Histograms>>,
@@ -114,6 +117,11 @@ impl<S: Servers> Shared<S> {
             queues: (0..settings.servers)
                 .map(|n| Apart(S::Lock::new(Ready::new(n))))
                 .collect(),
+            lookouts: (S::SEVERAL && lookout::have_processors(settings.servers)).then(|| {
+                (0..settings.servers)
+                    .map(|_| Apart(Lookout::default()))
+                    .collect()
+            }),
             store: S::Lock::new(Store {
                 pool: Pool::new(settings.stack_bytes),
                 free: Vec::new(),
@@ -163,6 +171,12 @@ impl<S: Servers> Shared<S> {
         ready.push(fiber);
         let length = ready.length();
         drop(ready);
+        if S::SEVERAL
+            && queue != here
+            && let Some(lookouts) = &self.lookouts
+        {
+            lookouts[queue].tell();
+        }
         // One ready fiber of a server that is at work is most often about to run there: waking another processor for it costs more than
         // it gains. A nap of idle servers bounds how long it may wait otherwise.
         if S::SEVERAL && (queue != here || length > 1) {
@@ -229,6 +243,11 @@ impl<S: Servers> Shared<S> {
 
     /// Waits for work, or finds that there will be none ever.
     pub(crate) fn rest(&self, here: usize) -> Rest {
+        if let Some(lookouts) = &self.lookouts
+            && lookouts[here].watch()
+        {
+            return Rest::Again;
+        }
         let first_ns = self.first_alarm();
         let alarm = if first_ns == u64::MAX {
             None

@@ -1,0 +1,141 @@
+//! What a server without work does before it parks: it looks out a moment longer for fibers of its own that others make ready.
+//!
+//! To park and be woken takes longer than two fibers on different servers need to hand over to each other. It looks out for as long as a park costs, so it never costs much
+//! more than twice what the better choice does (Karlin, Li, Manasse and Owicki, *Empirical Studies of Competitive Spinning for a Shared-Memory Multiprocessor*, 1991), and more
+//! seldom where that brought nothing. Only fibers that are bound to a server come so: without such nobody looks out.
+
+use std::hint::spin_loop;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+/// About what it takes to park and be woken.
+const PATIENCE: Duration = Duration::from_micros(20);
+/// Looks between two at the clock, which takes as long as some of them.
+const LOOKS: u32 = 16;
+/// At most so many rests pass between two that look out, where it brings nothing.
+const MOST_SKIPPED: u32 = 63;
+
+/// None of its fibers ever came from another server.
+const NEVER: u8 = 0;
+/// One did, before the server looked last.
+const SEEN: u8 = 1;
+/// One has come since.
+const COME: u8 = 2;
+
+/// A server's lookout. All but `tell` is for the server alone.
+#[derive(Default)]
+pub(crate) struct Lookout {
+    state: AtomicU8,
+    /// Rests that go without.
+    to_skip: AtomicU32,
+    /// How many that will be after the next one that brings nothing.
+    skips_next: AtomicU32,
+}
+
+/// Whether so many servers have a processor each: who looks out would else keep others from theirs.
+pub(crate) fn have_processors(servers: usize) -> bool {
+    servers <= available_parallelism().map_or(1, NonZero::get)
+}
+
+impl Lookout {
+    /// A fiber of this server is ready, and another made it so.
+    #[inline]
+    pub fn tell(&self) {
+        self.state.store(COME, Ordering::Release);
+    }
+
+    /// Whether one comes within a short time.
+    pub fn watch(&self) -> bool {
+        match self.state.load(Ordering::Acquire) {
+            NEVER => return false,
+            COME => {}
+            _ if self.is_skipped() => return false,
+            _ => {
+                if !self.comes_soon() {
+                    return self.learn(false);
+                }
+            }
+        }
+        self.state.store(SEEN, Ordering::Relaxed);
+        self.learn(true)
+    }
+
+    fn comes_soon(&self) -> bool {
+        let began = Instant::now();
+        loop {
+            for _ in 0..LOOKS {
+                if self.state.load(Ordering::Acquire) == COME {
+                    return true;
+                }
+                spin_loop();
+            }
+            if began.elapsed() > PATIENCE {
+                return false;
+            }
+        }
+    }
+
+    fn is_skipped(&self) -> bool {
+        let left = self.to_skip.load(Ordering::Relaxed);
+        self.to_skip
+            .store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0
+    }
+
+    fn learn(&self, has_come: bool) -> bool {
+        let skips = match has_come {
+            true => 0,
+            false => self.skips_next.load(Ordering::Relaxed),
+        };
+        let more = match has_come {
+            true => 0,
+            false => (2 * skips + 1).min(MOST_SKIPPED),
+        };
+        self.to_skip.store(skips, Ordering::Relaxed);
+        self.skips_next.store(more, Ordering::Relaxed);
+        has_come
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rests until the next one that looks out; it finds nothing.
+    fn skipped(lookout: &Lookout) -> u32 {
+        let skipped = lookout.to_skip.load(Ordering::Relaxed);
+        for _ in 0..=skipped {
+            assert!(!lookout.watch());
+        }
+        skipped
+    }
+
+    #[test]
+    fn it_looks_out_where_fibers_come_and_more_seldom_where_none_do() {
+        let lookout = Lookout::default();
+        assert!(!lookout.watch(), "nobody is bound to this server");
+        lookout.tell();
+        assert!(lookout.watch());
+        let rests: Vec<u32> = (0..9).map(|_| skipped(&lookout)).collect();
+        assert_eq!(rests, [0, 0, 1, 3, 7, 15, 31, 63, 63]);
+        lookout.tell();
+        assert!(lookout.watch(), "what has come is seen without looking out");
+        assert_eq!(skipped(&lookout), 0);
+    }
+
+    #[test]
+    fn what_comes_while_it_looks_out_is_seen() {
+        let lookout = Lookout::default();
+        lookout.tell();
+        assert!(lookout.watch());
+        std::thread::scope(|scope| {
+            scope.spawn(|| lookout.tell());
+            // Where the other thread begins late this looks out again, or finds it come.
+            while !lookout.watch() {
+                std::thread::yield_now();
+            }
+        });
+    }
+}
