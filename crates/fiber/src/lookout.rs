@@ -48,18 +48,17 @@ impl Lookout {
 
     /// Whether one comes within a short time.
     pub fn watch(&self) -> bool {
-        match self.state.load(Ordering::Acquire) {
+        let has_come = match self.state.load(Ordering::Acquire) {
             NEVER => return false,
-            COME => {}
+            COME => true,
             _ if self.is_skipped() => return false,
-            _ => {
-                if !self.comes_soon() {
-                    return self.learn(false);
-                }
-            }
+            _ => self.comes_soon(),
+        };
+        if has_come {
+            self.state.store(SEEN, Ordering::Relaxed);
         }
-        self.state.store(SEEN, Ordering::Relaxed);
-        self.learn(true)
+        self.learn(has_come);
+        has_come
     }
 
     fn comes_soon(&self) -> bool {
@@ -84,18 +83,13 @@ impl Lookout {
         left > 0
     }
 
-    fn learn(&self, has_come: bool) -> bool {
-        let skips = match has_come {
-            true => 0,
-            false => self.skips_next.load(Ordering::Relaxed),
-        };
-        let more = match has_come {
-            true => 0,
-            false => (2 * skips + 1).min(MOST_SKIPPED),
+    fn learn(&self, has_come: bool) {
+        let (skips, next) = match (has_come, self.skips_next.load(Ordering::Relaxed)) {
+            (true, _) => (0, 0),
+            (false, skips) => (skips, (2 * skips + 1).min(MOST_SKIPPED)),
         };
         self.to_skip.store(skips, Ordering::Relaxed);
-        self.skips_next.store(more, Ordering::Relaxed);
-        has_come
+        self.skips_next.store(next, Ordering::Relaxed);
     }
 }
 

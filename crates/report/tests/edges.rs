@@ -7,7 +7,7 @@ use antiphon_measure::FindingKind;
 use antiphon_report::compose;
 use antiphon_report::document::Block;
 use antiphon_report::export::html;
-use sample::{empty_run, estimate, finding, identity, result, run, section, tables};
+use sample::{empty_run, estimate, finding, identity, many_subjects, result, run, section, tables};
 
 #[test]
 fn what_a_subject_says_cannot_become_markup() {
@@ -142,15 +142,8 @@ fn a_huge_run_is_shown_whole() {
 fn what_many_subjects_are_is_folded() {
     let mut run = run(true);
     let folds = |run: &RunRecord| html::render(&compose(run)).contains("settings of the");
-    let subject = run.subjects[0].clone();
     assert!(!folds(&run));
-    run.subjects = (0..7)
-        .map(|number| {
-            let mut subject = subject.clone();
-            subject.id = format!("kit/{number}");
-            subject
-        })
-        .collect();
+    run.subjects = many_subjects();
     assert!(folds(&run));
     let page = html::render(&compose(&run));
     assert!(page.contains("<dt>kit/6</dt>"), "it is there all the same");

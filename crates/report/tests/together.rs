@@ -6,7 +6,7 @@ use antiphon_lab::{Outcome, RunRecord};
 use antiphon_report::document::Section;
 use antiphon_report::export::{csv, html, json};
 use antiphon_report::{compose, compose_together};
-use sample::{empty_run, estimate, identity, result};
+use sample::{empty_run, estimate, identity, many_subjects, result};
 
 const SMALL: &str = concat!(
     r#"
@@ -66,14 +66,7 @@ fn each_run_has_a_part_and_the_method_stands_once() {
 #[test]
 fn what_many_subjects_of_a_run_are_is_folded_in_its_part_too() {
     let mut many = small(2, "b/x");
-    let subject = sample::run(true).subjects[0].clone();
-    many.subjects = (0..7)
-        .map(|number| {
-            let mut subject = subject.clone();
-            subject.id = format!("kit/{number}");
-            subject
-        })
-        .collect();
+    many.subjects = many_subjects();
     let page = |runs: &[RunRecord]| html::render(&compose_together(runs));
     let few = [small(1, "a/x"), small(2, "b/x")];
     assert!(!page(&few).contains("settings of the"));

@@ -33,13 +33,16 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
         };
         let part = part(&view, fault.clone(), one_machine, &mut document.summary);
         titles.push(part.title.clone());
-        let prefix = format!("run-{}", run.id);
-        document.heads.push(format!("{prefix}-{}", part.id));
-        let own = std::iter::once(part).chain(sections(&view));
-        document.sections.extend(own.map(|section| Section {
-            id: format!("{prefix}-{}", section.id),
+        let own = |section: Section| Section {
+            id: format!("run-{}-{}", run.id, section.id),
             ..section
-        }));
+        };
+        let part = own(part);
+        document.heads.push(part.id.clone());
+        document.sections.push(part);
+        document
+            .sections
+            .extend(sections(&view).into_iter().map(own));
     }
     document.title = titles.join(" · ");
     let method = method::section(runs.iter());

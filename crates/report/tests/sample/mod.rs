@@ -122,6 +122,16 @@ pub fn round(subject_ns: f64, slowed: f64) -> CostRound {
     }
 }
 
+/// More subjects than are shown without being asked for, `kit/0` to `kit/6`.
+pub fn many_subjects() -> Vec<SubjectRecord> {
+    let subject = |number| {
+        let mut subject = run(true).subjects.swap_remove(0);
+        subject.id = format!("kit/{number}");
+        subject
+    };
+    (0..7).map(subject).collect()
+}
+
 pub fn empty_run() -> RunRecord {
     RunRecord {
         id: 7,
