@@ -224,6 +224,7 @@ impl LocalInbox {
 
 impl Waits for LocalInbox {
     const LOOKS: u32 = 32;
+    const WITHIN: bool = true;
 
     fn patience(&mut self) -> &mut Patience {
         &mut self.patience

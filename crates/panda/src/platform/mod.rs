@@ -22,6 +22,7 @@ pub(crate) mod door;
 pub(crate) mod farewell;
 pub(crate) mod fence;
 mod futex;
+mod given;
 pub(crate) mod handshake;
 pub mod local;
 pub mod meeting;

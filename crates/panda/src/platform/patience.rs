@@ -6,14 +6,15 @@
 //! a spin, the spins were in the way, and become rare for long; else messages take long for now, as long ones do, which may change with the next.
 //!
 //! Where many share few processors, the spins of all blur what each can learn from its waits, and some find what they wait for. So who has spun in vain gives way before it
-//! sleeps: if somebody else then had the processor for a moment, the spin was in somebody's way, whoever it was. A spin that finds something saves a wake, which is worth about what one
-//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up: another thread of this process that runs now and then
-//! does not end them.
+//! sleeps: if another process then had the processor for a moment, the spin was in somebody's way, whoever it was. A spin that finds something saves a wake, which is worth about what one
+//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up. Other threads of this process send it nothing, but where
+//! peers are threads: one that runs now and then does not end spins.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::Event;
+use super::given::Given;
 use super::yields::Yields;
 
 /// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
@@ -30,9 +31,7 @@ const SHORT: Duration = Duration::from_micros(120);
 const DOUBLINGS_MAX: u32 = 10;
 /// … and after each that found nothing otherwise up to 2 to this one: what messages take may change at once, where processes run mostly does not.
 const DOUBLINGS_SLOW: u32 = 3;
-/// To give way takes no longer than this where nobody else wants the processor …
-const UNWANTED: Duration = Duration::from_nanos(2500);
-/// … and longer than this where work that never sleeps has it for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain.
+/// To give way takes longer than this where work that never sleeps has the processor for its slice: that says nothing of who sends, and is not asked for again for so many spins in vain.
 const SLICE: Duration = Duration::from_micros(500);
 const UNASKED: u32 = 64;
 /// A spin in somebody's way costs as much as so many that found something have brought …
@@ -123,11 +122,11 @@ impl Patience {
         asks
     }
 
-    /// Others had the processor for so long when they were given way to.
-    pub fn gave_way(&mut self, away: Duration) {
+    /// Others had the processor for so long when they were given way to, and of that for so long those among whom peers may be.
+    pub fn gave_way(&mut self, away: Duration, peers: Duration) {
         if away > SLICE {
             self.unasked = UNASKED;
-        } else if away > UNWANTED {
+        } else if !peers.is_zero() {
             self.cost_others();
         }
     }
@@ -213,6 +212,8 @@ pub trait Waits {
     fn patience(&mut self) -> &mut Patience;
     /// Takes what is there. True if there was anything, or it was woken.
     fn look(&mut self, events: &mut Vec<Event>) -> bool;
+    /// Whether peers are threads of this process.
+    const WITHIN: bool = false;
     /// What changes while something comes in parts: a spin goes on as long as it does.
     fn progress(&self) -> u64 {
         0
@@ -250,9 +251,14 @@ pub fn wait<W: Waits>(
     }
     let spun = now - began;
     if !spin.is_zero() && until.is_none_or(|until| now < until) && inbox.patience().asks() {
-        std::thread::yield_now();
-        let given = std::mem::replace(&mut now, Instant::now());
-        inbox.patience().gave_way(now - given);
+        let given = Given::way();
+        let peers = if W::WITHIN {
+            given.away
+        } else {
+            given.foreign()
+        };
+        inbox.patience().gave_way(given.away, peers);
+        now = given.back;
     }
     sleep(inbox, Some(now), until, events);
     if !inbox.patience().learns() {
@@ -361,8 +367,11 @@ mod tests {
         assert!(patience.spin().is_zero() && patience.gives_way());
     }
 
-    /// How many of so many waits spin in vain, if one in `every` spins does and others then have the processor for so long.
-    fn vain_spins(waits: u32, every: u32, away: Duration) -> u32 {
+    /// For so long others have the processor, who sleep again.
+    const AWAY: Duration = Duration::from_micros(20);
+
+    /// How many of so many waits spin in vain, if one in `every` spins does and others, and peers among them, then have the processor for so long.
+    fn vain_spins(waits: u32, every: u32, away: Duration, peers: Duration) -> u32 {
         let mut patience = Patience::with(0);
         let (mut spins, mut vain) = (0_u32, 0);
         for _ in 0..waits {
@@ -377,7 +386,7 @@ mod tests {
             }
             vain += 1;
             if patience.asks() {
-                patience.gave_way(away);
+                patience.gave_way(away, peers);
             }
             if patience.learns() {
                 patience.slept(SPIN, Duration::from_micros(60));
@@ -388,14 +397,20 @@ mod tests {
 
     #[test]
     fn spins_in_anybodys_way_become_rare_though_half_of_them_find_something() {
-        let vain = vain_spins(10_000, 2, Duration::from_micros(20));
+        let vain = vain_spins(10_000, 2, AWAY, AWAY);
         assert!((8..25).contains(&vain), "{vain}");
     }
 
     /// As those of the session's own thread, beside one that runs when a handful of calls have been served.
     #[test]
     fn spins_go_on_where_those_that_find_something_outweigh_those_in_the_way() {
-        assert_eq!(vain_spins(10_000, 4, Duration::from_micros(20)), 2500);
+        assert_eq!(vain_spins(10_000, 4, AWAY, AWAY), 2500);
+    }
+
+    /// As where the laboratory's thread has the processor after every other call.
+    #[test]
+    fn spins_go_on_where_threads_that_send_nothing_have_the_processor() {
+        assert_eq!(vain_spins(10_000, 2, AWAY, Duration::ZERO), 5000);
     }
 
     #[test]
@@ -403,7 +418,7 @@ mod tests {
         let mut patience = Patience::with(0);
         (0..100_000).for_each(|_| patience.found());
         let borne = (0..).take_while(|_| {
-            patience.gave_way(Duration::from_micros(20));
+            patience.gave_way(AWAY, AWAY);
             patience.waits_without == 0
         });
         assert_eq!(borne.count() as u32, CREDIT_MAX / PRICE);
@@ -411,8 +426,8 @@ mod tests {
 
     #[test]
     fn spins_go_on_where_nobody_else_wants_the_processor_and_beside_work_that_never_sleeps() {
-        assert_eq!(vain_spins(10_000, 4, Duration::from_nanos(600)), 2500);
-        assert_eq!(vain_spins(10_000, 4, Duration::from_millis(3)), 2500);
+        assert_eq!(vain_spins(10_000, 4, Duration::ZERO, Duration::ZERO), 2500);
+        assert_eq!(vain_spins(10_000, 4, SLICE * 6, SLICE * 6), 2500);
     }
 
     #[test]
@@ -421,7 +436,7 @@ mod tests {
         let asked = (0..1000).filter(|_| {
             let asks = patience.asks();
             if asks {
-                patience.gave_way(Duration::from_millis(3));
+                patience.gave_way(SLICE * 6, SLICE * 6);
             }
             asks
         });
@@ -432,13 +447,13 @@ mod tests {
     fn spins_that_were_in_the_way_are_forgotten_when_many_have_found_something() {
         let mut patience = Patience::with(0);
         for _ in 0..4 {
-            patience.gave_way(Duration::from_micros(20));
+            patience.gave_way(AWAY, AWAY);
         }
         assert_eq!(patience.waits_without, 1 << 4);
         (0..FORGOTTEN).for_each(|_| patience.found());
         patience.waits_without = 0;
         while patience.waits_without == 0 {
-            patience.gave_way(Duration::from_micros(20));
+            patience.gave_way(AWAY, AWAY);
         }
         assert_eq!(patience.waits_without, 1 << 1);
     }

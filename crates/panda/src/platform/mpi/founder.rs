@@ -12,6 +12,7 @@ use super::later::{Later, Place};
 use super::library::{self, Library};
 use super::traffic::{Note, Traffic};
 use crate::message::Message;
+use crate::platform::given::Given;
 use crate::platform::patience::Patience;
 use crate::platform::{Event, Flow, JoinError, Rank, Seat, Transfer, farewell, futex};
 
@@ -239,10 +240,12 @@ impl FounderInbox {
             match now - began {
                 waited if waited < hard => std::hint::spin_loop(),
                 waited if waited < SOFT => {
-                    std::thread::yield_now();
                     // Whoever shares the processor may be who is waited for.
                     if std::mem::take(&mut has_spun) {
-                        self.patience.gave_way(now.elapsed());
+                        let given = Given::way();
+                        self.patience.gave_way(given.away, given.foreign());
+                    } else {
+                        std::thread::yield_now();
                     }
                 }
                 _ => {
