@@ -79,6 +79,8 @@ pub(crate) struct Fiber<S: Servers> {
     pub is_killed: AtomicBool,
     /// What it keeps as its own.
     pub local: Cell<*mut ()>,
+    /// Whether it attends to rests: then it waits for nothing outside itself.
+    pub is_attendant: Cell<bool>,
     /// Whether it is counted among those that wait for something outside.
     pub is_outside: Cell<bool>,
     /// What rings when it may go on, if it waits for something outside.
@@ -107,6 +109,7 @@ impl<S: Servers> Fiber<S> {
             is_alive: Cell::new(false),
             is_killed: AtomicBool::new(false),
             local: Cell::new(std::ptr::null_mut()),
+            is_attendant: Cell::new(false),
             is_outside: Cell::new(false),
             waits_for: S::Lock::new(None),
             guard: Cell::new((0, 0)),
@@ -141,6 +144,7 @@ impl<S: Servers> Fiber<S> {
         unsafe { *self.context.get() = Some(Coroutine::with_stack(stack, entry)) };
         self.generation.add(1);
         self.is_alive.set(true);
+        self.is_attendant.set(false);
         self.is_sliceable.set(false);
         self.is_killed.store(false, Ordering::Relaxed);
         self.local.set(std::ptr::null_mut());

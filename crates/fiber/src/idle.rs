@@ -1,6 +1,7 @@
 //! Servers without work: they park, and the last one to do so knows that the run is over.
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -30,6 +31,8 @@ pub(crate) enum Work {
     Others,
     /// Nothing is ready, but somebody waits for something outside.
     Outside,
+    /// Nothing is ready, and nobody waits but fibers that attend to rests.
+    Attendants,
 }
 
 /// How a wait for work ended.
@@ -37,6 +40,8 @@ pub(crate) enum Work {
 pub(crate) enum Rest {
     /// There may be work.
     Again,
+    /// All wait for ever; the caller has to tell the fibers that attend to rests.
+    Ending,
     /// All wait for ever; the caller has to say the last words.
     LastWords,
     /// The run is over.
@@ -46,7 +51,31 @@ pub(crate) enum Rest {
 #[derive(Default)]
 struct State {
     waiting: usize,
+    /// Of those that wait, which sleep elsewhere, and what wakes them there.
+    elsewhere: Vec<(usize, Waker)>,
     is_over: bool,
+}
+
+impl State {
+    fn wake_elsewhere(&self) {
+        self.elsewhere
+            .iter()
+            .for_each(|(_, waker)| waker.wake_by_ref());
+    }
+}
+
+/// A server's stay elsewhere; it is over when this is dropped.
+pub(crate) struct Elsewhere<'a> {
+    idle: &'a Idle,
+    server: usize,
+}
+
+impl Drop for Elsewhere<'_> {
+    fn drop(&mut self) {
+        let mut state = self.idle.state.lock();
+        state.elsewhere.retain(|(server, _)| *server != self.server);
+        self.idle.set_waiting(&mut state, |waiting| waiting - 1);
+    }
 }
 
 impl Idle {
@@ -63,7 +92,7 @@ impl Idle {
     /// Wakes a waiting server, if there is one: there is work, or an earlier alarm. Work that only one server may do wakes all.
     #[inline]
     pub fn announce(&self, is_for_one: bool) {
-        // Pairs with the fence in `wait`: either we see the waiting server, or it sees the work.
+        // Pairs with the fence in `set_waiting`: either we see the waiting server, or it sees the work.
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.wake(is_for_one);
@@ -72,27 +101,58 @@ impl Idle {
 
     #[cold]
     fn wake(&self, is_for_one: bool) {
-        drop(self.state.lock());
+        let state = self.state.lock();
         if is_for_one {
             self.changed.notify_all();
-        } else {
+            state.wake_elsewhere();
+        } else if state.waiting > state.elsewhere.len() {
             self.changed.notify_one();
+        } else if let Some((_, waker)) = state.elsewhere.first() {
+            waker.wake_by_ref();
         }
+    }
+
+    fn set_waiting(&self, state: &mut State, change: impl FnOnce(usize) -> usize) {
+        state.waiting = change(state.waiting);
+        self.waiting.store(state.waiting, Ordering::Relaxed);
+        // Pairs with the fence in `announce`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Lets a server wait elsewhere, if there is nothing that it may do, but something to wait for: whoever brings work wakes it there.
+    pub fn go_elsewhere(
+        &self,
+        server: usize,
+        waker: &Waker,
+        work: impl Fn() -> Work,
+    ) -> Option<Elsewhere<'_>> {
+        let mut state = self.state.lock();
+        state.elsewhere.push((server, waker.clone()));
+        self.set_waiting(&mut state, |waiting| waiting + 1);
+        let (found, is_over) = (work(), state.is_over);
+        drop(state);
+        let elsewhere = Elsewhere { idle: self, server };
+        if found == Work::Others {
+            self.changed.notify_all();
+        }
+        let is_rest = matches!(found, Work::Others | Work::Outside);
+        // Else the stay ends with this.
+        (!is_over && is_rest).then_some(elsewhere)
     }
 
     /// The run is over, whatever others wait for.
     pub fn stop(&self) {
-        self.state.lock().is_over = true;
+        let mut state = self.state.lock();
+        state.is_over = true;
+        state.wake_elsewhere();
         self.changed.notify_all();
     }
 
     /// Waits for work or for an alarm's time. The run is over when all servers wait, nobody is ready, and there is no alarm.
     pub fn wait(&self, alarm: Option<Instant>, work: impl Fn() -> Work) -> Rest {
         let mut state = self.state.lock();
-        let mut has_last_words = false;
-        state.waiting += 1;
-        self.waiting.store(state.waiting, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        let (mut is_ending, mut has_last_words) = (false, false);
+        self.set_waiting(&mut state, |waiting| waiting + 1);
         let nap = || {
             let nap = Instant::now() + NAP;
             alarm.map_or(nap, |at| at.min(nap))
@@ -105,24 +165,30 @@ impl Idle {
                 self.changed.notify_all();
                 self.changed.wait_until(&mut state, nap());
             }
-            Work::None | Work::Outside if state.waiting < self.servers => {
+            _ if state.waiting < self.servers => {
                 self.changed.wait_until(&mut state, nap());
             }
-            Work::None | Work::Outside if alarm.is_some() => {
+            _ if alarm.is_some() => {
                 self.changed
                     .wait_until(&mut state, alarm.unwrap_or_else(nap));
             }
             Work::Outside => self.changed.wait(&mut state),
+            // A fiber stands in for a server though nobody waits for anything outside any more.
+            _ if !state.elsewhere.is_empty() => {
+                state.wake_elsewhere();
+                self.changed.wait_until(&mut state, nap());
+            }
+            Work::Attendants => is_ending = true,
             Work::None if self.has_last_words => has_last_words = true,
             Work::None => {
                 state.is_over = true;
                 self.changed.notify_all();
             }
         }
-        state.waiting -= 1;
-        self.waiting.store(state.waiting, Ordering::Relaxed);
+        self.set_waiting(&mut state, |waiting| waiting - 1);
         match state.is_over {
             true => Rest::Over,
+            false if is_ending => Rest::Ending,
             false if has_last_words => Rest::LastWords,
             false => Rest::Again,
         }

@@ -43,6 +43,7 @@ mod servers;
 mod shared;
 mod spawn;
 mod stack;
+mod stand_in;
 mod sync;
 mod threads;
 mod tick;

@@ -33,6 +33,18 @@ pub(crate) struct Bell {
     fiber: usize,
 }
 
+/// A fiber's wait for something outside, which ends when this is dropped.
+pub(crate) struct Outside<'a, S: Servers> {
+    inbox: &'a Inbox,
+    fiber: &'a Fiber<S>,
+}
+
+impl<S: Servers> Drop for Outside<'_, S> {
+    fn drop(&mut self) {
+        self.inbox.end_wait(self.fiber);
+    }
+}
+
 impl Inbox {
     pub fn new(servers: usize, has_last_words: bool) -> Arc<Inbox> {
         Arc::new(Inbox {
@@ -49,9 +61,10 @@ impl Inbox {
     }
 
     /// A fiber waits for something outside.
-    fn begin_wait<S: Servers>(&self, fiber: &Fiber<S>) {
+    pub fn begin_wait<'a, S: Servers>(&'a self, fiber: &'a Fiber<S>) -> Outside<'a, S> {
         fiber.is_outside.set(true);
         self.waiting.fetch_add(1, Ordering::SeqCst);
+        Outside { inbox: self, fiber }
     }
 
     /// It does no longer: it goes on, or was killed there.
@@ -186,7 +199,7 @@ fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64
     // SAFETY: the running fiber's own descriptor.
     let it = unsafe { server.running().as_ref() };
     let inbox = bell.inbox.clone();
-    inbox.begin_wait(it);
+    let _outside = inbox.begin_wait(it);
     let mut waits_for = it.waits_for.lock();
     // A bell that rang before the lock was taken may have been delivered to nobody; one that rings later waits for the lock.
     if !bell.has_rung.load(Ordering::SeqCst) {
@@ -198,5 +211,4 @@ fn park_until_rung<S: Servers>(bell: Arc<Bell>, wait: Wait, until_ns: Option<u64
         // Its time may be over and the bell silent: one that rings from now on must not wake it from another wait.
         *it.waits_for.lock() = None;
     }
-    inbox.end_wait(it);
 }

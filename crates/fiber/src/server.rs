@@ -35,7 +35,7 @@ pub struct Server<S: Servers> {
     /// What a switch by count, or a yield, sets it to.
     full_budget: i64,
     /// Whether a director chooses.
-    is_directed: bool,
+    pub(crate) is_directed: bool,
     /// Whether the fiber that left is ready; otherwise it waits, and `wait` says how.
     leaves_ready: Cell<bool>,
     wait: Cell<Parking>,
@@ -95,6 +95,7 @@ impl<S: Servers> Server<S> {
                 Some(fiber) => self.run(fiber),
                 None => match self.shared.rest(self.number) {
                     Rest::Over => return,
+                    Rest::Ending => self.shared.end_attendants(self.number),
                     Rest::LastWords => self.say_last_words(),
                     Rest::Again => {}
                 },

@@ -19,6 +19,7 @@ use crate::run::{OnTurn, Settings, Turn};
 use crate::schedule::{Director, Schedule};
 use crate::servers::{Lock, Servers, Word};
 use crate::stack::{Pool, Stack, StackError};
+use crate::stand_in::Attendants;
 use crate::timers::{Alarm, Timers};
 
 /// What the job servers of a run-time share.
@@ -46,6 +47,7 @@ pub struct Shared<S: Servers> {
     timers: S::Lock<Timers<S>>,
     /// The time of the first alarm, so that nobody takes the lock for nothing; `u64::MAX` if there is none.
     first_alarm_ns: S::Word,
+    pub(crate) attendants: S::Lock<Attendants<S>>,
     pub(crate) inbox: Arc<Inbox>,
 }
 
@@ -133,6 +135,7 @@ impl<S: Servers> Shared<S> {
                 .then(|| S::Lock::new(Histograms::new())),
             timers: S::Lock::new(Timers::default()),
             first_alarm_ns,
+            attendants: S::Lock::new(Attendants::default()),
             inbox: Inbox::new(settings.servers, settings.at_rest.is_some()),
         }
     }
@@ -231,7 +234,7 @@ impl<S: Servers> Shared<S> {
     }
 
     /// The time of the first alarm of a fiber that still waits for it: others would keep the run from its end.
-    fn first_alarm(&self) -> u64 {
+    pub(crate) fn first_alarm(&self) -> u64 {
         if self.first_alarm_ns.get() == u64::MAX {
             return u64::MAX;
         }
@@ -248,42 +251,67 @@ impl<S: Servers> Shared<S> {
         {
             return Rest::Again;
         }
+        if self.attend(here) {
+            return Rest::Again;
+        }
         let first_ns = self.first_alarm();
         let alarm = if first_ns == u64::MAX {
             None
         } else {
             Some(first_ns)
         };
-        let work = || {
-            if self.first_alarm_ns.get() != first_ns || self.inbox.has_letters() {
-                return Work::Mine;
-            }
-            let mut found = if self.inbox.has_waiting() {
-                Work::Outside
-            } else {
-                Work::None
-            };
-            for (number, queue) in self.queues.iter().enumerate() {
-                let ready = queue.lock();
-                if ready.length() > 0 && (number == here || ready.has_movable()) {
-                    return Work::Mine;
-                }
-                if ready.length() > 0 {
-                    found = Work::Others;
-                }
-            }
-            found
-        };
         let rest = match alarm {
-            None => self.inbox.idle.wait(None, work),
+            None => self.inbox.idle.wait(None, || self.work(here, first_ns)),
             Some(at_ns) => match self.clock.reach(at_ns) {
-                Some(at) => self.inbox.idle.wait(Some(at), work),
+                Some(at) => self.inbox.idle.wait(Some(at), || self.work(here, first_ns)),
                 // Virtual time does not wait; what is outside has its own.
                 None => Rest::Again,
             },
         };
         self.look_around(here);
         rest
+    }
+
+    /// What a server sees that looks around, and knows of the first alarm.
+    pub(crate) fn work(&self, here: usize, first_alarm_ns: u64) -> Work {
+        if self.first_alarm_ns.get() != first_alarm_ns || self.inbox.has_letters() {
+            return Work::Mine;
+        }
+        let mut found = match self.inbox.has_waiting() {
+            true => Work::Outside,
+            false if self.attendants.lock().are_waiting() => Work::Attendants,
+            false => Work::None,
+        };
+        for (number, queue) in self.queues.iter().enumerate() {
+            let ready = queue.lock();
+            if ready.length() > 0 && (number == here || ready.has_movable()) {
+                return Work::Mine;
+            }
+            if ready.length() > 0 {
+                found = Work::Others;
+            }
+        }
+        found
+    }
+
+    /// Makes a fiber ready that is to stand in for a server; false if there is none, or nothing to wait for.
+    fn attend(&self, here: usize) -> bool {
+        // What has come already is taken first.
+        if !self.inbox.has_waiting() || self.inbox.has_letters() {
+            return false;
+        }
+        let attendant = self.attendants.lock().take();
+        attendant
+            .inspect(|&(fiber, parking)| self.wake(fiber, parking, here))
+            .is_some()
+    }
+
+    /// Tells those that wait to stand in for a server that they need not.
+    pub(crate) fn end_attendants(&self, here: usize) {
+        let waiting = self.attendants.lock().end();
+        for (fiber, parking) in waiting {
+            self.wake(fiber, parking, here);
+        }
     }
 
     /// Records how long a fiber was ready before it runs; gives the time if distributions are kept.

@@ -87,7 +87,9 @@ pub fn of_panda() -> Vec<Test> {
         Test::pair("roundtrip.synchronous", panda::synchronous),
         Test::pair("rpc", panda::rpc),
         Test::pair("rpc.thread", panda::rpc_thread),
+        Test::pair("rpc.fiber", panda::rpc_fiber),
         Test::pair("rendezvous", panda::rendezvous),
+        Test::pair("rendezvous.fiber", panda::rendezvous_fiber),
         Test::pair("stream", panda::stream),
     ];
     for members in MEMBERS {

@@ -1,6 +1,7 @@
 //! Fibers on several servers, and the operating system's threads behind the same interface.
 
 mod outside;
+mod stand_in;
 mod threads;
 
 use std::collections::HashSet;

@@ -1,9 +1,9 @@
-//! Calls of rank 1 by the leader, answered in three ways.
+//! Calls of rank 1 by the leader: answered by the upcall, by a thread that it starts, or by one that waits for calls; of the system's threads, or fibers.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
-use antiphon_panda::thread::{self, Condition, Handle, Mutex};
+use antiphon_panda::thread::{self, Condition, Handle, Mutex, ThreadError, Threads};
 use antiphon_panda::{Call, Message, Session};
 use bytes::Bytes;
 
@@ -54,17 +54,32 @@ pub fn rpc(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     Ok(Box::new(Serving::new(served, session)))
 }
 
-/// The same, but each call is served by a thread that the upcall starts for it, as an operation that may block is in SR.
+/// The same, but each call is served by a thread of the system that the upcall starts for it, as an operation that may block is in SR.
 pub fn rpc_thread(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let session = stage.session()?;
     if stage.rank == 0 {
         return caller(session, "thread", bytes);
     }
+    serve_by_threads(&session)?;
+    Ok(Box::new(Passive(session)))
+}
+
+/// The same where the process's threads are fibers.
+pub fn rpc_fiber(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    let session = stage.session()?;
+    if stage.rank == 0 {
+        return caller(session, "thread", bytes);
+    }
+    Server::start(session, Threads::Fibers, |session, _| {
+        serve_by_threads(session)
+    })
+}
+
+fn serve_by_threads(session: &Session) -> Result<(), antiphon_panda::Error> {
     session.serve("thread", |call| {
         // Where there is no thread the reply is dropped, which the caller is told.
         drop(thread::spawn(move || call.reply.send(Message::new())));
-    })?;
-    Ok(Box::new(Passive(session)))
+    })
 }
 
 /// Calls that wait for the server.
@@ -76,26 +91,46 @@ struct Entry {
 
 /// A server that accepts calls one after the other.
 struct Server {
-    entry: Arc<(Mutex<Entry>, Condition)>,
-    thread: Option<Handle<()>>,
+    entry: Shared,
+    thread: Option<Handle<Result<(), ThreadError>>>,
     _session: Session,
 }
 
+type Shared = Arc<(Mutex<Entry>, Condition)>;
+
 impl Server {
-    fn start(session: Session, service: &str) -> Result<Self, Failed> {
+    /// Starts it on threads of a kind. It registers what it serves there.
+    fn start(
+        session: Session,
+        kind: Threads,
+        register: impl FnOnce(&Session, &Shared) -> Result<(), antiphon_panda::Error> + Send + 'static,
+    ) -> Result<Box<dyn Part>, Failed> {
         let entry = Arc::new((Mutex::new(Entry::default()), Condition::new()));
-        let (called, own) = (entry.clone(), entry.clone());
-        session.serve(service, move |call| {
-            called.0.lock().waiting.push_back(call);
-            called.1.signal();
-        })?;
-        let thread = thread::spawn(move || accept(&own.0, &own.1));
-        let thread = thread.map_err(|error| Failed(error.to_string()))?;
-        Ok(Self {
+        let (own, serves) = (entry.clone(), session.clone());
+        let (tells, told) = mpsc::channel();
+        let main = move || {
+            let outcome = register(&serves, &own);
+            let is_registered = outcome.is_ok();
+            // Who started this waits for it.
+            let _ = tells.send(outcome);
+            if is_registered {
+                accept(&own.0, &own.1);
+            }
+        };
+        let failed = |error: ThreadError| Failed(error.to_string());
+        let thread = thread::spawn(move || thread::run(kind, main)).map_err(failed)?;
+        if let Ok(outcome) = told.recv() {
+            outcome?;
+        } else if let Ok(Err(why)) = thread.join() {
+            return Err(failed(why));
+        } else {
+            return Err(Failed("the server's thread panicked".into()));
+        }
+        Ok(Box::new(Self {
             entry,
             thread: Some(thread),
             _session: session,
-        })
+        }))
     }
 }
 
@@ -131,9 +166,24 @@ impl Part for Server {
 
 /// A rendezvous: the upcall queues the call, a thread that waits for calls accepts it and replies.
 pub fn rendezvous(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    rendezvous_on(Threads::System, stage, bytes)
+}
+
+/// The same where the process's threads are fibers.
+pub fn rendezvous_fiber(stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
+    rendezvous_on(Threads::Fibers, stage, bytes)
+}
+
+fn rendezvous_on(kind: Threads, stage: &mut Stage, bytes: usize) -> Result<Box<dyn Part>, Failed> {
     let session = stage.session()?;
     if stage.rank == 0 {
         return caller(session, "entry", bytes);
     }
-    Ok(Box::new(Server::start(session, "entry")?))
+    Server::start(session, kind, |session, entry| {
+        let called = entry.clone();
+        session.serve("entry", move |call| {
+            called.0.lock().waiting.push_back(call);
+            called.1.signal();
+        })
+    })
 }

@@ -6,7 +6,7 @@ mod messages;
 mod ordered;
 mod served;
 
-pub use calls::{rendezvous, rpc, rpc_thread};
+pub use calls::{rendezvous, rendezvous_fiber, rpc, rpc_fiber, rpc_thread};
 pub use collectives::{
     all_reduce, all_to_all, barrier, barrier_half, broadcast, gather, reduce, scatter,
 };

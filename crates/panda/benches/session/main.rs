@@ -28,7 +28,10 @@ fn main() {
             "shm",
             "shm upcall",
             "shm rpc",
+            "shm entry",
             "shm fiber",
+            "shm fiber rpc",
+            "shm fiber entry",
         ]);
         Table::new("tcp", placement, 2).print(&[
             "raw tcp",
@@ -36,7 +39,10 @@ fn main() {
             "tcp",
             "tcp upcall",
             "tcp rpc",
+            "tcp entry",
             "tcp fiber",
+            "tcp fiber rpc",
+            "tcp fiber entry",
         ]);
         Table::new("udp", placement, 2).print(&[
             "raw udp",

@@ -1,12 +1,13 @@
 //! One process of a round. Even ranks send, the odd ones after them answer.
 
-use std::sync::mpsc;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use antiphon_panda::platform::{Event, Inbox, Local, Platform, Shm, Tcp, Udp};
 use antiphon_panda::session::SILENCE;
-use antiphon_panda::thread::{self, Threads};
-use antiphon_panda::{Message, Seat, Session};
+use antiphon_panda::thread::{self, Condition, Mutex, Semaphore, Threads};
+use antiphon_panda::{Call, Message, Seat, Session};
 
 use crate::table::Case;
 use crate::{circle, raw, star};
@@ -31,11 +32,9 @@ pub fn run(case: &Case) {
         ["tcp", "bare"] => bare::<Tcp>(case),
         ["udp", "bare"] => bare::<Udp>(case),
         [_, "bare"] => bare::<Shm>(case),
-        [_, "fiber"] => {
-            let case = case.with_rank(case.rank);
-            let main = move || session(&case, "receive", &Session::join().expect("joined"));
-            thread::run(Threads::Fibers, main).expect("fibers");
-        }
+        [_, "fiber"] => fibers(case, "receive"),
+        [_, "fiber", "rpc"] => fibers(case, "rpc"),
+        [_, "fiber", "entry"] => fibers(case, "entry"),
         [_, way] if circle::is_one(way) => {
             circle::run(case, way, &Session::join().expect("joined"));
         }
@@ -117,30 +116,65 @@ fn local(case: &Case, way: &str) {
     });
 }
 
-/// Round trips through a session, in one of three ways.
+/// A process whose threads are fibers.
+fn fibers(case: &Case, way: &'static str) {
+    let case = case.with_rank(case.rank);
+    let main = move || session(&case, way, &Session::join().expect("joined"));
+    thread::run(Threads::Fibers, main).expect("fibers");
+}
+
+/// Calls that wait to be accepted.
+type Entry = (Mutex<VecDeque<Call>>, Condition);
+
+/// Accepts the first call that waits, or waits for one, and answers it.
+fn accept((waiting, has_come): &Entry) {
+    let mut waiting = waiting.lock();
+    let call = loop {
+        match waiting.pop_front() {
+            Some(call) => break call,
+            None => has_come.wait(&mut waiting),
+        }
+    };
+    drop(waiting);
+    call.reply.send(call.payload);
+}
+
+/// Round trips through a session, in one of four ways.
 fn session(case: &Case, way: &str, session: &Session) {
     let (port, other) = (session.port("ball"), case.rank ^ 1);
     let everyone = session.everyone().expect("all take part");
     let is_first = case.rank.is_multiple_of(2);
-    let (sender, is_over) = mpsc::channel();
+    let is_over = Arc::new(Semaphore::new(0));
+    let (ends, entry) = (
+        is_over.clone(),
+        Arc::new((Mutex::new(VecDeque::new()), Condition::new())),
+    );
     if !is_first && way == "upcall" {
         let back = port.clone();
         port.on_message(move |arrived| match arrived.tag {
-            LAST => drop(sender.send(())),
+            LAST => ends.v(),
             _ => back.send(arrived.from, 0, arrived.payload).expect("sent"),
         })
         .expect("no other has its number");
     } else if !is_first && way == "rpc" {
         session
             .serve("ball", move |call| match call.payload.len() {
-                0 => drop(sender.send(())),
+                0 => ends.v(),
                 _ => call.reply.send(call.payload),
+            })
+            .expect("no other has its number");
+    } else if !is_first && way == "entry" {
+        let called = entry.clone();
+        session
+            .serve("ball", move |call| {
+                called.0.lock().push_back(call);
+                called.1.signal();
             })
             .expect("no other has its number");
     }
     everyone.barrier().expect("all are here");
     match (is_first, way) {
-        (true, "rpc") => {
+        (true, "rpc" | "entry") => {
             time(case, || {
                 let reply = session.call(other, "ball", PAYLOAD.as_slice(), None);
                 assert_eq!(reply.expect("a reply").len(), PAYLOAD.len());
@@ -158,9 +192,14 @@ fn session(case: &Case, way: &str, session: &Session) {
             let ball = port.receive(Some(other), None).expect("received");
             port.send(other, 0, ball.payload).expect("sent");
         }),
+        (false, "entry") => {
+            answer(case, || accept(&entry));
+            // The one that says that it was the last.
+            accept(&entry);
+        }
         (false, _) => {
             let before = switches();
-            is_over.recv().expect("the last message");
+            is_over.p();
             let trips = f64::from(case.trips + case.trips / 10);
             println!("0 {}", (switches() - before) / trips);
         }

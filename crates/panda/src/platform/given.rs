@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
 /// To give way takes no longer than this where nobody else wants the processor.
 const UNWANTED: Duration = Duration::from_nanos(2500);
 
@@ -53,9 +51,22 @@ impl Given {
 /// Processor time that the other threads of this process have had. What one has had that runs just now is added when it stops, or a tick comes: so from one moment to the next this grows by
 /// the time of those that ran on this processor, and hardly by that of those that compute on another.
 fn used_by_other_threads() -> Duration {
-    let read = |clock| Duration::try_from(clock_gettime(clock)).unwrap_or_default();
-    let thread = read(ClockId::ThreadCPUTime);
-    read(ClockId::ProcessCPUTime).saturating_sub(thread)
+    let thread = read(libc::CLOCK_THREAD_CPUTIME_ID);
+    read(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(thread)
+}
+
+/// By the C library: `rustix` looks for the system's clocks in a page that valgrind does not know.
+fn read(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the record lives through the call, and is left as it is by one that fails.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        time.tv_nsec.unsigned_abs() as u32,
+    )
 }
 
 #[cfg(test)]

@@ -114,6 +114,7 @@ impl Port {
         let mail = &core.desk.mail;
         mail.on_message(self.number, place, Box::new(upcall), core.rank);
         mail.let_go(&*core.engine);
+        core.engine.have_attended();
         Ok(())
     }
 

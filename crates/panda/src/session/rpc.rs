@@ -83,6 +83,7 @@ impl Session {
             });
         };
         self.core().desk.on_call(number, place, Box::new(upcall));
+        self.core().engine.have_attended();
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use antiphon_fiber::ManyServers;
+
 use super::node::{End, Node, StackOf, told_once};
 use super::own::{ASIDE_MAX, Aside};
 use super::{Awaited, Nobody};
@@ -21,6 +23,16 @@ struct Waiter<'a, P: Platform> {
     awaited: &'a mut dyn Awaited,
     /// A call that it has taken for the program.
     call: Option<Delivery>,
+}
+
+impl<'a, P: Platform> Waiter<'a, P> {
+    fn new(node: &'a Node<P>, awaited: &'a mut dyn Awaited) -> Self {
+        Self {
+            node,
+            awaited,
+            call: None,
+        }
+    }
 }
 
 impl<P: Platform> Taker for Waiter<'_, P> {
@@ -61,6 +73,14 @@ impl<P: Platform> Taker for Waiter<'_, P> {
             }
             _ => false,
         }
+    }
+}
+
+/// The earlier one of two times, of which either may be none.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -154,33 +174,64 @@ impl<P: Platform> Node<P> {
         until: Option<Instant>,
         awaited: &mut dyn Awaited,
     ) {
-        // Who waits finds the session over only after its round.
-        let until = if self.is_over() {
-            Some(self.start)
-        } else {
-            until
+        self.turn(end, self.unless_over(until), awaited);
+    }
+
+    /// The same by a fiber that sleeps for its server. False if that has something else to run: then this was a look.
+    pub(super) fn drive_for_server(
+        &self,
+        end: &mut End<P::Inbox>,
+        until: Option<Instant>,
+        awaited: &mut dyn Awaited,
+    ) -> bool {
+        let until = self.about_to_take(self.unless_over(until));
+        let mut taker = Waiter::new(self, awaited);
+        let mut receive = |until| (end.inbox).receive_for(until, &mut end.events, &mut taker);
+        let slept = match until == Some(self.start) {
+            true => Some(receive(until)),
+            false => ManyServers::stand_in(&self.waker, |alarm| receive(earlier(until, alarm))),
         };
-        self.turn(end, until, awaited);
+        let seen = slept.unwrap_or_else(|| receive(Some(self.start)));
+        let call = taker.call;
+        self.have_taken(end, seen, call, awaited);
+        slept.is_some()
+    }
+
+    /// Who waits finds the session over only after its round.
+    fn unless_over(&self, until: Option<Instant>) -> Option<Instant> {
+        match self.is_over() {
+            true => Some(self.start),
+            false => until,
+        }
     }
 
     /// The same, whether the session is over or not.
     fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>, awaited: &mut dyn Awaited) {
-        // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
-        self.sleeps.store(true, Ordering::SeqCst);
-        let until = match (until, self.due()) {
-            (Some(until), Some(due)) => Some(until.min(due)),
-            (until, due) => until.or(due),
-        };
-        // Whoever drives may wait for a request that has ended.
-        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !told_once(&self.has_ended);
-        let until = if may_sleep { until } else { Some(self.start) };
-        let mut taker = Waiter {
-            node: self,
-            awaited,
-            call: None,
-        };
+        let until = self.about_to_take(until);
+        let mut taker = Waiter::new(self, awaited);
         let seen = (end.inbox).receive_for(until, &mut end.events, &mut taker);
         let call = taker.call;
+        self.have_taken(end, seen, call, awaited);
+    }
+
+    /// The caller takes what comes: until when it may wait for that.
+    fn about_to_take(&self, until: Option<Instant>) -> Option<Instant> {
+        // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
+        self.sleeps.store(true, Ordering::SeqCst);
+        let until = earlier(until, self.due());
+        // Whoever drives may wait for a request that has ended.
+        let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !told_once(&self.has_ended);
+        if may_sleep { until } else { Some(self.start) }
+    }
+
+    /// It has, and a call with it for the program.
+    fn have_taken(
+        &self,
+        end: &mut End<P::Inbox>,
+        seen: Option<Instant>,
+        call: Option<Delivery>,
+        awaited: &mut dyn Awaited,
+    ) {
         self.sleeps.store(false, Ordering::Relaxed);
         // It came before what is taken now.
         let is_served = call.is_some_and(|call| self.desk.deliver(call, self, awaited));

@@ -1,7 +1,8 @@
 //! The meeting of protocols, platform and threads: the only part that is generic over the platform.
 //!
 //! Whoever waits drives ([`wait`]): a thread that waits for something takes the receiving end, runs the protocols on what comes, and hands it back when it has what it
-//! waited for, so that no thread switches where one waits. While nobody waits, or only fibers do, the session's own thread does it ([`own`]). Senders run the protocols
+//! waited for, so that no thread switches where one waits. While nobody waits, or only fibers beside others that run, the session's own thread does it ([`own`]); where fibers wait for
+//! something else, one of them attends to the session ([`attendant`]). Senders run the protocols
 //! themselves and give frames to the platform directly ([`node`]). How long to spin before sleeping is the platform's to decide.
 
 use std::ffi::{OsStr, OsString};
@@ -18,6 +19,7 @@ use crate::protocol::{Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::asked::End;
 
+mod attendant;
 mod awaited;
 mod drive;
 mod node;
@@ -148,6 +150,8 @@ pub trait Engine: Send + Sync {
     fn group_is_congested(&self, group: GroupId) -> bool;
     /// Waits, driving the session, until something holds or a time has passed; whether it holds. It did not when the caller looked last.
     fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool;
+    /// If the caller is a fiber: its run sees to the session where it rests.
+    fn have_attended(&self) {}
     /// Something that a thread may wait for has changed, though nothing came.
     fn nudge(&self);
     /// Whether a thread of this process waits for something.

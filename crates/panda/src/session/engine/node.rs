@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use antiphon_fiber::ManyServers;
@@ -31,7 +32,8 @@ pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Orde
 
 pub struct Node<P: Platform> {
     pub(super) platform: P,
-    rank: Rank,
+    pub(super) itself: Weak<Self>,
+    pub(super) rank: Rank,
     /// How long a peer may be silent before it is taken for lost.
     pub(super) silence: Duration,
     /// The receiving end; who holds it drives.
@@ -57,6 +59,10 @@ pub struct Node<P: Platform> {
     pub(super) own: Own,
     /// How long fibers look for frames before they park.
     pub(super) patience: Mutex<Patience>,
+    /// Ends the sleep of who is, or will be, asleep in the inbox.
+    pub(super) waker: Waker,
+    /// Whether a fiber drives while all others wait for something else.
+    pub(super) is_attended: AtomicBool,
 }
 
 /// The receiving end, with room for what comes out of it.
@@ -86,17 +92,18 @@ impl<P: Platform> Node<P> {
         myself: Myself,
         desk: Arc<Desk>,
     ) -> std::io::Result<Arc<Self>> {
-        let node = Arc::new(Self::new(platform, inbox, myself, desk));
+        let node = Self::new(platform, inbox, myself, desk);
         let own = node.clone();
         let thread = std::thread::Builder::new()
             .name(format!("panda {}", myself.rank))
             .spawn(move || own.drive_always())?;
         node.own.began(thread);
+        node.have_fiber_attend();
         Ok(node)
     }
 
     /// One without a thread of its own.
-    pub(super) fn new(platform: P, inbox: P::Inbox, myself: Myself, desk: Arc<Desk>) -> Self {
+    pub(super) fn new(platform: P, inbox: P::Inbox, myself: Myself, desk: Arc<Desk>) -> Arc<Self> {
         const {
             assert!(
                 P::RELIABLE != <P::Links as Links>::RETRANSMITS,
@@ -120,8 +127,10 @@ impl<P: Platform> Node<P> {
             );
         }
         let stack = Stack::new(myself, platform.largest());
-        Self {
+        Arc::new_cyclic(|itself| Self {
             platform,
+            itself: itself.clone(),
+            waker: Waker::from(Arc::new(Wakes(itself.clone()))),
             end: Turnstile::new(End {
                 inbox,
                 events: Vec::new(),
@@ -143,7 +152,8 @@ impl<P: Platform> Node<P> {
             sleeps: AtomicBool::new(false),
             own: Own::default(),
             patience: Mutex::default(),
-        }
+            is_attended: AtomicBool::new(false),
+        })
     }
 
     pub(super) fn now(&self) -> Time {
@@ -321,6 +331,17 @@ impl<P: Platform> Node<P> {
     }
 }
 
+/// Wakes who is asleep in a session's inbox.
+struct Wakes<P: Platform>(Weak<Node<P>>);
+
+impl<P: Platform> Wake for Wakes<P> {
+    fn wake(self: Arc<Self>) {
+        if let Some(node) = self.0.upgrade() {
+            node.platform.wake();
+        }
+    }
+}
+
 impl<P: Platform> Engine for Node<P> {
     fn post(&self, to: Rank, envelope: Envelope, payload: Message) {
         if <P::Links as Links>::ADDS_NOTHING && to != self.rank {
@@ -353,7 +374,8 @@ impl<P: Platform> Engine for Node<P> {
         end: &mut asked::End<'_>,
     ) {
         // A fiber gives way to others while it waits.
-        match self.asks_plainly(end.peer) && !ManyServers::is_caller() {
+        let gives_way = || ManyServers::is_caller() && ManyServers::has_others();
+        match self.asks_plainly(end.peer) && !gives_way() {
             true => self.request_and_drive(request, payload, deadline, end),
             false => end.begins(self.request(end.peer, request, payload, deadline)),
         }
@@ -375,6 +397,10 @@ impl<P: Platform> Engine for Node<P> {
 
     fn wait(&self, interest: Interest, awaited: &mut dyn Awaited, until: Option<Instant>) -> bool {
         self.wait_for(interest, awaited, until)
+    }
+
+    fn have_attended(&self) {
+        self.have_fiber_attend();
     }
 
     fn is_awaited(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Who drives: that the receiving end is not left to somebody who does not take it.
 
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use crate::protocol::Answer;
 use crate::protocol::group::Myself;
 use crate::session::desk::Desk;
 use crate::session::{SILENCE, asked};
+use crate::thread::Semaphore;
 
 /// Bounds what never takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -37,7 +39,7 @@ fn parts() -> [Parts; 2] {
 }
 
 /// A node without a thread of its own.
-fn alone() -> Node<Local> {
+fn alone() -> Arc<Node<Local>> {
     let [(local, inbox, myself, desk), _] = parts();
     Node::new(local, inbox, myself, desk)
 }
@@ -69,6 +71,89 @@ fn a_process_answers_while_a_fiber_that_looks_has_no_turn() {
     assert!(comes_to_hold(|| is_served.load(Ordering::SeqCst)));
     drop(looks);
     busy.stop();
+    other.stop();
+}
+
+/// A session of its own, whose process runs fibers on so many servers, and the other end.
+fn of_fibers(
+    servers: usize,
+    main: impl FnOnce(&Node<Local>) + Send + 'static,
+) -> (Arc<Node<Local>>, Arc<Node<Local>>, thread::JoinHandle<()>) {
+    let [node, other] = parts().map(|(local, inbox, myself, desk)| {
+        Node::begin(local, inbox, myself, desk).expect("a thread")
+    });
+    let servers = NonZeroUsize::new(servers).expect("some");
+    let own = node.clone();
+    let run = move || {
+        // SAFETY: these tests keep nothing that belongs to an OS thread over a switch.
+        let run = unsafe { crate::thread::run_on(servers, move || main(&own)) };
+        run.expect("fibers");
+    };
+    (node, other, thread::spawn(run))
+}
+
+/// Whether a thread or fiber other than the session's own has the receiving end, and leaves that one alone.
+fn is_driven_by_who_waits(node: &Node<Local>) -> bool {
+    comes_to_hold(|| node.own.is_far() && node.end.is_taken())
+}
+
+#[test]
+fn a_fiber_that_waits_alone_drives_and_is_woken_for_what_comes_to_others() {
+    for servers in 1..=3 {
+        let (gate, waits_no_more) = (Arc::new(Semaphore::new(0)), Arc::<AtomicBool>::default());
+        let passes = (gate.clone(), waits_no_more.clone());
+        let (node, other, process) = of_fibers(servers, move |node| {
+            let (gate, ends) = passes.clone();
+            let waiter = node.itself.clone();
+            drop(crate::thread::spawn(move || {
+                gate.p();
+                ends.store(true, Ordering::SeqCst);
+                waiter.upgrade().expect("a session").nudge();
+            }));
+            let mut is_over = || passes.1.load(Ordering::SeqCst);
+            assert!(node.wait(Interest::Change, &mut is_over, Some(Instant::now() + LIMIT)));
+        });
+        assert!(is_driven_by_who_waits(&node));
+        // Nothing comes for who drives.
+        gate.v();
+        process.join().expect("no panic");
+        node.stop();
+        other.stop();
+    }
+}
+
+#[test]
+fn fibers_that_wait_for_each_other_have_one_attend_to_the_session() {
+    for servers in 1..=3 {
+        let gate = Arc::new(Semaphore::new(0));
+        let opens = gate.clone();
+        let (node, other, process) = of_fibers(servers, move |node| {
+            node.have_fiber_attend();
+            gate.p();
+        });
+        let upcall = move |_| opens.v();
+        node.desk
+            .on_call(SERVICE, Location::caller(), Box::new(upcall));
+        assert!(is_driven_by_who_waits(&node));
+        let call = Request::Call { service: SERVICE };
+        other.request(0, call, Message::new(), None);
+        process.join().expect("no panic");
+        assert!(comes_to_hold(|| !node.is_attended.load(Ordering::SeqCst)));
+        node.stop();
+        other.stop();
+    }
+}
+
+#[test]
+fn a_session_that_ends_lets_its_attendant_go() {
+    let (node, other, process) = of_fibers(1, |node| {
+        node.have_fiber_attend();
+        // It attends meanwhile.
+        crate::thread::sleep(Duration::from_millis(20));
+        node.stop();
+    });
+    process.join().expect("no panic");
+    assert!(node.is_over());
     other.stop();
 }
 
@@ -141,7 +226,7 @@ fn who_drives_for_an_answer_hears_that_the_peer_is_lost() {
 }
 
 /// A node without a thread of its own over a platform, and its peer's end.
-fn joined<P: Platform>(seat: impl Fn(Rank) -> Seat) -> (Node<P>, (P, P::Inbox)) {
+fn joined<P: Platform>(seat: impl Fn(Rank) -> Seat) -> (Arc<Node<P>>, (P, P::Inbox)) {
     let joining = [0, 1].map(|rank| {
         let seat = seat(rank);
         thread::spawn(move || P::join(&seat).expect("joined"))

@@ -1,4 +1,4 @@
-//! Waiting: a thread of the system drives while it waits; a fiber looks for a while, giving way to others, and then parks.
+//! Waiting: a thread of the system drives while it waits, and so does a fiber whose server has nothing else to run; where it has, the fiber looks for a while, giving way to others, and then parks.
 
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use crate::session::watching::UNWATCHED;
 const LETS_GO: Duration = Duration::from_millis(1);
 
 /// What is waited for, and how long.
-struct Wait<'a> {
-    interest: Interest,
-    awaited: &'a mut dyn Awaited,
-    until: Option<Instant>,
+pub(super) struct Wait<'a> {
+    pub interest: Interest,
+    pub awaited: &'a mut dyn Awaited,
+    pub until: Option<Instant>,
 }
 
 /// Who has the receiving end and had not to ask for it, until it is dropped: then it has let go of it, also if what it waited for panicked.
@@ -29,10 +29,22 @@ pub(super) struct Turn<'a, P: Platform> {
     end: Option<Passed<'a, node::End<P::Inbox>>>,
 }
 
+/// How a fiber's drive ended.
+pub(super) enum Driven {
+    /// So the wait ended.
+    Ended(bool),
+    /// Its server has something else to run.
+    GivesWay,
+    /// Another has the receiving end.
+    Taken,
+}
+
 impl<P: Platform> Turn<'_, P> {
     fn drive(&mut self, until: Option<Instant>, awaited: &mut dyn Awaited) {
-        if let Some(end) = &mut self.end {
-            self.node.drive(end, until, awaited);
+        let Some(end) = &mut self.end else { return };
+        match ManyServers::is_caller() {
+            true => drop(self.node.drive_for_server(end, until, awaited)),
+            false => self.node.drive(end, until, awaited),
         }
     }
 }
@@ -77,7 +89,7 @@ impl<P: Platform> Node<P> {
     }
 
     /// An upcall may have ended the session on this very thread, which had the receiving end then: what it could not wait for is waited for now.
-    fn see_to_its_end(&self) {
+    pub(super) fn see_to_its_end(&self) {
         if self.is_over() {
             self.own.join();
         }
@@ -163,13 +175,20 @@ impl<P: Platform> Node<P> {
             return turn.drive(Some(self.start), &mut Nobody);
         }
         let _wanted = self.want();
+        if let Some(mut end) = self.take_from_own() {
+            self.drive(&mut end, Some(self.start), &mut Nobody);
+        }
+    }
+
+    /// The receiving end, which the caller wants, when the session's own thread has let go of it; nothing if it does not soon, or another has it.
+    fn take_from_own(&self) -> Option<Passed<'_, node::End<P::Inbox>>> {
         let until = Instant::now() + LETS_GO;
         loop {
-            if let Some(mut end) = self.end.try_pass() {
-                return self.drive(&mut end, Some(self.start), &mut Nobody);
+            if let Some(end) = self.end.try_pass() {
+                return Some(end);
             }
             if !self.own.drives.load(Ordering::SeqCst) || Instant::now() > until {
-                return;
+                return None;
             }
             std::thread::yield_now();
         }
@@ -185,29 +204,82 @@ impl<P: Platform> Node<P> {
     }
 
     fn wait_as_fiber(&self, wait: &mut Wait<'_>) -> bool {
+        self.have_fiber_attend();
         loop {
-            let began = Instant::now();
-            let spin = self.patience.lock().spin();
-            if !spin.is_zero()
-                && let Some(is_held) = self.look_for(wait, began + spin)
-            {
-                self.patience.lock().found();
-                return is_held;
-            }
-            let spun = began.elapsed();
-            let ended = self.park(wait).or_else(|| self.ended(wait));
-            let slept = began.elapsed().saturating_sub(spun);
-            self.patience.lock().slept(spun.min(spin), slept);
+            let ended = match self.drive_as_fiber(wait) {
+                Driven::Ended(is_held) => return is_held,
+                Driven::GivesWay => self.wait_beside_others(wait, true),
+                Driven::Taken => self.wait_beside_others(wait, false),
+            };
             if let Some(is_held) = ended {
-                self.decline();
                 return is_held;
             }
         }
     }
 
-    /// Looks for what comes, giving way to other fibers between looks. Nothing if the time is over.
-    fn look_for(&self, wait: &mut Wait<'_>, until: Instant) -> Option<bool> {
+    /// Looks for a while, and parks. How the wait ended; nothing if the caller had better drive, where it only `gives_way` to others.
+    fn wait_beside_others(&self, wait: &mut Wait<'_>, gives_way: bool) -> Option<bool> {
+        let began = Instant::now();
+        let mut spin = Duration::ZERO;
+        // Of several that wait one looks, and drives when the others have parked.
+        if !gives_way || !self.wants.are() {
+            spin = self.patience.lock().spin();
+            let looks = gives_way || !spin.is_zero();
+            if looks && let Some(is_held) = self.look_for(wait, began + spin, gives_way) {
+                self.patience.lock().found();
+                return Some(is_held);
+            }
+            if gives_way && !ManyServers::has_others() {
+                return None;
+            }
+        }
+        let spun = began.elapsed();
+        let ended = self.park(wait).or_else(|| self.ended(wait));
+        let slept = began.elapsed().saturating_sub(spun);
+        self.patience.lock().slept(spun.min(spin), slept);
+        if ended.is_some() {
+            self.decline();
+        }
+        ended
+    }
+
+    /// Drives as a thread of the system does, and sleeps in the platform for its server, until that has something else to run.
+    pub(super) fn drive_as_fiber(&self, wait: &mut Wait<'_>) -> Driven {
+        if ManyServers::has_others() {
+            return Driven::GivesWay;
+        }
+        if let Some(mut turn) = self.take_turn() {
+            return match &mut turn.end {
+                Some(end) => self.drive_alone(end, wait),
+                None => Driven::Taken,
+            };
+        }
         let _wanted = self.want();
+        match self.take_from_own() {
+            Some(mut end) => self.drive_alone(&mut end, wait),
+            None => Driven::Taken,
+        }
+    }
+
+    fn drive_alone(&self, end: &mut node::End<P::Inbox>, wait: &mut Wait<'_>) -> Driven {
+        // Another may have brought it about until it let go.
+        if wait.awaited.holds() {
+            return Driven::Ended(true);
+        }
+        loop {
+            let was_alone = self.drive_for_server(end, wait.until, wait.awaited);
+            match self.ended(wait) {
+                Some(is_held) => return Driven::Ended(is_held),
+                None if was_alone => {}
+                None => return Driven::GivesWay,
+            }
+        }
+    }
+
+    /// Looks for what comes, giving way to other fibers between looks, and at least once if it `gives_way` because there are some. Nothing if the time is over, or there are none any more.
+    fn look_for(&self, wait: &mut Wait<'_>, until: Instant, gives_way: bool) -> Option<bool> {
+        let _wanted = self.want();
+        let mut has_given_way = !gives_way;
         loop {
             match self.end.try_pass() {
                 Some(mut end) => self.drive(&mut end, Some(self.start), &mut Nobody),
@@ -216,8 +288,12 @@ impl<P: Platform> Node<P> {
                 None => {}
             }
             match self.ended(wait) {
-                None if Instant::now() < until => ManyServers::yield_now(),
+                None if !has_given_way || Instant::now() < until => ManyServers::yield_now(),
                 outcome => return outcome,
+            }
+            has_given_way = true;
+            if gives_way && !ManyServers::has_others() {
+                return self.ended(wait);
             }
         }
     }
@@ -228,8 +304,8 @@ impl<P: Platform> Node<P> {
         self.desk.mail.let_go(self);
         let ended = self.ended(wait);
         if ended.is_none() {
-            // Whoever drives now passes on when it lets go.
-            if !self.end.is_taken() && !self.waiting.wake_thread() {
+            // Whoever drives now passes on when it lets go, and who looks when it no longer does.
+            if !self.end.is_taken() && !self.wants.are() && !self.waiting.wake_thread() {
                 self.own.call();
             }
             stay.sleep(wait.until);

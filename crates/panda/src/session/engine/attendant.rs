@@ -1,0 +1,59 @@
+//! A fiber that drives while all others wait for something else than the session: for each other, or for a time. What comes then needs no thread of the system to bring it to them.
+
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
+
+use antiphon_fiber::{Birth, ManyServers, Threads as _};
+
+use super::node::Node;
+use super::own::ASIDE_MAX;
+use super::wait::{Driven, Wait};
+use super::{Interest, Nobody};
+use crate::platform::Platform;
+
+impl<P: Platform> Node<P> {
+    /// Has a fiber attend to the session where the caller's run rests, if the caller is one and none does. Without memory for its stack the session's own thread does all by itself.
+    pub(super) fn have_fiber_attend(&self) {
+        let is_attended = || {
+            self.is_attended.load(Ordering::Relaxed)
+                || self.is_attended.swap(true, Ordering::Relaxed)
+        };
+        if !ManyServers::is_caller() || is_attended() {
+            return;
+        }
+        let birth = Birth {
+            name: Some(format!("panda {}", self.rank)),
+            ..Birth::default()
+        };
+        let node = self.itself.clone();
+        // SAFETY: whoever started several servers answered for its threads, which run the same code where they wait: see `thread::run_on`.
+        let attendant = unsafe { ManyServers::spawn(birth, move || attend(&node)) };
+        self.is_attended.store(attendant.is_ok(), Ordering::Relaxed);
+    }
+
+    fn drive_for_others(&self) {
+        let mut wait = Wait {
+            interest: Interest::Change,
+            awaited: &mut Nobody,
+            until: None,
+        };
+        if let Driven::Taken = self.drive_as_fiber(&mut wait) {
+            // A thread of the system waits, or an upcall takes long.
+            ManyServers::sleep(ASIDE_MAX);
+        }
+        self.see_to_its_end();
+    }
+}
+
+/// Drives a session whenever a server rests, until it or the run is over.
+fn attend<P: Platform>(node: &Weak<Node<P>>) {
+    while ManyServers::attend() {
+        match node.upgrade() {
+            Some(node) if !node.is_over() => node.drive_for_others(),
+            _ => return,
+        }
+    }
+    if let Some(node) = node.upgrade() {
+        node.is_attended.store(false, Ordering::Relaxed);
+    }
+}
