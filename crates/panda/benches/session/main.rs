@@ -21,7 +21,15 @@ fn main() {
         return;
     }
     for placement in ["one", "across"].into_iter().filter(|p| is_wanted(p)) {
-        Table::new("local", placement, 2).print(&["local", "local upcall", "local rpc"]);
+        Table::new("local", placement, 2).print(&[
+            "local",
+            "local upcall",
+            "local rpc",
+            "local entry",
+            "local fiber",
+            "local fiber rpc",
+            "local fiber entry",
+        ]);
         Table::new("shm", placement, 2).print(&[
             "raw unix",
             "shm bare",

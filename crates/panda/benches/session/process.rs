@@ -27,8 +27,10 @@ pub fn run(case: &Case) {
         ["raw", "tcp"] => raw::tcp(case),
         ["raw", "udp"] => raw::udp(case),
         ["raw", ..] => raw::unix(case),
-        ["local"] => local(case, "receive"),
-        ["local", way] => local(case, way),
+        ["local"] => local(case, Threads::System, "receive"),
+        ["local", "fiber"] => local(case, Threads::Fibers, "receive"),
+        ["local", "fiber", way] => local(case, Threads::Fibers, way),
+        ["local", way] => local(case, Threads::System, way),
         ["tcp", "bare"] => bare::<Tcp>(case),
         ["udp", "bare"] => bare::<Udp>(case),
         [_, "bare"] => bare::<Shm>(case),
@@ -102,18 +104,24 @@ impl Case {
     }
 }
 
-/// Two threads of one process.
-fn local(case: &Case, way: &str) {
-    std::thread::scope(|scope| {
-        for (seat, local, inbox) in Local::session(2) {
-            let case = case.with_rank(seat.rank);
-            scope.spawn(move || {
-                pin(&case, case.rank);
+/// Two threads of one process, or two runs of fibers.
+fn local(case: &Case, kind: Threads, way: &str) {
+    let ends = Local::session(2);
+    let processes = ends.into_iter().map(|(seat, local, inbox)| {
+        let (case, way) = (case.with_rank(seat.rank), way.to_owned());
+        std::thread::spawn(move || {
+            pin(&case, case.rank);
+            let main = move || {
                 let own = Session::over(local, inbox, &seat, SILENCE).expect("a session");
-                session(&case, way, &own);
-            });
-        }
+                session(&case, &way, &own);
+            };
+            thread::run(kind, main).expect("threads");
+        })
     });
+    let processes: Vec<_> = processes.collect();
+    for process in processes {
+        process.join().expect("no panic");
+    }
 }
 
 /// A process whose threads are fibers.

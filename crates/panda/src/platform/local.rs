@@ -208,6 +208,11 @@ impl LocalInbox {
         let count = state.events.len().min(BATCH);
         events.extend(state.events.drain(..count));
         queue.is_ready.store(!state.events.is_empty(), Relaxed);
+        if count > 0 {
+            // Whoever takes holds the lock.
+            let taken = queue.taken.load(Relaxed);
+            queue.taken.store(taken.wrapping_add(1), Relaxed);
+        }
         let has_room = state.events.len() < FULL / 2;
         let told = if has_room {
             std::mem::take(&mut state.told_full)
@@ -224,7 +229,6 @@ impl LocalInbox {
 
 impl Waits for LocalInbox {
     const LOOKS: u32 = 32;
-    const WITHIN: bool = true;
 
     fn patience(&mut self) -> &mut Patience {
         &mut self.patience
@@ -233,6 +237,10 @@ impl Waits for LocalInbox {
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
         // Without the lock, which senders need.
         self.queue.is_ready.load(Relaxed) && self.take(events)
+    }
+
+    fn taken_here(&self) -> Option<u32> {
+        Some(self.hub.taken())
     }
 
     fn sleep(&mut self, _now: Option<Instant>, until: Option<Instant>, _events: &mut Vec<Event>) {

@@ -35,7 +35,7 @@ pub mod shm;
 pub mod tcp;
 pub mod udp;
 mod waiting;
-mod yields;
+pub mod yields;
 
 pub use local::Local;
 pub use meeting::Meeting;

@@ -7,8 +7,8 @@
 //!
 //! Where many share few processors, the spins of all blur what each can learn from its waits, and some find what they wait for. So who has spun in vain gives way before it
 //! sleeps: if another process then had the processor for a moment, the spin was in somebody's way, whoever it was. A spin that finds something saves a wake, which is worth about what one
-//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up. Other threads of this process send it nothing, but where
-//! peers are threads: one that runs now and then does not end spins.
+//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up. Other threads of this process send it nothing: one that runs now and then
+//! does not end spins. Where peers are threads, a spin was in their way if one of them has taken something meanwhile.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -212,11 +212,13 @@ pub trait Waits {
     fn patience(&mut self) -> &mut Patience;
     /// Takes what is there. True if there was anything, or it was woken.
     fn look(&mut self, events: &mut Vec<Event>) -> bool;
-    /// Whether peers are threads of this process.
-    const WITHIN: bool = false;
     /// What changes while something comes in parts: a spin goes on as long as it does.
     fn progress(&self) -> u64 {
         0
+    }
+    /// How often peers have taken something so far, where they are threads of this process.
+    fn taken_here(&self) -> Option<u32> {
+        None
     }
     /// Sleeps until there is something to look for, or the time has come; may take it. It is `now`, or was a moment ago, if that was looked at.
     fn sleep(&mut self, now: Option<Instant>, until: Option<Instant>, events: &mut Vec<Event>);
@@ -251,11 +253,12 @@ pub fn wait<W: Waits>(
     }
     let spun = now - began;
     if !spin.is_zero() && until.is_none_or(|until| now < until) && inbox.patience().asks() {
+        let taken = inbox.taken_here();
         let given = Given::way();
-        let peers = if W::WITHIN {
-            given.away
-        } else {
-            given.foreign()
+        let peers = match taken {
+            None => given.foreign(),
+            Some(_) if inbox.taken_here() == taken => Duration::ZERO,
+            Some(_) => given.away,
         };
         inbox.patience().gave_way(given.away, peers);
         now = given.back;

@@ -4,7 +4,7 @@
 //! But who sleeps is woken as soon as there is something, and may then come before who has the processor; who gave way comes after whoever else wants it, and after work that never sleeps only when
 //! that has had its slice. So it is learnt: yields after which there was something go on, those in vain end them for a while, and one that took long ends them for long.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A yield that took longer went to somebody's work, which may be the sender's: to wait for that a sleep is as good.
 const SLOW: Duration = Duration::from_micros(120);
@@ -61,6 +61,15 @@ impl Yields {
         }
     }
 
+    /// Gives way to a thread of this process that the caller has woken, if such shared its processor so far: then more of them have `risen`.
+    pub fn to_woken(&mut self, risen: impl Fn() -> u32) {
+        if self.are_due() {
+            let (before, began) = (risen(), Instant::now());
+            std::thread::yield_now();
+            self.learn(risen() != before, began.elapsed());
+        }
+    }
+
     fn stop(&mut self, doublings: u32) {
         self.credit = 0;
         self.doublings = (self.doublings + doublings).min(DOUBLINGS_MAX);
@@ -70,6 +79,8 @@ impl Yields {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     const QUICK: Duration = Duration::from_micros(2);
@@ -97,6 +108,19 @@ mod tests {
     fn yields_in_vain_become_rare() {
         let made = yields(10_000, |_| (false, QUICK));
         assert!(made < 20, "{made}");
+    }
+
+    #[test]
+    fn who_is_woken_and_runs_elsewhere_is_seldom_given_way_to() {
+        let (mut yields, asked) = (Yields::default(), Cell::new(0));
+        for _ in 0..10_000 {
+            yields.to_woken(|| {
+                asked.set(asked.get() + 1);
+                0
+            });
+        }
+        let given = asked.get() / 2;
+        assert!((1..20).contains(&given), "{given}");
     }
 
     /// Else each would cost milliseconds, where a sleeper is woken at once.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 use std::task::{Poll, Waker};
 use std::thread::ThreadId;
@@ -67,6 +68,36 @@ fn lined_up(bed: Option<Arc<Bed>>) -> Option<Arc<Bed>> {
     LINED_UP.replace(bed)
 }
 
+thread_local! {
+    /// Whether the caller has woken or started a thread of the system, which may need its processor.
+    static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Threads of the system that were woken or started, and have run since.
+static RISEN: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the caller has woken or started a thread of the system since this was asked last.
+// Not inlined, for the reason above.
+#[inline(never)]
+pub fn has_woken_one() -> bool {
+    HAS_WOKEN.take()
+}
+
+#[inline(never)]
+pub fn note_woken() {
+    HAS_WOKEN.set(true);
+}
+
+/// The caller is a thread of the system that was woken or started.
+pub fn note_risen() {
+    RISEN.fetch_add(1, Relaxed);
+}
+
+/// How many have run since they were woken or started.
+pub fn risen() -> u32 {
+    RISEN.load(Relaxed)
+}
+
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Bed {
@@ -93,7 +124,11 @@ impl Bed {
         drop(state);
         match waker {
             Some(waker) => waker.wake(),
-            None => drop(self.changed.notify_one()),
+            None => {
+                if self.changed.notify_one() {
+                    note_woken();
+                }
+            }
         }
     }
 
@@ -147,6 +182,7 @@ impl Bed {
                 Some(_) => {}
             }
         }
+        note_risen();
     }
 }
 
@@ -232,5 +268,35 @@ fn park<V>(guard: <Mutex<V> as Lock<V>>::Guard<'_>, until: Option<Instant>) {
     drop(guard);
     if let Some(bed) = bed {
         bed.sleep(until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::thread::{Semaphore, spawn};
+
+    #[test]
+    fn who_wakes_a_thread_of_the_system_knows_and_sees_that_it_runs() {
+        let shared = Arc::new((Semaphore::new(0), AtomicBool::new(false)));
+        let own = shared.clone();
+        let sleeper = spawn(move || {
+            while !own.1.load(Relaxed) {
+                own.0.p();
+            }
+        });
+        assert!(has_woken_one() && !has_woken_one());
+        let before = risen();
+        // Some of these find it asleep.
+        while !has_woken_one() {
+            std::thread::sleep(Duration::from_millis(1));
+            shared.0.v();
+        }
+        shared.1.store(true, Relaxed);
+        shared.0.v();
+        sleeper.expect("a thread").join().expect("no panic");
+        assert!(risen() > before);
     }
 }

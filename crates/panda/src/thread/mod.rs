@@ -43,7 +43,7 @@ mod start;
 pub use any::{AnyThreads, Id, now};
 pub use start::{Builder, Handle, exit, spawn};
 
-pub(crate) use any::Bed;
+pub(crate) use any::{Bed, has_woken_one, risen};
 pub(crate) use start::caught;
 
 /// Mutual exclusion around a value; unlocking gives it to the thread that waits longest.

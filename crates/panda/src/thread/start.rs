@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use antiphon_fiber::{Birth, ManyServers};
 
+use super::any::{note_risen, note_woken};
 use super::{Condition, Mutex, Panic, ThreadError, set_priority};
 use crate::sim::Host;
 
@@ -109,10 +110,12 @@ impl Builder {
             }
             let priority = self.priority;
             let run = move || {
+                note_risen();
                 priority.map(set_priority);
                 run();
             };
             drop(builder.spawn(run).map_err(ThreadError::System)?);
+            note_woken();
         }
         Ok(Handle { packet })
     }

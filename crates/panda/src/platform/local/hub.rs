@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -40,6 +40,8 @@ pub struct Queue {
     pub changed: Condvar,
     /// There is an event, or it was woken: for those that look without the lock.
     pub is_ready: AtomicBool,
+    /// How often something was taken.
+    pub taken: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -80,6 +82,7 @@ impl Queue {
             }),
             changed: Condvar::new(),
             is_ready: AtomicBool::new(false),
+            taken: AtomicU32::new(0),
         })
     }
 
@@ -130,6 +133,14 @@ impl Hub {
     /// The session that a seat names, if it is one of this process that goes on.
     pub fn find(meeting: &str) -> Option<Arc<Self>> {
         HUBS.lock().get(meeting)?.upgrade()
+    }
+
+    /// How often all of them have taken something, with wrap-around.
+    pub fn taken(&self) -> u32 {
+        let later = self.later.read();
+        let queues = self.founders.iter().chain(later.iter());
+        let taken = queues.map(|queue| queue.taken.load(Relaxed));
+        taken.fold(0, u32::wrapping_add)
     }
 
     /// How many threads it began with.

@@ -13,6 +13,7 @@ use crate::platform::farewell::Farewell;
 use crate::platform::{Event, Inbox, Platform, Rank, Taker};
 use crate::protocol::requests::{self, Failure, RequestId};
 use crate::protocol::{Delivery, Envelope, Plain};
+use crate::thread;
 
 /// Waits that end while the session's own thread stands aside, from which on threads drive often enough without it.
 const OFTEN: u32 = 16;
@@ -216,6 +217,7 @@ impl<P: Platform> Node<P> {
 
     /// The caller takes what comes: until when it may wait for that.
     fn about_to_take(&self, until: Option<Instant>) -> Option<Instant> {
+        thread::has_woken_one();
         // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
         self.sleeps.store(true, Ordering::SeqCst);
         let until = earlier(until, self.due());
@@ -238,6 +240,10 @@ impl<P: Platform> Node<P> {
         let is_changed = self.take(end, seen, awaited) | self.hand_over(end, awaited);
         if is_served || is_changed {
             self.waiting.changed();
+        }
+        // Who was woken and shares this processor would have to wait for a spin in vain.
+        if thread::has_woken_one() {
+            end.yields.to_woken(thread::risen);
         }
     }
 

@@ -18,6 +18,7 @@ use super::{Ask, Awaited, Engine, Interest, Request};
 use crate::error::Error;
 use crate::message::Message;
 use crate::platform::patience::Patience;
+use crate::platform::yields::Yields;
 use crate::platform::{Event, Flow, JoinError, Platform, Rank, Seat};
 use crate::protocol::group::{Myself, Order};
 use crate::protocol::link::Links;
@@ -71,6 +72,8 @@ pub struct End<I> {
     pub(super) events: Vec<Event>,
     /// What is to be handed to the program, in order. Empty unless its holder drives.
     pub(super) deliveries: VecDeque<Delivery>,
+    /// Whether those whom upcalls wake share the holder's processor.
+    pub(super) yields: Yields,
 }
 
 /// Nothing is due, but the protocols are to hear of every frame: a peer that was lost may be back.
@@ -135,6 +138,7 @@ impl<P: Platform> Node<P> {
                 inbox,
                 events: Vec::new(),
                 deliveries: VecDeque::new(),
+                yields: Yields::default(),
             }),
             rank: myself.rank,
             silence: myself.silence,
