@@ -35,7 +35,7 @@ pub mod shm;
 pub mod tcp;
 pub mod udp;
 mod waiting;
-pub mod yields;
+pub(crate) mod yields;
 
 pub use local::Local;
 pub use meeting::Meeting;

@@ -62,7 +62,7 @@ impl Yields {
     }
 
     /// Gives way to a thread of this process that the caller has woken, if such shared its processor so far: then more of them have `risen`.
-    pub fn to_woken(&mut self, risen: impl Fn() -> u32) {
+    pub fn give_to_woken(&mut self, risen: impl Fn() -> u32) {
         if self.are_due() {
             let (before, began) = (risen(), Instant::now());
             std::thread::yield_now();
@@ -114,7 +114,7 @@ mod tests {
     fn who_is_woken_and_runs_elsewhere_is_seldom_given_way_to() {
         let (mut yields, asked) = (Yields::default(), Cell::new(0));
         for _ in 0..10_000 {
-            yields.to_woken(|| {
+            yields.give_to_woken(|| {
                 asked.set(asked.get() + 1);
                 0
             });

@@ -243,7 +243,7 @@ impl<P: Platform> Node<P> {
         }
         // Who was woken and shares this processor would have to wait for a spin in vain.
         if thread::has_woken_one() {
-            end.yields.to_woken(thread::risen);
+            end.yields.give_to_woken(thread::risen);
         }
     }
 
