@@ -143,9 +143,17 @@ fn entries(folder: &Path) -> usize {
 /// Kills the command when the moment has come, and waits until nothing of it runs.
 fn kill_when(place: &Place, arguments: &[&str], what: &str, is_there: impl Fn() -> bool) {
     let mut running = start_until(place, arguments, what, is_there);
+    let started = processes(place);
     running.kill().unwrap();
     running.wait().unwrap();
-    wait_for("the end of every process", || processes(place).is_empty());
+    wait_for("the end of every process", || {
+        processes(place).is_empty() && started.iter().all(|process| has_ended(process))
+    });
+}
+
+/// Whether a process has let go of its files, too: while it ends it has no arguments and no environment any more, but may still own a folder.
+fn has_ended(process: &Path) -> bool {
+    matches!(state(process), None | Some('Z' | 'X'))
 }
 
 /// Starts the command and waits until the moment has come.
@@ -177,9 +185,14 @@ fn measure_other(place: &Place) {
 
 /// The state of a child that has ended and was not waited for; `None` while it runs.
 fn running_code(child: &Child) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
-    let state = stat.rsplit(") ").next()?.chars().next()?;
-    (state == 'Z').then_some(state)
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
+    state(&process).filter(|state| *state == 'Z')
+}
+
+/// What the system says that a process does; `None` if it is gone.
+fn state(process: &Path) -> Option<char> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    stat.rsplit(") ").next()?.chars().next()
 }
 
 #[test]
@@ -279,11 +292,8 @@ fn databases_end_with_a_killed_run() {
             fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "measured")
         })
     });
-    // What a process owns that is just ending is left to the start after the next.
-    wait_for("a start that leaves nothing", || {
-        measure_other(&place);
-        folders().is_some_and(|all| all.is_empty())
-    });
+    measure_other(&place);
+    assert_eq!(folders().map(|all| all.len()), Some(0), "{:?}", folders());
     // What a living run uses is no refuse.
     let mut running = start_until(&place, &queries, "a server", || any("postmaster.pid"));
     measure_other(&place);

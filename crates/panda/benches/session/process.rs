@@ -35,8 +35,7 @@ pub fn run(case: &Case) {
         ["udp", "bare"] => bare::<Udp>(case),
         [_, "bare"] => bare::<Shm>(case),
         [_, "fiber"] => fibers(case, "receive"),
-        [_, "fiber", "rpc"] => fibers(case, "rpc"),
-        [_, "fiber", "entry"] => fibers(case, "entry"),
+        [_, "fiber", way] => fibers(case, way),
         [_, way] if circle::is_one(way) => {
             circle::run(case, way, &Session::join().expect("joined"));
         }
@@ -125,9 +124,9 @@ fn local(case: &Case, kind: Threads, way: &str) {
 }
 
 /// A process whose threads are fibers.
-fn fibers(case: &Case, way: &'static str) {
-    let case = case.with_rank(case.rank);
-    let main = move || session(&case, way, &Session::join().expect("joined"));
+fn fibers(case: &Case, way: &str) {
+    let (case, way) = (case.with_rank(case.rank), way.to_owned());
+    let main = move || session(&case, &way, &Session::join().expect("joined"));
     thread::run(Threads::Fibers, main).expect("fibers");
 }
 
