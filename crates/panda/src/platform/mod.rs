@@ -29,6 +29,7 @@ pub mod meeting;
 pub mod mpi;
 mod option;
 pub mod patience;
+mod pause;
 mod pool;
 pub mod seat;
 pub mod shm;

@@ -7,7 +7,7 @@
 //!
 //! Where many share few processors, the spins of all blur what each can learn from its waits, and some find what they wait for. So who has spun in vain gives way before it
 //! sleeps: if another process then had the processor for a moment, the spin was in somebody's way, whoever it was. A spin that finds something saves a wake, which is worth about what one
-//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up. Other threads of this process send it nothing: one that runs now and then
+//! in the way costs others. So spins have credit of those that found something, and become rare when those in the way have used it up, for as long as `pause.rs` says. Other threads of this process send it nothing: one that runs now and then
 //! does not end spins. Where peers are threads, a spin was in their way if one of them has taken something meanwhile.
 
 use std::sync::OnceLock;
@@ -15,13 +15,12 @@ use std::time::{Duration, Instant};
 
 use super::Event;
 use super::given::Given;
+use super::pause::{self, Pause};
 use super::yields::Yields;
 
 /// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
 const VARIABLE: &str = "ANTIPHON_SPIN";
 const NEVER: &str = "never";
-/// As many waits without a spin as there will ever be.
-const ALL: u32 = u32::MAX;
 
 /// A wait up to this long is worth a spin: about what a sleep and a wake across processors cost.
 const SPIN: Duration = Duration::from_micros(50);
@@ -35,7 +34,7 @@ const DOUBLINGS_SLOW: u32 = 3;
 const SLICE: Duration = Duration::from_micros(500);
 const UNASKED: u32 = 64;
 /// A spin in somebody's way costs as much as so many that found something have brought …
-const PRICE: u32 = 3;
+const PRICE: u32 = 4;
 /// … of which so many are kept in mind: where processes begin to share a processor, spins are in the way from one moment to the next.
 const CREDIT_MAX: u32 = 16;
 /// Spins that must find something, while none is too much in the way, until those that were are forgotten.
@@ -49,7 +48,7 @@ pub struct Patience {
     failed: u32,
     /// The wait before, which spun in vain, if the next one is to tell why.
     doubted: Option<Duration>,
-    waits_without: u32,
+    without: Pause,
     /// Spins that have found something, less what those in somebody's way have cost.
     credit: u32,
     /// How often that was used up, as who had the processor after a spin has shown.
@@ -69,20 +68,20 @@ impl Default for Patience {
         static FORBIDS: OnceLock<bool> = OnceLock::new();
         let forbids = || std::env::var_os(VARIABLE).is_some_and(|said| said == NEVER);
         Self::with(if *FORBIDS.get_or_init(forbids) {
-            ALL
+            Pause::for_ever()
         } else {
-            0
+            Pause::none(pause::LONGEST)
         })
     }
 }
 
 impl Patience {
-    fn with(waits_without: u32) -> Self {
+    fn with(without: Pause) -> Self {
         Self {
             was_short: true,
             failed: 0,
             doubted: None,
-            waits_without,
+            without,
             credit: 0,
             in_the_way: 0,
             found: 0,
@@ -94,18 +93,23 @@ impl Patience {
 
     /// How long the next wait should spin; nothing if it should sleep at once.
     pub fn spin(&mut self) -> Duration {
-        self.shares = self.waits_without > 0 && self.waits_without < ALL;
-        if self.waits_without > 0 {
-            self.waits_without -= u32::from(self.shares);
+        self.shares = self.without.left() > 0 && self.without.has_end();
+        if self.without.left() > 0 {
+            self.without.pass();
             return Duration::ZERO;
         }
         if self.was_short { SPIN } else { Duration::ZERO }
     }
 
-    /// A spin found something.
-    pub fn found(&mut self) {
+    /// There was something already, which a sleep would have found as well.
+    fn was_there(&mut self) {
         self.was_short = true;
         self.failed = 0;
+    }
+
+    /// A spin found something.
+    pub fn found(&mut self) {
+        self.was_there();
         self.credit = (self.credit + 1).min(CREDIT_MAX);
         if self.in_the_way > 0 {
             self.found += 1;
@@ -138,7 +142,7 @@ impl Patience {
             None => {
                 self.credit = 0;
                 self.in_the_way = (self.in_the_way + 1).min(DOUBLINGS_MAX);
-                self.waits_without = 1 << self.in_the_way;
+                self.without.begin(1 << self.in_the_way);
                 self.found = 0;
                 self.doubted = None;
             }
@@ -147,15 +151,17 @@ impl Patience {
 
     /// Whether the next wait should sleep at once, and nothing is to be learnt from it: then the clock need not be read for it.
     pub fn sleeps_at_once(&mut self) -> bool {
-        let sleeps = self.waits_without > 1;
-        self.shares = sleeps && self.waits_without < ALL;
-        self.waits_without -= u32::from(self.shares);
+        let sleeps = self.without.left() > 1;
+        self.shares = sleeps && self.without.has_end();
+        if sleeps {
+            self.without.pass();
+        }
         sleeps
     }
 
     /// The wait that has begun does not spin, as more want the processors than there are.
     fn is_in_a_crowd(&mut self) {
-        self.shares = self.waits_without < ALL;
+        self.shares = self.without.has_end();
     }
 
     /// Whether the wait that has begun should give way before it sleeps.
@@ -165,7 +171,7 @@ impl Patience {
 
     /// Whether there is anything to learn from the next wait. While none may spin, how long they are does not matter.
     pub fn learns(&self) -> bool {
-        self.waits_without == 0
+        self.without.left() == 0
     }
 
     /// A wait ended after this much spinning and sleeping.
@@ -176,12 +182,12 @@ impl Patience {
             if !was_in_the_way {
                 self.failed = self.failed.min(DOUBLINGS_SLOW);
             }
-            self.waits_without = 1 << self.failed;
+            self.without.begin(1 << self.failed);
         } else if spun > Duration::ZERO && self.was_short {
             self.failed = (self.failed + 1).min(DOUBLINGS_MAX);
             if self.failed > 1 {
                 self.doubted = Some(spun + slept);
-                self.waits_without = 1;
+                self.without.begin(1);
             }
         }
     }
@@ -238,12 +244,17 @@ pub fn wait<W: Waits>(
         spin += any_case;
     }
     let (mut began, mut now, mut progress) = (began, began, inbox.progress());
+    let mut is_first = true;
     while now < began + spin && until.is_none_or(|until| now < until) {
         for _ in 0..W::LOOKS {
             if inbox.look(events) {
-                inbox.patience().found();
+                match is_first {
+                    true => inbox.patience().was_there(),
+                    false => inbox.patience().found(),
+                }
                 return Some(now);
             }
+            is_first = false;
             std::hint::spin_loop();
         }
         now = Instant::now();
@@ -316,224 +327,4 @@ fn beyond(any_case: Duration, spun: Duration, slept: Duration) -> (Duration, Dur
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_before_the_first_look_is_not_taken_for_one_to_come() {
-        let (mut looked, start) = (Looked::default(), Instant::now());
-        assert!(!looked.is_before(Some(start)) && !looked.is_before(None));
-        looked.at(start + SPIN);
-        assert!(!looked.is_before(Some(start)) && !looked.is_before(Some(start + SPIN)));
-        assert!(looked.is_before(Some(start + 2 * SPIN)) && looked.is_before(None));
-    }
-
-    #[test]
-    fn spins_that_are_in_the_way_become_rare() {
-        let mut patience = Patience::with(0);
-        let spins = (0..10_000)
-            .filter(|_| {
-                let spun = patience.spin();
-                patience.slept(spun, Duration::from_micros(2));
-                spun > Duration::ZERO
-            })
-            .count();
-        assert!((8..20).contains(&spins), "{spins}");
-    }
-
-    #[test]
-    fn whoever_may_not_spin_never_does_and_does_not_learn_to() {
-        let mut patience = Patience::with(ALL);
-        for took in [2, 200, 20].into_iter().cycle().take(10_000) {
-            assert!(patience.sleeps_at_once() && !patience.learns());
-            assert!(!patience.gives_way());
-            assert_eq!(patience.spin(), Duration::ZERO);
-            patience.is_in_a_crowd();
-            assert!(!patience.gives_way());
-            patience.slept(Duration::ZERO, Duration::from_micros(took));
-        }
-    }
-
-    #[test]
-    fn only_who_does_not_spin_for_the_senders_sake_gives_way() {
-        let mut patience = Patience::with(0);
-        assert!(patience.spin() > Duration::ZERO && !patience.gives_way());
-        patience.slept(SPIN, Duration::from_secs(1));
-        assert!(
-            patience.spin().is_zero() && !patience.gives_way(),
-            "waits are long"
-        );
-        patience.is_in_a_crowd();
-        assert!(patience.gives_way());
-        let mut patience = Patience::with(3);
-        assert!(patience.sleeps_at_once() && patience.gives_way());
-        assert!(patience.spin().is_zero() && patience.gives_way());
-    }
-
-    /// For so long others have the processor, who sleep again.
-    const AWAY: Duration = Duration::from_micros(20);
-
-    /// How many of so many waits spin in vain, if one in `every` spins does and others, and peers among them, then have the processor for so long.
-    fn vain_spins(waits: u32, every: u32, away: Duration, peers: Duration) -> u32 {
-        let mut patience = Patience::with(0);
-        let (mut spins, mut vain) = (0_u32, 0);
-        for _ in 0..waits {
-            if patience.spin().is_zero() {
-                patience.slept(Duration::ZERO, Duration::from_micros(60));
-                continue;
-            }
-            spins += 1;
-            if !spins.is_multiple_of(every) {
-                patience.found();
-                continue;
-            }
-            vain += 1;
-            if patience.asks() {
-                patience.gave_way(away, peers);
-            }
-            if patience.learns() {
-                patience.slept(SPIN, Duration::from_micros(60));
-            }
-        }
-        vain
-    }
-
-    #[test]
-    fn spins_in_anybodys_way_become_rare_though_half_of_them_find_something() {
-        let vain = vain_spins(10_000, 2, AWAY, AWAY);
-        assert!((8..25).contains(&vain), "{vain}");
-    }
-
-    /// As those of the session's own thread, beside one that runs when a handful of calls have been served.
-    #[test]
-    fn spins_go_on_where_those_that_find_something_outweigh_those_in_the_way() {
-        assert_eq!(vain_spins(10_000, 4, AWAY, AWAY), 2500);
-    }
-
-    /// As where the laboratory's thread has the processor after every other call.
-    #[test]
-    fn spins_go_on_where_threads_that_send_nothing_have_the_processor() {
-        assert_eq!(vain_spins(10_000, 2, AWAY, Duration::ZERO), 5000);
-    }
-
-    #[test]
-    fn what_spins_brought_long_ago_does_not_count_against_those_in_the_way() {
-        let mut patience = Patience::with(0);
-        (0..100_000).for_each(|_| patience.found());
-        let borne = (0..).take_while(|_| {
-            patience.gave_way(AWAY, AWAY);
-            patience.waits_without == 0
-        });
-        assert_eq!(borne.count() as u32, CREDIT_MAX / PRICE);
-    }
-
-    #[test]
-    fn spins_go_on_where_nobody_else_wants_the_processor_and_beside_work_that_never_sleeps() {
-        assert_eq!(vain_spins(10_000, 4, Duration::ZERO, Duration::ZERO), 2500);
-        assert_eq!(vain_spins(10_000, 4, SLICE * 6, SLICE * 6), 2500);
-    }
-
-    #[test]
-    fn work_that_never_sleeps_is_seldom_given_way_to() {
-        let mut patience = Patience::with(0);
-        let asked = (0..1000).filter(|_| {
-            let asks = patience.asks();
-            if asks {
-                patience.gave_way(SLICE * 6, SLICE * 6);
-            }
-            asks
-        });
-        assert_eq!(asked.count(), 1000_usize.div_ceil(UNASKED as usize + 1));
-    }
-
-    #[test]
-    fn spins_that_were_in_the_way_are_forgotten_when_many_have_found_something() {
-        let mut patience = Patience::with(0);
-        for _ in 0..4 {
-            patience.gave_way(AWAY, AWAY);
-        }
-        assert_eq!(patience.waits_without, 1 << 4);
-        (0..FORGOTTEN).for_each(|_| patience.found());
-        patience.waits_without = 0;
-        while patience.waits_without == 0 {
-            patience.gave_way(AWAY, AWAY);
-        }
-        assert_eq!(patience.waits_without, 1 << 1);
-    }
-
-    #[test]
-    fn two_that_spin_in_each_others_way_both_find_out() {
-        let mut patience = [Patience::with(0), Patience::with(0)];
-        let mut spins = 0;
-        let mut slept = Duration::ZERO;
-        for turn in 0..10_000 {
-            let one = &mut patience[turn % 2];
-            let spun = one.spin();
-            spins += u32::from(spun > Duration::ZERO);
-            one.slept(spun, slept + Duration::from_micros(3));
-            // The other slept while this one spun.
-            slept = spun;
-        }
-        assert!(spins < 50, "{spins}");
-    }
-
-    #[test]
-    fn a_pause_of_the_sender_is_not_held_against_the_spins_after_it() {
-        let mut patience = Patience::with(0);
-        for _ in 0..100 {
-            assert_eq!(patience.spin(), SPIN);
-            patience.slept(SPIN, SHORT);
-            for _ in 0..10 {
-                assert_eq!(patience.spin(), SPIN);
-                patience.found();
-            }
-        }
-    }
-
-    #[test]
-    fn messages_that_take_longer_than_a_spin_are_soon_forgotten() {
-        let mut patience = Patience::with(0);
-        for _ in 0..1000 {
-            // Some are there after most of a spin, others after two.
-            for took in [80, 95, 70, 110] {
-                let took = Duration::from_micros(took);
-                let spun = patience.spin();
-                patience.slept(spun, took - spun);
-            }
-        }
-        let without = (0..).take_while(|_| {
-            let spins = patience.spin() > Duration::ZERO;
-            if !spins {
-                patience.slept(Duration::ZERO, Duration::from_micros(20));
-            }
-            !spins
-        });
-        assert!(without.count() <= 1 << DOUBLINGS_SLOW);
-    }
-
-    #[test]
-    fn what_takes_long_in_any_case_is_no_long_wait() {
-        let mut patience = Patience::with(0);
-        patience.slept(SPIN, Duration::from_secs(1));
-        assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
-        let (reading, took) = (Duration::from_micros(250), Duration::from_micros(180));
-        let (spun, slept) = beyond(reading, Duration::ZERO, took);
-        patience.slept(spun, slept);
-        assert_eq!(patience.spin(), SPIN, "the sender was not slow");
-        let (spun, slept) = beyond(reading, reading + SPIN, Duration::from_secs(1));
-        assert_eq!((spun, slept), (SPIN, Duration::from_secs(1)));
-    }
-
-    #[test]
-    fn spins_go_on_while_they_find_something_and_after_one_long_wait() {
-        let mut patience = Patience::with(0);
-        for _ in 0..100 {
-            assert_eq!(patience.spin(), SPIN);
-            patience.found();
-        }
-        patience.slept(SPIN, Duration::from_secs(1));
-        assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
-        patience.slept(Duration::ZERO, Duration::from_micros(60));
-        assert_eq!(patience.spin(), SPIN, "short ones spin again");
-    }
-}
+mod tests;

@@ -1,0 +1,269 @@
+use super::*;
+
+/// One whose pauses end by waits alone, however long a test takes.
+fn learns() -> Patience {
+    Patience::with(Pause::none(Duration::from_secs(86_400)))
+}
+
+#[test]
+fn a_time_before_the_first_look_is_not_taken_for_one_to_come() {
+    let (mut looked, start) = (Looked::default(), Instant::now());
+    assert!(!looked.is_before(Some(start)) && !looked.is_before(None));
+    looked.at(start + SPIN);
+    assert!(!looked.is_before(Some(start)) && !looked.is_before(Some(start + SPIN)));
+    assert!(looked.is_before(Some(start + 2 * SPIN)) && looked.is_before(None));
+}
+
+#[test]
+fn spins_that_are_in_the_way_become_rare() {
+    let mut patience = learns();
+    let spins = (0..10_000)
+        .filter(|_| {
+            let spun = patience.spin();
+            patience.slept(spun, Duration::from_micros(2));
+            spun > Duration::ZERO
+        })
+        .count();
+    assert!((8..20).contains(&spins), "{spins}");
+}
+
+#[test]
+fn whoever_may_not_spin_never_does_and_does_not_learn_to() {
+    let mut patience = Patience::with(Pause::for_ever());
+    for took in [2, 200, 20].into_iter().cycle().take(10_000) {
+        assert!(patience.sleeps_at_once() && !patience.learns());
+        assert!(!patience.gives_way());
+        assert_eq!(patience.spin(), Duration::ZERO);
+        patience.is_in_a_crowd();
+        assert!(!patience.gives_way());
+        patience.slept(Duration::ZERO, Duration::from_micros(took));
+    }
+}
+
+#[test]
+fn only_who_does_not_spin_for_the_senders_sake_gives_way() {
+    let mut patience = learns();
+    assert!(patience.spin() > Duration::ZERO && !patience.gives_way());
+    patience.slept(SPIN, Duration::from_secs(1));
+    assert!(
+        patience.spin().is_zero() && !patience.gives_way(),
+        "waits are long"
+    );
+    patience.is_in_a_crowd();
+    assert!(patience.gives_way());
+    let mut patience = learns();
+    patience.without.begin(3);
+    assert!(patience.sleeps_at_once() && patience.gives_way());
+    assert!(patience.spin().is_zero() && patience.gives_way());
+}
+
+/// For so long others have the processor, who sleep again.
+const AWAY: Duration = Duration::from_micros(20);
+
+/// How many of so many waits spin in vain, if one in `every` spins does and others, and peers among them, then have the processor for so long.
+fn vain_spins(waits: u32, every: u32, away: Duration, peers: Duration) -> u32 {
+    let mut patience = learns();
+    let (mut spins, mut vain) = (0_u32, 0);
+    for _ in 0..waits {
+        if patience.spin().is_zero() {
+            patience.slept(Duration::ZERO, Duration::from_micros(60));
+            continue;
+        }
+        spins += 1;
+        if !spins.is_multiple_of(every) {
+            patience.found();
+            continue;
+        }
+        vain += 1;
+        if patience.asks() {
+            patience.gave_way(away, peers);
+        }
+        if patience.learns() {
+            patience.slept(SPIN, Duration::from_micros(60));
+        }
+    }
+    vain
+}
+
+#[test]
+fn spins_in_anybodys_way_become_rare_though_half_of_them_find_something() {
+    let vain = vain_spins(10_000, 2, AWAY, AWAY);
+    assert!((8..25).contains(&vain), "{vain}");
+}
+
+/// As those of the session's own thread, beside one that runs when a handful of calls have been served.
+#[test]
+fn spins_go_on_where_those_that_find_something_outweigh_those_in_the_way() {
+    assert_eq!(
+        vain_spins(10_000, PRICE + 1, AWAY, AWAY),
+        10_000 / (PRICE + 1)
+    );
+}
+
+/// As where the laboratory's thread has the processor after every other call.
+#[test]
+fn spins_go_on_where_threads_that_send_nothing_have_the_processor() {
+    assert_eq!(vain_spins(10_000, 2, AWAY, Duration::ZERO), 5000);
+}
+
+#[test]
+fn what_spins_brought_long_ago_does_not_count_against_those_in_the_way() {
+    let mut patience = learns();
+    (0..100_000).for_each(|_| patience.found());
+    let borne = (0..).take_while(|_| {
+        patience.gave_way(AWAY, AWAY);
+        patience.learns()
+    });
+    assert_eq!(borne.count() as u32, CREDIT_MAX / PRICE);
+}
+
+#[test]
+fn spins_go_on_where_nobody_else_wants_the_processor_and_beside_work_that_never_sleeps() {
+    assert_eq!(vain_spins(10_000, 4, Duration::ZERO, Duration::ZERO), 2500);
+    assert_eq!(vain_spins(10_000, 4, SLICE * 6, SLICE * 6), 2500);
+}
+
+#[test]
+fn work_that_never_sleeps_is_seldom_given_way_to() {
+    let mut patience = learns();
+    let asked = (0..1000).filter(|_| {
+        let asks = patience.asks();
+        if asks {
+            patience.gave_way(SLICE * 6, SLICE * 6);
+        }
+        asks
+    });
+    assert_eq!(asked.count(), 1000_usize.div_ceil(UNASKED as usize + 1));
+}
+
+#[test]
+fn spins_that_were_in_the_way_are_forgotten_when_many_have_found_something() {
+    let mut patience = learns();
+    for _ in 0..4 {
+        patience.gave_way(AWAY, AWAY);
+    }
+    assert_eq!(patience.without.left(), 1 << 4);
+    (0..FORGOTTEN).for_each(|_| patience.found());
+    patience.without.begin(0);
+    while patience.learns() {
+        patience.gave_way(AWAY, AWAY);
+    }
+    assert_eq!(patience.without.left(), 1 << 1);
+}
+
+#[test]
+fn two_that_spin_in_each_others_way_both_find_out() {
+    let mut patience = [learns(), learns()];
+    let mut spins = 0;
+    let mut slept = Duration::ZERO;
+    for turn in 0..10_000 {
+        let one = &mut patience[turn % 2];
+        let spun = one.spin();
+        spins += u32::from(spun > Duration::ZERO);
+        one.slept(spun, slept + Duration::from_micros(3));
+        // The other slept while this one spun.
+        slept = spun;
+    }
+    assert!(spins < 50, "{spins}");
+}
+
+#[test]
+fn a_pause_of_the_sender_is_not_held_against_the_spins_after_it() {
+    let mut patience = learns();
+    for _ in 0..100 {
+        assert_eq!(patience.spin(), SPIN);
+        patience.slept(SPIN, SHORT);
+        for _ in 0..10 {
+            assert_eq!(patience.spin(), SPIN);
+            patience.found();
+        }
+    }
+}
+
+#[test]
+fn messages_that_take_longer_than_a_spin_are_soon_forgotten() {
+    let mut patience = learns();
+    for _ in 0..1000 {
+        // Some are there after most of a spin, others after two.
+        for took in [80, 95, 70, 110] {
+            let took = Duration::from_micros(took);
+            let spun = patience.spin();
+            patience.slept(spun, took - spun);
+        }
+    }
+    let without = (0..).take_while(|_| {
+        let spins = patience.spin() > Duration::ZERO;
+        if !spins {
+            patience.slept(Duration::ZERO, Duration::from_micros(20));
+        }
+        !spins
+    });
+    assert!(without.count() <= 1 << DOUBLINGS_SLOW);
+}
+
+#[test]
+fn what_takes_long_in_any_case_is_no_long_wait() {
+    let mut patience = learns();
+    patience.slept(SPIN, Duration::from_secs(1));
+    assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
+    let (reading, took) = (Duration::from_micros(250), Duration::from_micros(180));
+    let (spun, slept) = beyond(reading, Duration::ZERO, took);
+    patience.slept(spun, slept);
+    assert_eq!(patience.spin(), SPIN, "the sender was not slow");
+    let (spun, slept) = beyond(reading, reading + SPIN, Duration::from_secs(1));
+    assert_eq!((spun, slept), (SPIN, Duration::from_secs(1)));
+}
+
+#[test]
+fn spins_go_on_while_they_find_something_and_after_one_long_wait() {
+    let mut patience = learns();
+    for _ in 0..100 {
+        assert_eq!(patience.spin(), SPIN);
+        patience.found();
+    }
+    patience.slept(SPIN, Duration::from_secs(1));
+    assert_eq!(patience.spin(), Duration::ZERO, "long waits sleep at once");
+    patience.slept(Duration::ZERO, Duration::from_micros(60));
+    assert_eq!(patience.spin(), SPIN, "short ones spin again");
+}
+
+/// Has something at its second look.
+#[derive(Default)]
+struct Later {
+    looks: u32,
+    patience: Option<Patience>,
+}
+
+impl Waits for Later {
+    const LOOKS: u32 = 1;
+
+    fn patience(&mut self) -> &mut Patience {
+        self.patience.get_or_insert_with(learns)
+    }
+
+    fn look(&mut self, _: &mut Vec<Event>) -> bool {
+        self.looks += 1;
+        self.looks > 1
+    }
+
+    fn sleep(&mut self, _: Option<Instant>, _: Option<Instant>, _: &mut Vec<Event>) {
+        panic!("a spin of two looks finds it");
+    }
+}
+
+#[test]
+fn what_is_there_at_the_first_look_is_no_merit_of_a_spin() {
+    let mut inbox = Later::default();
+    let mut brought = || {
+        wait(
+            &mut inbox,
+            Instant::now(),
+            Duration::from_secs(60),
+            None,
+            &mut Vec::new(),
+        );
+        inbox.patience().credit
+    };
+    assert_eq!(brought(), 1, "the second look");
+    assert_eq!(brought(), 1, "the first one");
+}
