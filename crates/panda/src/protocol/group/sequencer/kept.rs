@@ -103,6 +103,9 @@ pub struct Early {
 impl Early {
     /// Keeps one; false, and it is dropped, if no correct peer has so many kept.
     pub fn keep(&mut self, from: Rank, note: Note, body: Message) -> bool {
+        if let Note::Collect { view, .. } = note {
+            self.drop_collect(from, view);
+        }
         let length = body.len() + bytes_of(&note);
         let may = self.kept.keep(from, length);
         match may {
@@ -110,6 +113,17 @@ impl Early {
             false => self.kept.give(from, length),
         }
         may
+    }
+
+    /// Whoever collects once more has given up the attempt before, and may do so without end.
+    fn drop_collect(&mut self, from: Rank, view: u64) {
+        let same = |(rank, note, _): &(Rank, Note, Message)| {
+            *rank == from && matches!(note, Note::Collect { view: of, .. } if *of == view)
+        };
+        let at = self.notes.iter().position(same);
+        if let Some((_, note, body)) = at.and_then(|at| self.notes.remove(at)) {
+            self.kept.give(from, body.len() + bytes_of(&note));
+        }
     }
 }
 

@@ -205,6 +205,24 @@ fn notes_of_later_views_are_bounded() {
     });
 }
 
+/// One that cannot see a change through may begin it again without end, and is no liar.
+#[test]
+fn of_attempts_at_a_view_to_come_the_last_is_kept() {
+    let mut three = Three::new();
+    let view = three.members[1].view.number + 1;
+    for round in 1..=4 * AHEAD as u64 {
+        let ballot = super::Ballot { round, rank: 2 };
+        let body = Message::from(Bytes::from_static(b"more"));
+        let is_liar = three.hear(2, 1, &Note::Collect { view, ballot }, body);
+        assert!(!is_liar, "{round}");
+        three.under_way.clear();
+    }
+    let kept = &three.members[1].early.notes;
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let last = |note: &Note| matches!(note, Note::Collect { ballot, .. } if ballot.round == 4 * AHEAD as u64);
+    assert!(last(&kept[0].1), "{kept:?}");
+}
+
 #[test]
 fn a_history_that_is_never_delivered_everywhere_is_bounded() {
     let ordered = |three: &Three, length| Note::Ordered {
