@@ -1,4 +1,5 @@
-//! Hears of the end of peers' processes: a thread that waits for the system to say so (`pidfd_open(2)`), and ends long sleeps meanwhile.
+//! Hears of the end of peers' processes: a thread that waits for the system to say so (`pidfd_open(2)`), and ends long sleeps meanwhile. Where the system does not say it
+//! (before Linux 5.3, under valgrind, or with no descriptor left) the thread looks for them ten times a second.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,14 +8,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::platform::Rank;
 use crate::platform::alarm::Alarm;
 
+/// Between two looks for a process of whose end the system does not tell.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
 /// Watches processes until it is dropped.
 pub struct Watch {
-    orders: Option<mpsc::Sender<(Rank, OwnedFd)>>,
+    orders: Option<mpsc::Sender<(Rank, Process)>>,
     bell: Arc<OwnedFd>,
     alarm: Arc<Alarm>,
     thread: Option<JoinHandle<()>>,
@@ -57,18 +62,24 @@ impl Watch {
 
     /// Watches a peer's process. False if it is gone already: there is none with this number, or it was started at another time.
     pub fn add(&self, rank: Rank, pid: u32, started: u64) -> bool {
-        let Some(process) = open(pid) else {
-            return false;
+        let process = match open(pid) {
+            Ok(descriptor) => Process::Told(descriptor),
+            Err(Errno::SRCH) => return false,
+            Err(_) => Process::Sought { pid, started },
         };
         // In this order: the number cannot be given to another process while we hold it open.
         if started_at(pid) != Some(started) {
             return false;
         }
+        self.order(rank, process);
+        true
+    }
+
+    fn order(&self, rank: Rank, process: Process) {
         if let Some(orders) = &self.orders {
             let _ = orders.send((rank, process));
         }
         ring(&self.bell);
-        true
     }
 }
 
@@ -82,36 +93,68 @@ impl Drop for Watch {
     }
 }
 
-/// When a process was started, as the system counts: the 22nd word of `/proc/N/stat`, the 20th after the name.
+/// A process that is watched.
+enum Process {
+    /// The system tells of its end.
+    Told(OwnedFd),
+    /// It does not.
+    Sought { pid: u32, started: u64 },
+}
+
+impl Process {
+    fn descriptor(&self) -> Option<&OwnedFd> {
+        match self {
+            Self::Told(descriptor) => Some(descriptor),
+            Self::Sought { .. } => None,
+        }
+    }
+
+    /// Whether a look shows that it has ended. Until its parent has waited for it, it is there as a zombie.
+    fn is_gone(&self) -> bool {
+        match self {
+            Self::Told(_) => false,
+            Self::Sought { pid, started } => stat(*pid)
+                .is_none_or(|stat| stat.started != *started || matches!(stat.state, 'Z' | 'X')),
+        }
+    }
+}
+
+/// When a process was started, as the system counts.
 pub fn started_at(pid: u32) -> Option<u64> {
+    stat(pid).map(|stat| stat.started)
+}
+
+/// What `/proc/N/stat` says of a process.
+struct Stat {
+    state: char,
+    started: u64,
+}
+
+/// The third word and the 22nd; they are counted from the end of the name, in which there may be any.
+fn stat(pid: u32) -> Option<Stat> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_whitespace().nth(19)?.parse().ok()
+    let mut words = after_name.split_whitespace();
+    let state = words.next()?.chars().next()?;
+    let started = words.nth(18)?.parse().ok()?;
+    Some(Stat { state, started })
 }
 
 fn run(
     bell: &OwnedFd,
-    orders: &mpsc::Receiver<(Rank, OwnedFd)>,
+    orders: &mpsc::Receiver<(Rank, Process)>,
     ended: impl Fn(Rank),
     next_alarm: impl Fn() -> Option<Duration>,
 ) {
-    let mut watched: Vec<(Rank, OwnedFd)> = Vec::new();
+    let mut watched: Vec<(Rank, Process)> = Vec::new();
     loop {
-        let mut polled: Vec<PollFd<'_>> = std::iter::once(bell)
-            .chain(watched.iter().map(|(_, process)| process))
-            .map(|fd| PollFd::new(fd, PollFlags::IN))
-            .collect();
-        let left = next_alarm().and_then(|left| Timespec::try_from(left).ok());
-        if poll(&mut polled, left.as_ref()).is_err() {
+        let Ok(told) = wait(bell, &watched, next_alarm()) else {
             continue; // interrupted
-        }
-        let over: Vec<bool> = polled[1..]
-            .iter()
-            .map(|polled| !polled.revents().is_empty())
-            .collect();
-        let mut over = over.into_iter();
-        watched.retain(|(rank, _)| {
-            let is_over = over.next() == Some(true);
+        };
+        let mut told = told.into_iter();
+        watched.retain(|(rank, process)| {
+            let is_told = process.descriptor().is_some() && told.next() == Some(true);
+            let is_over = is_told || process.is_gone();
             if is_over {
                 ended(*rank);
             }
@@ -128,11 +171,84 @@ fn run(
     }
 }
 
-fn open(pid: u32) -> Option<OwnedFd> {
-    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-    pidfd_open(pid, PidfdFlags::empty()).ok()
+/// Sleeps until the bell rings, a process ends or the time has passed. Of those with descriptors, which have ended.
+fn wait(
+    bell: &OwnedFd,
+    watched: &[(Rank, Process)],
+    left: Option<Duration>,
+) -> rustix::io::Result<Vec<bool>> {
+    let descriptors = watched
+        .iter()
+        .filter_map(|(_, process)| process.descriptor());
+    let mut polled: Vec<PollFd<'_>> = std::iter::once(bell)
+        .chain(descriptors)
+        .map(|descriptor| PollFd::new(descriptor, PollFlags::IN))
+        .collect();
+    let are_sought = polled.len() <= watched.len();
+    let look = are_sought.then_some(BETWEEN_LOOKS);
+    let left = [left, look].into_iter().flatten().min();
+    let left = left.and_then(|left| Timespec::try_from(left).ok());
+    poll(&mut polled, left.as_ref())?;
+    let is_told = |polled: &PollFd<'_>| !polled.revents().is_empty();
+    Ok(polled[1..].iter().map(is_told).collect())
+}
+
+fn open(pid: u32) -> rustix::io::Result<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pidfd_open(pid.ok_or(Errno::SRCH)?, PidfdFlags::empty())
 }
 
 fn ring(bell: &OwnedFd) {
     let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    struct Reaped(Child);
+
+    impl Drop for Reaped {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// That the end of a process is told of, and not before it, if it is watched so.
+    fn is_heard(by: impl Fn(u32, u64) -> Process) {
+        let (tells, told) = mpsc::channel();
+        let tell = move |rank| tells.send(rank).expect("the test waits");
+        let watch = Watch::new(tell, || {}).expect("a thread");
+        let sleeps = Command::new("sleep").arg("1000").spawn();
+        let mut sleeps = Reaped(sleeps.expect("a process"));
+        let pid = sleeps.0.id();
+        watch.order(7, by(pid, started_at(pid).expect("it runs")));
+        assert!(told.recv_timeout(4 * BETWEEN_LOOKS).is_err(), "it runs");
+        // Nobody has waited for it yet.
+        sleeps.0.kill().expect("it is ours");
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(7));
+    }
+
+    #[test]
+    fn the_end_of_a_process_is_heard_of_though_the_system_does_not_tell() {
+        is_heard(|pid, started| Process::Sought { pid, started });
+    }
+
+    #[test]
+    fn the_end_of_a_process_is_told() {
+        is_heard(|pid, _| Process::Told(open(pid).expect("this system tells")));
+    }
+
+    #[test]
+    fn who_is_gone_or_another_is_not_watched() {
+        let watch = Watch::new(|_| {}, || {}).expect("a thread");
+        let (own, started) = (std::process::id(), started_at(std::process::id()));
+        let started = started.expect("it runs");
+        assert!(watch.add(0, own, started));
+        assert!(!watch.add(0, own, started + 1), "of the same number");
+        assert!(!watch.add(0, u32::MAX, started));
+    }
 }
