@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::Event;
 use super::given::Given;
 use super::pause::{self, Pause};
-use super::yields::Yields;
+use super::yields::{self, Yields};
 
 /// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
 const VARIABLE: &str = "ANTIPHON_SPIN";
@@ -296,17 +296,38 @@ pub fn sleep<W: Waits>(
     if inbox.patience().gives_way() {
         let began = now.unwrap_or_else(Instant::now);
         if until.is_none_or(|until| began < until) {
-            std::thread::yield_now();
-            let given = Instant::now();
-            let is_there = inbox.look(events);
-            inbox.patience().yields.learn(is_there, given - began);
-            if is_there {
-                return;
+            match give_way(inbox, began, until, events) {
+                None => return,
+                given => now = given,
             }
-            now = Some(given);
         }
     }
     inbox.sleep(now, until, events);
+}
+
+/// Gives way until there is something, a few times. The time then, if there is nothing.
+fn give_way<W: Waits>(
+    inbox: &mut W,
+    began: Instant,
+    until: Option<Instant>,
+    events: &mut Vec<Event>,
+) -> Option<Instant> {
+    let (mut now, mut longest) = (began, Duration::ZERO);
+    for _ in 0..yields::OF_A_WAIT {
+        std::thread::yield_now();
+        let back = Instant::now();
+        longest = longest.max(back - now);
+        now = back;
+        if inbox.look(events) {
+            inbox.patience().yields.learn(true, longest);
+            return None;
+        }
+        if longest > yields::SLOW || until.is_some_and(|until| until <= now) {
+            break;
+        }
+    }
+    inbox.patience().yields.learn(false, longest);
+    Some(now)
 }
 
 /// The same where more want the processors than there are, so that a spin would keep the sender from running: nothing is learnt of spins.

@@ -7,10 +7,11 @@
 use std::time::{Duration, Instant};
 
 /// A yield that took longer went to somebody's work, which may be the sender's: to wait for that a sleep is as good.
-const SLOW: Duration = Duration::from_micros(120);
-/// One in vain costs a system call, of the two and the switch that one that brings something saves.
-const PRICE: u32 = 2;
-/// Yields that brought something, of which so many are kept in mind. At first some are taken for granted.
+pub const SLOW: Duration = Duration::from_micros(120);
+/// So often a wait gives way before it sleeps: whoever runs first of those who share a processor may have to wait as well, for one that runs next. Each costs a system call, a wait that is over by then saves
+/// a sleep, a wake and a switch.
+pub const OF_A_WAIT: u32 = 3;
+/// Waits whose yields brought something, less those for which they did not, of which so many are kept in mind. At first some are taken for granted.
 const CREDIT_MAX: u32 = 16;
 const CREDIT_FIRST: u32 = 4;
 /// Waits without one double each time, up to 2 to this power, where a slow one of milliseconds costs each of them less than a microsecond.
@@ -44,7 +45,7 @@ impl Yields {
         are_due
     }
 
-    /// A yield took so long, and there was something after it or not.
+    /// The longest of a wait's yields took so long, and there was something after the last or not.
     pub fn learn(&mut self, is_there: bool, took: Duration) {
         if took > SLOW {
             self.stop(SLOW_DOUBLINGS);
@@ -54,7 +55,7 @@ impl Yields {
                 self.doublings = 0;
             }
         } else {
-            match self.credit.checked_sub(PRICE) {
+            match self.credit.checked_sub(1) {
                 Some(left) => self.credit = left,
                 None => self.stop(1),
             }

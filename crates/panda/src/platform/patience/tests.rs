@@ -227,43 +227,79 @@ fn spins_go_on_while_they_find_something_and_after_one_long_wait() {
     assert_eq!(patience.spin(), SPIN, "short ones spin again");
 }
 
-/// Has something at its second look.
-#[derive(Default)]
+/// Has something at one of its looks and all later ones.
 struct Later {
     looks: u32,
-    patience: Option<Patience>,
+    at: u32,
+    slept: bool,
+    patience: Patience,
+}
+
+impl Later {
+    fn at(look: u32) -> Self {
+        Self {
+            looks: 0,
+            at: look,
+            slept: false,
+            patience: learns(),
+        }
+    }
 }
 
 impl Waits for Later {
     const LOOKS: u32 = 1;
 
     fn patience(&mut self) -> &mut Patience {
-        self.patience.get_or_insert_with(learns)
+        &mut self.patience
     }
 
     fn look(&mut self, _: &mut Vec<Event>) -> bool {
         self.looks += 1;
-        self.looks > 1
+        self.looks >= self.at
     }
 
     fn sleep(&mut self, _: Option<Instant>, _: Option<Instant>, _: &mut Vec<Event>) {
-        panic!("a spin of two looks finds it");
+        self.slept = true;
     }
 }
 
 #[test]
 fn what_is_there_at_the_first_look_is_no_merit_of_a_spin() {
-    let mut inbox = Later::default();
+    let mut inbox = Later::at(2);
     let mut brought = || {
+        let events = &mut Vec::new();
         wait(
             &mut inbox,
             Instant::now(),
             Duration::from_secs(60),
             None,
-            &mut Vec::new(),
+            events,
         );
-        inbox.patience().credit
+        assert!(!inbox.slept);
+        inbox.patience.credit
     };
     assert_eq!(brought(), 1, "the second look");
     assert_eq!(brought(), 1, "the first one");
+}
+
+#[test]
+fn who_shares_gives_way_a_few_times_before_it_sleeps() {
+    let slept = |at, until| {
+        let mut inbox = Later::at(at);
+        // Others want the processor.
+        inbox.patience.is_in_a_crowd();
+        sleep(&mut inbox, None, until, &mut Vec::new());
+        (inbox.looks, inbox.slept)
+    };
+    let most = yields::OF_A_WAIT;
+    assert_eq!(slept(1, None), (1, false));
+    assert!(slept(most + 1, None).1);
+    assert_eq!(
+        slept(1, Some(Instant::now())),
+        (0, true),
+        "its time is over"
+    );
+    // A look after each, unless somebody's work was let run.
+    assert!((0..100).any(|_| slept(most, None) == (most, false)));
+    assert!((0..100).any(|_| slept(most + 1, None) == (most, true)));
 }
