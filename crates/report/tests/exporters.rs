@@ -499,3 +499,14 @@ fn tables_keep_within_the_terminal_and_break_no_word() {
             .any(|line| line.starts_with(" elaborate alone "))
     );
 }
+
+#[test]
+fn words_that_a_suite_marks_as_code_are_code_on_the_page_in_its_introduction_too() {
+    let mut document = compose(&with(Vec::new()));
+    document.subtitle = "Under `same` & all".into();
+    let page = html::render(&document);
+    assert!(
+        page.contains("Under <code>same</code> &amp; all"),
+        "no code in the introduction"
+    );
+}

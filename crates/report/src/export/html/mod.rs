@@ -153,7 +153,7 @@ fn masthead(document: &Document) -> Markup {
         header.masthead {
             p.kicker { "Antiphon" }
             h1 { (document.title) }
-            @if !document.subtitle.is_empty() { p.lede { (document.subtitle) } }
+            @if !document.subtitle.is_empty() { p.lede { (prose(&document.subtitle)) } }
             (notes(&document.summary))
             (conditions(&document.facts, &document.subjects, "conditions"))
             @match document.subjects.len() {
