@@ -108,15 +108,6 @@ impl Process {
             Self::Sought { .. } => None,
         }
     }
-
-    /// Whether a look shows that it has ended. Until its parent has waited for it, it is there as a zombie.
-    fn is_gone(&self) -> bool {
-        match self {
-            Self::Told(_) => false,
-            Self::Sought { pid, started } => stat(*pid)
-                .is_none_or(|stat| stat.started != *started || matches!(stat.state, 'Z' | 'X')),
-        }
-    }
 }
 
 /// When a process was started, as the system counts.
@@ -148,13 +139,12 @@ fn run(
 ) {
     let mut watched: Vec<(Rank, Process)> = Vec::new();
     loop {
-        let Ok(told) = wait(bell, &watched, next_alarm()) else {
+        let Ok(over) = wait(bell, &watched, next_alarm()) else {
             continue; // interrupted
         };
-        let mut told = told.into_iter();
-        watched.retain(|(rank, process)| {
-            let is_told = process.descriptor().is_some() && told.next() == Some(true);
-            let is_over = is_told || process.is_gone();
+        let mut over = over.into_iter();
+        watched.retain(|(rank, _)| {
+            let is_over = over.next() == Some(true);
             if is_over {
                 ended(*rank);
             }
@@ -171,7 +161,7 @@ fn run(
     }
 }
 
-/// Sleeps until the bell rings, a process ends or the time has passed. Of those with descriptors, which have ended.
+/// Sleeps until the bell rings, a process ends or the time has passed. Which of them have ended.
 fn wait(
     bell: &OwnedFd,
     watched: &[(Rank, Process)],
@@ -189,8 +179,20 @@ fn wait(
     let left = [left, look].into_iter().flatten().min();
     let left = left.and_then(|left| Timespec::try_from(left).ok());
     poll(&mut polled, left.as_ref())?;
-    let is_told = |polled: &PollFd<'_>| !polled.revents().is_empty();
-    Ok(polled[1..].iter().map(is_told).collect())
+    let mut told = polled[1..]
+        .iter()
+        .map(|polled| !polled.revents().is_empty());
+    let is_over = |(_, process): &(Rank, Process)| match process {
+        Process::Told(_) => told.next() == Some(true),
+        Process::Sought { pid, started } => is_gone(*pid, *started),
+    };
+    Ok(watched.iter().map(is_over).collect())
+}
+
+/// Whether a process has ended. Until its parent has waited for it, it is there as a zombie.
+fn is_gone(pid: u32, started: u64) -> bool {
+    let is_it = |stat: Stat| stat.started == started && !matches!(stat.state, 'Z' | 'X');
+    !stat(pid).is_some_and(is_it)
 }
 
 fn open(pid: u32) -> rustix::io::Result<OwnedFd> {
