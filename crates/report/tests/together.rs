@@ -64,6 +64,15 @@ fn each_run_has_a_part_and_the_method_stands_once() {
 }
 
 #[test]
+fn of_many_runs_the_summary_has_the_titles() {
+    let small = |id| small(id, "c/O2");
+    let document = compose_together(&[sample::run(true), small(8), small(9)]);
+    assert_eq!(document.title, "What 3 runs measured");
+    let about: Vec<&str> = document.summary.iter().map(|n| n.about.as_str()).collect();
+    assert_eq!(about, ["What language features cost", "Small", "Small"]);
+}
+
+#[test]
 fn what_many_subjects_of_a_run_are_is_folded_in_its_part_too() {
     let mut many = small(2, "b/x");
     many.subjects = many_subjects();

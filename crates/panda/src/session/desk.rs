@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
 use super::engine::{Ask, Awaited, Engine};
-use super::mail::{Flood, Mail, Put};
+use super::mail::{Flood, Mail, PortUpcall, Put};
 use super::membership::Membership;
 use super::names::Names;
 use super::room::Rooms;
-use super::upcall::{Given, Place};
+use super::upcall::{Changes, Given, Last, Place};
 use crate::error::Named;
 use crate::message::Message;
 use crate::platform::Rank;
@@ -53,6 +53,13 @@ pub(super) fn fits(of: (Rank, u32), (from, tag): (Option<Rank>, Option<u32>)) ->
 pub type ServiceUpcall = Box<dyn FnMut(Incoming) + Send>;
 pub type GroupUpcall = Box<dyn FnMut(GroupEvent) + Send>;
 
+/// Those that ran last for who drives.
+#[derive(Default)]
+pub struct LastUpcalls {
+    pub of_port: Last<PortUpcall>,
+    pub of_service: Last<ServiceUpcall>,
+}
+
 /// A call that came, without the means to answer it.
 pub struct Incoming {
     pub from: Rank,
@@ -73,6 +80,7 @@ struct PeerLoss {
 pub struct Desk {
     pub mail: Mail,
     services: Mutex<FxHashMap<u64, Arc<Given<ServiceUpcall>>>>,
+    service_changes: Changes,
     pub(super) groups: Mutex<FxHashMap<GroupId, Membership>>,
     /// Of ports, services and groups.
     pub names: Names,
@@ -207,7 +215,11 @@ impl Desk {
     /// Drops all upcalls, with what they keep; what comes later is kept, as for ports and groups without one.
     pub fn drop_upcalls(&self) {
         // Dropped outside of the locks: what an upcall keeps may come here when it is dropped.
-        let services = std::mem::take(&mut *self.services.lock());
+        let services = {
+            let mut services = self.services.lock();
+            self.service_changes.one_more();
+            std::mem::take(&mut *services)
+        };
         let of_ports = self.mail.take_upcalls();
         let of_groups: Vec<_> = (self.groups.lock().values_mut())
             .filter_map(|group| group.upcall.take())
@@ -218,8 +230,27 @@ impl Desk {
     pub fn on_call(&self, service: u64, place: Place, upcall: ServiceUpcall) {
         let call = Mutex::new(upcall);
         let upcall = Arc::new(Given { place, call });
-        let before = self.services.lock().insert(service, upcall);
+        let before = {
+            let mut services = self.services.lock();
+            self.service_changes.one_more();
+            services.insert(service, upcall)
+        };
         before.into_iter().for_each(Given::let_go);
+    }
+
+    /// The upcall of a service.
+    #[inline]
+    fn service(
+        &self,
+        number: u64,
+        last: &mut Last<ServiceUpcall>,
+    ) -> Option<Arc<Given<ServiceUpcall>>> {
+        let changes = self.service_changes.count();
+        last.get(number, changes).or_else(|| {
+            let found = self.services.lock().get(&number).cloned();
+            last.set(number, changes, found.as_ref());
+            found
+        })
     }
 
     /// Hands something to the program: to the caller, if that is what it waits for. Whether somebody else may wait for it.
@@ -228,6 +259,7 @@ impl Desk {
         delivery: Delivery,
         engine: &dyn Engine,
         awaited: &mut dyn Awaited,
+        last: &mut LastUpcalls,
     ) -> bool {
         let mut is_for_all = true;
         match delivery {
@@ -240,7 +272,8 @@ impl Desk {
             } => {
                 let arrived = Arrived { from, tag, payload };
                 let left = self.mail.offer(port, arrived, awaited);
-                let put = left.map(|arrived| self.mail.put(port, arrived, engine));
+                let last = &mut last.of_port;
+                let put = left.map(|arrived| self.mail.put(port, arrived, engine, last));
                 // Only now: its sender may go on when the program has it, or can ask for it.
                 if let Some(id) = receipt {
                     let kind = Answer::NoReply;
@@ -261,8 +294,7 @@ impl Desk {
                 id,
                 payload,
             } => {
-                let upcall = self.services.lock().get(&service).cloned();
-                match upcall {
+                match self.service(service, &mut last.of_service) {
                     // Its reply is dropped as it unwinds: the caller is told.
                     Some(upcall) => {
                         let call = Incoming { from, id, payload };

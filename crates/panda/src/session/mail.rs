@@ -17,7 +17,7 @@ use super::desk::Arrived;
 use super::engine::{Awaited, Engine};
 use super::memory;
 use super::room::{UNREAD_LOW, UNREAD_MAX};
-use super::upcall::{self, Given, Place};
+use super::upcall::{self, Changes, Given, Last, Place};
 use crate::message::Message;
 use crate::platform::Rank;
 use crate::protocol::Envelope;
@@ -69,6 +69,8 @@ pub struct Mail {
     /// Whether somebody is barred, and whether the program is still to be told of one.
     bars: AtomicBool,
     has_news: AtomicBool,
+    /// Of ports' upcalls.
+    upcall_changes: Changes,
 }
 
 impl Default for Mail {
@@ -83,6 +85,7 @@ impl Default for Mail {
             looks_up_first: AtomicBool::new(false),
             bars: AtomicBool::new(false),
             has_news: AtomicBool::new(false),
+            upcall_changes: Changes::default(),
         }
     }
 }
@@ -101,6 +104,7 @@ impl Mail {
         self.looks_up_first.store(true, Release);
         let (earlier, before) = {
             let mut ports = self.ports.lock();
+            self.upcall_changes.one_more();
             let earlier = ports.empty(port, own);
             let state = ports.by_number.entry(port).or_default();
             (earlier, state.upcall.replace(upcall.clone()))
@@ -116,6 +120,7 @@ impl Mail {
     /// Takes all upcalls, to be dropped outside of the lock.
     pub fn take_upcalls(&self) -> Vec<Arc<Given<PortUpcall>>> {
         let mut ports = self.ports.lock();
+        self.upcall_changes.one_more();
         let states = ports.by_number.values_mut();
         states.filter_map(|port| port.upcall.take()).collect()
     }
@@ -158,20 +163,29 @@ impl Mail {
     }
 
     /// Takes a message that came.
-    pub fn put(&self, port: u64, arrived: Arrived, engine: &dyn Engine) -> Put {
+    pub fn put(
+        &self,
+        port: u64,
+        arrived: Arrived,
+        engine: &dyn Engine,
+        last: &mut Last<PortUpcall>,
+    ) -> Put {
         let (from, own) = (arrived.from, engine.rank());
         let most = self.most.load(Relaxed);
         if self.is_barred(from) {
             return Put::Refused;
+        }
+        let changes = self.upcall_changes.count();
+        if let Some(upcall) = last.get(port, changes) {
+            return take_by(upcall, arrived);
         }
         let (is_much, is_too_much) = {
             let mut ports = self.ports.lock();
             let state = ports.by_number.get(&port);
             if let Some(upcall) = state.and_then(|state| state.upcall.clone()) {
                 drop(ports);
-                // Its sender does not wait for what it does: that it panicked is printed.
-                let _ = upcall.run(|upcall| upcall(arrived));
-                return Put::Taken;
+                last.set(port, changes, Some(&upcall));
+                return take_by(upcall, arrived);
             }
             let unread = ports.keep(port, arrived, own);
             self.lies.store(true, Release);
@@ -284,6 +298,12 @@ impl Mail {
             self.let_go(engine);
         }
     }
+}
+
+/// An upcall takes a message. Its sender does not wait for what that does: that it panicked is printed.
+fn take_by(upcall: Arc<Given<PortUpcall>>, arrived: Arrived) -> Put {
+    let _ = upcall.run(|upcall| upcall(arrived));
+    Put::Taken
 }
 
 /// Lets senders to a port go. Both this and that they are held is said with the ports locked, so that the last word is what holds.

@@ -70,17 +70,21 @@ impl Session {
     ) -> Result<(), Error> {
         let number = self.core().desk.names.number(Named::Service, service)?;
         let (core, place) = (self.keeper.core.clone(), Location::caller());
+        // A reply's hold of the session is taken after the one before it, when nobody waits for that.
+        let mut next = Some(core.clone());
         let upcall = move |Incoming { from, id, payload }| {
+            let reply = Reply {
+                core: next.take().unwrap_or_else(|| core.clone()),
+                is_given: false,
+                to: from,
+                id,
+            };
             upcall(Call {
                 from,
                 payload,
-                reply: Reply {
-                    core: core.clone(),
-                    is_given: false,
-                    to: from,
-                    id,
-                },
+                reply,
             });
+            next = Some(core.clone());
         };
         self.core().desk.on_call(number, place, Box::new(upcall));
         self.core().engine.have_attended();

@@ -10,7 +10,10 @@ use parking_lot::Mutex;
 use crate::error::Error;
 use crate::thread::Panic;
 
+mod last;
 mod watchdog;
+
+pub use last::{Changes, Last};
 
 /// Where a program gave an upcall.
 pub type Place = &'static Location<'static>;

@@ -44,11 +44,19 @@ pub fn compose_together(runs: &[RunRecord]) -> Document {
             .sections
             .extend(sections(&view).into_iter().map(own));
     }
-    document.title = titles.join(" · ");
+    document.title = title(&titles);
     let method = method::section(runs.iter());
     document.heads.push(method.id.clone());
     document.sections.push(method);
     document
+}
+
+/// More titles than two are no title: the summary below has them all.
+fn title(titles: &[String]) -> String {
+    match titles {
+        [_, _, _, ..] => format!("What {} runs measured", titles.len()),
+        few => few.join(" · "),
+    }
 }
 
 /// The head of a run's part. What it sums up goes to the document's summary.

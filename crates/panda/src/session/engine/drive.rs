@@ -22,8 +22,8 @@ const OFTEN: u32 = 16;
 struct Waiter<'a, P: Platform> {
     node: &'a Node<P>,
     awaited: &'a mut dyn Awaited,
-    /// A call that it has taken for the program.
-    call: Option<Delivery>,
+    /// What it has taken for the program.
+    taken: Option<Delivery>,
 }
 
 impl<'a, P: Platform> Waiter<'a, P> {
@@ -31,32 +31,36 @@ impl<'a, P: Platform> Waiter<'a, P> {
         Self {
             node,
             awaited,
-            call: None,
+            taken: None,
         }
     }
 }
 
 impl<P: Platform> Taker for Waiter<'_, P> {
     fn take(&mut self, from: Rank, frame: &[u8]) -> bool {
-        if !self.node.hands_over_at_once() || self.call.is_some() {
+        if !self.node.hands_over_at_once() || self.taken.is_some() {
             return false;
         }
         match Envelope::split_off(frame) {
-            Ok((
-                Envelope::Port {
+            // What `Stack::plain` says of it, too, but made where it is to lie: moved once more, a call takes a tenth longer.
+            Ok((Envelope::Port { port, tag, receipt }, payload)) => {
+                let is_offered = receipt.is_none() && !self.node.desk.mail.looks_up_first();
+                if is_offered && self.awaited.take_short(port, from, tag, payload) {
+                    return true;
+                }
+                let payload = Message::copy_of(payload);
+                self.taken = Some(Delivery::Port {
+                    from,
                     port,
                     tag,
-                    receipt: None,
-                },
-                payload,
-            )) => {
-                !self.node.desk.mail.looks_up_first()
-                    && self.awaited.take_short(port, from, tag, payload)
+                    receipt,
+                    payload,
+                });
+                true
             }
-            // What `Stack::plain` says of calls and replies, too, but made where it is to lie: moved once more, a call takes a tenth longer.
             Ok((Envelope::Call { service, id }, payload)) => {
                 let payload = Message::copy_of(payload);
-                self.call = Some(Delivery::Call {
+                self.taken = Some(Delivery::Call {
                     from,
                     service,
                     id,
@@ -193,8 +197,8 @@ impl<P: Platform> Node<P> {
             false => ManyServers::stand_in(&self.waker, |alarm| receive(earlier(until, alarm))),
         };
         let seen = slept.unwrap_or_else(|| receive(Some(self.start)));
-        let call = taker.call;
-        self.have_taken(end, seen, call, awaited);
+        let taken = taker.taken;
+        self.have_taken(end, seen, taken, awaited);
         slept.is_some()
     }
 
@@ -211,8 +215,8 @@ impl<P: Platform> Node<P> {
         let until = self.about_to_take(until);
         let mut taker = Waiter::new(self, awaited);
         let seen = (end.inbox).receive_for(until, &mut end.events, &mut taker);
-        let call = taker.call;
-        self.have_taken(end, seen, call, awaited);
+        let taken = taker.taken;
+        self.have_taken(end, seen, taken, awaited);
     }
 
     /// The caller takes what comes: until when it may wait for that.
@@ -226,19 +230,26 @@ impl<P: Platform> Node<P> {
         if may_sleep { until } else { Some(self.start) }
     }
 
-    /// It has, and a call with it for the program.
-    fn have_taken(
+    /// It has, and something with it for the program, which came before what is taken now.
+    pub(super) fn have_taken(
         &self,
         end: &mut End<P::Inbox>,
         seen: Option<Instant>,
-        call: Option<Delivery>,
+        taken: Option<Delivery>,
         awaited: &mut dyn Awaited,
     ) {
         self.sleeps.store(false, Ordering::Relaxed);
-        // It came before what is taken now.
-        let is_served = call.is_some_and(|call| self.desk.deliver(call, self, awaited));
-        let is_changed = self.take(end, seen, awaited) | self.hand_over(end, awaited);
-        if is_served || is_changed {
+        let mut is_changed = false;
+        match taken {
+            Some(taken) if end.events.is_empty() => {
+                let last = &mut end.last_upcalls;
+                is_changed = self.desk.deliver(taken, self, awaited, last);
+            }
+            // Who has joined is known first: it may tell of that.
+            taken => end.deliveries.extend(taken),
+        }
+        is_changed |= self.take(end, seen, awaited) | self.hand_over(end, awaited);
+        if is_changed {
             self.waiting.changed();
         }
         // Who was woken and shares this processor would have to wait for a spin in vain.
@@ -323,16 +334,17 @@ impl<P: Platform> Node<P> {
         let is_plain = |event: &Event| matches!(event, Event::Frame { frame, .. } if StackOf::<P>::is_plain(frame));
         let plain = end.events.iter().take_while(|event| is_plain(event));
         let count = plain.count();
-        // What came before is handed over first; mostly there is nothing.
-        let is_first = end.deliveries.is_empty();
+        // What came before is handed over first, and after what else came: mostly there is nothing.
+        let is_alone = end.deliveries.is_empty() && count == end.events.len();
         let mut is_for_all = false;
         for event in end.events.drain(..count) {
             let Event::Frame { from, frame } = event else {
                 continue;
             };
             match self.understand(from, frame, awaited) {
-                Some(delivery) if is_first => {
-                    is_for_all |= self.desk.deliver(delivery, self, awaited);
+                Some(delivery) if is_alone => {
+                    let last = &mut end.last_upcalls;
+                    is_for_all |= self.desk.deliver(delivery, self, awaited, last);
                 }
                 later => end.deliveries.extend(later),
             }
@@ -387,7 +399,8 @@ impl<P: Platform> Node<P> {
         self.fetch(end);
         let mut is_for_all = false;
         while let Some(delivery) = end.deliveries.pop_front() {
-            is_for_all |= self.desk.deliver(delivery, self, awaited);
+            let last = &mut end.last_upcalls;
+            is_for_all |= self.desk.deliver(delivery, self, awaited, last);
         }
         is_for_all
     }

@@ -26,7 +26,7 @@ use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Stack, Time};
 use crate::session::Multicast;
 use crate::session::asked;
-use crate::session::desk::Desk;
+use crate::session::desk::{Desk, LastUpcalls};
 use crate::session::upcall;
 
 pub(super) type StackOf<P> = Stack<<P as Platform>::Links, <P as Platform>::Order>;
@@ -74,6 +74,7 @@ pub struct End<I> {
     pub(super) deliveries: VecDeque<Delivery>,
     /// Whether those whom upcalls wake share the holder's processor.
     pub(super) yields: Yields,
+    pub(super) last_upcalls: LastUpcalls,
 }
 
 /// Nothing is due, but the protocols are to hear of every frame: a peer that was lost may be back.
@@ -139,6 +140,7 @@ impl<P: Platform> Node<P> {
                 events: Vec::new(),
                 deliveries: VecDeque::new(),
                 yields: Yields::default(),
+                last_upcalls: LastUpcalls::default(),
             }),
             rank: myself.rank,
             silence: myself.silence,

@@ -25,7 +25,7 @@ use crate::protocol::link::Links;
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Action, Delivery, Envelope, GroupId, Plain, Stack, Time};
 use crate::session::Multicast;
-use crate::session::desk::Desk;
+use crate::session::desk::{Desk, LastUpcalls};
 use crate::sim::{Errand, Host, INSTANT, Incoming, Machine, NAME, Timer, Travel, What};
 
 /// A session's engine in a simulation.
@@ -160,7 +160,8 @@ impl<L: Links, O: Order> Process<L, O> {
         };
         for delivery in batch {
             self.host.hub.stirred();
-            self.desk.deliver(delivery, self, &mut Nobody);
+            let last = &mut LastUpcalls::default();
+            self.desk.deliver(delivery, self, &mut Nobody, last);
         }
         self.waiting.changed();
         let inside = self.inside.lock();

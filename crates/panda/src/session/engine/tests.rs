@@ -11,8 +11,8 @@ use super::*;
 use crate::platform::local::LocalInbox;
 use crate::platform::meeting::Meeting;
 use crate::platform::{Event, Inbox, Local, Platform, Secret, Tcp, Udp, udp};
-use crate::protocol::Answer;
 use crate::protocol::group::Myself;
+use crate::protocol::{Answer, Delivery};
 use crate::session::desk::Desk;
 use crate::session::{SILENCE, asked};
 use crate::thread::Semaphore;
@@ -182,6 +182,40 @@ fn who_ends_its_wait_has_the_own_thread_look_after_who_waits_longer() {
         assert!(!own.join().expect("no panic"), "nobody has called it");
     });
     drop(stay);
+}
+
+/// Else it could not send to that one, since there is no such rank for it yet.
+#[test]
+fn an_upcall_knows_who_has_joined_by_what_came_with_its_message() {
+    let call = |node: &Arc<Node<Local>>| {
+        let (asks, knows) = (node.clone(), Arc::<AtomicBool>::default());
+        let known = knows.clone();
+        let upcall = move |_| known.store(asks.desk.has_joined(5), Ordering::SeqCst);
+        (node.desk).on_call(SERVICE, Location::caller(), Box::new(upcall));
+        knows
+    };
+    let (rank, name, from, service, id) = (5, "later".to_string(), 1, SERVICE, 1);
+    let joins = Event::Joined { rank, name };
+    let mut frame = Message::new();
+    Envelope::Call { service, id }.push_onto(&mut frame);
+    // A frame that nobody took as it came, and one that was.
+    let payload = Message::new();
+    let taken = Delivery::Call {
+        from,
+        service,
+        id,
+        payload,
+    };
+    for (frame, taken) in [(Some(frame), None), (None, Some(taken))] {
+        let node = alone();
+        let knows = call(&node);
+        let mut end = node.end.try_pass().expect("nobody has it");
+        let frame = frame.map(|frame| Event::Frame { from, frame });
+        end.events.extend(frame);
+        end.events.push(joins.clone());
+        node.have_taken(&mut end, None, taken, &mut Nobody);
+        assert!(knows.load(Ordering::SeqCst));
+    }
 }
 
 /// A call that is not answered within a moment, as who called it waits for that.

@@ -9,7 +9,7 @@ use crate::platform::{JoinError, Seat};
 use crate::protocol::requests::RequestId;
 use crate::protocol::{Delivery, GroupId};
 use crate::session::Multicast;
-use crate::session::desk::Desk;
+use crate::session::desk::{Desk, LastUpcalls};
 use crate::session::engine::{Ask, Awaited, Interest, Nobody, Request};
 
 /// Bounds what never takes so long.
@@ -114,12 +114,27 @@ fn who_joins_is_let_in_while_senders_are_told() {
         ask: |_| (),
     };
     desk.mail.limit(UNREAD_MAX + 2);
-    desk.deliver(letter(3, UNREAD_MAX + 3), &engine, &mut Nobody);
+    desk.deliver(
+        letter(3, UNREAD_MAX + 3),
+        &engine,
+        &mut Nobody,
+        &mut LastUpcalls::default(),
+    );
     assert!(desk.mail.is_barred(3), "somebody was barred once");
     desk.mail.limit(usize::MAX);
-    desk.deliver(letter(1, UNREAD_MAX), &engine, &mut Nobody);
+    desk.deliver(
+        letter(1, UNREAD_MAX),
+        &engine,
+        &mut Nobody,
+        &mut LastUpcalls::default(),
+    );
     while desk.mail.first(PORT, None, None, &engine).is_some() {}
-    desk.deliver(letter(1, UNREAD_MAX), &engine, &mut Nobody);
+    desk.deliver(
+        letter(1, UNREAD_MAX),
+        &engine,
+        &mut Nobody,
+        &mut LastUpcalls::default(),
+    );
     desk.mail.let_go(&engine);
     let said: Vec<_> = said.try_iter().collect();
     assert_eq!(said, [(1, true), (1, false), (1, true), (1, false)]);
@@ -142,7 +157,12 @@ fn there_is_news_of_a_loss_only_when_it_is_known() {
     };
     desk.mail.limit(1000);
     for from in [1, 2] {
-        desk.deliver(letter(from, 2000), &engine, &mut Nobody);
+        desk.deliver(
+            letter(from, 2000),
+            &engine,
+            &mut Nobody,
+            &mut LastUpcalls::default(),
+        );
         assert!(desk.mail.has_news());
         assert_eq!(desk.mail.take_news(), Some(from));
         assert!(desk.why_lost(from).is_some());

@@ -1,0 +1,88 @@
+//! The upcall that ran last, at hand for the next time: to look it up again takes three locked instructions, all of them between a call's coming and its answer.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::Given;
+
+/// How often what is registered has changed. It does with the table locked; who looks something up asks before it locks that.
+#[derive(Debug, Default)]
+pub struct Changes(AtomicU64);
+
+impl Changes {
+    pub fn one_more(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// The upcall that ran last. It does not keep it.
+pub struct Last<F> {
+    number: u64,
+    /// Which changes had been by then.
+    changes: u64,
+    upcall: Weak<Given<F>>,
+}
+
+impl<F> Default for Last<F> {
+    fn default() -> Self {
+        Self {
+            number: 0,
+            changes: 0,
+            upcall: Weak::new(),
+        }
+    }
+}
+
+impl<F> Last<F> {
+    /// The upcall of a number after so many changes, if it is this one.
+    #[inline]
+    pub fn get(&self, number: u64, changes: u64) -> Option<Arc<Given<F>>> {
+        let is_it = (number, changes) == (self.number, self.changes);
+        is_it.then(|| self.upcall.upgrade()).flatten()
+    }
+
+    /// Keeps at hand what was found after so many changes, if anything was.
+    pub fn set(&mut self, number: u64, changes: u64, found: Option<&Arc<Given<F>>>) {
+        let upcall = found.map(Arc::downgrade).unwrap_or_default();
+        *self = Self {
+            number,
+            changes,
+            upcall,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn it_is_at_hand_for_its_number_until_something_changes_and_is_not_kept() {
+        let (mut last, changes) = (Last::default(), Changes::default());
+        assert!(last.get(0, changes.count()).is_none());
+        let upcall = Arc::new(Given {
+            place: Location::caller(),
+            call: Mutex::new(|| ()),
+        });
+        last.set(7, changes.count(), Some(&upcall));
+        assert!(
+            last.get(7, changes.count())
+                .is_some_and(|found| Arc::ptr_eq(&found, &upcall))
+        );
+        assert!(last.get(8, changes.count()).is_none());
+        assert_eq!(Arc::strong_count(&upcall), 1);
+        changes.one_more();
+        assert!(last.get(7, changes.count()).is_none());
+        last.set(7, changes.count(), Some(&upcall));
+        drop(upcall);
+        assert!(last.get(7, changes.count()).is_none());
+    }
+}
