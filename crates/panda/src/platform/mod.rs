@@ -175,6 +175,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
 /// The receiving end of a platform. One thread at a time holds it, not always the same one.
 pub trait Inbox: Send {
+    /// A wait begins, after this process has sent something since the last one, or not: whether a spin is in a peer's way depends on that. Said before the
+    /// [receipt](Self::receive) that may wait.
+    fn begin_wait(&mut self, _has_sent: bool) {}
+
     /// Appends what has arrived to `events`, at least one event if any is there. If none is, waits until one is, or [`Platform::wake`] is called, or `until` has passed
     /// (`None`: for ever); a time in the past makes it a poll that never enters the kernel's scheduler. May return with nothing. Appends a bounded number at a time.
     ///

@@ -18,6 +18,12 @@ use super::given::Given;
 use super::pause::{self, Pause};
 use super::yields::{self, Yields};
 
+mod kinds;
+#[cfg(test)]
+mod tests;
+
+pub use kinds::Kinds;
+
 /// The variable that forbids spins to a process, and its value: for machines whose processors others want, and to see what spins bring.
 const VARIABLE: &str = "ANTIPHON_SPIN";
 const NEVER: &str = "never";
@@ -346,6 +352,3 @@ fn beyond(any_case: Duration, spun: Duration, slept: Duration) -> (Duration, Dur
     let rest = any_case.saturating_sub(spun);
     (spun.saturating_sub(any_case), slept.saturating_sub(rest))
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,7 +13,7 @@ use super::library::{self, Library};
 use super::traffic::{Note, Traffic};
 use crate::message::Message;
 use crate::platform::given::Given;
-use crate::platform::patience::Patience;
+use crate::platform::patience::Kinds;
 use crate::platform::{Event, Flow, JoinError, Rank, Seat, Transfer, farewell, futex};
 
 /// How long a wait polls in all before it sleeps between polls. First as hard as its patience says, then giving way to who else can run.
@@ -33,7 +33,7 @@ pub struct Founder {
 /// A founder's receiving end.
 pub struct FounderInbox {
     shared: Arc<Shared>,
-    patience: Patience,
+    patience: Kinds,
     polls: u32,
 }
 
@@ -79,7 +79,7 @@ impl Founder {
         library::at_exit(leave_at_exit);
         let inbox = FounderInbox {
             shared: Arc::clone(&shared),
-            patience: Patience::default(),
+            patience: Kinds::default(),
             polls: 0,
         };
         Ok((Self { shared }, inbox))
@@ -228,13 +228,17 @@ impl Shared {
 }
 
 impl FounderInbox {
+    pub fn begin_wait(&mut self, has_sent: bool) {
+        self.patience.begin(has_sent);
+    }
+
     pub fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let began = Instant::now();
         let now = match self.poll(until, events) {
             Ok(now) => return Some(now),
             Err(now) => now,
         };
-        let hard = self.patience.spin();
+        let hard = self.patience.of_this_wait().spin();
         let (mut now, mut has_spun) = (now, !hard.is_zero());
         loop {
             match now - began {
@@ -243,7 +247,9 @@ impl FounderInbox {
                     // Whoever shares the processor may be who is waited for.
                     if std::mem::take(&mut has_spun) {
                         let given = Given::way();
-                        self.patience.gave_way(given.away, given.foreign());
+                        self.patience
+                            .of_this_wait()
+                            .gave_way(given.away, given.foreign());
                     } else {
                         std::thread::yield_now();
                     }
@@ -261,7 +267,7 @@ impl FounderInbox {
             now = match self.poll(until, events) {
                 Ok(ended) => {
                     if has_spun {
-                        self.patience.found();
+                        self.patience.of_this_wait().found();
                     }
                     return Some(ended);
                 }

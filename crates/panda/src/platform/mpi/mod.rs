@@ -37,7 +37,7 @@ enum Side {
 pub struct MpiInbox(End);
 
 enum End {
-    Founder(FounderInbox),
+    Founder(Box<FounderInbox>),
     Later(Box<TcpInbox>),
 }
 
@@ -57,7 +57,7 @@ impl Platform for Mpi {
         if seat.rank < seat.size {
             let (founder, inbox) = Founder::join(seat)?;
             let mpi = Self(Side::Founder(founder));
-            return Ok((mpi, MpiInbox(End::Founder(inbox))));
+            return Ok((mpi, MpiInbox(End::Founder(Box::new(inbox)))));
         }
         let (tcp, inbox) = Tcp::join(seat)?;
         let mpi = Self(Side::Later(tcp));
@@ -127,6 +127,13 @@ impl Drop for Mpi {
 }
 
 impl Inbox for MpiInbox {
+    fn begin_wait(&mut self, has_sent: bool) {
+        match &mut self.0 {
+            End::Founder(inbox) => inbox.begin_wait(has_sent),
+            End::Later(inbox) => inbox.begin_wait(has_sent),
+        }
+    }
+
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         match &mut self.0 {
             End::Founder(inbox) => inbox.receive(until, events),

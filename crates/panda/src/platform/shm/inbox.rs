@@ -12,7 +12,7 @@ use super::ring::{Corrupt, Receiver, Taken};
 use super::shared::Shared;
 use super::watch::Watch;
 use super::{Shm, join};
-use crate::platform::patience::{self, Patience, Waits};
+use crate::platform::patience::{self, Kinds, Patience, Waits};
 use crate::platform::{Event, Inbox, JoinError, Loss, NoTaker, Rank, Taker, futex};
 
 /// Frames that are taken from one peer before the next has its turn.
@@ -33,7 +33,7 @@ pub struct ShmInbox {
     /// Ranks that were met, there or gone.
     met: Vec<bool>,
     changes: u32,
-    patience: Patience,
+    patience: Kinds,
     sleeps: u32,
     watch: Watch,
 }
@@ -62,7 +62,7 @@ impl ShmInbox {
             shared,
             incoming: Vec::new(),
             met: vec![false; RANKS as usize],
-            patience: Patience::default(),
+            patience: Kinds::default(),
             sleeps: 0,
             watch,
         };
@@ -281,7 +281,7 @@ impl Waits for Waiting<'_> {
     const LOOKS: u32 = 32;
 
     fn patience(&mut self) -> &mut Patience {
-        &mut self.inbox.patience
+        self.inbox.patience.of_this_wait()
     }
 
     fn progress(&self) -> u64 {
@@ -368,6 +368,10 @@ fn lost(rank: Rank, is_certain: bool, reason: String) -> Event {
 }
 
 impl Inbox for ShmInbox {
+    fn begin_wait(&mut self, has_sent: bool) {
+        self.patience.begin(has_sent);
+    }
+
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         self.receive_for(until, events, &mut NoTaker)
     }

@@ -17,7 +17,7 @@ use super::peer::Outbox;
 use super::reader::{Left, READ, Reader};
 use super::retry::retry_often;
 use crate::platform::meeting::RANKS;
-use crate::platform::patience::{self, Looked, Patience, Waits};
+use crate::platform::patience::{self, Kinds, Looked, Patience, Waits};
 use crate::platform::pool::Pool;
 use crate::platform::waiting::{Ready, Waiting};
 use crate::platform::{Event, Inbox, Loss, Rank, Seat};
@@ -43,7 +43,7 @@ pub struct TcpInbox {
     /// Peers of whom there may be more to read, which the set does not tell again.
     unread: Vec<Ready>,
     kept: VecDeque<Event>,
-    patience: Patience,
+    patience: Kinds,
     waiting: Waiting,
     looked: Looked,
     /// Where bytes are read.
@@ -72,7 +72,7 @@ impl TcpInbox {
             greetings: Vec::new(),
             unread: Vec::new(),
             kept: VecDeque::new(),
-            patience: Patience::default(),
+            patience: Kinds::default(),
             waiting,
             looked: Looked::default(),
             space: vec![0; READ].into(),
@@ -273,7 +273,7 @@ impl TcpInbox {
 
     /// Whether a wait may go to sleep without a look at the clock.
     fn sleeps_at_once(&mut self, until: Option<Instant>) -> bool {
-        self.looked.is_before(until) && self.patience.sleeps_at_once()
+        self.looked.is_before(until) && self.patience.of_this_wait().sleeps_at_once()
     }
 }
 
@@ -297,7 +297,7 @@ impl Waits for TcpInbox {
     const LOOKS: u32 = 1;
 
     fn patience(&mut self) -> &mut Patience {
-        &mut self.patience
+        self.patience.of_this_wait()
     }
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
@@ -329,6 +329,10 @@ impl Waits for TcpInbox {
 }
 
 impl Inbox for TcpInbox {
+    fn begin_wait(&mut self, has_sent: bool) {
+        self.patience.begin(has_sent);
+    }
+
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let is_none_kept = self.kept.is_empty();
         let seen = is_none_kept.then(|| self.receive_fresh(until, events));

@@ -16,7 +16,7 @@ use super::faults::Weather;
 use super::shared::Shared;
 use super::wire::{self, Content, EVERYBODY, Note, Place};
 use crate::platform::clock::Clock;
-use crate::platform::patience::{self, Looked, Patience, Waits};
+use crate::platform::patience::{self, Kinds, Looked, Patience, Waits};
 use crate::platform::waiting::Waiting;
 use crate::platform::{Event, Inbox, Loss, Rank};
 
@@ -51,7 +51,7 @@ pub(super) enum Way {
 pub struct UdpInbox {
     shared: Arc<Shared>,
     weather: Option<Weather<Datagram>>,
-    patience: Patience,
+    patience: Kinds,
     batch: Batch,
     bed: Bed,
     /// Turns in which the group is looked at.
@@ -93,7 +93,7 @@ impl UdpInbox {
     pub(super) fn new(shared: Arc<Shared>, weather: Option<Weather<Datagram>>) -> io::Result<Self> {
         Ok(Self {
             weather,
-            patience: Patience::default(),
+            patience: Kinds::default(),
             batch: Batch::default(),
             bed: Bed::new(&shared)?,
             attention: 0,
@@ -199,7 +199,7 @@ impl Waits for UdpInbox {
     const LOOKS: u32 = 1;
 
     fn patience(&mut self) -> &mut Patience {
-        &mut self.patience
+        self.patience.of_this_wait()
     }
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
@@ -242,11 +242,15 @@ impl UdpInbox {
         self.looked.is_before(until)
             && self.shared.multicast.is_none()
             && self.weather.is_none()
-            && self.patience.sleeps_at_once()
+            && self.patience.of_this_wait().sleeps_at_once()
     }
 }
 
 impl Inbox for UdpInbox {
+    fn begin_wait(&mut self, has_sent: bool) {
+        self.patience.begin(has_sent);
+    }
+
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let mut seen = None;
         if !self.news.is_empty() {

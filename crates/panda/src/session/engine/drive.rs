@@ -189,7 +189,7 @@ impl<P: Platform> Node<P> {
         until: Option<Instant>,
         awaited: &mut dyn Awaited,
     ) -> bool {
-        let until = self.about_to_take(self.unless_over(until));
+        let until = self.about_to_take(end, self.unless_over(until));
         let mut taker = Waiter::new(self, awaited);
         let mut receive = |until| (end.inbox).receive_for(until, &mut end.events, &mut taker);
         let slept = match until == Some(self.start) {
@@ -212,7 +212,7 @@ impl<P: Platform> Node<P> {
 
     /// The same, whether the session is over or not.
     fn turn(&self, end: &mut End<P::Inbox>, until: Option<Instant>, awaited: &mut dyn Awaited) {
-        let until = self.about_to_take(until);
+        let until = self.about_to_take(end, until);
         let mut taker = Waiter::new(self, awaited);
         let seen = (end.inbox).receive_for(until, &mut end.events, &mut taker);
         let taken = taker.taken;
@@ -220,14 +220,23 @@ impl<P: Platform> Node<P> {
     }
 
     /// The caller takes what comes: until when it may wait for that.
-    fn about_to_take(&self, until: Option<Instant>) -> Option<Instant> {
+    fn about_to_take(&self, end: &mut End<P::Inbox>, until: Option<Instant>) -> Option<Instant> {
         thread::has_woken_one();
         // Pairs with `change`: who brings work, or something due sooner, sees that we sleep, or we see what it brings.
         self.sleeps.store(true, Ordering::SeqCst);
         let until = earlier(until, self.due());
         // Whoever drives may wait for a request that has ended.
         let may_sleep = !self.has_deliveries.load(Ordering::SeqCst) && !told_once(&self.has_ended);
-        if may_sleep { until } else { Some(self.start) }
+        let until = if may_sleep { until } else { Some(self.start) };
+        if until != Some(self.start) {
+            // Nothing hangs on one that is missed.
+            let has_sent = self.has_sent.load(Ordering::Relaxed);
+            if has_sent {
+                self.has_sent.store(false, Ordering::Relaxed);
+            }
+            end.inbox.begin_wait(has_sent);
+        }
+        until
     }
 
     /// It has, and something with it for the program, which came before what is taken now.
@@ -249,6 +258,8 @@ impl<P: Platform> Node<P> {
             taken => end.deliveries.extend(taken),
         }
         is_changed |= self.take(end, seen, awaited) | self.hand_over(end, awaited);
+        // Whoever drives looks now whether its own has.
+        told_once(&self.has_ended);
         if is_changed {
             self.waiting.changed();
         }

@@ -57,6 +57,8 @@ pub struct Node<P: Platform> {
     pub(super) is_over: AtomicBool,
     /// Whether somebody is, or will be, asleep in the inbox.
     pub(super) sleeps: AtomicBool,
+    /// Whether anything was sent since a wait began last.
+    pub(super) has_sent: AtomicBool,
     pub(super) own: Own,
     /// How long fibers look for frames before they park.
     pub(super) patience: Mutex<Patience>,
@@ -156,6 +158,7 @@ impl<P: Platform> Node<P> {
             waiting: Waiting::new(),
             is_over: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
+            has_sent: AtomicBool::new(false),
             own: Own::default(),
             patience: Mutex::default(),
             is_attended: AtomicBool::new(false),
@@ -220,6 +223,7 @@ impl<P: Platform> Node<P> {
     fn give_by(&self, to: Rank, length: usize, send: impl FnOnce() -> Flow) -> Flow {
         let found = self.desk.rooms.found();
         let flow = send();
+        self.has_sent.store(true, Ordering::Relaxed);
         if flow == Flow::Congested {
             let before = self.platform.untaken(to).saturating_sub(length);
             self.desk.rooms.found_full(to, found, before);
@@ -286,8 +290,12 @@ impl<P: Platform> Node<P> {
                     let length = frames.iter().map(Message::len).sum();
                     self.give_by(to, length, || self.platform.send_run(to, frames));
                 }
-                Action::Multicast(frame) => self.platform.multicast(frame),
+                Action::Multicast(frame) => {
+                    self.has_sent.store(true, Ordering::Relaxed);
+                    self.platform.multicast(frame);
+                }
                 Action::Together(frame) => {
+                    self.has_sent.store(true, Ordering::Relaxed);
                     if P::MULTICAST {
                         self.platform.send_together(frame);
                     }
