@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::patience::{self, Kinds, Patience, Waits};
+use super::patience::{self, Patience, Waits};
 use super::{Event, Flow, Inbox, JoinError, Platform, Rank, Seat, farewell, seat::Secret};
 use crate::error::Error;
 use crate::message::Message;
@@ -36,7 +36,7 @@ pub struct LocalInbox {
     rank: Rank,
     hub: Arc<Hub>,
     queue: Arc<Queue>,
-    patience: Kinds,
+    patience: Patience,
 }
 
 impl Local {
@@ -81,7 +81,7 @@ impl Local {
             rank,
             hub: hub.clone(),
             queue,
-            patience: Kinds::default(),
+            patience: Patience::default(),
         };
         (local, inbox)
     }
@@ -231,7 +231,7 @@ impl Waits for LocalInbox {
     const LOOKS: u32 = 32;
 
     fn patience(&mut self) -> &mut Patience {
-        self.patience.of_this_wait()
+        &mut self.patience
     }
 
     fn look(&mut self, events: &mut Vec<Event>) -> bool {
@@ -257,10 +257,6 @@ impl Waits for LocalInbox {
 }
 
 impl Inbox for LocalInbox {
-    fn begin_wait(&mut self, has_sent: bool) {
-        self.patience.begin(has_sent);
-    }
-
     fn receive(&mut self, until: Option<Instant>, events: &mut Vec<Event>) -> Option<Instant> {
         let now = Instant::now();
         if self.take(events) || until.is_some_and(|until| until <= now) {

@@ -27,6 +27,28 @@ fn spins_that_are_in_the_way_become_rare() {
     assert!((8..20).contains(&spins), "{spins}");
 }
 
+/// As those of a root are, one of whose children shares its processor.
+#[test]
+fn where_the_first_wait_should_sleep_later_ones_may_spin() {
+    let mut kinds = Kinds {
+        after_sending: learns(),
+        otherwise: learns(),
+        has_sent: false,
+    };
+    let mut spins = [0; 2];
+    for _ in 0..10_000 {
+        kinds.begin(true);
+        let spun = kinds.of_this_wait().spin();
+        kinds.of_this_wait().slept(spun, Duration::from_micros(2));
+        spins[0] += u32::from(!spun.is_zero());
+        kinds.begin(false);
+        spins[1] += u32::from(!kinds.of_this_wait().spin().is_zero());
+        kinds.of_this_wait().found();
+    }
+    assert!((8..20).contains(&spins[0]), "{spins:?}");
+    assert_eq!(spins[1], 10_000);
+}
+
 #[test]
 fn whoever_may_not_spin_never_does_and_does_not_learn_to() {
     let mut patience = Patience::with(Pause::for_ever());

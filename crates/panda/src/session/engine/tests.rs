@@ -324,6 +324,21 @@ fn the_own_thread_is_called_for_the_end_of_a_long_message_unless_another_drives(
     assert_eq!(is_called_for_what_waits(100, true), [false, false]);
 }
 
+/// A look tells nothing of what a spin would be in the way of.
+#[test]
+fn the_wait_after_something_was_sent_is_told_of_it_and_no_look_before() {
+    let [(local, inbox, myself, desk), _peer] = parts();
+    let node = Node::new(local, inbox, myself, desk);
+    let has_sent = || node.has_sent.load(Ordering::SeqCst);
+    let call = Request::Call { service: SERVICE };
+    node.request(1, call, Message::new(), None);
+    node.look();
+    assert!(has_sent());
+    let soon = Instant::now() + Duration::from_millis(1);
+    node.wait(Interest::Change, &mut || false, Some(soon));
+    assert!(!has_sent());
+}
+
 #[test]
 fn who_comes_to_wait_as_another_lets_go_does_not_wait_for_ever() {
     for _ in 0..500 {
