@@ -66,6 +66,8 @@ pub struct Patience {
     /// The wait that has begun does not spin, as the sender may need the processor.
     shares: bool,
     yields: Yields,
+    /// A wait that gives way does for so long at least.
+    gives_way_for: Duration,
 }
 
 impl Default for Patience {
@@ -94,6 +96,7 @@ impl Patience {
             unasked: 0,
             shares: false,
             yields: Yields::default(),
+            gives_way_for: yields::LONG,
         }
     }
 
@@ -311,7 +314,7 @@ pub fn sleep<W: Waits>(
     inbox.sleep(now, until, events);
 }
 
-/// Gives way until there is something, a few times. The time then, if there is nothing.
+/// Gives way until there is something, a few times or for a while. The time then, if there is nothing.
 fn give_way<W: Waits>(
     inbox: &mut W,
     began: Instant,
@@ -319,8 +322,11 @@ fn give_way<W: Waits>(
     events: &mut Vec<Event>,
 ) -> Option<Instant> {
     let (mut now, mut longest) = (began, Duration::ZERO);
-    for _ in 0..yields::OF_A_WAIT {
+    let end = began + inbox.patience().gives_way_for;
+    let mut made = 0;
+    while made < yields::OF_A_WAIT || now < end {
         std::thread::yield_now();
+        made += 1;
         let back = Instant::now();
         longest = longest.max(back - now);
         now = back;

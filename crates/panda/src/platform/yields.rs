@@ -11,6 +11,9 @@ pub const SLOW: Duration = Duration::from_micros(120);
 /// So often a wait gives way before it sleeps: whoever runs first of those who share a processor may have to wait as well, for one that runs next. Each costs a system call, a wait that is over by then saves
 /// a sleep, a wake and a switch.
 pub const OF_A_WAIT: u32 = 3;
+/// A wait for an answer gives way for so long, if those are over sooner: whoever is to answer may first have to hear of others, who share its processor or wake on another. It is what a sleep and a wake across
+/// processors take, so that it costs no more than twice what was best.
+pub const LONG: Duration = Duration::from_micros(25);
 /// Waits whose yields brought something, less those for which they did not, of which so many are kept in mind. At first some are taken for granted.
 const CREDIT_MAX: u32 = 16;
 const CREDIT_FIRST: u32 = 4;

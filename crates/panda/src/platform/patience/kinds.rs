@@ -5,14 +5,30 @@
 //!
 //! Where peers are threads of this process, it is seen who had the processor, and one kind does as well.
 
+use std::time::Duration;
+
 use super::Patience;
 
 /// What waits of each kind were like.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Kinds {
     pub(super) after_sending: Patience,
     pub(super) otherwise: Patience,
     pub(super) has_sent: bool,
+}
+
+impl Default for Kinds {
+    /// Who receives a stream finds more at a time if it sleeps soon: it gives way for no longer than a few yields take.
+    fn default() -> Self {
+        Self {
+            after_sending: Patience::default(),
+            otherwise: Patience {
+                gives_way_for: Duration::ZERO,
+                ..Patience::default()
+            },
+            has_sent: false,
+        }
+    }
 }
 
 impl Kinds {

@@ -304,15 +304,31 @@ fn what_is_there_at_the_first_look_is_no_merit_of_a_spin() {
     assert_eq!(brought(), 1, "the first one");
 }
 
+/// How often one that shares its processor looks, and whether it sleeps, where there is something at some look.
+fn shares(gives_way_for: Duration, at: u32, until: Option<Instant>) -> (u32, bool) {
+    let mut inbox = Later::at(at);
+    inbox.patience.gives_way_for = gives_way_for;
+    // Others want the processor.
+    inbox.patience.is_in_a_crowd();
+    sleep(&mut inbox, None, until, &mut Vec::new());
+    (inbox.looks, inbox.slept)
+}
+
+#[test]
+fn who_waits_for_an_answer_gives_way_for_longer() {
+    let long = |at, until| shares(Duration::from_secs(86_400), at, until);
+    // Unless somebody's work was let run, or its time is over.
+    let began = Instant::now();
+    while long(20, None) != (20, false) {
+        assert!(began.elapsed() < Duration::from_secs(100));
+    }
+    let soon = Instant::now() + Duration::from_micros(100);
+    assert!(long(u32::MAX, Some(soon)).1);
+}
+
 #[test]
 fn who_shares_gives_way_a_few_times_before_it_sleeps() {
-    let slept = |at, until| {
-        let mut inbox = Later::at(at);
-        // Others want the processor.
-        inbox.patience.is_in_a_crowd();
-        sleep(&mut inbox, None, until, &mut Vec::new());
-        (inbox.looks, inbox.slept)
-    };
+    let slept = |at, until| shares(Duration::ZERO, at, until);
     let most = yields::OF_A_WAIT;
     assert_eq!(slept(1, None), (1, false));
     assert!(slept(most + 1, None).1);
