@@ -247,9 +247,9 @@ impl Desk {
     ) -> Option<Arc<Given<ServiceUpcall>>> {
         let changes = self.service_changes.count();
         last.get(number, changes).or_else(|| {
-            let found = self.services.lock().get(&number).cloned();
-            last.set(number, changes, found.as_ref());
-            found
+            let found = self.services.lock().get(&number).cloned()?;
+            last.set(number, changes, &found);
+            Some(found)
         })
     }
 

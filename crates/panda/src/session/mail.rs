@@ -184,7 +184,7 @@ impl Mail {
             let state = ports.by_number.get(&port);
             if let Some(upcall) = state.and_then(|state| state.upcall.clone()) {
                 drop(ports);
-                last.set(port, changes, Some(&upcall));
+                last.set(port, changes, &upcall);
                 return take_by(upcall, arrived);
             }
             let unread = ports.keep(port, arrived, own);

@@ -223,7 +223,7 @@ impl<P: Platform> Node<P> {
     fn give_by(&self, to: Rank, length: usize, send: impl FnOnce() -> Flow) -> Flow {
         let found = self.desk.rooms.found();
         let flow = send();
-        self.has_sent.store(true, Ordering::Relaxed);
+        self.note_sent();
         if flow == Flow::Congested {
             let before = self.platform.untaken(to).saturating_sub(length);
             self.desk.rooms.found_full(to, found, before);
@@ -232,6 +232,11 @@ impl<P: Platform> Node<P> {
             self.see_to_the_rest();
         }
         flow
+    }
+
+    /// A wait that begins now is one for what comes of it.
+    fn note_sent(&self) {
+        self.has_sent.store(true, Ordering::Relaxed);
     }
 
     /// The end of a long message must not wait until our own thread looks: its sender may not come back for long. Who drives sees to it as long as it does, and calls our own
@@ -291,12 +296,12 @@ impl<P: Platform> Node<P> {
                     self.give_by(to, length, || self.platform.send_run(to, frames));
                 }
                 Action::Multicast(frame) => {
-                    self.has_sent.store(true, Ordering::Relaxed);
+                    self.note_sent();
                     self.platform.multicast(frame);
                 }
                 Action::Together(frame) => {
-                    self.has_sent.store(true, Ordering::Relaxed);
                     if P::MULTICAST {
+                        self.note_sent();
                         self.platform.send_together(frame);
                     }
                 }

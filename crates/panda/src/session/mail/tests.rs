@@ -89,6 +89,11 @@ fn letter(from: Rank, length: usize) -> Delivery {
     }
 }
 
+/// What comes, with no upcall at hand and nobody who waits.
+fn deliver(desk: &Desk, delivery: Delivery, engine: &dyn Engine) {
+    desk.deliver(delivery, engine, &mut Nobody, &mut LastUpcalls::default());
+}
+
 /// A process that joins is announced with the protocols' lock held, which who tells a sender wants.
 #[test]
 fn who_joins_is_let_in_while_senders_are_told() {
@@ -114,27 +119,12 @@ fn who_joins_is_let_in_while_senders_are_told() {
         ask: |_| (),
     };
     desk.mail.limit(UNREAD_MAX + 2);
-    desk.deliver(
-        letter(3, UNREAD_MAX + 3),
-        &engine,
-        &mut Nobody,
-        &mut LastUpcalls::default(),
-    );
+    deliver(&desk, letter(3, UNREAD_MAX + 3), &engine);
     assert!(desk.mail.is_barred(3), "somebody was barred once");
     desk.mail.limit(usize::MAX);
-    desk.deliver(
-        letter(1, UNREAD_MAX),
-        &engine,
-        &mut Nobody,
-        &mut LastUpcalls::default(),
-    );
+    deliver(&desk, letter(1, UNREAD_MAX), &engine);
     while desk.mail.first(PORT, None, None, &engine).is_some() {}
-    desk.deliver(
-        letter(1, UNREAD_MAX),
-        &engine,
-        &mut Nobody,
-        &mut LastUpcalls::default(),
-    );
+    deliver(&desk, letter(1, UNREAD_MAX), &engine);
     desk.mail.let_go(&engine);
     let said: Vec<_> = said.try_iter().collect();
     assert_eq!(said, [(1, true), (1, false), (1, true), (1, false)]);
@@ -157,12 +147,7 @@ fn there_is_news_of_a_loss_only_when_it_is_known() {
     };
     desk.mail.limit(1000);
     for from in [1, 2] {
-        desk.deliver(
-            letter(from, 2000),
-            &engine,
-            &mut Nobody,
-            &mut LastUpcalls::default(),
-        );
+        deliver(&desk, letter(from, 2000), &engine);
         assert!(desk.mail.has_news());
         assert_eq!(desk.mail.take_news(), Some(from));
         assert!(desk.why_lost(from).is_some());

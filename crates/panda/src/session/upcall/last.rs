@@ -45,13 +45,12 @@ impl<F> Last<F> {
         is_it.then(|| self.upcall.upgrade()).flatten()
     }
 
-    /// Keeps at hand what was found after so many changes, if anything was.
-    pub fn set(&mut self, number: u64, changes: u64, found: Option<&Arc<Given<F>>>) {
-        let upcall = found.map(Arc::downgrade).unwrap_or_default();
+    /// Keeps at hand what was found after so many changes.
+    pub fn set(&mut self, number: u64, changes: u64, found: &Arc<Given<F>>) {
         *self = Self {
             number,
             changes,
-            upcall,
+            upcall: Arc::downgrade(found),
         };
     }
 }
@@ -72,7 +71,7 @@ mod tests {
             place: Location::caller(),
             call: Mutex::new(|| ()),
         });
-        last.set(7, changes.count(), Some(&upcall));
+        last.set(7, changes.count(), &upcall);
         assert!(
             last.get(7, changes.count())
                 .is_some_and(|found| Arc::ptr_eq(&found, &upcall))
@@ -81,7 +80,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&upcall), 1);
         changes.one_more();
         assert!(last.get(7, changes.count()).is_none());
-        last.set(7, changes.count(), Some(&upcall));
+        last.set(7, changes.count(), &upcall);
         drop(upcall);
         assert!(last.get(7, changes.count()).is_none());
     }
