@@ -283,9 +283,9 @@ pub fn wait<W: Waits>(
         inbox.patience().gave_way(given.away, peers);
         now = given.back;
     }
-    sleep(inbox, Some(now), until, events);
+    let seen = sleep(inbox, Some(now), until, events);
     if !inbox.patience().learns() {
-        return None;
+        return seen;
     }
     let woken = Instant::now();
     if until.is_none_or(|until| now < until) {
@@ -295,32 +295,34 @@ pub fn wait<W: Waits>(
     Some(woken)
 }
 
-/// Sleeps, or gives way in place of it. It is `now`, if that was looked at.
+/// Sleeps, or gives way in place of it. It is `now`, if that was looked at; the time afterwards, if it was read.
 pub fn sleep<W: Waits>(
     inbox: &mut W,
     mut now: Option<Instant>,
     until: Option<Instant>,
     events: &mut Vec<Event>,
-) {
+) -> Option<Instant> {
     if inbox.patience().gives_way() {
         let began = now.unwrap_or_else(Instant::now);
         if until.is_none_or(|until| began < until) {
-            match give_way(inbox, began, until, events) {
-                None => return,
-                given => now = given,
+            let (is_there, back) = give_way(inbox, began, until, events);
+            if is_there {
+                return Some(back);
             }
+            now = Some(back);
         }
     }
     inbox.sleep(now, until, events);
+    None
 }
 
-/// Gives way until there is something, a few times or for a while. The time then, if there is nothing.
+/// Gives way until there is something, a few times or for a while. Whether there is, and the time then.
 fn give_way<W: Waits>(
     inbox: &mut W,
     began: Instant,
     until: Option<Instant>,
     events: &mut Vec<Event>,
-) -> Option<Instant> {
+) -> (bool, Instant) {
     let (mut now, mut longest) = (began, Duration::ZERO);
     let end = began + inbox.patience().gives_way_for;
     let mut made = 0;
@@ -332,14 +334,14 @@ fn give_way<W: Waits>(
         now = back;
         if inbox.look(events) {
             inbox.patience().yields.learn(true, longest);
-            return None;
+            return (true, now);
         }
         if longest > yields::SLOW || until.is_some_and(|until| until <= now) {
             break;
         }
     }
     inbox.patience().yields.learn(false, longest);
-    Some(now)
+    (false, now)
 }
 
 /// The same where more want the processors than there are, so that a spin would keep the sender from running: nothing is learnt of spins.
@@ -348,9 +350,9 @@ pub fn sleep_in_a_crowd<W: Waits>(
     now: Instant,
     until: Option<Instant>,
     events: &mut Vec<Event>,
-) {
+) -> Option<Instant> {
     inbox.patience().is_in_a_crowd();
-    sleep(inbox, Some(now), until, events);
+    sleep(inbox, Some(now), until, events)
 }
 
 /// What is left of a spin and the sleep after it without what they would have taken in any case.

@@ -211,8 +211,8 @@ impl ShmInbox {
         };
         let shared = &waiting.inbox.shared;
         if shared.is_crowded() {
-            patience::sleep_in_a_crowd(&mut waiting, now, until, events);
-            return (waiting.has_any, None);
+            let seen = patience::sleep_in_a_crowd(&mut waiting, now, until, events);
+            return (waiting.has_any, seen);
         }
         // No answer comes before the peer has read what it answers.
         let reading = match shared.backlogs.load(Relaxed) > 0 {

@@ -261,7 +261,7 @@ impl Inbox for UdpInbox {
             self.turn(events);
         } else if self.sleeps_at_once(until) {
             // No look before a sleep: it ends at once if something is there.
-            patience::sleep(self, None, until, events);
+            seen = patience::sleep(self, None, until, events);
         } else {
             let now = Instant::now();
             seen = Some(now);

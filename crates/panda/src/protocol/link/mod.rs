@@ -115,6 +115,11 @@ pub trait ToAll<L>: Default + Debug + Send + 'static {
     /// Sends what can go now.
     fn go_on(&mut self, _now: Time, _links: &mut FxHashMap<Rank, L>, _gone: &mut Gone) {}
 
+    /// Whether nothing waits to go.
+    fn is_empty(&self) -> bool {
+        true
+    }
+
     /// When [`go_on`](Self::go_on) is next needed although no link has changed.
     fn deadline(&self) -> Option<Time> {
         None

@@ -76,6 +76,10 @@ impl ToAll<Retransmit> for Together {
         self.queues.retain(|queue| !queue.is_empty());
     }
 
+    fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
     fn deadline(&self) -> Option<Time> {
         self.queues.iter().filter_map(Queue::deadline).min()
     }

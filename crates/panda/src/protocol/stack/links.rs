@@ -39,11 +39,12 @@ impl<L: Links, O: Order> Stack<L, O> {
         let (mut frames, length) = (self.spare(), message.len());
         let link = self.link(to);
         link.send(now, message, &mut frames);
-        let is_cut = link.waits() && length > self.largest;
-        self.has_kept |= is_cut;
-        self.note_full(to, length);
-        self.put(to, frames);
-        self.follow(to);
+        let (standing, waits) = (Standing::of(link), link.waits());
+        self.has_kept |= waits && length > self.largest;
+        self.note_full(to, length, standing.backlog);
+        self.put(to, &mut frames);
+        self.keep_spare(frames);
+        self.follow(to, standing);
     }
 
     /// A peer that were sent so much would take this process for a liar: whatever waits for it ends with this.
@@ -68,13 +69,16 @@ impl<L: Links, O: Order> Stack<L, O> {
             self.give_link(now, *to, message.clone());
         }
         for &to in &together {
-            self.note_full(to, message.len());
+            self.note_full(to, message.len(), self.untaken(to));
         }
         self.go_together(now);
     }
 
     /// Sends what goes to several peers at once, as far as their links can take it.
     pub(super) fn go_together(&mut self, now: Time) {
+        if self.to_all.is_empty() {
+            return;
+        }
         let mut gone = Gone::default();
         self.to_all.go_on(now, &mut self.links, &mut gone);
         self.multicasts += gone.frames.len() as u64;
@@ -82,19 +86,26 @@ impl<L: Links, O: Order> Stack<L, O> {
             .extend(gone.frames.into_iter().map(Action::Together));
         self.actions.extend(gone.deaf.into_iter().map(Action::Deaf));
         for rank in gone.stirred {
-            let mut frames = self.spare();
-            self.link(rank).tick(now, &mut frames);
-            self.put(rank, frames);
-            self.follow(rank);
+            self.stir(rank, |link, frames| link.tick(now, frames));
         }
         for rank in gone.to {
-            self.follow(rank);
+            self.stir(rank, |_, _| ());
         }
     }
 
+    /// Has a link do something that may send, and follows what comes of it.
+    pub(super) fn stir(&mut self, rank: Rank, act: impl FnOnce(&mut L, &mut Vec<Message>)) {
+        let mut frames = self.spare();
+        let link = self.link(rank);
+        act(link, &mut frames);
+        let standing = Standing::of(link);
+        self.put(rank, &mut frames);
+        self.keep_spare(frames);
+        self.follow(rank, standing);
+    }
+
     /// Notes it if much waits for a peer that was given a message of some length.
-    fn note_full(&mut self, to: Rank, length: usize) {
-        let backlog = if L::RETRANSMITS { self.untaken(to) } else { 0 };
+    fn note_full(&mut self, to: Rank, length: usize, backlog: usize) {
         if backlog > FULL {
             self.full.insert(to);
             let before = backlog.saturating_sub(length);
@@ -115,13 +126,14 @@ impl<L: Links, O: Order> Stack<L, O> {
         link.or_insert_with(|| L::new(largest, birth).with(fault))
     }
 
-    pub(super) fn put(&mut self, to: Rank, mut frames: Vec<Message>) {
+    /// Has frames of a link go, if there are any.
+    pub(super) fn put(&mut self, to: Rank, frames: &mut Vec<Message>) {
         if frames.len() > 1 {
-            return self.actions.push(Action::SendRun(to, frames));
+            let run = std::mem::take(frames);
+            self.actions.push(Action::SendRun(to, run));
+        } else if let Some(frame) = frames.pop() {
+            self.actions.push(Action::Send(to, frame));
         }
-        self.actions
-            .extend(frames.pop().map(|frame| Action::Send(to, frame)));
-        self.keep_spare(frames);
     }
 
     /// An empty list, with room from earlier use if there is one.
@@ -129,24 +141,39 @@ impl<L: Links, O: Order> Stack<L, O> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Keeps a list's room for later, unless it grew long.
-    pub(super) fn keep_spare(&mut self, mut list: Vec<Message>) {
-        list.clear();
+    /// Keeps the room of an empty list for later, if it has some and has not grown long.
+    pub(super) fn keep_spare(&mut self, list: Vec<Message>) {
+        debug_assert!(list.is_empty());
         if self.spare.len() < SPARES_MAX && list.capacity() <= SPARE_ROOM_MAX {
             self.spare.push(list);
         }
     }
 
     /// Follows a link's deadline and what waits in it; links that have none cost nothing.
-    pub(super) fn follow(&mut self, rank: Rank) {
+    pub(super) fn follow(&mut self, rank: Rank, standing: Standing) {
         if !L::RETRANSMITS {
             return;
         }
-        let link = self.links.get(&rank);
-        self.timers.set(rank, link.and_then(Links::deadline));
-        let backlog = || link.map_or(0, Links::backlog);
-        if !self.full.is_empty() && backlog() < ROOM && self.full.remove(&rank) {
+        self.timers.set(rank, standing.deadline);
+        if !self.full.is_empty() && standing.backlog < ROOM && self.full.remove(&rank) {
             self.actions.push(Action::Room(rank));
+        }
+    }
+}
+
+/// How a link stands once something has happened to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing {
+    deadline: Option<Time>,
+    /// Bytes that wait in it.
+    backlog: usize,
+}
+
+impl Standing {
+    pub(super) fn of<L: Links>(link: &L) -> Self {
+        Self {
+            deadline: link.deadline(),
+            backlog: link.backlog(),
         }
     }
 }

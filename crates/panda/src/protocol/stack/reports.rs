@@ -1,6 +1,7 @@
 //! What the platform reports, and what follows from it.
 
 use super::envelope::Envelope;
+use super::links::Standing;
 use super::{Action, Delivery, Gone, Plain, Stack};
 use crate::message::{DecodeError, Message};
 use crate::platform::{Rank, Transfer};
@@ -40,7 +41,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         let arrival = self
             .link(from)
             .receive(now, frame, &mut frames, &mut messages);
-        self.put(from, frames);
+        self.put(from, &mut frames);
+        self.keep_spare(frames);
         if L::RETRANSMITS && !self.touched.contains(&from) {
             self.touched.push(from);
         }
@@ -79,7 +81,8 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
         if let Some(link) = self.links.get_mut(&rank) {
             link.reset();
-            self.follow(rank);
+            let standing = Standing::of(link);
+            self.follow(rank, standing);
         }
         self.peer_lost(now, rank, is_certain, why);
         self.finish(now);
@@ -130,10 +133,7 @@ impl<L: Links, O: Order> Stack<L, O> {
     /// Does what is due. Who was not heard of may still have bytes go to and fro, of which the platform knows.
     pub fn tick_with(&mut self, now: Time, transfer: impl FnMut(Rank) -> Transfer) {
         while let Some((_, rank)) = self.timers.first().filter(|(at, _)| *at <= now) {
-            let mut frames = self.spare();
-            self.link(rank).tick(now, &mut frames);
-            self.put(rank, frames);
-            self.follow(rank);
+            self.stir(rank, |link, frames| link.tick(now, frames));
         }
         self.go_together(now);
         let ended = self.requests.tick(now);
@@ -172,10 +172,7 @@ impl<L: Links, O: Order> Stack<L, O> {
         }
         let touched = std::mem::take(&mut self.touched);
         for &rank in &touched {
-            let mut frames = self.spare();
-            self.link(rank).flush(now, &mut frames);
-            self.put(rank, frames);
-            self.follow(rank);
+            self.stir(rank, |link, frames| link.flush(now, frames));
         }
         self.go_together(now);
         // Its room is used again.
@@ -305,7 +302,14 @@ impl<L: Links, O: Order> Stack<L, O> {
     }
 
     /// Says again of peers that are gone that they are, to what has begun to watch them since; takes messages to this process itself.
+    #[inline]
     pub(super) fn finish(&mut self, now: Time) {
+        if !(self.regone.is_empty() && self.to_self.is_empty()) {
+            self.finish_all(now);
+        }
+    }
+
+    fn finish_all(&mut self, now: Time) {
         loop {
             if let Some(rank) = self.regone.pop_first() {
                 if let Some(Gone { why, is_certain }) = self.gone.get(&rank).cloned() {

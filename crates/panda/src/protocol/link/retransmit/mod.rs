@@ -8,7 +8,7 @@
 //! frames of or for earlier ones are dropped, so nothing of before is delivered after, and the other learns that the link began anew.
 //!
 //! ```text
-//!   kind 1 | stream 8 | receiver's stream 8 | number 8 | next expected 8 | arrived above it 8 | piece
+//!   kind 1 | stream 8 | receiver's stream 8 | number 7 | next expected 7 | arrived above it 8, if anything has | piece
 //! ```
 
 use std::time::Duration;
@@ -95,6 +95,9 @@ impl Links for Retransmit {
 
     fn send(&mut self, now: Time, message: Message, frames: &mut Vec<Message>) {
         let room = self.largest - HEADER;
+        if message.len() <= room && self.theirs != 0 && self.outgoing.is_open() {
+            return self.send_at_once(now, message, frames);
+        }
         if !self.outgoing.join(&message, None, room.min(SHARED)) {
             Piece::cut(message, room, |piece| {
                 let together = None;
@@ -112,8 +115,10 @@ impl Links for Retransmit {
         messages: &mut Vec<Message>,
     ) -> Result<Arrival, DecodeError> {
         let header = Header::pop(&mut frame)?;
+        let mut over = None;
         match header.kind {
-            ACK | LAST | MORE | OVER => {}
+            ACK | LAST | MORE => {}
+            OVER => over = Some(u64::from_le_bytes(frame.pop()?)),
             BUNDLE => piece::split(frame.clone(), drop)?,
             kind => {
                 return Err(DecodeError::Value {
@@ -124,13 +129,13 @@ impl Links for Retransmit {
         }
         if header.stream < self.theirs_min.max(self.theirs) {
             // The peer may not know that its stream is over.
-            let mut over = Message::new();
-            self.header(OVER, header.stream).push(&mut over);
+            let mut over = Message::copy_of(&header.stream.to_le_bytes());
+            self.header(OVER, 0).push(&mut over);
             frames.push(over);
             return Ok(Arrival::Usual);
         }
         let mut arrival = self.hear_of_stream(&header);
-        if header.kind == OVER && header.number == self.mine {
+        if over == Some(self.mine) {
             self.begin_anew();
             arrival = Arrival::Anew;
         }
@@ -241,6 +246,15 @@ impl Retransmit {
         }
         self.acknowledge(frames);
         self.outgoing.resend_at = Some(now + self.outgoing.pace.time_out());
+    }
+
+    /// A message that is a piece by itself goes, with nothing before it that waits.
+    fn send_at_once(&mut self, now: Time, message: Message, frames: &mut Vec<Message>) {
+        let mut frame = message.clone();
+        let number = self.outgoing.send_at_once(now, Piece::of(message));
+        self.header(LAST, number).push(&mut frame);
+        frames.push(frame);
+        self.outgoing.await_answer(now);
     }
 
     /// Sends again what is due and then what is new, as far as the window allows.

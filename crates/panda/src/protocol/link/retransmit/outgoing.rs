@@ -133,12 +133,25 @@ impl Outgoing {
             && let Some(next) = self.next(false)
         {
             out.push((first + self.sent.len() as u64, next.piece.clone()));
-            self.sends(now, next);
+            self.sends(now, next.piece, false);
         }
         if self.under_way >= BYTES && self.is_waiting() {
             self.pace.bounded(self.sent.len());
         }
         self.await_answer(now);
+    }
+
+    /// Whether a piece that comes now need not wait.
+    pub fn is_open(&self) -> bool {
+        !self.has_due() && self.has_room()
+    }
+
+    /// Such a piece goes; its number.
+    pub fn send_at_once(&mut self, now: Time, piece: Piece) -> u64 {
+        let number = self.first + self.sent.len() as u64;
+        self.bytes += room_of(&piece);
+        self.sends(now, piece, false);
+        number
     }
 
     /// Whether the window lets another piece go.
@@ -171,14 +184,14 @@ impl Outgoing {
     }
 
     /// A piece goes, and is to be acknowledged.
-    fn sends(&mut self, now: Time, waiting: Waiting) {
-        self.under_way += waiting.piece.body.len();
+    fn sends(&mut self, now: Time, piece: Piece, is_together: bool) {
+        self.under_way += piece.body.len();
         self.sent.push_back(Some(Sent {
-            piece: waiting.piece,
+            piece,
             at: now,
             is_lost: false,
             is_again: false,
-            is_together: waiting.together.is_some(),
+            is_together,
         }));
     }
 
@@ -209,7 +222,7 @@ impl Outgoing {
         let next = self.next(true)?;
         self.together.pop_front();
         let number = self.first + self.sent.len() as u64;
-        self.sends(now, next);
+        self.sends(now, next.piece, true);
         self.resend_at
             .get_or_insert_with(|| now + self.pace.time_out());
         Some(number)

@@ -22,6 +22,15 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// A message that fits one.
+    pub fn of(message: Message) -> Self {
+        Self {
+            kind: LAST,
+            body: message,
+            is_whole: true,
+        }
+    }
+
     /// Cuts a message into pieces of at most `room` bytes.
     pub fn cut(mut message: Message, room: usize, mut take: impl FnMut(Self)) {
         let is_whole = message.len() <= room;
